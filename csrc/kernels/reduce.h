@@ -1,0 +1,33 @@
+/* reduce.h: element-by-element reduction of addends that came from different ranks. */
+#ifndef DT_REDUCE_H
+#define DT_REDUCE_H
+
+#include "core/dtype.h"
+#include "core/placement.h"
+
+#include <stdint.h>
+
+/* out[i] = in[0][i] op in[1][i] op ... op in[n - 1][i], for i in 0 .. count - 1.
+ *
+ * Combined in the order of `in`, so that equal inputs give equal bits on every rank.
+ * NumPy's rules: sum of booleans is `or`, product `and`; integers wrap; max and min
+ * keep a NaN and compare complex numbers as NumPy does; AVG is the sum times 1 / n
+ * (dividing by `divisor`). float16 and bfloat16 are added in float32 and rounded once
+ * (bfloat16 and float16 results equal to round-to-nearest-even of the float32 value).
+ *
+ * `n`        number of addends, at least 1; with 1 it is a copy (or the average of one).
+ * `divisor`  what AVG divides by (the number of addends of the whole average); other
+ *            operators ignore it.
+ * `out`      `count` elements, aligned to the element; may be the same as in[0], must
+ *            not overlap the others otherwise.
+ *
+ * dt_reduce_op_check(op, dtype) must have said DT_OK. */
+void dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in, int n,
+               int64_t divisor, int64_t count);
+
+/* Writes the element e for which x op e == x, bit for bit, for every x of the dtype:
+ * -0.0 for a float sum, -inf for a float max, False for a bool sum, ... For AVG that of
+ * SUM. `out` has dt_dtype_size(dtype) bytes. */
+void dt_reduce_identity(dt_dtype dtype, dt_reduce_op op, void *out);
+
+#endif
