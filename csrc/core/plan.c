@@ -46,47 +46,87 @@ check_ends(const dt_layout *from, const dt_layout *to, dt_error *err)
     return DT_OK;
 }
 
+/* Whether a family can lead to other steps than the direct one. */
+static bool
+worth_building(dt_family family, const dt_plan *direct)
+{
+    for (int k = 0; k < direct->step_count; k++) {
+        const dt_step *step = &direct->steps[k];
+        bool mixed = step->kind == DT_STEP_EXCHANGE || step->kind == DT_STEP_SCATTER;
+        if (mixed || (family == DT_STEPWISE && step->mesh_dim_count > 1 &&
+                      step->kind != DT_STEP_ALL_TO_ALL && step->kind != DT_STEP_LOCAL))
+            return true;
+    }
+    return false;
+}
+
+/* Two plans, of which the better one is kept. */
+typedef struct {
+    dt_plan *best, *trial;
+    bool found;
+    int64_t least; /* bytes in between that some family needs */
+} contest;
+
+static dt_status
+try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cost,
+           int64_t max_scratch, dt_error *err)
+{
+    dt_plan *trial = c->trial;
+    trial->step_count = 0;
+    trial->seconds = 0;
+    dt_status status = dt_build(trial, context, family, err);
+    for (int k = 0; k < trial->step_count; k++)
+        trial->seconds += dt_step_seconds(&trial->steps[k], cost);
+    int64_t bytes = max_scratch > 0 ? between_bytes(trial) : 0;
+    c->least = bytes < c->least ? bytes : c->least;
+    if (status == DT_OK && bytes <= max_scratch &&
+        (!c->found || trial->seconds < c->best->seconds)) {
+        c->trial = c->best;
+        c->best = trial;
+        c->found = true;
+    }
+    drop_steps(c->trial, context);
+    return status;
+}
+
+static dt_status
+choose(contest *c, dt_context *context, const dt_cost *cost, int64_t max_scratch,
+       dt_error *err)
+{
+    DT_TRY(try_family(c, context, DT_DIRECT, cost, max_scratch, err));
+    for (int k = DT_MERGED; k < DT_FAMILIES; k++)
+        if (!c->found || worth_building((dt_family)k, c->best))
+            DT_TRY(try_family(c, context, (dt_family)k, cost, max_scratch, err));
+    if (!c->found)
+        return dt_fail(err, DT_VALUE,
+                       "max_bytes=%" PRId64 " is too little: this move needs %" PRId64
+                       " bytes for arrays in between",
+                       max_scratch, c->least);
+    return DT_OK;
+}
+
 dt_status
 dt_plan_make(dt_plan **out, dt_context *context, const dt_layout *from,
              const dt_layout *to, const dt_cost *cost, int64_t max_scratch, dt_error *err)
 {
     DT_TRY(check_ends(from, to, err));
-    dt_plan *best = calloc(2, sizeof *best);
-    if (best == NULL)
-        return dt_fail(err, DT_MEMORY, "no memory for a plan");
-    dt_plan *trial = best + 1;
-    dt_status status = DT_OK;
-    int64_t least = INT64_MAX;
-    bool found = false;
-    for (int way = 0; way < DT_FAMILIES && status == DT_OK; way++) {
-        *trial = (dt_plan){.from = from, .to = to};
-        status = dt_build(trial, context, (dt_family)way, err);
-        for (int k = 0; k < trial->step_count; k++)
-            trial->seconds += dt_step_seconds(&trial->steps[k], cost);
-        int64_t bytes = between_bytes(trial);
-        least = bytes < least ? bytes : least;
-        bool fits = max_scratch == 0 || bytes <= max_scratch;
-        if (status == DT_OK && fits && (!found || trial->seconds < best->seconds)) {
-            dt_plan old = *best;
-            *best = *trial;
-            *trial = old;
-            found = true;
-        }
-        drop_steps(trial, context);
-        if (found && dt_plan_local(best))
-            break;
+    contest c = {malloc(sizeof(dt_plan)), malloc(sizeof(dt_plan)), false, INT64_MAX};
+    dt_status status = DT_MEMORY;
+    if (c.best == NULL || c.trial == NULL) {
+        dt_fail(err, status, "no memory for a plan");
+    } else {
+        dt_plan empty = {.from = from, .to = to};
+        *c.best = *c.trial = empty;
+        status = choose(&c, context, cost, max_scratch, err);
     }
-    if (status == DT_OK && !found)
-        status = dt_fail(err, DT_VALUE,
-                         "max_bytes=%" PRId64 " is too little: this move needs %" PRId64
-                         " bytes for arrays in between",
-                         max_scratch, least);
+    free(c.trial);
     if (status != DT_OK) {
-        drop_steps(best, context);
-        free(best);
+        if (c.best != NULL)
+            drop_steps(c.best, context);
+        free(c.best);
         return status;
     }
-    *out = best;
+    *out = c.best;
     return DT_OK;
 }
 

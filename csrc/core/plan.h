@@ -38,7 +38,9 @@ typedef struct {
     dt_reduce_op op; /* of reductions */
 } dt_step;
 
-enum { DT_PLAN_MAX_STEPS = 4 * DT_MESH_MAX_NDIM };
+/* Each mesh dimension is reduced and gathered at most once, and there are at most four
+ * steps besides. */
+enum { DT_PLAN_MAX_STEPS = 2 * DT_MESH_MAX_NDIM + 4 };
 
 struct dt_plan {
     int64_t refs; /* from here to max_scratch: context.c's */

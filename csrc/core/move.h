@@ -1,0 +1,36 @@
+/* move.h: the inner loops of copy.c, over two dimensions of runs of contiguous bytes.
+ * Not for others: call copy.h. */
+#ifndef DT_MOVE_H
+#define DT_MOVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A dimension: its length, and its strides in bytes on both sides. */
+typedef struct {
+    int64_t count, to, from;
+} dt_axis;
+
+/* Copies outer.count * inner.count runs of `run` bytes each. */
+typedef void dt_move(char *to, const char *from, dt_axis outer, dt_axis inner,
+                     size_t run);
+
+/* The loop for runs of `run` bytes, in the order given. */
+dt_move *dt_move_rows(size_t run);
+
+/* The same with stores that pass the caches, and where these pay. */
+dt_move dt_move_streamed;
+bool dt_move_streams(const char *to, dt_axis outer, dt_axis inner, size_t run);
+
+/* For an `inner` that is the fastest dimension of the destination and an `outer` that
+ * is that of the source: goes by blocks of whole cache lines on both sides. The second
+ * writes past the caches where it can. */
+dt_move dt_move_crossed;
+dt_move dt_move_crossed_streamed;
+
+/* One run of any length, through the caches and past them. */
+void dt_move_run(void *to, const void *from, size_t bytes);
+void dt_move_run_streamed(void *to, const void *from, size_t bytes);
+
+#endif
