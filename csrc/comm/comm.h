@@ -10,6 +10,7 @@ typedef struct dt_world dt_world;
 typedef struct dt_group dt_group;
 typedef struct dt_task dt_task;
 typedef struct dt_notes dt_notes;
+typedef struct dt_run dt_run;
 
 /* Something that takes several messages. Tasks of one group run one after the other in
  * the order in which they were started, which is the same on all its ranks. */
@@ -64,6 +65,7 @@ struct dt_world {
     dt_transport *transport;
     dt_cost cost;
     dt_counter counters[DT_STEP_KINDS]; /* since the world was made; execute.c's */
+    dt_run *kept_runs;                  /* execute.c's */
     double timeout; /* seconds that a wait may take; DTENSOR_TIMEOUT, default 300 */
     bool check;     /* compare every collective across ranks first; DTENSOR_CHECK */
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */

@@ -18,8 +18,6 @@ typedef struct {
     void *dst; /* room for the local part of plan->to, in C order, aligned to 64 bytes */
 } dt_move;
 
-typedef struct dt_run dt_run;
-
 /* Prepares moves that go together: step by step, one message per pair of ranks. All
  * memory is taken here. `group` has all ranks of all meshes of the plans.
  *
@@ -37,6 +35,9 @@ void dt_run_free(dt_run *run);     /* ended, or never started */
 /* True after a failure that left messages under way which may still touch the moves'
  * memory: src and dst must then never be freed. */
 bool dt_run_poisoned(const dt_run *run);
+
+/* Frees the runs that a world keeps to use them again; before it is closed. */
+void dt_world_forget_runs(dt_world *world);
 
 /* Does a move of which dt_plan_local(plan) is true at once, alone. DT_MEMORY. */
 dt_status dt_run_local(const dt_move *move, int64_t rank, dt_error *err);

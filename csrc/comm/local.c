@@ -1,4 +1,5 @@
 /* Steps without messages: slices, copies, and becoming Partial. */
+#include "comm/execute.h"
 #include "comm/mover.h"
 
 #include "core/memory.h"
@@ -92,4 +93,72 @@ dt_local_free(dt_local *local)
 {
     dt_pieces_free(&local->sent);
     dt_pieces_free(&local->received);
+}
+
+/* --- a plan of such steps alone --- */
+
+/* A lane between C-ordered arrays, the first of which may have strides of its own. */
+static void
+ordered_strides(int64_t *stride, const dt_layout *layout, int64_t rank)
+{
+    int64_t shape[DT_MAX_NDIM] = {0}, coordinate[DT_MESH_MAX_NDIM];
+    int64_t index = dt_mesh_index(layout->mesh, rank);
+    if (index >= 0) {
+        dt_mesh_coordinate(coordinate, layout->mesh, index);
+        dt_layout_local_shape(shape, layout, coordinate);
+    }
+    int64_t expected = (int64_t)dt_dtype_size(layout->dtype);
+    for (int d = layout->ndim - 1; d >= 0; d--) {
+        stride[d] = expected;
+        expected *= shape[d];
+    }
+}
+
+static dt_status
+do_step(const dt_step *step, const void *src, const int64_t *src_stride, void *dst,
+        int64_t rank, dt_error *err)
+{
+    int64_t dst_stride[DT_MAX_NDIM];
+    ordered_strides(dst_stride, step->to, rank);
+    dt_lane lane = {.ndim = step->to->ndim,
+                    .dtype = step->to->dtype,
+                    .itemsize = dt_dtype_size(step->to->dtype),
+                    .src = src,
+                    .src_stride = src_stride,
+                    .dst = dst,
+                    .dst_stride = dst_stride};
+    dt_local local;
+    DT_TRY(dt_local_prepare(&local, step, &lane, rank, err));
+    dt_local_do(&local);
+    dt_local_free(&local);
+    return DT_OK;
+}
+
+dt_status
+dt_run_local(const dt_move *move, int64_t rank, dt_error *err)
+{
+    const dt_plan *plan = move->plan;
+    const void *at = move->src;
+    const int64_t *at_stride = move->src_stride;
+    int64_t strides[DT_MAX_NDIM];
+    void *before = NULL;
+    dt_status status = DT_OK;
+    for (int k = 0; k < plan->step_count && status == DT_OK; k++) {
+        const dt_step *step = &plan->steps[k];
+        void *dst = move->dst;
+        if (k + 1 < plan->step_count) {
+            dt_traffic t;
+            dt_step_traffic(&t, step, rank);
+            dst = dt_memory_take((size_t)t.bytes_after);
+        }
+        status = dst == NULL ? dt_fail(err, DT_MEMORY, "no memory for an array in between")
+                             : do_step(step, at, at_stride, dst, rank, err);
+        dt_memory_give(before);
+        before = dst != move->dst ? dst : NULL;
+        ordered_strides(strides, step->to, rank);
+        at = dst;
+        at_stride = strides;
+    }
+    dt_memory_give(before);
+    return status;
 }

@@ -86,20 +86,38 @@ dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds, size_
             receives > mover->receive_room ? receives : mover->receive_room;
     }
     size_t flows = (size_t)(mover->send_room + mover->receive_room);
+    mover->buffer_bytes = bytes;
     if (flows == 0)
         return DT_OK;
     mover->sends = calloc(flows, sizeof *mover->sends);
     mover->addends = calloc(flows + 1, sizeof *mover->addends);
-    mover->memory = dt_memory_take(bytes * (flows * DT_DEPTH + 2));
-    mover->buffer_bytes = bytes;
-    if (mover->sends == NULL || mover->addends == NULL || mover->memory == NULL)
-        return dt_fail(err, DT_MEMORY, "no memory for the buffers of a collective");
+    if (mover->sends == NULL || mover->addends == NULL)
+        return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
     mover->receives = mover->sends + mover->send_room;
-    char *at = mover->memory + 2 * bytes;
-    mover->spare = mover->memory;
-    place_buffers(mover->sends, mover->send_room, &at, bytes);
-    place_buffers(mover->receives, mover->receive_room, &at, bytes);
     return DT_OK;
+}
+
+dt_status
+dt_mover_bind(dt_mover *mover, dt_error *err)
+{
+    size_t flows = (size_t)(mover->send_room + mover->receive_room);
+    if (flows == 0)
+        return DT_OK;
+    mover->memory = dt_memory_take(mover->buffer_bytes * (flows * DT_DEPTH + 2));
+    if (mover->memory == NULL)
+        return dt_fail(err, DT_MEMORY, "no memory for the buffers of a collective");
+    mover->spare = mover->memory;
+    char *at = mover->memory + 2 * mover->buffer_bytes;
+    place_buffers(mover->sends, mover->send_room, &at, mover->buffer_bytes);
+    place_buffers(mover->receives, mover->receive_room, &at, mover->buffer_bytes);
+    return DT_OK;
+}
+
+void
+dt_mover_unbind(dt_mover *mover)
+{
+    dt_memory_give(mover->memory);
+    mover->memory = NULL;
 }
 
 void
@@ -107,7 +125,6 @@ dt_mover_free(dt_mover *mover)
 {
     free(mover->sends);
     free(mover->addends);
-    dt_memory_give(mover->memory);
     *mover = (dt_mover){0};
 }
 

@@ -27,10 +27,14 @@ typedef struct {
     size_t buffer_bytes;
 } dt_mover;
 
-/* Takes memory for any of `count` rounds, which lie `stride` bytes apart. DT_MEMORY. */
+/* Makes room for any of `count` rounds, which lie `stride` bytes apart. DT_MEMORY. */
 dt_status dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds,
                            size_t stride, int count, dt_error *err);
 void dt_mover_free(dt_mover *mover);
+
+/* Takes the pack buffers, and gives them back. DT_MEMORY. */
+dt_status dt_mover_bind(dt_mover *mover, dt_error *err);
+void dt_mover_unbind(dt_mover *mover);
 
 /* Starts a round of task `number`. */
 dt_status dt_mover_begin(dt_mover *mover, const dt_round *round, uint64_t number,

@@ -278,6 +278,7 @@ dt_context_plan(const dt_plan **out, dt_context *context, const dt_layout *from,
             return dt_fail(err, DT_MEMORY, "no memory for one more plan");
         }
         plan->refs = 0;
+        plan->serial = (uint64_t)context->misses;
         plan->max_scratch = max_scratch;
         dt_layout_retain(from);
         dt_layout_retain(to);

@@ -43,6 +43,7 @@ typedef struct {
 enum { DT_PLAN_MAX_STEPS = 2 * DT_MESH_MAX_NDIM + 4 };
 
 struct dt_plan {
+    uint64_t serial; /* no other plan of the context has or had this number */
     int64_t refs; /* from here to max_scratch: context.c's */
     dt_plan *newer, *older;
     int64_t max_scratch;

@@ -146,7 +146,9 @@ rank_main(void *data)
     }
     for (int k = 0; k < t->count; k += t->together) {
         int left = t->count - k;
-        if (!run_jobs(world, &t->jobs[k], left < t->together ? left : t->together)) {
+        int now = left < t->together ? left : t->together;
+        /* The second time by a run that was kept. */
+        if (!run_jobs(world, &t->jobs[k], now) || !run_jobs(world, &t->jobs[k], now)) {
             t->failures++;
             dt_threads_abort(t->transport, "a rank failed");
             break;
