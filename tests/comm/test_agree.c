@@ -1,0 +1,358 @@
+#include "ranks.h"
+
+#include <stdatomic.h>
+
+/* What one rank got from one call. */
+typedef struct {
+    dt_status status;
+    char message[1024];
+} outcome;
+
+static outcome
+agree(dt_group *group, const char *what, dt_status local)
+{
+    dt_call call = call_of(what, local);
+    dt_error err = {.status = DT_OK};
+    outcome o = {.status = dt_agree(group, &call, false, &err)};
+    CHECK(o.status == err.status);
+    snprintf(o.message, sizeof o.message, "%s", err.message);
+    return o;
+}
+
+/* --- all is well --- */
+
+static void
+agree_often(dt_transport *t, void *data)
+{
+    (void)data;
+    dt_world *world = world_over(t);
+    uint64_t rounds = 0;
+    for (int size = 1; size < t->size; size *= 2)
+        rounds++;
+    for (int i = 0; i < 50; i++) {
+        uint64_t before = world->messages_sent;
+        CHECK(agree(all_of(world), "f(x)", DT_OK).status == DT_OK);
+        CHECK(world->messages_sent - before == rounds);
+    }
+    dt_world_close(world);
+}
+
+static void
+equal_calls_pass_with_a_logarithm_of_messages(void)
+{
+    for (int n = 1; n <= RANKS_MAX; n++)
+        on_ranks(n, agree_often, NULL);
+}
+
+/* --- one rank is in another call, or fails --- */
+
+typedef struct {
+    int odd; /* the rank that differs */
+    dt_status local;
+    outcome first[RANKS_MAX], second[RANKS_MAX];
+} odd_one;
+
+static void
+differ(dt_transport *t, void *data)
+{
+    odd_one *o = data;
+    dt_world *world = world_over(t);
+    const char *what = t->rank == o->odd && o->local == DT_OK ? "g(y)" : "f(x)";
+    dt_status local = t->rank == o->odd ? o->local : DT_OK;
+    o->first[t->rank] = agree(all_of(world), what, local);
+    o->second[t->rank] = agree(all_of(world), "f(x)", DT_OK);
+    CHECK(!world->broken);
+    dt_world_close(world);
+}
+
+/* "ranks 0, 2, 3" without `odd`, as a reader expects it. */
+static void
+list_others(char *out, size_t size, int n, int odd)
+{
+    size_t used = 0;
+    for (int first = 0; first < n; first++) {
+        int last = first;
+        while (last + 1 < n && last + 1 != odd)
+            last++;
+        if (first == odd)
+            continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%d", used ? ", " : "", first);
+        if (last > first)
+            used += (size_t)snprintf(out + used, size - used, "%s%d",
+                                     last - first > 1 ? "-" : ", ", last);
+        first = last;
+    }
+}
+
+static void
+expect_difference(const odd_one *o, int n)
+{
+    char list[64], others[100], odd[64], want[300];
+    list_others(list, sizeof list, n, o->odd);
+    snprintf(others, sizeof others, "%s %s %s in f(x) #", n > 2 ? "ranks" : "rank", list,
+             n > 2 ? "are" : "is");
+    snprintf(odd, sizeof odd, "rank %d is in g(y) #", o->odd);
+    for (int rank = 0; rank < n; rank++) {
+        const outcome *got = &o->first[rank];
+        CHECK(got->status == DT_RUNTIME);
+        CHECK(strcmp(got->message, o->first[0].message) == 0);
+        CHECK(strstr(got->message, others) != NULL && strstr(got->message, odd) != NULL);
+        snprintf(want, sizeof want, "ranks are in different calls: %s",
+                 o->odd == 0 ? odd : others);
+        CHECK(strncmp(got->message, want, strlen(want)) == 0);
+        CHECK(o->second[rank].status == DT_OK);
+    }
+}
+
+static void
+a_single_rank_in_another_call_is_told_to_all_and_the_next_call_works(void)
+{
+    for (int n = 2; n <= RANKS_MAX; n++)
+        for (int odd = 0; odd < n; odd++) {
+            odd_one o = {.odd = odd, .local = DT_OK};
+            on_ranks(n, differ, &o);
+            expect_difference(&o, n);
+        }
+}
+
+static void
+a_single_rank_that_fails_makes_all_fail_alike_and_the_next_call_works(void)
+{
+    for (int n = 1; n <= RANKS_MAX; n++)
+        for (int odd = 0; odd < n; odd++) {
+            odd_one o = {.odd = odd, .local = DT_MEMORY};
+            on_ranks(n, differ, &o);
+            char told[100];
+            snprintf(told, sizeof told, "rank %d: it went wrong in f(x)", odd);
+            for (int rank = 0; rank < n; rank++) {
+                CHECK(o.first[rank].status == DT_MEMORY);
+                CHECK(strcmp(o.first[rank].message,
+                             rank == odd ? "it went wrong in f(x)" : told) == 0);
+                CHECK(o.second[rank].status == DT_OK);
+            }
+        }
+}
+
+/* --- everybody is in another call, or fails --- */
+
+static void
+all_differ(dt_transport *t, void *data)
+{
+    outcome *out = data;
+    dt_world *world = world_over(t);
+    char what[16];
+    snprintf(what, sizeof what, "f(%d)", t->rank);
+    out[t->rank] = agree(all_of(world), what, DT_OK);
+    outcome failed = agree(all_of(world), what, t->rank > 0 ? DT_KEY : DT_OK);
+    CHECK(failed.status == (t->size > 1 ? DT_KEY : DT_OK));
+    CHECK(t->rank == 1 || t->size == 1 ||
+          strcmp(failed.message, "rank 1: it went wrong in f(1)") == 0);
+    dt_world_close(world);
+}
+
+static void
+many_different_calls_are_shown_in_part_and_the_lowest_failing_rank_speaks(void)
+{
+    for (int n = 1; n <= RANKS_MAX; n++) {
+        outcome out[RANKS_MAX];
+        on_ranks(n, all_differ, out);
+        for (int rank = 0; rank < n; rank++) {
+            CHECK(out[rank].status == (n > 1 ? DT_RUNTIME : DT_OK));
+            CHECK(strcmp(out[rank].message, out[0].message) == 0);
+            CHECK(n < 2 || strstr(out[rank].message, "rank 1 is in f(1) #") != NULL);
+            CHECK(n < 5 || strstr(out[rank].message, " are in others") != NULL);
+        }
+    }
+}
+
+static void
+differ_in_what_is_not_shown(dt_transport *t, void *data)
+{
+    outcome *out = data;
+    dt_world *world = world_over(t);
+    dt_call call = call_of("f(...)", DT_OK);
+    dt_error err = {.status = DT_OK};
+    call.hash += (uint64_t)t->rank;
+    out[t->rank].status = dt_agree(all_of(world), &call, false, &err);
+    snprintf(out[t->rank].message, sizeof err.message, "%s", err.message);
+    dt_world_close(world);
+}
+
+static void
+calls_that_read_alike_are_told_apart(void)
+{
+    outcome out[2];
+    on_ranks(2, differ_in_what_is_not_shown, out);
+    CHECK(out[1].status == DT_RUNTIME);
+    CHECK(strstr(out[1].message, "rank 1 is in f(...) #1 with other arguments") != NULL);
+}
+
+/* --- a rank that does not come --- */
+
+typedef struct {
+    int missing;
+    bool same_call; /* it comes late to the call that the others have given up */
+    atomic_int gave_up;
+    outcome lost[RANKS_MAX], next[RANKS_MAX], last[RANKS_MAX];
+} absence;
+
+static void
+come_late(dt_transport *t, void *data)
+{
+    absence *a = data;
+    dt_world *world = world_over(t);
+    dt_group *all = all_of(world);
+    world->timeout = 0.3;
+    if (t->rank != a->missing) {
+        a->lost[t->rank] = agree(all, "f(x)", DT_OK);
+        atomic_fetch_add(&a->gave_up, 1);
+    } else {
+        while (atomic_load(&a->gave_up) < t->size - 1)
+            t->table->idle(t);
+    }
+    world->timeout = 10;
+    a->next[t->rank] = agree(all, a->same_call ? "f(x)" : "g(y)", DT_OK);
+    a->last[t->rank] = agree(all, "h(z)", DT_OK);
+    CHECK(!world->broken);
+    dt_world_close(world);
+}
+
+static void
+expect_absence(const absence *a, int n)
+{
+    char want[200];
+    snprintf(want, sizeof want, "f(x) #1 did not end within 0.3 s: rank %d did not come",
+             a->missing);
+    for (int rank = 0; rank < n; rank++) {
+        if (rank != a->missing) {
+            CHECK(a->lost[rank].status == DT_RUNTIME);
+            CHECK(strcmp(a->lost[rank].message, want) == 0);
+        }
+        CHECK(a->last[rank].status == DT_OK);
+    }
+}
+
+static void
+the_missing_rank_is_named_and_calls_work_again_when_it_comes(void)
+{
+    for (int n = 2; n <= 5; n++)
+        for (int missing = 0; missing < n; missing += n > 3 ? 2 : 1) {
+            absence a = {.missing = missing, .same_call = false};
+            on_ranks(n, come_late, &a);
+            expect_absence(&a, n);
+            for (int rank = 0; rank < n; rank++)
+                CHECK(a.next[rank].status == DT_OK);
+        }
+}
+
+static void
+a_rank_that_comes_to_a_call_given_up_hears_of_it_and_so_do_all(void)
+{
+    for (int n = 2; n <= 4; n++) {
+        absence a = {.missing = n - 2, .same_call = true};
+        on_ranks(n, come_late, &a);
+        expect_absence(&a, n);
+        char late[64];
+        snprintf(late, sizeof late, "rank %d is in f(x) #1", a.missing);
+        for (int rank = 0; rank < n; rank++) {
+            CHECK(a.next[rank].status == DT_RUNTIME);
+            CHECK(strstr(a.next[rank].message, late) != NULL);
+            CHECK(strstr(a.next[rank].message, "in f(x) #2") != NULL);
+        }
+    }
+}
+
+/* Rank 1 waits in a call of ranks 1 and 2, which rank 2 does not come to. */
+static void
+wait_elsewhere(dt_transport *t, void *data)
+{
+    outcome *out = data;
+    const int64_t low[] = {0, 1}, high[] = {1, 2};
+    dt_group *group = NULL;
+    dt_world *world = world_over(t);
+    world->timeout = t->rank == 0 ? 0.4 : 0.6;
+    dt_world_group(&group, world, t->rank == 0 ? low : high, 2, NULL);
+    if (t->rank < 2)
+        out[t->rank] = agree(group, t->rank == 0 ? "f(x)" : "g(y)", DT_OK);
+    dt_world_close(world);
+}
+
+static void
+a_rank_that_waits_in_another_group_is_shown_with_its_call(void)
+{
+    outcome out[3];
+    on_ranks(3, wait_elsewhere, out);
+    CHECK(strcmp(out[0].message,
+                 "f(x) #1 did not end within 0.4 s: rank 1 was in g(y) #1") == 0);
+    CHECK(strcmp(out[1].message,
+                 "g(y) #1 did not end within 0.6 s: rank 2 did not come") == 0);
+}
+
+/* --- numbers that have come apart --- */
+
+static void
+agree_with_other_numbers(dt_transport *t, void *data)
+{
+    outcome *out = data;
+    dt_world *world = world_over(t);
+    dt_group *all = all_of(world);
+    uint64_t state = (uint64_t)t->size;
+    world->timeout = 0.4; /* soon late: notes must help those that wait for each other */
+    for (int i = 0; i < 4; i++) {
+        int ahead = (int)check_below(&state, t->size);
+        outcome o = agree(all, "f(x)", DT_OK);
+        CHECK(o.status == DT_OK);
+        all->started += t->rank == ahead ? 1 : 0;
+        out[t->rank] = agree(all, "f(x)", DT_OK);
+        CHECK(out[t->rank].status == DT_RUNTIME);
+    }
+    dt_world_close(world);
+}
+
+static void
+numbers_that_differ_are_an_error_on_all_ranks_once(void)
+{
+    for (int n = 2; n <= RANKS_MAX; n++) {
+        outcome out[RANKS_MAX];
+        on_ranks(n, agree_with_other_numbers, out);
+        for (int rank = 0; rank < n; rank++)
+            CHECK(strcmp(out[rank].message, out[0].message) == 0);
+    }
+}
+
+/* --- without checking --- */
+
+static void
+agree_unchecked(dt_transport *t, void *data)
+{
+    (void)data;
+    dt_world *world = world_over(t);
+    world->check = false;
+    uint64_t before = world->messages_sent;
+    CHECK(agree(all_of(world), t->rank ? "f(x)" : "g(y)", DT_OK).status == DT_OK);
+    outcome o = agree(all_of(world), "f(x)", t->rank == 0 ? DT_INDEX : DT_OK);
+    CHECK(o.status == (t->rank == 0 ? DT_INDEX : DT_OK));
+    CHECK(world->messages_sent == before);
+    dt_call call = call_of(t->rank ? "f(x)" : "g(y)", DT_OK);
+    CHECK(dt_agree(all_of(world), &call, true, NULL) ==
+          (t->size > 1 ? DT_RUNTIME : DT_OK));
+    dt_world_close(world);
+}
+
+static void
+without_checking_nothing_is_sent_unless_it_is_forced(void)
+{
+    for (int n = 1; n <= 4; n++)
+        on_ranks(n, agree_unchecked, NULL);
+}
+
+DT_MAIN(TEST(equal_calls_pass_with_a_logarithm_of_messages),
+        TEST(a_single_rank_in_another_call_is_told_to_all_and_the_next_call_works),
+        TEST(a_single_rank_that_fails_makes_all_fail_alike_and_the_next_call_works),
+        TEST(many_different_calls_are_shown_in_part_and_the_lowest_failing_rank_speaks),
+        TEST(calls_that_read_alike_are_told_apart),
+        TEST(the_missing_rank_is_named_and_calls_work_again_when_it_comes),
+        TEST(a_rank_that_comes_to_a_call_given_up_hears_of_it_and_so_do_all),
+        TEST(a_rank_that_waits_in_another_group_is_shown_with_its_call),
+        TEST(numbers_that_differ_are_an_error_on_all_ranks_once),
+        TEST(without_checking_nothing_is_sent_unless_it_is_forced))
