@@ -1,0 +1,39 @@
+/* reduce_level.h: the inner loops of reduce.c for one instruction set. Every set gives
+ * the same bits. Not for others: call reduce.h. */
+#ifndef DT_REDUCE_LEVEL_H
+#define DT_REDUCE_LEVEL_H
+
+#include "core/dtype.h"
+#include "core/placement.h"
+
+#include <stdint.h>
+
+/* out[i] = first[i] op second[i]; `out` is `first` or overlaps neither. */
+typedef void dt_combine(void *out, const void *first, const void *second,
+                        int64_t count);
+
+/* How a dtype is reduced. Where `widen` is not NULL, sums and products are made of
+ * float32: their loops take what `widen` makes, and `narrow` rounds the result. */
+typedef struct {
+    dt_combine *combine[DT_REDUCE_OP_COUNT];
+    void (*scale)(void *out, int64_t divisor, int64_t count); /* out[i] /= divisor */
+    void (*widen)(float *out, const uint16_t *in, int64_t count);
+    void (*narrow)(uint16_t *out, const float *in, int64_t count);
+} dt_reduce_row;
+
+typedef struct {
+    dt_reduce_row rows[DT_DTYPE_COUNT];
+} dt_reduce_level;
+
+/* The best level of this machine. */
+const dt_reduce_level *dt_reduce_level_best(void);
+
+/* Level 0 runs on every machine; NULL if this one has not so many. */
+const dt_reduce_level *dt_reduce_level_at(int index);
+
+/* dt_reduce with the loops of a level. */
+void dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op,
+                  void *out, const void *const *in, int n, int64_t divisor,
+                  int64_t count);
+
+#endif
