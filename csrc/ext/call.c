@@ -1,0 +1,211 @@
+/* What the ranks compare before data move: the text and the hash of a call, and what
+ * each of them knows of an array. */
+#include "ext/tensor.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void
+ext_call_begin(dt_call *call, const char *function)
+{
+    call->hash = dt_hash(0, function, strlen(function));
+    call->local.status = DT_OK;
+    call->local.message[0] = '\0';
+    call->what[0] = '\0';
+    ext_call_text(call, "%s", function);
+}
+
+void
+ext_call_text(dt_call *call, const char *format, ...)
+{
+    size_t used = strlen(call->what);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(call->what + used, sizeof call->what - used, format, args);
+    va_end(args);
+}
+
+void
+ext_call_hash(dt_call *call, const void *data, size_t bytes)
+{
+    call->hash = dt_hash(call->hash, data, bytes);
+}
+
+void
+ext_call_shape(dt_call *call, int ndim, const int64_t *shape)
+{
+    ext_call_text(call, "(");
+    for (int d = 0; d < ndim; d++)
+        ext_call_text(call, d == 0 ? "%" PRId64 : ", %" PRId64, shape[d]);
+    ext_call_text(call, ndim == 1 ? ",)" : ")");
+}
+
+static void
+hash_placement(dt_call *call, dt_placement p)
+{
+    int64_t row[4] = {(int64_t)p.kind, (int64_t)p.op, p.dim, p.split};
+    ext_call_hash(call, row, sizeof row);
+}
+
+void
+ext_call_placements(dt_call *call, const dt_mesh *mesh, const dt_placement *placements)
+{
+    char text[64];
+    ext_call_text(call, "[");
+    for (int m = 0; m < mesh->ndim; m++) {
+        dt_placement_print(text, sizeof text, placements[m]);
+        ext_call_text(call, m == 0 ? "%s" : ", %s", text);
+        hash_placement(call, placements[m]);
+    }
+    ext_call_text(call, "]");
+}
+
+/* Not mesh->hash: the number of the world is this process's own. */
+void
+ext_call_mesh(dt_call *call, const dt_mesh *mesh)
+{
+    ext_call_hash(call, mesh->shape, sizeof(int64_t) * (size_t)mesh->ndim);
+    if (mesh->ranks != NULL)
+        ext_call_hash(call, mesh->ranks, sizeof(int64_t) * (size_t)mesh->size);
+}
+
+void
+ext_call_layout(dt_call *call, const dt_layout *layout)
+{
+    int head[2] = {layout->ndim, (int)layout->dtype};
+    ext_call_mesh(call, layout->mesh);
+    ext_call_hash(call, head, sizeof head);
+    ext_call_hash(call, layout->shape, sizeof(int64_t) * (size_t)layout->ndim);
+    for (int m = 0; m < layout->mesh->ndim; m++)
+        hash_placement(call, layout->placements[m]);
+    for (int d = 0; d < layout->ndim; d++) {
+        const dt_cut *cut = &layout->dims[d];
+        ext_call_hash(call, cut->mesh_dims, sizeof(int) * (size_t)cut->count);
+        if (cut->cuts != NULL)
+            ext_call_hash(call, cut->cuts, sizeof(int64_t) * (size_t)(cut->parts + 1));
+    }
+}
+
+void
+ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to)
+{
+    char text[160];
+    dt_layout_print(text, sizeof text, from);
+    ext_call_text(call, "%s -> ", text);
+    dt_layout_print(text, sizeof text, to);
+    ext_call_text(call, "%s, shape ", text);
+    ext_call_shape(call, to->ndim, to->shape);
+    ext_call_text(call, ", %s", dt_dtype_name(to->dtype));
+    if (from->mesh != to->mesh) {
+        ext_call_text(call, ", mesh ");
+        ext_call_shape(call, from->mesh->ndim, from->mesh->shape);
+        ext_call_text(call, " -> ");
+        ext_call_shape(call, to->mesh->ndim, to->mesh->shape);
+    }
+    ext_call_layout(call, from);
+    ext_call_layout(call, to);
+}
+
+dt_status
+ext_call_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
+{
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_status status = dt_agree(group, call, force, err);
+    ext_world_leave(group->world, state);
+    return status;
+}
+
+PyObject *
+ext_fail_together(const dt_mesh *a, const dt_mesh *b, const char *what)
+{
+    dt_call call;
+    ext_call_begin(&call, what);
+    ext_catch(&call.local);
+    dt_group *group = ext_group(a, b, what);
+    dt_error err = call.local;
+    if (group == NULL)
+        PyErr_Clear(); /* what the user did wrong first is what counts */
+    else if (group->index >= 0)
+        ext_call_agree(group, &call, false, &err);
+    return ext_raise(&err);
+}
+
+int
+ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail)
+{
+    dt_error err;
+    if (ext_call_agree(group, call, true, &err) != DT_OK) {
+        ext_raise(&err);
+        return -1;
+    }
+    uint64_t *all = PyMem_RawMalloc(sizeof *all * (size_t)group->size);
+    if (all == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_status status = dt_share(all, group, &detail, sizeof detail, call->what, &err);
+    ext_world_leave(group->world, state);
+    *equal = status == DT_OK;
+    for (int i = 1; i < group->size && *equal; i++)
+        *equal = all[i] == all[0];
+    PyMem_RawFree(all);
+    if (status == DT_OK)
+        return 0;
+    ext_raise(&err);
+    return -1;
+}
+
+int
+ext_meta_print(char *out, size_t size, const ext_meta *meta)
+{
+    if (!meta->given)
+        return snprintf(out, size, "None");
+    char shape[256] = "";
+    size_t used = 0;
+    for (int d = 0; d < meta->ndim && used + 1 < sizeof shape; d++)
+        used += (size_t)snprintf(shape + used, sizeof shape - used,
+                                 d == 0 ? "%" PRId64 : ", %" PRId64, meta->shape[d]);
+    return snprintf(out, size, "(%s%s) %s", shape, meta->ndim == 1 ? "," : "",
+                    dt_dtype_name((dt_dtype)meta->dtype));
+}
+
+int
+ext_meta_of(ext_meta *out, PyObject *object, bool requires_grad, const char *what)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    dt_dtype dtype;
+    memset(out, 0, sizeof *out);
+    if (ext_dtype(&dtype, PyArray_DESCR(array), what) < 0)
+        return -1;
+    out->given = 1;
+    out->ndim = PyArray_NDIM(array);
+    out->dtype = (int32_t)dtype;
+    out->requires_grad = requires_grad;
+    for (int d = 0; d < out->ndim; d++)
+        out->shape[d] = PyArray_DIM(array, d);
+    return 0;
+}
+
+ext_meta *
+ext_meta_share(dt_group *group, const ext_meta *mine, const char *what)
+{
+    /* One rank alone without memory would leave the others waiting: the few bytes are
+     * not taken from the library's own blocks, whose shortage is agreed on before. */
+    ext_meta *all = PyMem_RawMalloc(sizeof *all * (size_t)group->size);
+    if (all == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    dt_error err;
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_status status = dt_share(all, group, mine, sizeof *mine, what, &err);
+    ext_world_leave(group->world, state);
+    if (status == DT_OK)
+        return all;
+    PyMem_RawFree(all);
+    ext_raise(&err);
+    return NULL;
+}

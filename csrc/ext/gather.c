@@ -1,0 +1,161 @@
+/* Moves with a fixed target: full_tensor to everybody or to one rank, rebalance. */
+#include "ext/tensor.h"
+
+/* Moves one tensor; the new part, NULL with an exception. */
+static PyObject *
+move_to(DTensorObject *self, const dt_layout *to, const char *what)
+{
+    PyArrayObject *array = ext_local((PyObject *)self);
+    if (array == NULL)
+        return NULL;
+    ext_item item = {
+        .array = (PyObject *)array, .from = self->layout->layout, .to = to};
+    dt_call call;
+    ext_call_begin(&call, what);
+    ext_call_text(&call, "(");
+    ext_call_move(&call, item.from, item.to);
+    ext_call_text(&call, ")");
+    Py_INCREF(array);
+    int failed = ext_move_items(&item, 1, &call, what, 0, NULL);
+    Py_DECREF(array);
+    return failed < 0 ? NULL : item.result;
+}
+
+static const dt_layout *
+replicated(const dt_layout *layout)
+{
+    dt_placement placements[DT_MESH_MAX_NDIM];
+    for (int m = 0; m < layout->mesh->ndim; m++)
+        placements[m] = DT_REPLICATED;
+    return ext_layout_make(layout->mesh, placements, layout->ndim, layout->shape,
+                           layout->dtype);
+}
+
+PyObject *
+ext_dtensor_gather(DTensorObject *self, int64_t root, const char *what)
+{
+    const dt_layout *layout = self->layout->layout;
+    dt_world *world = ext_world(layout->mesh, what);
+    if (world == NULL)
+        return NULL;
+    int64_t rank = root < 0 ? -1 : dt_mesh_rank(layout->mesh, root);
+    const dt_layout *to = root < 0 ? replicated(layout)
+                                   : ext_layout_at(layout->mesh, rank, layout->ndim,
+                                                   layout->shape, layout->dtype);
+    if (to == NULL)
+        return NULL;
+    PyObject *array = move_to(self, to, what);
+    dt_layout_release(ext_context, to);
+    if (array == NULL || root < 0 || rank == world->transport->rank)
+        return array;
+    Py_DECREF(array);
+    Py_RETURN_NONE;
+}
+
+/* The options of full_tensor; -1 with an exception. */
+static int
+read_full_options(int64_t *root, DTensorObject *self, PyObject *const *given)
+{
+    const dt_mesh *mesh = self->layout->layout->mesh;
+    dt_placement grad[DT_MESH_MAX_NDIM];
+    *root = -1;
+    if (ext_placements(grad, mesh, given[0], "full_tensor") < 0 ||
+        ext_argument_int(root, given[1]) < 0)
+        return -1;
+    if (given[1] == NULL || given[1] == Py_None || (*root >= 0 && *root < mesh->size))
+        return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "full_tensor: root must be one of the %lld places of the mesh, not %lld",
+                 (long long)mesh->size, (long long)*root);
+    return -1;
+}
+
+PyObject *
+ext_dtensor_full(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
+                 PyObject *kwnames)
+{
+    static const char *const names[] = {"grad_placements", "root"};
+    static const ext_signature signature = {"full_tensor", names, 2, 0, 0};
+    DTensorObject *self = (DTensorObject *)object;
+    PyObject *given[2];
+    int64_t root;
+    if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
+        read_full_options(&root, self, given) < 0)
+        return ext_fail_together(self->layout->layout->mesh, NULL, "full_tensor");
+    PyObject *array = ext_dtensor_gather(self, root, "full_tensor");
+    if (array == NULL || array == Py_None)
+        return array;
+    PyObject *result = ext_tensor(array);
+    if (result != NULL)
+        ((TensorObject *)result)->requires_grad = self->tensor.requires_grad;
+    return result;
+}
+
+const char ext_dtensor_full_doc[] =
+    "full_tensor($self, /, *, grad_placements=None, root=None)\n--\n\n"
+    "Return the whole array, on every rank or on one.\n\n"
+    "Collective over the mesh, unless every rank has all of it already.\n\n"
+    "Parameters\n----------\n"
+    "grad_placements : sequence of Placement, optional\n"
+    "    How the gradient of the result will be spread; default: replicated.\n"
+    "root : int, optional\n"
+    "    A place in the mesh, counted in row-major order: only the rank there gets\n"
+    "    the array.\n\n"
+    "Returns\n-------\n"
+    "Tensor or None\n"
+    "    Of the global shape. None on the other ranks where `root` is given; of shape\n"
+    "    (0,) on a rank outside the mesh. It shares memory with this tensor where\n"
+    "    nothing had to move.\n\n"
+    "Raises\n------\n"
+    "ValueError\n"
+    "    If `root` is no place of the mesh, or `grad_placements` has not one entry for\n"
+    "    each mesh dimension. On every rank.\n"
+    "RuntimeError\n"
+    "    If the ranks call different things: on every rank, showing both.\n";
+
+/* The same placements and orders, cut as torch.chunk does. */
+static const dt_layout *
+chunked(const dt_layout *layout)
+{
+    dt_placement placements[DT_MESH_MAX_NDIM];
+    for (int m = 0; m < layout->mesh->ndim; m++)
+        placements[m] = dt_layout_placement(layout, m);
+    return ext_layout_make(layout->mesh, placements, layout->ndim, layout->shape,
+                           layout->dtype);
+}
+
+PyObject *
+ext_dtensor_rebalance(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    DTensorObject *self = (DTensorObject *)object;
+    const dt_layout *to = chunked(self->layout->layout);
+    if (to == NULL)
+        return NULL;
+    PyObject *array = move_to(self, to, "rebalance");
+    LayoutObject *layout = NULL;
+    if (array == NULL)
+        dt_layout_release(ext_context, to);
+    else
+        layout = ext_layout(to, self->layout->mesh);
+    if (layout == NULL) {
+        Py_XDECREF(array);
+        return NULL;
+    }
+    PyObject *result = ext_dtensor(array, layout);
+    Py_DECREF(layout);
+    if (result != NULL)
+        ((TensorObject *)result)->requires_grad = self->tensor.requires_grad;
+    return result;
+}
+
+const char ext_dtensor_rebalance_doc[] =
+    "rebalance($self, /)\n--\n\n"
+    "Return the same tensor with the parts that torch.chunk gives.\n\n"
+    "For one made by ``from_local`` of parts of other sizes: `redistribute` to equal\n"
+    "placements keeps those. Collective over the mesh, unless the parts are chunks.\n\n"
+    "Returns\n-------\n"
+    "DTensor\n"
+    "    With the same placements and in the same shard order.\n\n"
+    "Raises\n------\n"
+    "RuntimeError\n"
+    "    If the ranks call different things: on every rank, showing both.\n";

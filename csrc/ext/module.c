@@ -1,0 +1,131 @@
+/* module.c: the module dtensor._C. */
+#define EXT_IMPORTS_NUMPY
+#include "ext/ext.h"
+
+dt_context *ext_context;
+
+/* The types in the order of their bases, with the fields that a `match` statement takes
+ * by place. */
+static const struct {
+    PyTypeObject *type;
+    const char *match[3];
+} TYPES[] = {
+    {&ext_placement_type, {NULL}},
+    {&ext_shard_type, {"dim", NULL}},
+    {&ext_strided_type, {"dim", "split_factor", NULL}},
+    {&ext_replicate_type, {NULL}},
+    {&ext_partial_type, {"reduce_op", NULL}},
+    {&ext_mesh_type, {NULL}},
+    {&ext_layout_type, {NULL}},
+    {&ext_world_type, {NULL}},
+    {&ext_tensor_type, {NULL}},
+    {&ext_dtensor_type, {NULL}},
+};
+
+/* Sets __match_args__ of a type that is ready, where it has some. */
+static int
+set_match_args(PyTypeObject *type, const char *const *fields)
+{
+    Py_ssize_t count = 0;
+    while (fields[count] != NULL)
+        count++;
+    PyObject *names = PyTuple_New(count);
+    for (Py_ssize_t k = 0; names != NULL && k < count; k++) {
+        PyObject *name = PyUnicode_InternFromString(fields[k]);
+        if (name == NULL)
+            Py_CLEAR(names);
+        else
+            PyTuple_SET_ITEM(names, k, name);
+    }
+    if (names == NULL)
+        return -1;
+    int status =
+        count > 0 ? PyDict_SetItemString(type->tp_dict, "__match_args__", names) : 0;
+    Py_DECREF(names);
+    PyType_Modified(type);
+    return status;
+}
+
+int
+ext_add_types(PyObject *module)
+{
+    for (size_t k = 0; k < sizeof TYPES / sizeof *TYPES; k++)
+        if (PyType_Ready(TYPES[k].type) < 0 ||
+            set_match_args(TYPES[k].type, TYPES[k].match) < 0 ||
+            PyModule_AddType(module, TYPES[k].type) < 0)
+            return -1;
+    return 0;
+}
+
+static int
+add_mpi_error(PyObject *module)
+{
+    if (ext_mpi_error == NULL)
+        ext_mpi_error = PyErr_NewExceptionWithDoc(
+            "dtensor.MPIError",
+            "MPI has failed; the communicator may not work any more.",
+            PyExc_RuntimeError, NULL);
+    return ext_mpi_error != NULL
+               ? PyModule_AddObjectRef(module, "MPIError", ext_mpi_error)
+               : -1;
+}
+
+static PyObject *
+cache_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    dt_context_info info = dt_context_count(ext_context);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L}", "hits", (long long)info.hits,
+                         "misses", (long long)info.misses, "plans",
+                         (long long)info.plans, "layouts", (long long)info.layouts,
+                         "meshes", (long long)info.meshes);
+}
+
+static PyMethodDef module_methods[] = {
+    {"cache_info", cache_info, METH_NOARGS,
+     "cache_info()\n--\n\n"
+     "Return how many plans were found (hits) or made (misses), and how many plans,\n"
+     "layouts and meshes there are now."},
+    {0},
+};
+
+static int
+module_fill(PyObject *module)
+{
+    PyMethodDef *tables[] = {ext_world_methods, ext_memory_methods, ext_create_methods,
+                             ext_redistribute_methods, ext_explain_methods};
+    import_array1(-1);
+    if (ext_context == NULL)
+        ext_context = dt_context_make();
+    if (ext_context == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
+        if (PyModule_AddFunctions(module, tables[k]) < 0)
+            return -1;
+    return add_mpi_error(module) < 0 ? -1 : ext_add_types(module);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_fill},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "dtensor._C",
+    .m_doc = "The C half of dtensor: placements, meshes, layouts, tensors and moves.",
+    .m_methods = module_methods,
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC PyInit__C(void); /* the export that import looks for */
+
+PyMODINIT_FUNC
+PyInit__C(void)
+{
+    return PyModuleDef_Init(&module_def);
+}

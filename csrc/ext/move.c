@@ -1,0 +1,304 @@
+/* From layout to layout: plans, memory, and the run. */
+#include "ext/tensor.h"
+
+#include <string.h>
+
+enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
+
+const dt_layout *
+ext_layout_enter(dt_layout *layout)
+{
+    const dt_layout *entered;
+    dt_error err;
+    if (dt_context_layout(&entered, ext_context, layout, &err) == DT_OK)
+        return entered;
+    ext_raise(&err);
+    return NULL;
+}
+
+const dt_layout *
+ext_layout_make(const dt_mesh *mesh, const dt_placement *placements, int ndim,
+                const int64_t *shape, dt_dtype dtype)
+{
+    dt_layout *layout;
+    dt_error err;
+    if (dt_layout_make(&layout, mesh, placements, ndim, shape, dtype, NULL, 0, NULL, 0,
+                       &err) == DT_OK)
+        return ext_layout_enter(layout);
+    ext_raise(&err);
+    return NULL;
+}
+
+const dt_layout *
+ext_layout_at(const dt_mesh *mesh, int64_t rank, int ndim, const int64_t *shape,
+              dt_dtype dtype)
+{
+    dt_mesh *made;
+    const dt_mesh *point;
+    dt_error err;
+    if (dt_mesh_make(&made, 0, NULL, &rank, NULL, mesh->world, &err) != DT_OK ||
+        dt_context_mesh(&point, ext_context, made, &err) != DT_OK) {
+        ext_raise(&err);
+        return NULL;
+    }
+    const dt_layout *layout = ext_layout_make(point, NULL, ndim, shape, dtype);
+    dt_mesh_release(ext_context, point);
+    return layout;
+}
+
+const dt_layout *
+ext_layout_outside(const dt_mesh *mesh, const dt_placement *placements, int ndim,
+                   const int64_t *shape, dt_dtype dtype)
+{
+    static const int64_t zeros[DT_MAX_NDIM];
+    const dt_layout *layout =
+        ndim < 0 ? NULL : ext_layout_make(mesh, placements, ndim, shape, dtype);
+    if (layout != NULL)
+        return layout;
+    PyErr_Clear();
+    ndim = 0;
+    for (int m = 0; m < mesh->ndim; m++) {
+        int dim = placements[m].dim;
+        int least = dim < 0 ? -dim : dim + 1;
+        if (placements[m].kind == DT_SHARD && least > ndim)
+            ndim = least < DT_MAX_NDIM ? least : DT_MAX_NDIM;
+    }
+    return ext_layout_make(mesh, placements, ndim, zeros, dtype);
+}
+
+PyObject *
+ext_part(const dt_layout *layout, int64_t rank)
+{
+    int64_t coordinate[DT_MESH_MAX_NDIM], shape[DT_MAX_NDIM + 1];
+    int64_t index = dt_mesh_index(layout->mesh, rank);
+    if (index >= 0)
+        dt_mesh_coordinate(coordinate, layout->mesh, index);
+    int ndim = dt_layout_local_shape(shape, layout, index >= 0 ? coordinate : NULL);
+    return ext_array(ndim, shape, layout->dtype);
+}
+
+/* --- one item --- */
+
+/* As execute.h wants it. `strides` is this move's own memory. */
+static dt_move
+move_of(const ext_item *item, const dt_plan *plan, int64_t rank, int64_t *strides)
+{
+    dt_move move = {.plan = plan, .src_stride = strides};
+    if (dt_mesh_index(item->from->mesh, rank) >= 0) {
+        PyArrayObject *array = (PyArrayObject *)item->array;
+        for (int d = 0; d < PyArray_NDIM(array); d++)
+            strides[d] = PyArray_STRIDE(array, d);
+        move.src = PyArray_DATA(array);
+    }
+    if (dt_mesh_index(item->to->mesh, rank) >= 0)
+        move.dst = PyArray_DATA((PyArrayObject *)item->result);
+    return move;
+}
+
+/* A move for which nothing is sent: into the new array, at once. */
+static int
+move_locally(const ext_item *item, const dt_plan *plan, int64_t rank)
+{
+    int64_t strides[DT_MAX_NDIM];
+    dt_move move = move_of(item, plan, rank, strides);
+    bool large = PyArray_NBYTES((PyArrayObject *)item->result) >= RELEASE_GIL_FROM;
+    dt_error err;
+    PyThreadState *state = large ? PyEval_SaveThread() : NULL;
+    dt_status status = dt_run_local(&move, rank, &err);
+    if (state != NULL)
+        PyEval_RestoreThread(state);
+    if (status == DT_OK)
+        return 0;
+    ext_raise(&err);
+    return -1;
+}
+
+/* --- all items of a call --- */
+
+typedef struct {
+    ext_item *items;
+    int count;
+    dt_world *world;
+    dt_call *call;
+    const char *what;
+    const dt_plan **plans; /* NULL where nothing is to be done any more */
+    int remote;            /* how many are not done */
+    bool unplanned;        /* some have no plan */
+} journey;
+
+/* The first thing that goes wrong on this rank is what the others are told. */
+static void
+note_error(dt_call *call)
+{
+    dt_error err;
+    if (call->local.status != DT_OK)
+        PyErr_Clear();
+    else {
+        ext_catch(&err);
+        call->local = err;
+    }
+}
+
+/* Plans item i and makes room for its result; what sends nothing is done at once. */
+static int
+prepare_item(journey *j, int i, int64_t max_bytes)
+{
+    ext_item *item = &j->items[i];
+    int64_t rank = j->world->transport->rank;
+    if (item->from == item->to) {
+        item->result = Py_XNewRef(item->array);
+        return 0;
+    }
+    dt_error err;
+    if (dt_context_plan(&j->plans[i], ext_context, item->from, item->to, &j->world->cost,
+                        max_bytes, &err) != DT_OK) {
+        j->unplanned = true;
+        ext_raise(&err);
+        return -1;
+    }
+    const dt_plan *plan = j->plans[i];
+    bool local = dt_plan_local(plan);
+    int failed = 0;
+    if (!local)
+        j->remote++;
+    if (plan->step_count == 0)
+        item->result = Py_XNewRef(item->array);
+    else {
+        item->result = ext_part(item->to, rank);
+        failed = item->result == NULL ? -1 : 0;
+    }
+    bool here = j->call->local.status == DT_OK && item->array != NULL;
+    if (local && plan->step_count > 0 && failed == 0 && here)
+        failed = move_locally(item, plan, rank);
+    if (local) {
+        dt_plan_release(ext_context, plan);
+        j->plans[i] = NULL;
+    }
+    return failed;
+}
+
+/* Puts what is left to do into one run. */
+static dt_run *
+make_run(journey *j, dt_group *group, int64_t max_bytes)
+{
+    dt_move *moves = PyMem_New(dt_move, (size_t)j->remote);
+    int64_t *strides = PyMem_New(int64_t, (size_t)j->remote * DT_MAX_NDIM);
+    dt_run *run = NULL;
+    if (moves != NULL && strides != NULL) {
+        bool good = j->call->local.status == DT_OK;
+        int n = 0;
+        for (int i = 0; i < j->count; i++)
+            if (j->plans[i] != NULL) {
+                int64_t *own = strides + (size_t)n * DT_MAX_NDIM;
+                moves[n] = good ? move_of(&j->items[i], j->plans[i],
+                                          j->world->transport->rank, own)
+                                : (dt_move){.plan = j->plans[i], .src_stride = own};
+                n++;
+            }
+        run = dt_run_make(group, moves, n, max_bytes, j->call);
+    }
+    PyMem_Free(moves);
+    PyMem_Free(strides);
+    if (run == NULL)
+        PyErr_NoMemory();
+    return run;
+}
+
+/* Starts the run and, unless it may go on behind the caller's back, waits. */
+static int
+travel(journey *j, dt_group *group, int64_t max_bytes, PyObject **out)
+{
+    ext_item *items = PyMem_New(ext_item, (size_t)j->remote);
+    const dt_plan **plans = PyMem_New(const dt_plan *, (size_t)j->remote);
+    dt_run *run = items == NULL || plans == NULL ? (PyErr_NoMemory(), NULL)
+                                                 : make_run(j, group, max_bytes);
+    PyObject *pending = NULL;
+    if (run != NULL) {
+        int n = 0;
+        for (int i = 0; i < j->count; i++)
+            if (j->plans[i] != NULL) {
+                items[n] = j->items[i];
+                plans[n++] = j->plans[i];
+            }
+        pending = ext_pending(run, j->world, plans, n, items);
+        if (pending == NULL)
+            dt_run_free(run);
+        else
+            for (int i = 0; i < j->count; i++)
+                j->plans[i] = NULL; /* it has them now */
+    }
+    PyMem_Free(items);
+    PyMem_Free(plans);
+    int failed = pending == NULL ? -1 : ext_pending_start(pending);
+    if (failed == 0 && out != NULL) {
+        *out = pending;
+        return 0;
+    }
+    if (failed == 0)
+        failed = ext_pending_wait(pending);
+    Py_XDECREF(pending);
+    return failed;
+}
+
+/* Every step before the run, with all that can go wrong on this rank alone. */
+static void
+prepare(journey *j, int64_t max_bytes)
+{
+    for (int i = 0; i < j->count; i++)
+        if (prepare_item(j, i, max_bytes) < 0)
+            note_error(j->call);
+}
+
+static int
+move_inside(journey *j, dt_group *group, int64_t max_bytes, PyObject **pending)
+{
+    j->plans = PyMem_Calloc((size_t)j->count, sizeof *j->plans);
+    if (j->plans == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    ext_pending_sweep(j->world);
+    prepare(j, max_bytes);
+    int failed = 0;
+    if (j->remote > 0)
+        failed = travel(j, group, max_bytes, pending);
+    else if (j->call->local.status != DT_OK) {
+        /* Without a plan nobody knows whether the others wait for this rank. */
+        dt_error err = j->call->local;
+        if (j->unplanned)
+            ext_call_agree(group, j->call, false, &err);
+        ext_raise(&err);
+        failed = -1;
+    }
+    for (int i = 0; i < j->count; i++)
+        if (j->plans[i] != NULL)
+            dt_plan_release(ext_context, j->plans[i]);
+    PyMem_Free(j->plans);
+    return failed;
+}
+
+int
+ext_move_items(ext_item *items, int count, dt_call *call, const char *what,
+               int64_t max_bytes, PyObject **pending)
+{
+    if (pending != NULL)
+        *pending = NULL;
+    for (int i = 0; i < count; i++)
+        items[i].result = NULL;
+    journey j = {.items = items, .count = count, .call = call, .what = what};
+    j.world = count == 0 ? NULL : ext_world(items[0].from->mesh, what);
+    dt_group *group = NULL;
+    if (j.world != NULL)
+        group = ext_group(items[0].from->mesh, items[0].to->mesh, what);
+    int failed = count > 0 && group == NULL ? -1 : 0;
+    if (failed == 0 && count > 0 && group->index < 0)
+        for (int i = 0; i < count && failed == 0; i++) {
+            items[i].result = ext_part(items[i].to, j.world->transport->rank);
+            failed = items[i].result == NULL ? -1 : 0;
+        }
+    else if (failed == 0 && count > 0)
+        failed = move_inside(&j, group, max_bytes, pending);
+    for (int i = 0; i < count && failed < 0; i++)
+        Py_CLEAR(items[i].result);
+    return failed;
+}

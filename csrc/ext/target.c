@@ -1,0 +1,97 @@
+/* Where a redistribute goes: a layout like the one there is, from the user's arguments. */
+#include "ext/tensor.h"
+
+/* torch's rule: there is no one way to split a value into addends, so users may keep a
+ * Partial but not ask for a new one. */
+static int
+check_partial(const dt_layout *from, const dt_layout *to)
+{
+    bool same_mesh =
+        from->mesh == to->mesh || dt_mesh_same_ranks(from->mesh, to->mesh);
+    for (int m = 0; m < to->mesh->ndim; m++) {
+        dt_placement p = to->placements[m];
+        if (p.kind != DT_PARTIAL ||
+            (same_mesh && dt_placement_equal(p, from->placements[m])))
+            continue;
+        char old[64] = "another mesh", new[64];
+        if (same_mesh)
+            dt_placement_print(old, sizeof old, from->placements[m]);
+        dt_placement_print(new, sizeof new, p);
+        PyErr_Format(PyExc_RuntimeError,
+                     "Can not redistribute from %s to %s, redistributing to Partial is "
+                     "for internal use only!",
+                     old, new);
+        return -1;
+    }
+    return 0;
+}
+
+static const dt_layout *
+layout_with(const dt_layout *from, const dt_mesh *mesh, const dt_placement *placements)
+{
+    if (mesh != from->mesh)
+        return ext_layout_make(mesh, placements, from->ndim, from->shape, from->dtype);
+    dt_layout *layout;
+    dt_error err;
+    if (dt_layout_with(&layout, from, placements, &err) == DT_OK)
+        return ext_layout_enter(layout);
+    ext_raise(&err);
+    return NULL;
+}
+
+/* A Layout given as `placements`: cut points and orders included. */
+static LayoutObject *
+target_layout(const dt_layout *from, PyObject *mesh, PyObject *given, const char *what)
+{
+    LayoutObject *to = (LayoutObject *)given;
+    bool same = from->ndim == to->layout->ndim;
+    for (int d = 0; same && d < from->ndim; d++)
+        same = from->shape[d] == to->layout->shape[d];
+    if (!same) {
+        PyObject *shape = ext_tuple(from->shape, from->ndim);
+        if (shape != NULL)
+            PyErr_Format(PyExc_ValueError,
+                         "%s: the layout is of shape %R, but the tensor of shape %R", what,
+                         to->shape, shape);
+        Py_XDECREF(shape);
+        return NULL;
+    }
+    if (mesh != NULL && mesh != Py_None &&
+        !(PyObject_TypeCheck(mesh, &ext_mesh_type) &&
+          ((MeshObject *)mesh)->mesh == to->layout->mesh)) {
+        PyErr_Format(PyExc_ValueError,
+                     "%s: device_mesh is not the mesh of the layout; leave it out", what);
+        return NULL;
+    }
+    return (LayoutObject *)Py_NewRef(given);
+}
+
+static LayoutObject *
+target_placements(const dt_layout *from, MeshObject *mesh, PyObject *given,
+                  const char *what)
+{
+    dt_placement placements[DT_MESH_MAX_NDIM];
+    if (ext_placements(placements, mesh->mesh, given, what) < 0)
+        return NULL;
+    const dt_layout *layout = layout_with(from, mesh->mesh, placements);
+    return layout == NULL ? NULL : ext_layout(layout, mesh);
+}
+
+LayoutObject *
+ext_target(const dt_layout *from, MeshObject *from_mesh, PyObject *mesh,
+           PyObject *placements, bool any, const char *what)
+{
+    LayoutObject *to;
+    if (placements != NULL && PyObject_TypeCheck(placements, &ext_layout_type))
+        to = target_layout(from, mesh, placements, what);
+    else {
+        bool other = mesh != NULL && mesh != Py_None;
+        MeshObject *grid = other ? ext_argument_mesh(mesh, what)
+                                 : (MeshObject *)Py_NewRef((PyObject *)from_mesh);
+        to = grid == NULL ? NULL : target_placements(from, grid, placements, what);
+        Py_XDECREF(grid);
+    }
+    if (to != NULL && !any && check_partial(from, to->layout) < 0)
+        Py_CLEAR(to);
+    return to;
+}

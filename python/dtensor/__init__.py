@@ -1,0 +1,54 @@
+"""PyTorch's DTensor for NumPy arrays: one array, spread over the ranks of an MPI job.
+
+The names, arguments and placements are those of ``torch.distributed.tensor``.
+"""
+
+# The MPI library must be there before the extension that needs it.
+from dtensor import _world  # noqa: F401
+
+# isort: split
+from dtensor._C import MPIError
+from dtensor.api import (
+    DTensor,
+    Layout,
+    Tensor,
+    as_tensor,
+    distribute_tensor,
+    empty,
+    from_callback,
+    full,
+    get_default_dtype,
+    ones,
+    redistribute,
+    set_default_dtype,
+    tensor,
+    zeros,
+)
+from dtensor.device_mesh import DeviceMesh, init_device_mesh
+from dtensor.placement_types import Partial, Placement, Replicate, Shard
+
+__all__ = [
+    "DTensor",
+    "DeviceMesh",
+    "Layout",
+    "MPIError",
+    "Partial",
+    "Placement",
+    "Replicate",
+    "Shard",
+    "Tensor",
+    "as_tensor",
+    "distribute_tensor",
+    "empty",
+    "from_callback",
+    "full",
+    "get_default_dtype",
+    "init_device_mesh",
+    "ones",
+    "redistribute",
+    "set_default_dtype",
+    "tensor",
+    "zeros",
+]
+
+__version__ = "0.1.0"

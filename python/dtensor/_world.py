@@ -1,0 +1,229 @@
+"""The ranks that this process, or this thread, is one of.
+
+Importing this starts MPI through mpi4py, unless that was done, and communicates
+nothing. The world of all ranks is made when it is needed first. Rank threads
+(`dtensor.testing`) bring worlds of their own.
+
+It is imported before `dtensor._C`, which then finds the MPI library that mpi4py chose.
+"""
+
+import atexit
+import os
+import sys
+import threading
+from types import TracebackType
+
+
+def _yield_when_crowded() -> None:
+    """Let Open MPI give way while it waits, where ranks are more than processors."""
+    local = int(os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE", "1"))
+    if local > len(os.sched_getaffinity(0)):
+        os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+
+
+_yield_when_crowded()
+
+from mpi4py import MPI  # noqa: E402  after what it reads from the environment
+
+from dtensor import _C  # noqa: E402  after the MPI library is loaded
+
+__all__ = ["MPI", "communicator", "current", "free_row", "ranks_of", "row"]
+
+ABORT_SECONDS = 5.0  # what an ending rank gets for its own clean-up
+
+
+def _check_one_library() -> None:
+    ours = _C.mpi_library_version().strip("\0\n ")
+    theirs = MPI.Get_library_version().strip("\0\n ")
+    if ours != theirs:
+        raise ImportError(
+            f"dtensor runs with the MPI library {ours!r}, mpi4py with {theirs!r}: they "
+            "must be the same. Build dtensor with the mpicc of mpi4py's MPI, or choose "
+            "that MPI for mpi4py (MPI4PY_LIBMPI)."
+        )
+
+
+_check_one_library()
+
+# --- the world of all ranks -----------------------------------------------------------
+
+_lock = threading.Lock()
+_default: _C.World | None = None
+_rows: dict[tuple[int, ...], MPI.Intracomm] = {}
+
+
+def current() -> _C.World:
+    """Return the world of this thread: that of rank threads, or all ranks of the job.
+
+    Collective over all ranks of the job where it is called first, else local.
+
+    Raises
+    ------
+    RuntimeError
+        If MPI is not running, or was started by the launcher of another MPI, so that
+        every rank would believe that it is alone.
+    """
+    world = _C.World.current()
+    if world is None:
+        world = _default_world()
+        world.activate()
+    return world
+
+
+def _default_world() -> _C.World:
+    global _default
+    with _lock:
+        if _default is None:
+            if not MPI.Is_initialized() or MPI.Is_finalized():
+                raise RuntimeError(
+                    "MPI is not running: call MPI.Init() first, or leave "
+                    "mpi4py.rc.initialize as it was"
+                )
+            _check_launcher()
+            _default = _C.World.mpi(MPI.COMM_WORLD.py2f())
+        return _default
+
+
+def _check_launcher() -> None:
+    for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"):
+        size = os.environ.get(name, "1")
+        if MPI.COMM_WORLD.size == 1 and size.isdecimal() and int(size) > 1:
+            raise RuntimeError(
+                f"{name} says that there are {size} ranks, but MPI sees this one only: "
+                "the launcher is of another MPI than mpi4py's "
+                f"({MPI.Get_library_version().strip()}). Use that MPI's mpiexec."
+            )
+
+
+@atexit.register
+def _close() -> None:
+    """Before mpi4py ends MPI. Frees what is this rank's own; waits for nobody."""
+    if _default is not None and MPI.Is_initialized() and not MPI.Is_finalized():
+        _default.close()
+
+
+# --- communicators for the user -------------------------------------------------------
+
+
+def communicator(what: str) -> MPI.Intracomm:
+    """Return the communicator of the ranks of this thread's world.
+
+    Raises
+    ------
+    RuntimeError
+        For ranks that are threads of one process: they have none.
+    """
+    if current() is not _default:
+        raise RuntimeError(
+            f"{what} needs MPI: these ranks are threads of one process "
+            "(dtensor.testing.run_ranks); start the script with mpiexec instead"
+        )
+    return MPI.COMM_WORLD
+
+
+def row(ranks: tuple[int, ...], what: str) -> MPI.Intracomm:
+    """Return a communicator over some ranks, made once. Collective over these ranks.
+
+    A rank that is not one of them gets ``MPI.COMM_NULL``.
+    """
+    world = communicator(what)
+    if world.rank not in ranks:
+        return MPI.COMM_NULL
+    if ranks not in _rows:
+        group = world.group.Incl(ranks)
+        tag = hash(ranks) % 32768  # of integers: the same everywhere
+        _rows[ranks] = world.Create_group(group, tag)
+        group.Free()
+    return _rows[ranks]
+
+
+def free_row(ranks: tuple[int, ...]) -> None:
+    """Free the communicator over these ranks, if there is one."""
+    if ranks in _rows:
+        _rows.pop(ranks).Free()
+
+
+def ranks_of(comm: MPI.Comm, what: str) -> list[int]:
+    """Return the ranks that a communicator has in the world, in its order.
+
+    Raises
+    ------
+    ValueError
+        If some process of it is not in ``MPI.COMM_WORLD``.
+    """
+    world = communicator(what)
+    ranks = MPI.Group.Translate_ranks(comm.group, list(range(comm.size)), world.group)
+    if MPI.UNDEFINED in ranks:
+        raise ValueError(f"{what}: a process of {comm.name} is not in MPI.COMM_WORLD")
+    return [int(r) for r in ranks]
+
+
+# --- one rank that fails ends the job -------------------------------------------------
+
+
+def _in_a_job() -> bool:
+    """True in a script that is one of several ranks."""
+    if hasattr(sys, "ps1") or sys.flags.interactive or "pytest" in sys.modules:
+        return False
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:
+        return False
+    if not MPI.Is_initialized() or MPI.Is_finalized():
+        return False
+    return bool(MPI.COMM_WORLD.size > 1)
+
+
+def _abort(status: int) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    MPI.COMM_WORLD.Abort(status)
+
+
+def _end_job(status: int) -> None:
+    """End the job when this interpreter has ended, or after some seconds."""
+    MPI._set_abort_status(status)
+    timer = threading.Timer(ABORT_SECONDS, _abort, (status,))
+    timer.daemon = True
+    timer.start()
+
+
+_excepthook = sys.excepthook
+_thread_excepthook = threading.excepthook
+
+
+def _on_exception(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    _excepthook(kind, error, trace)
+    if _in_a_job():
+        _end_job(1)
+
+
+def _on_thread_exception(args: threading.ExceptHookArgs) -> None:
+    _thread_excepthook(args)
+    if args.exc_type is not SystemExit and _in_a_job():
+        _abort(1)  # the main thread may be waiting for a rank, or for this thread
+
+
+class _Exit(SystemExit):
+    """What sys.exit raises.
+
+    Somebody who catches it frees it in a frame of his own; with no frame below, it is
+    the interpreter that frees it, on its way out.
+    """
+
+    def __del__(self) -> None:
+        if self.code in (None, 0) or sys._getframe().f_back is not None:
+            return
+        if _in_a_job():
+            _end_job(self.code if isinstance(self.code, int) else 1)
+
+
+def _exit(status: object = None, /) -> None:
+    """Exit the interpreter by raising SystemExit(status); see the one of Python."""
+    raise _Exit(status)
+
+
+sys.excepthook = _on_exception
+threading.excepthook = _on_thread_exception
+sys.exit = _exit  # type: ignore[assignment]

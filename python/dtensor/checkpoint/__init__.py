@@ -1,0 +1,5 @@
+"""What is needed to describe the parts of a DTensor in files."""
+
+from dtensor.checkpoint.metadata import ChunkStorageMetadata
+
+__all__ = ["ChunkStorageMetadata"]

@@ -1,0 +1,162 @@
+"""What a move of an array will cost, before it is done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dtensor import _C
+from dtensor.device_mesh import DeviceMesh
+
+__all__ = ["Explanation", "Step", "explain"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a move, as the rank that was asked about sees it."""
+
+    op: str
+    """Kind: "all_gather", "all_to_all", "exchange", ..., or "local"."""
+    mesh_dims: tuple[int, ...]
+    """The mesh dimensions that change."""
+    from_: str
+    """The placements before."""
+    to: str
+    """The placements after."""
+    bytes_sent: int
+    """Bytes that the rank sends."""
+    bytes_received: int
+    """Bytes that the rank receives."""
+    messages: int
+    """Messages that the rank sends."""
+    peak_bytes: int
+    """Bytes of the rank's parts before and after, and of what is needed in between."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A plan for a move: its steps, and what they cost one rank.
+
+    ``str()`` gives a table. What it says is what runs.
+    """
+
+    rank: int
+    """The rank that was asked about."""
+    steps: list[Step]
+    """The steps, in order; none where nothing is to be done."""
+    peak_bytes: int
+    """Most bytes that the rank holds at a time for this move, its input included."""
+    predicted_seconds: float
+    """Time by the cost model, from what was measured when the ranks started."""
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes that the rank sends in all steps."""
+        return sum(step.bytes_sent for step in self.steps)
+
+    @property
+    def bytes_received(self) -> int:
+        """Bytes that the rank receives in all steps."""
+        return sum(step.bytes_received for step in self.steps)
+
+    @property
+    def messages(self) -> int:
+        """Messages that the rank sends in all steps."""
+        return sum(step.messages for step in self.steps)
+
+    def __str__(self) -> str:
+        head = ("step", "mesh dims", "from", "to", "sent", "received", "messages")
+        rows = [head]
+        for step in self.steps:
+            dims = ", ".join(map(str, step.mesh_dims)) or "-"
+            rows.append((step.op, dims, step.from_, step.to, *_counts(step)))
+        if len(self.steps) != 1:
+            rows.append(("total", "", "", "", *_counts(self)))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(_pad, row, widths, range(7))).rstrip() for row in rows]
+        lines.insert(1, "  ".join("-" * width for width in widths))
+        lines.append(
+            f"rank {self.rank}: peak {_size(self.peak_bytes)}, "
+            f"predicted {_time(self.predicted_seconds)}"
+        )
+        return "\n".join(lines)
+
+
+def _counts(what: Step | Explanation) -> tuple[str, str, str]:
+    return _size(what.bytes_sent), _size(what.bytes_received), str(what.messages)
+
+
+def _pad(text: str, width: int, column: int) -> str:
+    return text.rjust(width) if column >= 4 else text.ljust(width)
+
+
+def _size(count: int) -> str:
+    if count < 1024:
+        return f"{count} B"
+    value, unit = count / 1024, "KiB"
+    for larger in ("MiB", "GiB", "TiB"):
+        if value >= 1024:
+            value, unit = value / 1024, larger
+    return f"{value:.1f} {unit}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f} us"
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def explain(
+    x: _C.DTensor | _C.Layout,
+    placements: Sequence[_C.Placement] | None = None,
+    device_mesh: DeviceMesh | None = None,
+    *,
+    rank: int | None = None,
+    max_bytes: int | None = None,
+) -> Explanation:
+    """Return the plan by which ``x.redistribute(device_mesh, placements)`` would run.
+
+    Not collective, nothing moves. Also for a Layout, and on a mesh without ranks.
+
+    Parameters
+    ----------
+    x : DTensor or Layout
+        What is to be moved.
+    placements : sequence of Placement, optional
+        The wanted placements; by default Replicate on all mesh dimensions.
+    device_mesh : DeviceMesh, optional
+        The wanted mesh; by default that of `x`.
+    rank : int, optional
+        The rank whose bytes, messages and memory are told; by default the caller's own,
+        and 0 on a mesh without ranks.
+    max_bytes : int, optional
+        The bound on scratch memory that redistribute would be given.
+
+    Returns
+    -------
+    Explanation
+        The steps and their sums.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer placements than mesh dimensions, or no plan keeps
+        `max_bytes`.
+    IndexError
+        If a Shard names a dimension that the tensor lacks.
+
+    Examples
+    --------
+    >>> from dtensor import DeviceMesh, Layout, Shard
+    >>> mesh = DeviceMesh.abstract((4,))
+    >>> plan = explain(Layout(mesh, [Shard(0)], (8, 8), "float32"), [Shard(1)])
+    >>> [step.op for step in plan.steps], plan.bytes_sent
+    (['all_to_all'], 48)
+    """
+    layout = x._spec if isinstance(x, _C.DTensor) else x
+    if rank is None:
+        rank = layout.mesh.get_rank() if layout.mesh.world else 0
+    if device_mesh is None or device_mesh == layout.mesh:
+        target = layout.with_placements(placements)
+    else:
+        target = _C.Layout(device_mesh, placements, layout.shape, layout.dtype)
+    seconds, peak, steps = _C._explain(layout, target, rank, max_bytes)
+    return Explanation(rank, [Step(*step) for step in steps], peak, seconds)

@@ -1,0 +1,377 @@
+"""DeviceMesh: a grid of ranks with named dimensions."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C, _geometry, _world
+from dtensor._submesh import Grid
+
+__all__ = ["DeviceMesh", "init_device_mesh"]
+
+Names = Sequence[str] | None
+Override = Mapping[int | str, Any] | None
+
+_open = threading.local()  # .meshes: those of the `with` statements, innermost last
+
+
+def _current_mesh() -> "DeviceMesh":
+    """Return the mesh of the innermost ``with mesh:`` of this thread."""
+    meshes: list[DeviceMesh] = getattr(_open, "meshes", [])
+    if not meshes:
+        raise RuntimeError(
+            "No device mesh is currently active! Pass device_mesh=, or call this "
+            "inside `with mesh:`."
+        )
+    return meshes[-1]
+
+
+class DeviceMesh(Grid):
+    """A grid of ranks. Pure geometry: it holds neither a rank nor a communicator.
+
+    Collective over all ranks of the job, also those that the mesh lacks: the ranks
+    compare what they were asked for, and all raise where it differs. Equal meshes are
+    equal and hash alike, however they were made.
+
+    Parameters
+    ----------
+    device_type : str
+        A label; arrays are NumPy's whatever it says. An index ("cpu:0") is refused.
+    mesh : array_like of int
+        The ranks, in the shape of the mesh: distinct, and not necessarily all.
+    mesh_dim_names : sequence of str, optional
+        A name for every dimension.
+    backend_override : mapping, optional
+        Checked as torch does, and without effect: there is one backend.
+    _init_backend : bool
+        With False the ranks do not compare what they were asked for.
+    _rank : int, optional
+        Without effect: a mesh asks for the rank of its caller.
+
+    Attributes
+    ----------
+    device_type : str
+        The label.
+    shape : tuple of int
+        Lengths of the dimensions.
+    ndim : int
+        Their number.
+
+    Raises
+    ------
+    RuntimeError
+        If the mesh is bigger than the world, a name is there twice, there are more or
+        fewer names than dimensions, the device type has an index, or ranks were asked
+        for different meshes. Raised on every rank.
+    ValueError
+        If a rank is not in the world, or is there twice. Raised on every rank.
+    TypeError
+        If the mesh is not made of integers. Raised on every rank.
+
+    See Also
+    --------
+    init_device_mesh : The mesh of ranks 0, 1, 2, ... in a shape.
+
+    Examples
+    --------
+    >>> DeviceMesh("cpu", [[0]], mesh_dim_names=("dp", "tp"))
+    DeviceMesh((dp=1, tp=1), 'cpu', stride=(1, 1))
+    """
+
+    _groups: Sequence[_world.MPI.Comm] = ()  # the user's own, of from_group
+
+    def __new__(
+        cls,
+        device_type: str,
+        mesh: npt.ArrayLike,
+        *,
+        mesh_dim_names: Names = None,
+        backend_override: Override = None,
+        _init_backend: bool = True,
+        _rank: int | None = None,
+    ) -> Self:
+        def build(world: _C.World) -> Self:
+            ranks = _geometry.check_ranks(mesh, world.size)
+            return cls._of(ranks, device_type, mesh_dim_names, backend_override, world)
+
+        if not _init_backend:
+            return build(_world.current())
+        return cls._agreed(
+            f"DeviceMesh({device_type!r}, {_geometry.short(mesh)}, "
+            f"mesh_dim_names={mesh_dim_names!r})",
+            build,
+        )
+
+    @classmethod
+    def _of(
+        cls,
+        ranks: npt.NDArray[np.int64],
+        device_type: str,
+        mesh_dim_names: Names,
+        backend_override: Override,
+        world: _C.World,
+    ) -> Self:
+        names = _geometry.check_names(mesh_dim_names, ranks.ndim)
+        _geometry.check_labels(device_type, backend_override, names, ranks.ndim)
+        return cls._make(device_type, ranks.shape, ranks, names, world.number)
+
+    @classmethod
+    def _agreed(cls, what: str, build: Callable[[_C.World], Self]) -> Self:
+        """Make a mesh that is the same on all ranks of the world, or raise on all."""
+        world = _world.current()
+        mesh, token, failure = None, b"", None
+        try:
+            mesh = build(world)
+            token = mesh._token()
+        except Exception as error:
+            failure = error
+        world.agree(token, what, failure)
+        if mesh is None:
+            raise failure or RuntimeError(f"{what} failed on another rank")
+        return mesh
+
+    def _token(self) -> bytes:
+        head = repr((self.device_type, self.shape, self.names))
+        return head.encode() + self.ranks.tobytes()
+
+    @classmethod
+    def abstract(cls, shape: Sequence[int], mesh_dim_names: Names = None) -> Self:
+        """Return a mesh of any size without ranks behind it, for planning.
+
+        Not collective. Layouts on it can be made and explained, arrays cannot.
+
+        Parameters
+        ----------
+        shape : sequence of int
+            Lengths of the dimensions.
+        mesh_dim_names : sequence of str, optional
+            A name for every dimension.
+
+        Returns
+        -------
+        DeviceMesh
+            Its ranks are 0, 1, 2, ... in row-major order.
+
+        Raises
+        ------
+        ValueError
+            If a length is below 1.
+        RuntimeError
+            If a name is there twice, or they are not one for every dimension.
+
+        Examples
+        --------
+        >>> DeviceMesh.abstract((64, 32, 32)).size()
+        65536
+        """
+        lengths = tuple(int(n) for n in shape)
+        names = _geometry.check_names(mesh_dim_names, len(lengths))
+        return cls._make("cpu", lengths, None, names, 0)
+
+    @classmethod
+    def from_group(
+        cls,
+        group: _world.MPI.Comm | Sequence[_world.MPI.Comm],
+        device_type: str,
+        mesh: npt.ArrayLike | None = None,
+        *,
+        mesh_dim_names: Names = None,
+    ) -> Self:
+        """Return a mesh over the processes of communicators of the user's own.
+
+        Collective over the ranks of the mesh. `get_group` gives the same communicators
+        back; the library itself sends nothing through them.
+
+        Parameters
+        ----------
+        group : mpi4py communicator, or sequence of them
+            One: a mesh of one dimension, its processes in their order. Several: one for
+            each dimension of `mesh`, over this rank's row.
+        device_type : str
+            As in `DeviceMesh`.
+        mesh : array_like of int, optional
+            The ranks; needed with several communicators.
+        mesh_dim_names : sequence of str, optional
+            A name for every dimension; needed with several communicators.
+
+        Returns
+        -------
+        DeviceMesh
+            The mesh.
+
+        Raises
+        ------
+        ValueError
+            If `mesh` does not have the processes of the communicators, or is needed and
+            not given. Raised on every rank that was asked for it.
+        TypeError
+            If `group` is no communicator.
+        RuntimeError
+            If the ranks are no MPI processes, or were asked for different meshes.
+        """
+        one = isinstance(group, _world.MPI.Comm)
+        groups = [group] if isinstance(group, _world.MPI.Comm) else list(group)
+        if not groups:
+            raise ValueError("Expects at least one ProcessGroup to be passed")
+        if not all(isinstance(comm, _world.MPI.Comm) for comm in groups):
+            raise TypeError("from_group takes communicators of mpi4py")
+        if not one and mesh is None:
+            raise ValueError("Must pass mesh if passing multiple ProcessGroups")
+        if not one and mesh_dim_names is None:
+            raise ValueError(
+                "Must pass mesh_dim_names if passing multiple ProcessGroups"
+            )
+        rows = [_world.ranks_of(comm, "from_group") for comm in groups]
+        grid = np.asarray(rows[0] if mesh is None else mesh)
+        if grid.ndim != len(groups):
+            raise ValueError(
+                "Expects mesh with ndim equal to number of ProcessGroups but got mesh "
+                f"{grid.tolist()} and {len(groups)} ProcessGroups"
+            )
+        world = _world.current()
+        ranks = _geometry.check_ranks(grid, world.size)
+        self = cls._of(ranks, device_type, mesh_dim_names, None, world)
+        for dim, ranks_there in enumerate(rows):
+            if self._row(dim).ranks.tolist() != ranks_there:
+                raise ValueError(
+                    f"Invalid mesh {grid.tolist()} for ProcessGroup with ranks "
+                    f"{ranks_there}"
+                )
+        self._groups = tuple(groups)
+        what = f"DeviceMesh.from_group(..., mesh={_geometry.short(grid.tolist())})"
+        world.agree(self._token(), what, None, self)
+        return self
+
+    def _row(self, mesh_dim: int | str | None) -> Self:
+        if isinstance(mesh_dim, str) and mesh_dim in self._flattened:
+            return self[mesh_dim]
+        at = self._index_of(0 if mesh_dim is None else mesh_dim)
+        return self._cut((self._dims[at],), None)
+
+    def get_group(self, mesh_dim: int | str | None = None) -> _world.MPI.Comm:
+        """Return a communicator over this rank's row of the mesh.
+
+        Made once, at first use: collective over the row then. The library itself does
+        not use it. ``COMM_NULL`` outside the mesh.
+
+        Parameters
+        ----------
+        mesh_dim : int or str, optional
+            The dimension, also by a name that `_flatten` gave; needed where there are
+            several.
+
+        Returns
+        -------
+        mpi4py.MPI.Comm
+            The communicator.
+
+        Raises
+        ------
+        RuntimeError
+            If the mesh has several dimensions and none is named, or its ranks are no
+            MPI processes.
+        KeyError
+            If the mesh has no dimension of this name.
+        """
+        if self.world == 0:
+            raise RuntimeError("DeviceMesh process groups not initialized!")
+        if mesh_dim is None and self.ndim > 1:
+            raise RuntimeError(
+                f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg "
+                "`mesh_dim` needs to be specified when device_mesh.ndim > 1. If you "
+                "want to get the list of all the ProcessGroups in the DeviceMesh, "
+                "please use `get_all_groups()` instead."
+            )
+        row = self._row(mesh_dim)
+        if self._groups and row._dims[0] in self._dims:
+            return self._groups[self._dims.index(row._dims[0])]
+        if not self._is_current_rank_part_of_mesh():
+            _world.communicator("get_group")
+            return _world.MPI.COMM_NULL
+        return _world.row(tuple(row.ranks.tolist()), "get_group")
+
+    def get_all_groups(self) -> list[_world.MPI.Comm]:
+        """Return `get_group` of every dimension."""
+        return [self.get_group(dim) for dim in range(self.ndim)]
+
+    def close(self) -> None:
+        """Free the communicators that `get_group` made over rows of this mesh.
+
+        Every rank of the mesh calls it. Without it they live as long as the job.
+        """
+        for dim in range(self.ndim):
+            _world.free_row(tuple(self._row(dim).ranks.tolist()))
+
+    def __enter__(self) -> Self:
+        if not hasattr(_open, "meshes"):
+            _open.meshes = []
+        _open.meshes.append(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _open.meshes.pop()
+
+
+def init_device_mesh(
+    device_type: str,
+    mesh_shape: Sequence[int],
+    *,
+    mesh_dim_names: Names = None,
+    backend_override: Override = None,
+) -> DeviceMesh:
+    """Return a mesh of the ranks 0, 1, 2, ... in row-major order.
+
+    Collective over all ranks of the job, also where the mesh has fewer: the ranks
+    compare what they were asked for, and all raise where it differs.
+
+    Parameters
+    ----------
+    device_type : str
+        A label; arrays are NumPy's whatever it says. An index ("cpu:0") is refused.
+    mesh_shape : sequence of int
+        Lengths of the dimensions; their product may be less than the number of ranks.
+    mesh_dim_names : sequence of str, optional
+        A name for every dimension, by which `mesh["name"]` cuts the mesh.
+    backend_override : mapping, optional
+        Checked as torch does, and without effect: there is one backend.
+
+    Returns
+    -------
+    DeviceMesh
+        The mesh.
+
+    Raises
+    ------
+    RuntimeError
+        If the mesh is bigger than the world, a name is there twice, there are more or
+        fewer names than dimensions, the device type has an index, or ranks were asked
+        for different meshes. Raised on every rank.
+    ValueError
+        If a length is below 1. Raised on every rank.
+
+    Examples
+    --------
+    >>> init_device_mesh("cpu", (1, 1), mesh_dim_names=("dp", "tp"))
+    DeviceMesh((dp=1, tp=1), 'cpu', stride=(1, 1))
+    """
+
+    def build(world: _C.World) -> DeviceMesh:
+        ranks = _geometry.grid(mesh_shape, mesh_dim_names, world.size)
+        return DeviceMesh._of(
+            ranks, device_type, mesh_dim_names, backend_override, world
+        )
+
+    return DeviceMesh._agreed(
+        f"init_device_mesh({device_type!r}, {_geometry.short(mesh_shape)}, "
+        f"mesh_dim_names={mesh_dim_names!r})",
+        build,
+    )

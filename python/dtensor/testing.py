@@ -1,0 +1,111 @@
+"""Ranks in one process, for unit tests, doctests and notebooks."""
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dtensor import _C
+
+__all__ = ["run_ranks"]
+
+T = TypeVar("T")
+
+
+class _Run:
+    """The ranks of one `run_ranks`: their worlds, results, and the first failure."""
+
+    def __init__(self, n: int, timeout: float) -> None:
+        self.worlds = _C.World.threads(n)
+        self.results: list[Any] = [None] * n
+        self.failure: tuple[int, BaseException] | None = None
+        self.lock = threading.Lock()
+        self.timeout = timeout
+
+    def be_rank(self, rank: int, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        """What the thread of a rank does."""
+        try:
+            self.worlds[rank].activate()
+            self.worlds[rank].timeout = self.timeout
+            self.results[rank] = fn(*args)
+        except BaseException as error:
+            self.fail(rank, error)
+
+    def fail(self, rank: int, error: BaseException) -> None:
+        """Keep the first failure, and end the other ranks' waiting."""
+        with self.lock:
+            if self.failure is None:
+                self.failure = rank, error
+                self.worlds[rank].abort(
+                    f"rank {rank} raised {type(error).__name__}: {error}"
+                )
+
+
+def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> list[T]:
+    """Call ``fn(*args)`` on `n` ranks that are threads of this process.
+
+    Meshes that `fn` makes are of these ranks; what works under ``mpiexec -n n`` works
+    here, except what hands out MPI communicators.
+
+    Parameters
+    ----------
+    n : int
+        Number of ranks, at least 1. More than there are processors is fine.
+    fn : callable
+        What every rank does. Ranks share the objects that it is given.
+    *args
+        Its arguments.
+    timeout : float
+        Seconds that a rank waits for another one at most.
+
+    Returns
+    -------
+    list
+        What `fn` returned, by rank.
+
+    Raises
+    ------
+    ValueError
+        If `n` is below 1.
+    RuntimeError
+        If the caller is such a rank itself.
+    BaseException
+        The first one that a rank raised, with a note that names the rank. The other
+        ranks are ended: what they wait for raises.
+
+    Examples
+    --------
+    >>> from dtensor import init_device_mesh
+    >>> run_ranks(3, lambda: init_device_mesh("cpu", (3,)).get_local_rank())
+    [0, 1, 2]
+    """
+    if n < 1:
+        raise ValueError(f"run_ranks needs 1 rank at least, not {n}")
+    if getattr(threading.current_thread(), "dtensor_rank", None) is not None:
+        raise RuntimeError("run_ranks was called by a rank of run_ranks")
+    run = _Run(n, timeout)
+    threads = []
+    for rank in range(n):
+        call = contextvars.copy_context().run
+        thread = threading.Thread(
+            target=call, args=(run.be_rank, rank, fn, args), name=f"rank {rank}"
+        )
+        thread.daemon = True
+        thread.dtensor_rank = rank  # type: ignore[attr-defined]
+        threads.append(thread)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException as error:
+        run.fail(0, error)
+        raise
+    finally:
+        for world in run.worlds:
+            world.close()
+    if run.failure is not None:
+        rank, error = run.failure
+        error.add_note(f"raised by rank {rank} of {n} (dtensor.testing.run_ranks)")
+        raise error
+    return run.results
