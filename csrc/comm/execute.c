@@ -89,7 +89,8 @@ take_move(dt_run *run, dt_item *item, const dt_move *move, dt_error *err)
     int ndim = move->plan->from->ndim;
     item->move = *move;
     if (item->stride == NULL)
-        item->stride = dt_block_take(&run->blocks, sizeof(int64_t) * (size_t)(ndim + 1));
+        item->stride =
+            dt_block_take(&run->blocks, sizeof(int64_t) * (size_t)(ndim + 1));
     if (item->stride == NULL)
         return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
     if (move->src != NULL && ndim > 0)

@@ -49,7 +49,8 @@ dt_local_prepare(dt_local *out, const dt_step *step, const dt_lane *lane, int64_
         return DT_OK;
     int64_t coordinate[DT_MESH_MAX_NDIM];
     dt_mesh_coordinate(coordinate, step->to->mesh, index);
-    out->elements = dt_layout_local_bytes(step->to, coordinate) / (int64_t)lane->itemsize;
+    out->elements =
+        dt_layout_local_bytes(step->to, coordinate) / (int64_t)lane->itemsize;
     out->identity = embedding_op(step);
     out->keeps = holds_value(&out->identity, step, coordinate);
     dt_exchange exchange = {.from = step->from, .to = step->to};
@@ -75,7 +76,8 @@ dt_local_do(const dt_local *local)
     }
     if (!local->keeps)
         return;
-    dt_part from_part = {lane, &local->sent.own}, to_part = {lane, &local->received.own};
+    dt_part from_part = {lane, &local->sent.own},
+            to_part = {lane, &local->received.own};
     dt_stream from = {.count = 1, .parts = &from_part, .capacity = SIZE_MAX / 2};
     dt_stream to = {.count = 1, .parts = &to_part, .capacity = SIZE_MAX / 2};
     dt_cursor a, b;
@@ -151,8 +153,9 @@ dt_run_local(const dt_move *move, int64_t rank, dt_error *err)
             dt_step_traffic(&t, step, rank);
             dst = dt_memory_take((size_t)t.bytes_after);
         }
-        status = dst == NULL ? dt_fail(err, DT_MEMORY, "no memory for an array in between")
-                             : do_step(step, at, at_stride, dst, rank, err);
+        status = dst == NULL
+                     ? dt_fail(err, DT_MEMORY, "no memory for an array in between")
+                     : do_step(step, at, at_stride, dst, rank, err);
         dt_memory_give(before);
         before = dst != move->dst ? dst : NULL;
         ordered_strides(strides, step->to, rank);

@@ -135,7 +135,8 @@ prepare_flat(dt_run *run, int at, const dt_step *const *steps, dt_error *err)
     second->gathering = true;
     second->round.lanes = copies;
     second->round.lane_count = lanes;
-    return dt_round_flat(&second->round, steps, true, run->task.group, run->scratch, err);
+    return dt_round_flat(&second->round, steps, true, run->task.group, run->scratch,
+                         err);
 }
 
 /* Prepares the next step of `count` items, which is of one kind, as one leg. */
@@ -246,7 +247,8 @@ dt_run_prepare(dt_run *run, dt_error *err)
 /* --- memory --- */
 
 static bool
-has_strides(const int64_t *stride, const int64_t *wanted, const int64_t *shape, int ndim)
+has_strides(const int64_t *stride, const int64_t *wanted, const int64_t *shape,
+            int ndim)
 {
     bool same = true, empty = false;
     for (int d = 0; d < ndim; d++) {
@@ -271,8 +273,8 @@ bind_source(dt_item *item, int64_t rank, dt_error *err)
     item->contiguous = dt_memory_take(bytes_of(from, rank));
     if (item->contiguous == NULL)
         return dt_fail(err, DT_MEMORY, "no memory for a copy of the local array");
-    dt_copy_box(item->contiguous, item->wanted, item->move.src, item->stride, from->ndim,
-                shape, dt_dtype_size(from->dtype));
+    dt_copy_box(item->contiguous, item->wanted, item->move.src, item->stride,
+                from->ndim, shape, dt_dtype_size(from->dtype));
     item->at = item->contiguous;
     return DT_OK;
 }

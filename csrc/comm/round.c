@@ -19,7 +19,8 @@ no_memory(dt_error *err)
 /* --- flat pieces --- */
 
 static bool
-flat_piece(dt_piece *out, dt_block **blocks, int64_t rank, dt_range range, int64_t theirs)
+flat_piece(dt_piece *out, dt_block **blocks, int64_t rank, dt_range range,
+           int64_t theirs)
 {
     int64_t *numbers = dt_block_take(blocks, 3 * sizeof *numbers);
     dt_segment *run = dt_block_take(blocks, sizeof *run);
@@ -43,11 +44,11 @@ flat_piece(dt_piece *out, dt_block **blocks, int64_t rank, dt_range range, int64
 /* Who takes part in a flat round, as one rank sees it. */
 typedef struct {
     const dt_step *step;
-    int64_t rank;      /* one's own */
-    int64_t elements;  /* of the whole array */
-    int64_t count;     /* members that hold chunks */
-    int64_t place;     /* one's own among them, or -1 */
-    int64_t root;      /* of a broadcast; -1 in an all_reduce */
+    int64_t rank;     /* one's own */
+    int64_t elements; /* of the whole array */
+    int64_t count;    /* members that hold chunks */
+    int64_t place;    /* one's own among them, or -1 */
+    int64_t root;     /* of a broadcast; -1 in an all_reduce */
     bool one_round;
 } flat;
 
@@ -99,14 +100,15 @@ chunk_of(const flat *f, int64_t place)
 }
 
 static bool
-add_flat(dt_pieces *list, dt_block **blocks, const flat *f, int64_t rank, dt_range range)
+add_flat(dt_pieces *list, dt_block **blocks, const flat *f, int64_t rank,
+         dt_range range)
 {
-    return range.size == 0 || flat_piece(&list->pieces[list->count++], blocks, rank,
-                                         range, f->elements);
+    return range.size == 0 ||
+           flat_piece(&list->pieces[list->count++], blocks, rank, range, f->elements);
 }
 
-/* The pieces of one rank: scattering sends every member its chunk, gathering sends every
- * member one's own. The root of a broadcast has all and is sent nothing. */
+/* The pieces of one rank: scattering sends every member its chunk, gathering sends
+ * every member one's own. The root of a broadcast has all and is sent nothing. */
 static bool
 flat_pieces(dt_lane *lane, dt_block **blocks, const flat *f, bool gathering)
 {
@@ -116,6 +118,8 @@ flat_pieces(dt_lane *lane, dt_block **blocks, const flat *f, bool gathering)
     bool well = lane->sent.pieces != NULL && lane->received.pieces != NULL;
     bool is_root = f->rank == f->root;
     bool broadcast = f->root >= 0;
+    if (f->place < 0 && !is_root)
+        return well; /* it looks on */
     bool done = gathering && f->one_round;
     dt_range own = chunk_of(f, f->place);
     for (int64_t place = 0; well && !done && place < f->count; place++) {
@@ -123,7 +127,8 @@ flat_pieces(dt_lane *lane, dt_block **blocks, const flat *f, bool gathering)
         dt_range theirs = chunk_of(f, place);
         if (rank == f->rank)
             continue;
-        bool sends = gathering ? f->place >= 0 && rank != f->root : !broadcast || is_root;
+        bool sends =
+            gathering ? f->place >= 0 && rank != f->root : !broadcast || is_root;
         if (sends)
             well = add_flat(&lane->sent, blocks, f, rank, gathering ? own : theirs);
         bool takes = gathering ? f->place >= 0 && !is_root : !broadcast;
@@ -152,8 +157,8 @@ whole_on_both(const dt_piece *piece, int ndim, const int64_t *mine)
     while (d < ndim && piece->size[d] == 1)
         d++;
     for (int k = 0; k < ndim; k++)
-        if (piece->counts[k] != 1 ||
-            (k > d && (piece->size[k] != mine[k] || piece->size[k] != piece->theirs[k])))
+        if (piece->counts[k] != 1 || (k > d && (piece->size[k] != mine[k] ||
+                                                piece->size[k] != piece->theirs[k])))
             return false;
     return true;
 }
@@ -212,10 +217,10 @@ list_entries(int64_t *count, const dt_round *round, const dt_group *group, bool 
             const dt_piece *piece = &pieces->pieces[i];
             int place = place_of(group, piece->rank);
             int64_t ahead = sending ? place - group->index : group->index - place;
-            entries[(*count)++] = (entry){
-                .rank = place, /* from here on: its place */
-                .distance = (ahead + group->size) % group->size,
-                .part = {lane, piece}};
+            entries[(*count)++] =
+                (entry){.rank = place, /* from here on: its place */
+                        .distance = (ahead + group->size) % group->size,
+                        .part = {lane, piece}};
         }
     }
     qsort(entries, (size_t)*count, sizeof *entries, by_distance);
@@ -229,8 +234,7 @@ make_streams(dt_round *round, const dt_group *group, bool sending, bool may_go_w
     int64_t count = 0;
     entry *entries = list_entries(&count, round, group, sending);
     dt_stream *streams = calloc((size_t)(count + 1), sizeof *streams);
-    dt_part *parts =
-        dt_block_take(&round->blocks, sizeof *parts * (size_t)(count + 1));
+    dt_part *parts = dt_block_take(&round->blocks, sizeof *parts * (size_t)(count + 1));
     if (entries == NULL || streams == NULL || parts == NULL) {
         free(entries);
         free(streams);
@@ -245,11 +249,12 @@ make_streams(dt_round *round, const dt_group *group, bool sending, bool may_go_w
             last->capacity = limited(round->slice, parts[i].lane->itemsize);
             continue;
         }
-        streams[made] = (dt_stream){
-            .place = (int)entries[i].rank, .count = 1, .parts = &parts[i]};
+        streams[made] =
+            (dt_stream){.place = (int)entries[i].rank, .count = 1, .parts = &parts[i]};
         const dt_lane *lane = parts[i].lane;
-        bool whole = may_go_whole && round->lane_count == 1 && !round->reduced &&
-                     whole_on_both(parts[i].piece, lane->ndim, mine[lane - round->lanes]);
+        bool whole =
+            may_go_whole && round->lane_count == 1 && !round->reduced &&
+            whole_on_both(parts[i].piece, lane->ndim, mine[lane - round->lanes]);
         streams[made++].capacity =
             limited(whole ? (size_t)INT32_MAX : round->slice, lane->itemsize);
     }
@@ -359,12 +364,12 @@ ranks_of(const dt_step *step)
 static const int64_t **
 local_shapes(dt_round *round, const dt_step *const *steps, int64_t rank, bool sending)
 {
-    const int64_t **out = dt_block_take(
-        &round->blocks, sizeof *out * (size_t)round->lane_count);
+    const int64_t **out =
+        dt_block_take(&round->blocks, sizeof *out * (size_t)round->lane_count);
     for (int k = 0; out != NULL && k < round->lane_count; k++) {
         const dt_layout *layout = sending ? steps[k]->from : steps[k]->to;
-        int64_t *shape = dt_block_take(&round->blocks,
-                                       sizeof *shape * (size_t)(layout->ndim + 1));
+        int64_t *shape =
+            dt_block_take(&round->blocks, sizeof *shape * (size_t)(layout->ndim + 1));
         if (shape == NULL)
             return NULL;
         int64_t index = dt_mesh_index(layout->mesh, rank);
@@ -397,7 +402,8 @@ dt_round_exchange(dt_round *round, const dt_step *const *steps, dt_group *group,
     const int64_t *const *after = local_shapes(round, steps, rank, false);
     if (before == NULL || after == NULL)
         return no_memory(err);
-    /* The source of a scatter may have any strides and be larger than memory: slices. */
+    /* The source of a scatter may have any strides and be larger than memory: slices.
+     */
     bool whole = round->kind != DT_STEP_SCATTER;
     DT_TRY(make_streams(round, group, true, whole, before, err));
     DT_TRY(make_streams(round, group, false, whole, after, err));

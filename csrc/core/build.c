@@ -185,8 +185,60 @@ cut_exactly(const dt_layout *at, const dt_layout *to, int dim, unsigned mask)
     return true;
 }
 
-/* Scatters the mesh dimensions of `mask` in a draft of b->at; returns those that found a
- * tensor dimension to be scattered over. */
+/* True if a dimension is cut so far as `to` cuts it first. */
+static bool
+cut_begins_like(const dt_draft *draft, const dt_layout *to, int dim)
+{
+    const dt_order *order = &draft->orders[dim];
+    for (int k = 0; k < order->count; k++)
+        if (k >= to->dims[dim].count ||
+            order->mesh_dims[k] != to->dims[dim].mesh_dims[k])
+            return false;
+    return dt_draft_can_append(draft, dim);
+}
+
+/* Cuts a dimension as `to` does by mesh dimensions that replicate now, as long as they
+ * come next; the rank drops what it will not hold. */
+static void
+slice_next(dt_draft *draft, const dt_layout *at, const dt_layout *to, int dim)
+{
+    const dt_cut *cut = &to->dims[dim];
+    if (cut->strided || cut->cuts != NULL)
+        return;
+    for (int k = draft->orders[dim].count; k < cut->count; k++) {
+        if (at->placements[cut->mesh_dims[k]].kind != DT_REPLICATE ||
+            !cut_begins_like(draft, to, dim))
+            return;
+        dt_draft_append(draft, cut->mesh_dims[k], dim);
+    }
+}
+
+/* Scatters the mesh dimensions of `mask` that cut one dimension in `to`. */
+static unsigned
+scatter_dim(dt_draft *draft, const builder *b, const dt_layout *to, int dim,
+            unsigned mask)
+{
+    const dt_cut *cut = &to->dims[dim];
+    unsigned done = 0;
+    if (cut->count > 0 && cut_exactly(b->at, to, dim, mask)) {
+        dt_draft_cut_like(draft, dim, to);
+        for (int k = 0; k < cut->count; k++)
+            done |= 1U << cut->mesh_dims[k];
+        return done;
+    }
+    for (int k = 0; k < cut->count; k++) {
+        int m = cut->mesh_dims[k];
+        if (!(mask >> m & 1) || !dt_draft_can_append(draft, dim))
+            continue;
+        slice_next(draft, b->at, to, dim);
+        dt_draft_append(draft, m, dim);
+        done |= 1U << m;
+    }
+    return done;
+}
+
+/* Scatters the mesh dimensions of `mask` in a draft of b->at; returns those that found
+ * a tensor dimension to be scattered over. */
 static unsigned
 scatter_dims(dt_draft *draft, const builder *b, const dt_layout *to, bool one_mesh,
              unsigned mask)
@@ -203,21 +255,24 @@ scatter_dims(dt_draft *draft, const builder *b, const dt_layout *to, bool one_me
         }
         return done;
     }
-    for (int d = 0; d < to->ndim; d++) {
-        const dt_cut *cut = &to->dims[d];
-        bool exactly = cut->count > 0 && cut_exactly(b->at, to, d, mask);
-        if (exactly)
-            dt_draft_cut_like(draft, d, to);
-        for (int k = 0; k < cut->count; k++) {
-            int m = cut->mesh_dims[k];
-            if (!(mask >> m & 1) || !(exactly || dt_draft_can_append(draft, d)))
-                continue;
-            if (!exactly)
-                dt_draft_append(draft, m, d);
-            done |= 1U << m;
-        }
-    }
+    for (int d = 0; d < to->ndim; d++)
+        done |= scatter_dim(draft, b, to, d, mask);
     return done;
+}
+
+/* Drops what no later step needs, so that less is reduced. */
+static dt_status
+slice_first(builder *b, const dt_layout *to)
+{
+    dt_draft draft;
+    const dt_layout *next;
+    dt_draft_begin(&draft, b->at);
+    for (int d = 0; d < to->ndim; d++)
+        if (cut_begins_like(&draft, to, d))
+            slice_next(&draft, b->at, to, d);
+    DT_TRY(dt_draft_layout(&next, &draft, b->context, b->err));
+    add_exchange(b, next);
+    return DT_OK;
 }
 
 /* Reduces mesh dimensions that have one operator: scattered where `to` is sharded, then
@@ -235,6 +290,8 @@ reduce_batch(builder *b, const dt_layout *to, bool one_mesh, unsigned mask,
     }
     unsigned whole = mask & ~scattered;
     if (whole != 0) {
+        if (one_mesh)
+            DT_TRY(slice_first(b, to));
         dt_draft_begin(&draft, b->at);
         for (int m = 0; m < b->at->mesh->ndim; m++)
             if (whole >> m & 1)
@@ -271,8 +328,8 @@ reduce_all(builder *b, const dt_layout *to)
 
 /* --- last: to Partial, which needs no message --- */
 
-/* Shard to Partial keeps the own box between identities. With one exact operator pending
- * on all mesh dimensions the order of these does not matter. */
+/* Shard to Partial keeps the own box between identities. With one exact operator
+ * pending on all mesh dimensions the order of these does not matter. */
 static bool
 can_embed(const dt_layout *to)
 {
@@ -280,7 +337,8 @@ can_embed(const dt_layout *to)
     for (int m = 0; m < to->mesh->ndim; m++) {
         if (!is_real(to, m, DT_PARTIAL))
             continue;
-        if (to->placements[m].op == DT_AVG || (op >= 0 && (int)to->placements[m].op != op))
+        if (to->placements[m].op == DT_AVG ||
+            (op >= 0 && (int)to->placements[m].op != op))
             return false;
         op = (int)to->placements[m].op;
     }
@@ -412,4 +470,3 @@ dt_build(dt_plan *plan, dt_context *context, dt_family family, dt_error *err)
     }
     return DT_OK;
 }
-

@@ -76,7 +76,6 @@ static void
 stream_run(char *to, const char *from, size_t bytes, const char *next)
 {
     size_t head = -(uintptr_t)to % LINE;
-    head = head < bytes ? head : bytes;
     memcpy(to, from, head);
     size_t done = head;
     for (; done + LINE + AHEAD <= bytes; done += LINE) {

@@ -19,9 +19,9 @@ typedef void dt_move(char *to, const char *from, dt_axis outer, dt_axis inner,
 /* The loop for runs of `run` bytes, in the order given. */
 dt_move *dt_move_rows(size_t run);
 
-/* The same with stores that pass the caches, and where these pay. */
-dt_move dt_move_streamed;
+/* Whether stores that pass the caches pay for such runs, and the loop that has them. */
 bool dt_move_streams(const char *to, dt_axis outer, dt_axis inner, size_t run);
+dt_move dt_move_streamed;
 
 /* For an `inner` that is the fastest dimension of the destination and an `outer` that
  * is that of the source: goes by blocks of whole cache lines on both sides. The second
@@ -29,7 +29,7 @@ bool dt_move_streams(const char *to, dt_axis outer, dt_axis inner, size_t run);
 dt_move dt_move_crossed;
 dt_move dt_move_crossed_streamed;
 
-/* One run of any length, through the caches and past them. */
+/* One run, through the caches, and past them where it is of 64 bytes or more. */
 void dt_move_run(void *to, const void *from, size_t bytes);
 void dt_move_run_streamed(void *to, const void *from, size_t bytes);
 

@@ -60,11 +60,33 @@ worth_building(dt_family family, const dt_plan *direct)
     return false;
 }
 
+static int
+collectives(const dt_plan *plan)
+{
+    int count = 0;
+    for (int k = 0; k < plan->step_count; k++)
+        count += plan->steps[k].kind != DT_STEP_LOCAL;
+    return count;
+}
+
+/* As many as torch needs at least, one for each mesh dimension whose parts have to come
+ * from others. */
+static int
+torch_collectives(const dt_layout *from, const dt_layout *to)
+{
+    int count = 0;
+    for (int m = 0; m < from->mesh->ndim && m < to->mesh->ndim; m++)
+        count += from->mesh->shape[m] > 1 && from->placements[m].kind != DT_REPLICATE &&
+                 !dt_placement_equal(from->placements[m], to->placements[m]);
+    return count;
+}
+
 /* Two plans, of which the better one is kept. */
 typedef struct {
     dt_plan *best, *trial;
     bool found;
     int64_t least; /* bytes in between that some family needs */
+    int most;      /* collectives that a plan may have */
 } contest;
 
 static dt_status
@@ -79,7 +101,9 @@ try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cos
         trial->seconds += dt_step_seconds(&trial->steps[k], cost);
     int64_t bytes = max_scratch > 0 ? between_bytes(trial) : 0;
     c->least = bytes < c->least ? bytes : c->least;
-    if (status == DT_OK && bytes <= max_scratch &&
+    if (family == DT_DIRECT && collectives(trial) > c->most)
+        c->most = collectives(trial);
+    if (status == DT_OK && bytes <= max_scratch && collectives(trial) <= c->most &&
         (!c->found || trial->seconds < c->best->seconds)) {
         c->trial = c->best;
         c->best = trial;
@@ -107,10 +131,14 @@ choose(contest *c, dt_context *context, const dt_cost *cost, int64_t max_scratch
 
 dt_status
 dt_plan_make(dt_plan **out, dt_context *context, const dt_layout *from,
-             const dt_layout *to, const dt_cost *cost, int64_t max_scratch, dt_error *err)
+             const dt_layout *to, const dt_cost *cost, int64_t max_scratch,
+             dt_error *err)
 {
     DT_TRY(check_ends(from, to, err));
-    contest c = {malloc(sizeof(dt_plan)), malloc(sizeof(dt_plan)), false, INT64_MAX};
+    contest c = {.best = malloc(sizeof(dt_plan)),
+                 .trial = malloc(sizeof(dt_plan)),
+                 .least = INT64_MAX,
+                 .most = torch_collectives(from, to)};
     dt_status status = DT_MEMORY;
     if (c.best == NULL || c.trial == NULL) {
         dt_fail(err, status, "no memory for a plan");
