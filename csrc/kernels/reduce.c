@@ -8,7 +8,8 @@
 enum {
     BLOCK_BYTES = 8192, /* of the output: it stays in the nearest cache from one addend
                            to the next, and so does what is read beside it */
-    WIDE_COUNT = 1024   /* elements of 16 bits that are widened at a time */
+    WIDE_COUNT = 256 /* elements of 16 bits that are widened at a time: few, for their
+                        arithmetic to overlap with the reading of the next ones */
 };
 
 static int64_t

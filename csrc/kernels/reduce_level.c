@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -24,38 +25,85 @@ half_key(uint16_t half)
     (HALF_NAN(a, infinity) |                                                           \
      ((half_key(a) compare half_key(b)) & !HALF_NAN(b, infinity)))
 
-/* `product` returns an operand itself where the other is 1 + 0j: by the formula, inf
- * and nan would spoil both parts, and the identity of a product would be none. `wins`
- * is NumPy's order: a NaN in either part first, then real parts, then imaginary ones.
+/* first ? a : b, and whether a is 0.0 and not -0.0, by bits: compilers would branch
+ * around what is not chosen, as its arithmetic could trap, and make no vectors. */
+#define BITS_OF(name, real, word)                                                      \
+    static inline real name##_pick(bool first, real a, real b)                         \
+    {                                                                                  \
+        word x, y, mask = (word)(-(word)first);                                        \
+        memcpy(&x, &a, sizeof x);                                                      \
+        memcpy(&y, &b, sizeof y);                                                      \
+        x = (x & mask) | (y & ~mask);                                                  \
+        memcpy(&a, &x, sizeof x);                                                      \
+        return a;                                                                      \
+    }                                                                                  \
+                                                                                       \
+    static inline bool name##_is_zero(real a)                                          \
+    {                                                                                  \
+        word x;                                                                        \
+        memcpy(&x, &a, sizeof x);                                                      \
+        return x == 0;                                                                 \
+    }
+
+BITS_OF(complex64, float, uint32_t)
+BITS_OF(complex128, double, uint64_t)
+
+static inline long double
+clongdouble_pick(bool first, long double a, long double b)
+{
+    return first ? a : b;
+}
+
+static inline bool
+clongdouble_is_zero(long double a)
+{
+    return a == 0 && !__builtin_signbit(a);
+}
+
+/* `product` gives an operand itself where the other is 1 + 0j: by the formula, inf and
+ * nan would spoil both parts, and the identity of a product would be none. `max` has
+ * NumPy's order: a NaN in either part first, then by real parts, then imaginary ones.
  */
 #define COMPLEX_TYPE(name, real)                                                       \
-    typedef struct {                                                                   \
-        real re, im;                                                                   \
-    } name;                                                                            \
-                                                                                       \
-    static inline name name##_sum(name a, name b)                                      \
+    static inline void name##_sum(real *out, const real *a, const real *b)             \
     {                                                                                  \
-        return (name){a.re + b.re, a.im + b.im};                                       \
+        real re = a[0] + b[0], im = a[1] + b[1];                                       \
+        out[0] = re;                                                                   \
+        out[1] = im;                                                                   \
     }                                                                                  \
                                                                                        \
-    static inline bool name##_is_one(name a)                                           \
+    static inline void name##_product(real *out, const real *a, const real *b)         \
     {                                                                                  \
-        return (a.re == 1) & (a.im == 0) & !__builtin_signbit(a.im);                   \
+        real ar = a[0], ai = a[1], br = b[0], bi = b[1];                               \
+        real re = ar * br - ai * bi, im = ar * bi + ai * br;                           \
+        bool a_one = (ar == 1) & name##_is_zero(ai);                                   \
+        bool b_one = (br == 1) & name##_is_zero(bi);                                   \
+        re = name##_pick(a_one, br, re);                                               \
+        im = name##_pick(a_one, bi, im);                                               \
+        out[0] = name##_pick(b_one, ar, re);                                           \
+        out[1] = name##_pick(b_one, ai, im);                                           \
     }                                                                                  \
                                                                                        \
-    static inline name name##_product(name a, name b)                                  \
+    static inline void name##_choose(real *out, const real *a, const real *b,          \
+                                     real sign)                                        \
     {                                                                                  \
-        name c = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};               \
-        c = name##_is_one(a) ? b : c;                                                  \
-        return name##_is_one(b) ? a : c;                                               \
+        real ar = a[0], ai = a[1], br = b[0], bi = b[1];                               \
+        bool nan = (ar != ar) | (ai != ai);                                            \
+        bool real_part = (sign * ar > sign * br) & (bi == bi);                         \
+        bool imaginary_part = (ar == br) & (sign * ai >= sign * bi);                   \
+        bool first = nan | real_part | imaginary_part;                                 \
+        out[0] = first ? ar : br;                                                      \
+        out[1] = first ? ai : bi;                                                      \
     }                                                                                  \
                                                                                        \
-    static inline bool name##_wins(name a, name b, bool least)                         \
+    static inline void name##_max(real *out, const real *a, const real *b)             \
     {                                                                                  \
-        bool nan = (a.re != a.re) | (a.im != a.im);                                    \
-        bool first = least ? a.re < b.re : a.re > b.re;                                \
-        bool second = least ? a.im <= b.im : a.im >= b.im;                             \
-        return nan | (first & (b.im == b.im)) | ((a.re == b.re) & second);             \
+        name##_choose(out, a, b, 1);                                                   \
+    }                                                                                  \
+                                                                                       \
+    static inline void name##_min(real *out, const real *a, const real *b)             \
+    {                                                                                  \
+        name##_choose(out, a, b, -1);                                                  \
     }
 
 COMPLEX_TYPE(complex64, float)

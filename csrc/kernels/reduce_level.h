@@ -1,5 +1,6 @@
 /* reduce_level.h: the inner loops of reduce.c for one instruction set. Every set gives
- * the same bits. Not for others: call reduce.h. */
+ * the same bits, but for the sign and payload of a NaN that comes of two. Not for
+ * others: call reduce.h. */
 #ifndef DT_REDUCE_LEVEL_H
 #define DT_REDUCE_LEVEL_H
 

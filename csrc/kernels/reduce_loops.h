@@ -41,8 +41,8 @@
     }
 
 #define FLOATING(name, real, greater, less)                                            \
-    LOOP(sum_##name, real, a + b)                                                      \
-    LOOP(product_##name, real, a *b)                                                   \
+    LOOP(sum_##name, real, (a + b))                                                    \
+    LOOP(product_##name, real, (a * b))                                                \
     LOOP(max_##name, real, a != a ? a : (a greater b ? a : b))                         \
     LOOP(min_##name, real, a != a ? a : (a less b ? a : b))                            \
     SCALE(name, real, 1)
@@ -52,11 +52,27 @@
     LOOP(max_##name, uint16_t, HALF_WINS(a, greater, b, infinity) ? a : b)             \
     LOOP(min_##name, uint16_t, HALF_WINS(a, less, b, infinity) ? a : b)
 
+/* Of a complex number the parts are loaded one by one: of a struct compilers make no
+ * vectors. */
+#define COMPLEX_LOOP(name, real, operation)                                            \
+    TARGET static void LEVEL(name)(void *out, const void *first, const void *second,   \
+                                   int64_t count)                                      \
+    {                                                                                  \
+        real *o = out;                                                                 \
+        const real *x = first, *y = second;                                            \
+        if (out == first)                                                              \
+            for (int64_t i = 0; i < 2 * count; i += 2)                                 \
+                operation(o + i, o + i, y + i);                                        \
+        else                                                                           \
+            for (int64_t i = 0; i < 2 * count; i += 2)                                 \
+                operation(o + i, x + i, y + i);                                        \
+    }
+
 #define COMPLEX(name, real)                                                            \
-    LOOP(sum_##name, name, name##_sum(a, b))                                           \
-    LOOP(product_##name, name, name##_product(a, b))                                   \
-    LOOP(max_##name, name, name##_wins(a, b, false) ? a : b)                           \
-    LOOP(min_##name, name, name##_wins(a, b, true) ? a : b)                            \
+    COMPLEX_LOOP(sum_##name, real, name##_sum)                                         \
+    COMPLEX_LOOP(product_##name, real, name##_product)                                 \
+    COMPLEX_LOOP(max_##name, real, name##_max)                                         \
+    COMPLEX_LOOP(min_##name, real, name##_min)                                         \
     SCALE(name, real, 2)
 
 WRAPPING(uint8)
@@ -171,6 +187,7 @@ static const dt_reduce_level LEVEL(level) = {
 #undef SCALE
 #undef FLOATING
 #undef HALF
+#undef COMPLEX_LOOP
 #undef COMPLEX
 #undef ALL
 #undef INTEGER_ROW
