@@ -1,10 +1,10 @@
-/* Dissemination: in round k every rank sends what it has gathered to the rank 2^k places
- * further, so after log2(size) rounds, rounded up, all have gathered from all. Minima and
- * maxima do not mind to be gathered twice, so this works for any size.
+/* Dissemination: in round k every rank sends what it has gathered to the rank 2^k
+ * places further, so after log2(size) rounds, rounded up, all have gathered from all.
+ * Minima and maxima do not mind to be gathered twice, so this works for any size.
  *
  * A message or a note of a larger number than the own one means that others have given
  * up this call, or have made more calls: the agreement then starts again under that
- * number, and so under the largest one everywhere. That numbers differed is an error. */
+ * number, and so under the largest one everywhere. That they differed is an error. */
 #include "comm/agreement.h"
 #include "comm/note.h"
 
@@ -60,6 +60,8 @@ restart(dt_agreement *a, uint64_t number)
         .oldest = a->came,
         .hash_min = hash,
         .hash_max = hash,
+        .detail_min = a->detail,
+        .detail_max = a->detail,
         .failed = a->call.local.status != DT_OK ? group->index : INT64_MAX,
     };
     group->started = number;
@@ -91,6 +93,8 @@ take_in(dt_agreement *a, const dt_summary *in)
     a->sum.oldest = min_u64(a->sum.oldest, in->oldest);
     a->sum.hash_min = min_u64(a->sum.hash_min, in->hash_min);
     a->sum.hash_max = max_u64(a->sum.hash_max, in->hash_max);
+    a->sum.detail_min = min_u64(a->sum.detail_min, in->detail_min);
+    a->sum.detail_max = max_u64(a->sum.detail_max, in->detail_max);
     a->sum.failed = in->failed < a->sum.failed ? in->failed : a->sum.failed;
     a->round++;
     a->said = false;
@@ -215,6 +219,7 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     if (a == NULL)
         return dt_fail(err, DT_MEMORY, "%s: no memory to agree on it", call->what);
     a->call.hash = call->hash;
+    a->detail = 0;
     memccpy(a->call.what, call->what, '\0', sizeof a->call.what);
     a->call.local.status = call->local.status;
     if (call->local.status != DT_OK)
@@ -247,14 +252,34 @@ dt_agreement_free(dt_agreement *agreement)
     world->spare = agreement;
 }
 
+static dt_status
+start_and_wait(dt_agreement *agreement, dt_error *err)
+{
+    DT_TRY(dt_start(&agreement->task, err));
+    return dt_wait(&agreement->task, err);
+}
+
 dt_status
 dt_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
 {
     dt_agreement *agreement = NULL;
     DT_TRY(dt_agreement_make(&agreement, group, call, force, err));
-    dt_status status = dt_start(&agreement->task, err);
+    dt_status status = start_and_wait(agreement, err);
+    dt_agreement_free(agreement);
+    return status;
+}
+
+dt_status
+dt_agree_detail(bool *equal, dt_group *group, const dt_call *call, uint64_t detail,
+                dt_error *err)
+{
+    dt_agreement *agreement = NULL;
+    DT_TRY(dt_agreement_make(&agreement, group, call, true, err));
+    dt_summary *sum = &agreement->sum;
+    agreement->detail = sum->detail_min = sum->detail_max = detail;
+    dt_status status = start_and_wait(agreement, err);
     if (status == DT_OK)
-        status = dt_wait(&agreement->task, err);
+        *equal = sum->detail_min == sum->detail_max;
     dt_agreement_free(agreement);
     return status;
 }

@@ -11,9 +11,9 @@ enum { DT_CALL_MAX = 480 }; /* bytes of a description, with its terminating NUL 
 
 /* What a rank says. */
 typedef struct {
-    uint64_t hash;              /* of everything that must be equal on all ranks */
-    char what[DT_CALL_MAX];     /* the call with its arguments, for people */
-    dt_error local;             /* status DT_OK unless the preparation failed here */
+    uint64_t hash;          /* of everything that must be equal on all ranks */
+    char what[DT_CALL_MAX]; /* the call with its arguments, for people */
+    dt_error local;         /* status DT_OK unless the preparation failed here */
 } dt_call;
 
 /* Compares calls over the group; a task of its own that ends
@@ -35,6 +35,12 @@ void dt_agreement_free(dt_agreement *agreement); /* ended or never started */
 
 /* make, start, wait, free. */
 dt_status dt_agree(dt_group *group, const dt_call *call, bool force, dt_error *err);
+
+/* As dt_agree with `force`, and says in the same messages whether all ranks have the
+ * same `detail`, such as a hash of what each of them holds. It is no error if not: all
+ * ranks know it then, and may tell each other more. */
+dt_status dt_agree_detail(bool *equal, dt_group *group, const dt_call *call,
+                          uint64_t detail, dt_error *err);
 
 /* Every rank gives `bytes` bytes (equal on all) and gets everybody's, in the group's
  * order: all has size * bytes. For sizes, names and other small things; log2(size)

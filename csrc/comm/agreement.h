@@ -7,7 +7,12 @@
 
 /* Phases of its messages. Every message starts with the number of the task. Smaller
  * numbers than the own one come from calls that were given up, and are thrown away. */
-enum { DT_PHASE_ROUNDS = DT_PHASE_AGREE, DT_PHASE_ERROR, DT_PHASE_SPEECH, DT_PHASE_VERDICT };
+enum {
+    DT_PHASE_ROUNDS = DT_PHASE_AGREE,
+    DT_PHASE_ERROR,
+    DT_PHASE_SPEECH,
+    DT_PHASE_VERDICT
+};
 
 enum { DT_ROUNDS_MAX = 31, DT_CALLS_SHOWN = 3 };
 
@@ -16,6 +21,7 @@ typedef struct {
     uint64_t number;
     uint64_t oldest; /* the smallest number with which one of them came */
     uint64_t hash_min, hash_max;
+    uint64_t detail_min, detail_max;
     int64_t failed; /* the lowest place with a local error; INT64_MAX: none */
 } dt_summary;
 
@@ -47,8 +53,9 @@ struct dt_agreement {
     int round;
     int place; /* of those that are told or heard one by one, the next */
     uint64_t number, came;
-    uint64_t notes;      /* that were known when it last looked */
-    uint32_t heard;      /* bit k: what round k brings is here */
+    uint64_t detail; /* of dt_agree_detail; else 0 */
+    uint64_t notes;  /* that were known when it last looked */
+    uint32_t heard;  /* bit k: what round k brings is here */
     dt_request send;
     dt_request receive[DT_ROUNDS_MAX]; /* zeroed where none is posted */
     dt_request receive_text;

@@ -73,8 +73,8 @@ ranks_hash(const int64_t *ranks, int64_t count)
     return dt_hash(0, ranks, (size_t)count * sizeof *ranks);
 }
 
-/* Tags 0 to DT_GROUP_TAGS - 1 belong to the group of all ranks. Of the others two groups
- * may share some; their tasks then stand in one line. */
+/* Tags 0 to DT_GROUP_TAGS - 1 belong to the group of all ranks. Of the others two
+ * groups may share some; their tasks then stand in one line. */
 static int
 group_tag(const dt_world *world, uint64_t hash)
 {
@@ -94,8 +94,9 @@ group_make(dt_group **out, dt_world *world, const int64_t *ranks, int64_t count,
                        count, size);
     for (int64_t i = 0; i < count; i++)
         if (ranks[i] < 0 || ranks[i] >= size)
-            return dt_fail(err, DT_VALUE, "rank %" PRId64 " does not exist: there are %d",
-                           ranks[i], size);
+            return dt_fail(err, DT_VALUE,
+                           "rank %" PRId64 " does not exist: there are %d", ranks[i],
+                           size);
     dt_group *group = calloc(1, sizeof *group + (size_t)count * sizeof(int));
     if (group == NULL)
         return dt_fail(err, DT_MEMORY, "no memory for a group of %" PRId64 " ranks",

@@ -15,10 +15,11 @@ typedef struct dt_run dt_run;
 /* Something that takes several messages. Tasks of one group run one after the other in
  * the order in which they were started, which is the same on all its ranks. */
 struct dt_task {
-    /* Does what can be done without waiting; sets *done at the end. After an error it is
-     * not called again. */
+    /* Does what can be done without waiting; sets *done at the end. After an error it
+     * is not called again. */
     dt_status (*advance)(bool *done, dt_task *task, dt_error *err);
-    /* Gives up: cancels messages. Called at most once, instead of further advances. */
+    /* Gives up: cancels messages. Called once where the task fails, also where
+     * `advance` has said so itself or was never called. */
     void (*abandon)(dt_task *task);
     dt_group *group;
     const char *what; /* the user's call, for messages; lives as long as the task */
@@ -40,8 +41,8 @@ struct dt_group {
     /* below: comm.c's own */
     dt_task *first, *last;
     dt_group *next, *next_active;
-    dt_group *queue; /* whose tasks this group's stand in line with: its own, or those of
-                        an older group that has the same tags */
+    dt_group *queue; /* whose tasks this group's stand in line with: its own, or those
+                        of an older group that has the same tags */
     uint64_t hash;   /* of the ranks */
     double rested;   /* when its last task ended, on a coarse clock */
     bool listed;
@@ -76,9 +77,9 @@ struct dt_world {
     dt_group *active; /* groups that have tasks */
     dt_group *all;    /* the group of all ranks */
     dt_notes *notes;
-    void *spare; /* agree.c: an agreement to use again */
-    uint64_t messages_sent, bytes_sent; /* counted by dt_post_send */
-    bool broken;      /* a task failed half way: what is under way is unknown */
+    void *spare;                        /* agree.c: an agreement to use again */
+    uint64_t messages_sent, bytes_sent; /* by dt_post_send, agreements too */
+    bool broken; /* a task failed half way: what is under way is unknown */
     dt_error broken_by;
 };
 
@@ -91,8 +92,8 @@ dt_status dt_world_make(dt_world **out, dt_transport *transport, dt_error *err);
 void dt_world_close(dt_world *world); /* collective for MPI; may be NULL */
 
 /* The group of these ranks in this order, made at first use without communication and
- * kept until the world closes; equal lists give the same group. NULL means all. Its tags
- * depend on the ranks alone. DT_VALUE for a rank that the world lacks. DT_MEMORY. */
+ * kept until the world closes; equal lists give the same group. NULL means all. Its
+ * tags depend on the ranks alone. DT_VALUE for a rank there is not. DT_MEMORY. */
 dt_status dt_world_group(dt_group **out, dt_world *world, const int64_t *ranks,
                          int64_t count, dt_error *err);
 
@@ -100,8 +101,9 @@ dt_status dt_world_group(dt_group **out, dt_world *world, const int64_t *ranks,
 dt_status dt_start(dt_task *task, dt_error *err);
 
 /* Makes progress on all groups until this task has ended, and tells its error. The one
- * place that waits: yields, calls poll, and after `timeout` seconds without an end fails
- * with DT_RUNTIME, a sentence that names the call and the ranks that did not come. */
+ * place that waits: yields, calls poll, and after `timeout` seconds without an end
+ * fails with DT_RUNTIME, a sentence that names the call and the ranks that did not
+ * come. */
 dt_status dt_wait(dt_task *task, dt_error *err);
 
 /* One round of progress on everything that was started; never waits. */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The first dimension that is cut: all behind it go whole, in one run each, and together
- * fit into a message. */
+/* The first dimension that is cut: all behind it go whole, in one run each, and
+ * together fit into a message. */
 static void
 choose_split(dt_cursor *cursor)
 {

@@ -15,15 +15,16 @@ typedef struct {
     const dt_plan *plan;
     const void *src;           /* local array, only read */
     const int64_t *src_stride; /* in bytes, one per tensor dimension; copied */
-    void *dst; /* room for the local part of plan->to, in C order, aligned to 64 bytes */
+    void
+        *dst; /* room for the local part of plan->to, in C order, aligned to 64 bytes */
 } dt_move;
 
 /* Prepares moves that go together: step by step, one message per pair of ranks. All
  * memory is taken here. `group` has all ranks of all meshes of the plans.
  *
  * Cannot fail: whatever goes wrong on this rank, call->local included, is kept and
- * agreed on when the task runs, so that all ranks fail alike. Returns NULL only if there
- * is no memory for the run itself.
+ * agreed on when the task runs, so that all ranks fail alike. Returns NULL only if
+ * there is no memory for the run itself.
  *
  * `scratch`  bytes of pack buffers at most; 0: a default of a few MiB. */
 dt_run *dt_run_make(dt_group *group, const dt_move *moves, int count, int64_t scratch,

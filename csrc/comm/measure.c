@@ -14,7 +14,7 @@ typedef struct {
     dt_request send, receive;
 } ring;
 
-enum { BATCHES = 4, SMALL_ROUNDS = 8, LARGE_ROUNDS = 1, COPIES = 4 };
+enum { SMALL_BATCHES = 24, SMALL_ROUNDS = 4, LARGE_BATCHES = 6, COPIES = 6 };
 
 static dt_status
 ring_advance(bool *done, dt_task *task, dt_error *err)
@@ -50,13 +50,13 @@ ring_abandon(dt_task *task)
     dt_cancel(task->group, &r->receive);
 }
 
-/* Seconds of a round, in the fastest of some batches: others ran on this machine too. */
+/* Seconds of a round in the fastest of some batches: others run on the machine too. */
 static dt_status
-time_ring(double *out, dt_group *group, char *scratch, size_t bytes, int rounds,
-          dt_error *err)
+time_ring(double *out, dt_group *group, char *scratch, size_t bytes, int batches,
+          int rounds, dt_error *err)
 {
     double best = 1e9;
-    for (int batch = 0; batch < BATCHES; batch++) {
+    for (int batch = 0; batch < batches; batch++) {
         ring r = {
             .task = {.advance = ring_advance, .abandon = ring_abandon, .group = group},
             .out = scratch,
@@ -97,8 +97,8 @@ dt_measure(dt_cost *out, dt_world *world, void *scratch, dt_error *err)
     dt_cost cost = DT_COST_DEFAULT;
     if (all->size > 1) {
         double small, large;
-        DT_TRY(time_ring(&small, all, buffer, 8, SMALL_ROUNDS, err));
-        DT_TRY(time_ring(&large, all, buffer, DT_MEASURE_BYTES, LARGE_ROUNDS, err));
+        DT_TRY(time_ring(&small, all, buffer, 8, SMALL_BATCHES, SMALL_ROUNDS, err));
+        DT_TRY(time_ring(&large, all, buffer, DT_MEASURE_BYTES, LARGE_BATCHES, 1, err));
         double transfer = large > 2 * small ? large - small : large / 2;
         cost.latency = small;
         cost.bandwidth = DT_MEASURE_BYTES / transfer;

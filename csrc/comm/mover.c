@@ -27,8 +27,8 @@ stream_bytes(const dt_stream *stream)
 {
     int64_t bytes = 0;
     for (int k = 0; k < stream->count; k++)
-        bytes += stream->parts[k].piece->elements *
-                 (int64_t)stream->parts[k].lane->itemsize;
+        bytes +=
+            stream->parts[k].piece->elements * (int64_t)stream->parts[k].lane->itemsize;
     return bytes;
 }
 
@@ -69,14 +69,14 @@ place_buffers(dt_flow *flows, int count, char **at, size_t bytes)
 }
 
 dt_status
-dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds, size_t stride,
-                 int count, dt_error *err)
+dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds,
+                 size_t stride, int count, dt_error *err)
 {
     *mover = (dt_mover){.group = group};
     size_t bytes = 0;
     for (int k = 0; k < count; k++) {
-        const dt_round *round = (const dt_round *)((const char *)rounds +
-                                                   stride * (size_t)k);
+        const dt_round *round =
+            (const dt_round *)((const char *)rounds + stride * (size_t)k);
         int sends = flow_room(round, round->send_count, false);
         int receives = flow_room(round, round->receive_count, true);
         size_t wanted = round->slice > 0 ? buffer_bytes(round) : 0;
@@ -373,7 +373,8 @@ advance_sums(dt_mover *mover, dt_error *err)
         for (; mover->arrived < n; mover->arrived++) {
             dt_flow *flow = &mover->receives[mover->arrived];
             bool done;
-            DT_TRY(dt_test(&done, mover->group, &flow->slots[flow->oldest].request, err));
+            DT_TRY(
+                dt_test(&done, mover->group, &flow->slots[flow->oldest].request, err));
             if (!done)
                 return DT_OK;
         }

@@ -15,7 +15,8 @@ typedef struct {
     dt_group *group;
     const dt_round *round;
     int phase;
-    dt_flow *sends, *receives; /* DT_WINDOW each, or one per peer where they are summed */
+    dt_flow *sends,
+        *receives; /* DT_WINDOW each, or one per peer where they are summed */
     int send_room, receive_room;
     int send_active, receive_active;
     int64_t send_next, receive_next; /* streams not begun yet */

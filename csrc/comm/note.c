@@ -35,7 +35,7 @@ struct letter {
 struct dt_notes {
     dt_world *world;
     heard **last[DT_NOTE_KINDS]; /* by rank */
-    uint64_t count;              /* notes that have come */
+    uint64_t count, count_left; /* notes that have come, and how many LEFT among them */
     letter *letters;
     bool waiting; /* in the task that `own` tells of */
     note own;
@@ -106,8 +106,8 @@ letter_send(dt_notes *notes, const note *content, const int *ranks, int count)
     int tag = notes->world->all->tag + DT_PHASE_NOTE;
     for (int i = 0; i < count; i++)
         if (ranks[i] != t->rank &&
-            t->table->send(&l->requests[l->count], t, &l->note, sizeof l->note, ranks[i],
-                           tag, NULL) == DT_OK)
+            t->table->send(&l->requests[l->count], t, &l->note, sizeof l->note,
+                           ranks[i], tag, NULL) == DT_OK)
             l->count++;
     letters_clear(notes, false);
 }
@@ -154,6 +154,7 @@ keep(dt_notes *notes)
     (*place)->note = *n;
     (*place)->when = dt_now();
     notes->count++;
+    notes->count_left += n->kind == DT_NOTE_LEFT;
 
     bool elsewhere = n->kind == DT_NOTE_WAITS && n->group != notes->own.group;
     if (notes->waiting && elsewhere && !n->reply) {
@@ -172,7 +173,8 @@ dt_notes_collect(dt_notes *notes)
     for (;;) {
         bool found = false, done = false;
         if (!notes->receiving) {
-            if (t->table->probe(&found, &notes->source, t, tag, NULL) != DT_OK || !found)
+            if (t->table->probe(&found, &notes->source, t, tag, NULL) != DT_OK ||
+                !found)
                 return;
             if (t->table->receive(&notes->request, t, &notes->in, sizeof notes->in,
                                   notes->source, tag, NULL) != DT_OK)
@@ -231,9 +233,11 @@ dt_notes_left(const dt_notes *notes, const dt_task *task)
 uint64_t
 dt_notes_next(bool *same_call, const dt_notes *notes, const dt_task *task)
 {
-    uint64_t call = dt_hash(0, task->what, strlen(task->what));
     uint64_t next = task->number;
     *same_call = false;
+    if (notes->count_left == 0)
+        return next;
+    uint64_t call = dt_hash(0, task->what, strlen(task->what));
     for (int place = 0; place < task->group->size; place++) {
         const heard *h =
             heard_from(notes, task->group, place, DT_NOTE_LEFT, task->number);

@@ -26,7 +26,7 @@ typedef struct {
 
 /* All that goes to, or comes from, one rank: parts one behind the other. */
 typedef struct {
-    int place; /* in the group */
+    int place;     /* in the group */
     int64_t order; /* of the addends, where they are summed */
     int count;
     const dt_part *parts;
@@ -41,8 +41,8 @@ typedef struct {
     int64_t send_count, receive_count;
     dt_stream *sends, *receives; /* by distance: the pair at distance k is on both sides
                                     before all pairs further apart */
-    dt_stream own_src, own_dst; /* what stays, on either side */
-    bool reduced; /* what arrives is combined with what stays */
+    dt_stream own_src, own_dst;  /* what stays, on either side */
+    bool reduced;                /* what arrives is combined with what stays */
     dt_reduce_op op;
     int64_t divisor;
     int64_t order; /* of the own addend */
@@ -52,11 +52,11 @@ typedef struct {
 
 /* Prepares a round of an exchange of boxes; lanes have their arrays and strides, `from`
  * and `to` are the steps' layouts lane by lane. DT_MEMORY. */
-dt_status dt_round_exchange(dt_round *round, const dt_step *const *steps, dt_group *group,
-                            int64_t scratch, dt_error *err);
+dt_status dt_round_exchange(dt_round *round, const dt_step *const *steps,
+                            dt_group *group, int64_t scratch, dt_error *err);
 
-/* Prepares the part of an all_reduce (or broadcast) that scatters (`gathering` false) or
- * gathers flat chunks of arrays in C order. DT_MEMORY. */
+/* Prepares the part of an all_reduce (or broadcast) that scatters (`gathering` false)
+ * or gathers flat chunks of arrays in C order. DT_MEMORY. */
 dt_status dt_round_flat(dt_round *round, const dt_step *const *steps, bool gathering,
                         dt_group *group, int64_t scratch, dt_error *err);
 
@@ -74,9 +74,9 @@ typedef struct {
 /* How far a stream has been cut. */
 typedef struct {
     const dt_stream *stream;
-    int part;       /* stream->count at the end */
-    int split;      /* dimension that is cut into slices, -1: the part goes whole */
-    int64_t inner;  /* elements of the dimensions behind it */
+    int part;      /* stream->count at the end */
+    int split;     /* dimension that is cut into slices, -1: the part goes whole */
+    int64_t inner; /* elements of the dimensions behind it */
     int64_t at[DT_MAX_NDIM];  /* element within the run */
     int64_t run[DT_MAX_NDIM]; /* run within the list */
 } dt_cursor;

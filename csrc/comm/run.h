@@ -13,8 +13,8 @@ typedef struct {
     void *contiguous;      /* the source with these, where it had others */
     void *between[2]; /* arrays that are neither the source nor the result, in turn */
     size_t between_bytes[2];
-    int step;        /* prepared, or bound, so far */
-    const void *at;  /* where its data is after these steps */
+    int step;       /* prepared, or bound, so far */
+    const void *at; /* where its data is after these steps */
 } dt_item;
 
 /* A round, or a local step of one item. */

@@ -22,7 +22,8 @@ static int
 run_end(const int *ranks, const unsigned char *labels, int count, int first)
 {
     int end = first + 1;
-    while (end < count && labels[end] == labels[first] && ranks[end] == ranks[end - 1] + 1)
+    while (end < count && labels[end] == labels[first] &&
+           ranks[end] == ranks[end - 1] + 1)
         end++;
     return end;
 }

@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DT_TAG_LIMIT = 1 << 15 }; /* tags are 0 .. DT_TAG_LIMIT - 1: MPI guarantees these */
+enum {
+    DT_TAG_LIMIT = 1 << 15
+}; /* tags are 0 .. DT_TAG_LIMIT - 1: MPI guarantees these */
 
 /* A message under way. Zeroed: none. */
 typedef struct {

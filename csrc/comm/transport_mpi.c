@@ -78,7 +78,8 @@ static dt_status
 count_of(int *out, size_t bytes, dt_error *err)
 {
     if (bytes > INT_MAX)
-        return dt_fail(err, DT_BUG, "a message of %zu bytes is too long for MPI", bytes);
+        return dt_fail(err, DT_BUG, "a message of %zu bytes is too long for MPI",
+                       bytes);
     *out = (int)bytes;
     return DT_OK;
 }
@@ -164,9 +165,8 @@ check_length(const slot *s, const MPI_Status *status, dt_error *err)
     if (code != MPI_SUCCESS)
         return mpi_failed_with(code, "MPI_Get_count", "from", s->rank, err);
     if (got != s->wanted)
-        return dt_fail(err, DT_RUNTIME,
-                       "rank %d sent %d bytes where %d were expected", s->rank, got,
-                       s->wanted);
+        return dt_fail(err, DT_RUNTIME, "rank %d sent %d bytes where %d were expected",
+                       s->rank, got, s->wanted);
     return DT_OK;
 }
 
@@ -279,18 +279,19 @@ finish(MPI_Request *request, const char *call, double timeout, dt_error *err)
             return DT_OK;
         sched_yield();
         if (dt_now() > deadline)
-            return dt_fail(err, DT_RUNTIME,
-                           "%s did not end within %g s (DTENSOR_TIMEOUT): not all ranks "
-                           "of the communicator came to it",
-                           call, timeout);
+            return dt_fail(
+                err, DT_RUNTIME,
+                "%s did not end within %g s (DTENSOR_TIMEOUT): not all ranks "
+                "of the communicator came to it",
+                call, timeout);
     }
 }
 
 /* Where a rank runs. */
 typedef struct {
-    uint64_t machine;   /* one kernel */
-    uint64_t host;      /* one name on it: containers have several */
-    cpu_set_t allowed;  /* processors; none if unknown */
+    uint64_t machine;  /* one kernel */
+    uint64_t host;     /* one name on it: containers have several */
+    cpu_set_t allowed; /* processors; none if unknown */
 } site;
 
 static void
@@ -396,7 +397,8 @@ dt_mpi_make(dt_transport **out, int handle, dt_error *err)
     if (m == NULL || sites == NULL) {
         free(m);
         free(sites);
-        return dt_fail(err, DT_MEMORY, "no memory for a communicator of %d ranks", size);
+        return dt_fail(err, DT_MEMORY, "no memory for a communicator of %d ranks",
+                       size);
     }
     m->base = (dt_transport){.table = &mpi_table, .size = size, .rank = rank};
     /* After a failure MPI may still write to m and sites: they are left to it. */

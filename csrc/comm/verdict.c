@@ -115,6 +115,8 @@ write_call(dt_sentence *s, const dt_agreement *a, int label)
     if (label > 0 && call->came == a->calls[0].came &&
         strcmp(call->what, a->calls[0].what) == 0)
         dt_sentence_add(s, " with other arguments");
+    if (call->came < a->number)
+        dt_sentence_add(s, ", which others have left");
 }
 
 /* "ranks are in different calls: ranks 0, 2 are in X #5, rank 1 is in Y #5" */

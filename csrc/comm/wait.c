@@ -11,6 +11,7 @@ static const double LATE_SECONDS = 1.0;    /* then the others are told that one 
 static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadline */
 static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
 static const double ASLEEP_SECONDS = 0.02; /* a pause in which others may have left */
+enum { ASLEEP_LOOKS = 8 };
 
 /* A few nanoseconds to read, a few milliseconds coarse. */
 static double
@@ -23,6 +24,23 @@ coarse_now(void)
 
 /* --- one line of tasks --- */
 
+/* A rank whose world is broken tells those who may wait for it. */
+static dt_status
+refuse(dt_task *task, dt_error *err)
+{
+    dt_world *world = task->group->world;
+    char text[1024];
+    snprintf(text, sizeof text, "rank %d cannot take part in %.200s: %.600s",
+             world->transport->rank, task->what, world->broken_by.message);
+    task->number = ++task->group->started;
+    dt_notes_tell(world->notes, task, DT_NOTE_LEFT, text);
+    return dt_fail(
+        err, DT_RUNTIME,
+        "%.200s: ranks cannot exchange data any more since a call failed half "
+        "way: %.700s",
+        task->what, world->broken_by.message);
+}
+
 dt_status
 dt_start(dt_task *task, dt_error *err)
 {
@@ -33,10 +51,7 @@ dt_start(dt_task *task, dt_error *err)
                        world->transport->rank, task->what,
                        task->queued ? "it is under way" : "it is not in the group");
     if (world->broken)
-        return dt_fail(err, DT_RUNTIME,
-                       "%s: ranks cannot exchange data any more since a call failed half "
-                       "way: %.700s",
-                       task->what, world->broken_by.message);
+        return refuse(task, err);
 
     task->next = NULL;
     task->number = 0;
@@ -66,9 +81,11 @@ begin(dt_task *task)
     dt_group *group = task->group;
     task->number = ++group->started;
     task->begun = true;
-    /* Others may have waited for this rank in vain meanwhile; agree.c wants to know. */
+    /* Others may have waited for this rank in vain meanwhile; agree.c wants to know.
+     * MPI looks for a message first, and then makes progress by a few of them. */
     if (group->size > 1 && coarse_now() - group->rested > ASLEEP_SECONDS)
-        dt_notes_collect(group->world->notes);
+        for (int i = 0; i < ASLEEP_LOOKS; i++)
+            dt_notes_collect(group->world->notes);
 }
 
 /* Takes the first task out of the line. A failure that leaves data under way breaks the
@@ -161,7 +178,8 @@ dt_give_up_all(dt_world *world, const char *reason)
         queue->listed = false;
         while (queue->first != NULL) {
             dt_task *task = queue->first;
-            dt_fail(&task->error, DT_RUNTIME, "%s was given up: %s", task->what, reason);
+            dt_fail(&task->error, DT_RUNTIME, "%s was given up: %s", task->what,
+                    reason);
             end(queue, DT_RUNTIME);
         }
     }
@@ -174,9 +192,9 @@ typedef struct {
     dt_group *queue;
     const dt_task *head; /* the task that the line has been waiting for ... */
     uint64_t number;
-    double since;        /* ... since then */
-    bool told;           /* the other ranks know */
-    double interrupted;  /* when; 0: not */
+    double since;       /* ... since then */
+    bool told;          /* the other ranks know */
+    double interrupted; /* when; 0: not */
 } vigil;
 
 /* Ends the first task of the line: `status` and `own` are for the caller who waits,
@@ -271,7 +289,8 @@ look(vigil *v)
     heed_interrupt(v, now);
     if (v->queue->first == head)
         heed_time(v, now);
-    double pause = world->timeout / 16 < POLL_SECONDS ? world->timeout / 16 : POLL_SECONDS;
+    double pause =
+        world->timeout / 16 < POLL_SECONDS ? world->timeout / 16 : POLL_SECONDS;
     return now + (now - v->since > world->timeout ? pause / 8 : pause);
 }
 

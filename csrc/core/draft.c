@@ -82,7 +82,8 @@ dt_draft_layout(const dt_layout **out, const dt_draft *draft, dt_context *contex
             (dt_cuts){.dim = d, .count = parts + 1, .cuts = draft->cuts[d]};
     }
     dt_layout *layout;
-    DT_TRY(dt_layout_make(&layout, base->mesh, draft->placements, base->ndim, base->shape,
-                          base->dtype, orders, order_count, cuts, cuts_count, err));
+    DT_TRY(dt_layout_make(&layout, base->mesh, draft->placements, base->ndim,
+                          base->shape, base->dtype, orders, order_count, cuts,
+                          cuts_count, err));
     return dt_context_layout(out, context, layout, err);
 }

@@ -24,7 +24,8 @@ bool dt_draft_can_append(const dt_draft *draft, int dim);
 /* Lets a mesh dimension that does not shard cut `dim` after all others. */
 void dt_draft_append(dt_draft *draft, int mesh_dim, int dim);
 
-/* Cuts a whole dimension exactly as `like` does, by mesh dimensions that do not shard. */
+/* Cuts a whole dimension exactly as `like` does, by mesh dimensions that do not shard.
+ */
 void dt_draft_cut_like(dt_draft *draft, int dim, const dt_layout *like);
 
 /* The layout, entered into the context; one reference is the caller's. DT_MEMORY. */

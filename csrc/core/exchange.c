@@ -20,12 +20,12 @@ typedef struct {
     bool one_mesh;
     int64_t rank;
     const dt_layout *mine, *other;
-    int64_t my_index;    /* in mine's mesh */
+    int64_t my_index; /* in mine's mesh */
     int64_t my_coordinate[DT_MESH_MAX_NDIM];
-    dt_constraint wanted; /* of the other rank's coordinate */
+    dt_constraint wanted;        /* of the other rank's coordinate */
     bool free[DT_MESH_MAX_NDIM]; /* its coordinate takes every value */
     dt_overlaps dims[DT_MAX_NDIM];
-    int64_t replicas;    /* of a part of `from`, across meshes */
+    int64_t replicas; /* of a part of `from`, across meshes */
 } walk;
 
 static bool
@@ -222,7 +222,8 @@ typedef struct {
 } collector;
 
 static bool
-fill_piece(dt_piece *piece, dt_block **blocks, int ndim, const dt_overlap *const *chosen)
+fill_piece(dt_piece *piece, dt_block **blocks, int ndim,
+           const dt_overlap *const *chosen)
 {
     size_t n = (size_t)(ndim > 0 ? ndim : 1);
     int64_t *numbers = dt_block_take(blocks, 3 * n * sizeof *numbers);
@@ -328,7 +329,8 @@ count_dim(int64_t *parts, int64_t *elements, walk *w, int dim)
         return true;
     }
     int64_t part = dt_layout_part(w->mine, dim, w->my_coordinate);
-    if (!dt_overlaps_find(&w->dims[dim], NULL, w->mine, w->other, &w->wanted, dim, part))
+    if (!dt_overlaps_find(&w->dims[dim], NULL, w->mine, w->other, &w->wanted, dim,
+                          part))
         return false;
     *parts = w->dims[dim].count;
     *elements = 0;
@@ -421,6 +423,7 @@ dt_exchange_kept(const dt_exchange *exchange, int64_t rank)
     dt_mesh_coordinate(y, to->mesh, b);
     int64_t kept = 1;
     for (int d = 0; d < from->ndim; d++)
-        kept *= shared(from, dt_layout_part(from, d, x), to, dt_layout_part(to, d, y), d);
+        kept *=
+            shared(from, dt_layout_part(from, d, x), to, dt_layout_part(to, d, y), d);
     return kept;
 }

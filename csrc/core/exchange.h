@@ -23,8 +23,8 @@ typedef struct {
 /* What one pair of ranks exchanges: a product of lists of runs, one list per dimension,
  * in ascending order. Both sides have lists of the same sizes. */
 typedef struct {
-    int64_t rank;     /* the other rank, of the world */
-    int64_t elements; /* product of size[] */
+    int64_t rank;          /* the other rank, of the world */
+    int64_t elements;      /* product of size[] */
     const int64_t *size;   /* elements along each dimension */
     const int64_t *theirs; /* length of the other rank's local array */
     const int64_t *counts; /* runs along each dimension */

@@ -79,15 +79,17 @@ resolve_order(dt_cut *cut, dt_placement *placements, const dt_mesh *mesh, int di
         for (int k = 0; fits && k < count; k++)
             fits = position_of(order->mesh_dims, count, dims[k]) >= 0;
         if (!fits)
-            return dt_fail(err, DT_VALUE,
-                           "the shard order of tensor dimension %d must name each of the "
-                           "%d mesh dimensions that shard it once",
-                           dim, count);
+            return dt_fail(
+                err, DT_VALUE,
+                "the shard order of tensor dimension %d must name each of the "
+                "%d mesh dimensions that shard it once",
+                dim, count);
         int64_t wanted[DT_MESH_MAX_NDIM];
         for (int k = 0; k < count; k++)
             wanted[position_of(dims, count, order->mesh_dims[k])] =
-                mesh->shape[order->mesh_dims[k]] > 1 ? split_of(mesh, order->mesh_dims, k)
-                                                     : 1;
+                mesh->shape[order->mesh_dims[k]] > 1
+                    ? split_of(mesh, order->mesh_dims, k)
+                    : 1;
         if (split_given && memcmp(wanted, splits, sizeof *splits * (size_t)count) != 0)
             return dt_fail(err, DT_VALUE,
                            "the shard order of tensor dimension %d contradicts its "
@@ -161,8 +163,8 @@ check_shape(int ndim, const int64_t *shape, dt_dtype dtype, dt_error *err)
     int64_t bytes = (int64_t)dt_dtype_size(dtype);
     for (int d = 0; d < ndim; d++)
         if (shape[d] < 0)
-            return dt_fail(err, DT_VALUE,
-                           "dimension %d has negative length %" PRId64, d, shape[d]);
+            return dt_fail(err, DT_VALUE, "dimension %d has negative length %" PRId64,
+                           d, shape[d]);
     /* A length of 0 does not excuse the others: parts multiply them one by one. */
     for (int d = 0; d < ndim; d++)
         if (__builtin_mul_overflow(bytes, shape[d] > 0 ? shape[d] : 1, &bytes) ||
@@ -243,19 +245,22 @@ layout_fill(dt_layout *layout, const dt_placement *placements, const dt_order *o
     const dt_mesh *mesh = layout->mesh;
     for (int m = 0; m < mesh->ndim; m++) {
         layout->placements[m] = placements[m];
-        DT_TRY(check_placement(&layout->placements[m], layout->ndim, layout->dtype, err));
+        DT_TRY(
+            check_placement(&layout->placements[m], layout->ndim, layout->dtype, err));
         layout->has_partial = layout->has_partial || placements[m].kind == DT_PARTIAL;
     }
     for (int k = 0; k < order_count; k++)
         if (orders[k].dim < 0 || orders[k].dim >= layout->ndim)
-            return dt_fail(err, DT_VALUE, "a shard order names tensor dimension %d of %d",
+            return dt_fail(err, DT_VALUE,
+                           "a shard order names tensor dimension %d of %d",
                            orders[k].dim, layout->ndim);
     for (int d = 0; d < layout->ndim; d++) {
         const dt_order *order = NULL;
         for (int k = 0; k < order_count; k++)
             if (orders[k].dim == d)
                 order = &orders[k];
-        DT_TRY(resolve_order(&layout->dims[d], layout->placements, mesh, d, order, err));
+        DT_TRY(
+            resolve_order(&layout->dims[d], layout->placements, mesh, d, order, err));
     }
     for (int k = 0; k < cuts_count; k++)
         DT_TRY(take_cuts(layout, &cuts[k], err));

@@ -52,8 +52,8 @@ typedef struct {
 
 /* What the user may add to placements and shape. */
 typedef struct {
-    int dim;       /* tensor dimension */
-    int count;     /* all mesh dimensions that shard it, in the order of cutting */
+    int dim;   /* tensor dimension */
+    int count; /* all mesh dimensions that shard it, in the order of cutting */
     int mesh_dims[DT_MESH_MAX_NDIM];
 } dt_order;
 
@@ -122,8 +122,8 @@ int64_t dt_layout_ranges(dt_range *out, const dt_layout *layout, int dim, int64_
 /* The number of elements of a part along a dimension. */
 int64_t dt_layout_part_size(const dt_layout *layout, int dim, int64_t part);
 
-/* Writes into first and last the parts that can overlap [start, start + size), size > 0;
- * parts between them may be empty. For a strided dimension: all parts. */
+/* Writes into first and last the parts that can overlap [start, start + size), size >
+ * 0; parts between them may be empty. For a strided dimension: all parts. */
 void dt_layout_parts_over(int64_t *first, int64_t *last, const dt_layout *layout,
                           int dim, dt_range range);
 

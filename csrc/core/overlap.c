@@ -42,7 +42,7 @@ typedef struct {
     const dt_layout *mine, *other;
     const dt_constraint *wanted;
     dt_block **blocks; /* NULL: runs are not needed */
-    bool failed;   /* no memory */
+    bool failed;       /* no memory */
 } search;
 
 /* The runs that two ascending lists have in common, as places in the first list. */
@@ -74,7 +74,7 @@ common_runs(dt_segment *out, int64_t *total, const dt_range *a, int64_t a_count,
 
 static void
 add_overlap(dt_overlaps *list, search *s, int dim, int64_t part, const dt_range *mine,
-           int64_t mine_count, dt_range *theirs)
+            int64_t mine_count, dt_range *theirs)
 {
     int64_t count = dt_layout_ranges(theirs, s->other, dim, part);
     int64_t total;

@@ -31,8 +31,8 @@ typedef struct {
 } dt_constraint;
 
 /* Appends the parts of `other` that meet part `my_part` of `mine` along `dim` and whose
- * coordinates are as wanted, ascending. Runs come from `blocks`; with NULL they are left
- * out. False: no memory. */
+ * coordinates are as wanted, ascending. Runs come from `blocks`; with NULL they are
+ * left out. False: no memory. */
 bool dt_overlaps_find(dt_overlaps *out, dt_block **blocks, const dt_layout *mine,
                       const dt_layout *other, const dt_constraint *wanted, int dim,
                       int64_t my_part);

@@ -65,13 +65,14 @@ level_source(const cut_level *level, int64_t x)
     int64_t kept = dt_chunk(piece, level->count, level->index).size;
     int64_t whole = level->length / piece;
     int64_t p = kept > 0 ? min64(x / kept, whole) : whole;
-    dt_range in = dt_chunk(min64(piece, level->length - p * piece), level->count,
-                           level->index);
+    dt_range in =
+        dt_chunk(min64(piece, level->length - p * piece), level->count, level->index);
     int64_t offset = x - p * kept;
     return (dt_range){.start = p * piece + in.start + offset, .size = in.size - offset};
 }
 
-/* The levels of a part, outermost first; returns how many elements the last one keeps. */
+/* The levels of a part, outermost first; returns how many elements the last one keeps.
+ */
 static int64_t
 part_levels(cut_level *out, const dt_layout *layout, int dim, int64_t part)
 {
@@ -107,8 +108,8 @@ dt_layout_range_limit(const dt_layout *layout, int dim)
     const dt_cut *cut = &layout->dims[dim];
     int64_t limit = 1;
     for (int k = 0; k < cut->count; k++)
-        limit += min64(layout->placements[cut->mesh_dims[k]].split - 1,
-                       layout->shape[dim]);
+        limit +=
+            min64(layout->placements[cut->mesh_dims[k]].split - 1, layout->shape[dim]);
     return limit;
 }
 

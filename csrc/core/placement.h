@@ -18,9 +18,10 @@ enum { DT_REDUCE_OP_COUNT = DT_MIN + 1 };
 typedef struct {
     dt_placement_kind kind;
     dt_reduce_op op; /* of a Partial; else DT_SUM */
-    int dim;         /* tensor dimension of a Shard, negative counts from the end; else 0 */
-    int64_t split;   /* 1; more for torch's _StridedShard: the dimension is first cut
-                        into `split` pieces, and every coordinate takes its chunk of each */
+    int dim; /* tensor dimension of a Shard, negative counts from the end; else 0 */
+    int64_t
+        split; /* 1; more for torch's _StridedShard: the dimension is first cut
+                  into `split` pieces, and every coordinate takes its chunk of each */
 } dt_placement;
 
 #define DT_REPLICATED ((dt_placement){.kind = DT_REPLICATE, .split = 1})

@@ -44,7 +44,7 @@ enum { DT_PLAN_MAX_STEPS = 2 * DT_MESH_MAX_NDIM + 4 };
 
 struct dt_plan {
     uint64_t serial; /* no other plan of the context has or had this number */
-    int64_t refs; /* from here to max_scratch: context.c's */
+    int64_t refs;    /* from here to max_scratch: context.c's */
     dt_plan *newer, *older;
     int64_t max_scratch;
     const dt_layout *from, *to;
@@ -70,8 +70,8 @@ bool dt_plan_local(const dt_plan *plan);
 /* What one rank of the world sends, receives and copies in a step. */
 typedef struct {
     int64_t bytes_sent, bytes_received;
-    int64_t messages;     /* that it sends, one for each peer and round */
-    int64_t bytes_copied; /* within the rank */
+    int64_t messages;                  /* that it sends, one for each peer and round */
+    int64_t bytes_copied;              /* within the rank */
     int64_t bytes_before, bytes_after; /* of its part */
 } dt_traffic;
 

@@ -2,14 +2,10 @@
 #include "core/plan.h"
 
 static const char *const NAMES[] = {
-    [DT_STEP_LOCAL] = "local",
-    [DT_STEP_ALL_GATHER] = "all_gather",
-    [DT_STEP_ALL_TO_ALL] = "all_to_all",
-    [DT_STEP_REDUCE_SCATTER] = "reduce_scatter",
-    [DT_STEP_ALL_REDUCE] = "all_reduce",
-    [DT_STEP_BROADCAST] = "broadcast",
-    [DT_STEP_SCATTER] = "scatter",
-    [DT_STEP_GATHER] = "gather",
+    [DT_STEP_LOCAL] = "local",           [DT_STEP_ALL_GATHER] = "all_gather",
+    [DT_STEP_ALL_TO_ALL] = "all_to_all", [DT_STEP_REDUCE_SCATTER] = "reduce_scatter",
+    [DT_STEP_ALL_REDUCE] = "all_reduce", [DT_STEP_BROADCAST] = "broadcast",
+    [DT_STEP_SCATTER] = "scatter",       [DT_STEP_GATHER] = "gather",
     [DT_STEP_EXCHANGE] = "exchange",
 };
 
@@ -140,8 +136,8 @@ broadcast_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
         out->messages = others;
         out->bytes_sent = bytes * others;
     } else if (rank == root) {
-        out->messages = chunk_owners(bytes / size, n) - (own > 0) +
-                        (own > 0 ? others : 0);
+        out->messages =
+            chunk_owners(bytes / size, n) - (own > 0) + (own > 0 ? others : 0);
         out->bytes_sent = bytes - own + own * others;
     } else if (index >= 0 && own > 0) {
         out->messages = others - 1;

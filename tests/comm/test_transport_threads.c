@@ -2,7 +2,7 @@
 
 enum { STORM = 300, TAGS = 3, WINDOW = 6, LENGTH_MAX = 20000 };
 
-/* Message number `index` of the many that `source` sends: what every rank knows of it. */
+/* Message number `index` of the many that `source` sends; every rank knows it. */
 typedef struct {
     int to, tag;
     size_t bytes;
@@ -14,7 +14,8 @@ plan_message(int source, int index, int n)
 {
     static const size_t around[] = {0, 1, 8, 128, 129, 4096, 4097, LENGTH_MAX};
     uint64_t state = (uint64_t)source * 1000003 + (uint64_t)index;
-    planned p = {.to = (int)check_below(&state, n), .tag = (int)check_below(&state, TAGS)};
+    planned p = {.to = (int)check_below(&state, n),
+                 .tag = (int)check_below(&state, TAGS)};
     p.bytes = check_below(&state, 2) ? around[check_below(&state, 8)]
                                      : (size_t)check_below(&state, 300);
     p.seed = (unsigned char)check_random(&state);
@@ -80,8 +81,8 @@ receive_some(dt_transport *t, stream *s, int source, int tag)
     if (!next_for(&p->plan, s, source, tag, t->rank, t->size))
         return false;
     p->busy = true;
-    CHECK(t->table->receive(&p->request, t, p->data, p->plan.bytes, source, tag, NULL) ==
-          DT_OK);
+    CHECK(t->table->receive(&p->request, t, p->data, p->plan.bytes, source, tag,
+                            NULL) == DT_OK);
     return true;
 }
 

@@ -12,7 +12,8 @@ mesh_of(int ndim, int64_t a, int64_t b, int64_t c)
 {
     dt_mesh *made;
     const dt_mesh *out = NULL;
-    CHECK(dt_mesh_make(&made, ndim, (int64_t[]){a, b, c}, NULL, NULL, 0, NULL) == DT_OK);
+    CHECK(dt_mesh_make(&made, ndim, (int64_t[]){a, b, c}, NULL, NULL, 0, NULL) ==
+          DT_OK);
     CHECK(dt_context_mesh(&out, context, made, NULL) == DT_OK);
     return out;
 }
@@ -127,7 +128,8 @@ check_tiling(const dt_layout *x, int64_t length)
         CHECK(count >= 1 && count <= limit);
         for (int64_t k = 0; k < count; k++) {
             CHECK(k == 0 || ranges[k - 1].start + ranges[k - 1].size < ranges[k].start);
-            for (int64_t i = ranges[k].start; i < ranges[k].start + ranges[k].size; i++) {
+            for (int64_t i = ranges[k].start; i < ranges[k].start + ranges[k].size;
+                 i++) {
                 CHECK(owner[i] == -1);
                 owner[i] = part;
             }
@@ -170,8 +172,8 @@ cuts_are_kept_unless_they_are_chunks(void)
     int64_t bad[][4] = {{0, 5, 4, 7}, {1, 2, 3, 7}, {0, 2, 3, 6}};
     dt_cuts cuts = {.dim = 0, .count = 4, .cuts = own};
     dt_layout *x, *y, *plain = line(mesh, &shard, length, NULL);
-    CHECK(dt_layout_make(&x, mesh, &shard, 1, &length, DT_INT8, NULL, 0, &cuts, 1, NULL) ==
-          DT_OK);
+    CHECK(dt_layout_make(&x, mesh, &shard, 1, &length, DT_INT8, NULL, 0, &cuts, 1,
+                         NULL) == DT_OK);
     CHECK(dt_layout_part_size(x, 0, 0) == 0 && dt_layout_part_size(x, 0, 1) == 5);
     check_tiling(x, length);
     CHECK(!dt_layout_nested(x, plain) && dt_layout_nested(x, x));
@@ -182,8 +184,8 @@ cuts_are_kept_unless_they_are_chunks(void)
     for (int k = 0; k < 3; k++) {
         cuts.cuts = bad[k];
         dt_layout *none;
-        CHECK(dt_layout_make(&none, mesh, &shard, 1, &length, DT_INT8, NULL, 0, &cuts, 1,
-                             NULL) == DT_VALUE);
+        CHECK(dt_layout_make(&none, mesh, &shard, 1, &length, DT_INT8, NULL, 0, &cuts,
+                             1, NULL) == DT_VALUE);
     }
     dt_layout_free(x);
     dt_layout_free(y);
@@ -216,8 +218,8 @@ static void
 what_cannot_be_is_refused_with_a_sentence(void)
 {
     const dt_mesh *mesh = mesh_of(2, 2, 2, 1);
-    int64_t shape[] = {4, 4}, negative[] = {4, -1}, huge[] = {INT64_C(1) << 40,
-                                                              INT64_C(1) << 40};
+    int64_t shape[] = {4, 4}, negative[] = {4, -1},
+            huge[] = {INT64_C(1) << 40, INT64_C(1) << 40};
     dt_placement good[] = {DT_SHARDED(0), DT_REPLICATED};
     dt_placement far[] = {DT_SHARDED(2), DT_REPLICATED};
     dt_placement split[] = {{.kind = DT_SHARD, .split = 0}, DT_REPLICATED};
@@ -228,16 +230,16 @@ what_cannot_be_is_refused_with_a_sentence(void)
     CHECK(dt_layout_make(&none, mesh, far, 2, shape, DT_INT8, NULL, 0, NULL, 0, &err) ==
           DT_INDEX);
     CHECK(strstr(err.message, "dim=2") != NULL);
-    CHECK(dt_layout_make(&none, mesh, split, 2, shape, DT_INT8, NULL, 0, NULL, 0, &err) ==
-          DT_VALUE);
+    CHECK(dt_layout_make(&none, mesh, split, 2, shape, DT_INT8, NULL, 0, NULL, 0,
+                         &err) == DT_VALUE);
     CHECK(dt_layout_make(&none, mesh, average, 2, shape, DT_INT8, NULL, 0, NULL, 0,
                          &err) == DT_TYPE);
     CHECK(dt_layout_make(&none, mesh, good, 2, negative, DT_INT8, NULL, 0, NULL, 0,
                          &err) == DT_VALUE);
     CHECK(dt_layout_make(&none, mesh, good, 2, huge, DT_INT8, NULL, 0, NULL, 0, &err) ==
           DT_VALUE);
-    CHECK(dt_layout_make(&none, mesh, good, 65, shape, DT_INT8, NULL, 0, NULL, 0, &err) ==
-          DT_VALUE);
+    CHECK(dt_layout_make(&none, mesh, good, 65, shape, DT_INT8, NULL, 0, NULL, 0,
+                         &err) == DT_VALUE);
     CHECK(dt_layout_make(&none, mesh, good, 2, shape, DT_INT8, &order, 1, NULL, 0,
                          &err) == DT_VALUE);
     CHECK(none == NULL);

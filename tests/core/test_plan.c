@@ -13,7 +13,8 @@ mesh_of(int ndim, int64_t a, int64_t b, int64_t c, const int64_t *ranks)
 {
     dt_mesh *made;
     const dt_mesh *out = NULL;
-    CHECK(dt_mesh_make(&made, ndim, (int64_t[]){a, b, c}, ranks, NULL, 0, NULL) == DT_OK);
+    CHECK(dt_mesh_make(&made, ndim, (int64_t[]){a, b, c}, ranks, NULL, 0, NULL) ==
+          DT_OK);
     CHECK(dt_context_mesh(&out, context, made, NULL) == DT_OK);
     return out;
 }
@@ -31,8 +32,8 @@ layout_of(const dt_mesh *mesh, const char *text, int64_t rows, int64_t columns)
     dt_layout *made;
     const dt_layout *out = NULL;
     int64_t shape[] = {rows, columns};
-    CHECK(dt_layout_make(&made, mesh, placements, 2, shape, DT_FLOAT32, NULL, 0, NULL, 0,
-                         NULL) == DT_OK);
+    CHECK(dt_layout_make(&made, mesh, placements, 2, shape, DT_FLOAT32, NULL, 0, NULL,
+                         0, NULL) == DT_OK);
     CHECK(dt_context_layout(&out, context, made, NULL) == DT_OK);
     return out;
 }
@@ -62,8 +63,8 @@ static void
 for_all_pairs(const char *letters, law check)
 {
     static const int64_t SHAPES[][2] = {{5, 4}, {3, 1}, {8, 6}, {0, 2}};
-    static const int64_t MESHES[][4] = {{1, 3, 1, 1}, {2, 2, 2, 1}, {2, 3, 2, 1},
-                                        {3, 2, 2, 2}};
+    static const int64_t MESHES[][4] = {
+        {1, 3, 1, 1}, {2, 2, 2, 1}, {2, 3, 2, 1}, {3, 2, 2, 2}};
     for (size_t k = 0; k < sizeof MESHES / sizeof *MESHES; k++) {
         const int64_t *row = MESHES[k];
         int ndim = (int)row[0], codes = 1;
@@ -78,7 +79,8 @@ for_all_pairs(const char *letters, law check)
                     code_text(y, b, ndim, letters);
                     const dt_layout *from =
                         layout_of(mesh, x, SHAPES[s][0], SHAPES[s][1]);
-                    const dt_layout *to = layout_of(mesh, y, SHAPES[s][0], SHAPES[s][1]);
+                    const dt_layout *to =
+                        layout_of(mesh, y, SHAPES[s][0], SHAPES[s][1]);
                     check(mesh, from, to);
                     dt_layout_release(context, from);
                     dt_layout_release(context, to);
