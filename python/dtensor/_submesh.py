@@ -169,6 +169,8 @@ class Grid(_C.Mesh):
         root = self._get_root_mesh()
         if self.ndim != 1 or self is root or self._dims[0] not in root._dims:
             return None
+        if self.names is not None and self.names[0] in (root.names or ()):
+            return root._get_mesh_dim_by_name(self.names[0])
         return root._dims.index(self._dims[0])
 
     def _cut(self, dims: _geometry.Dims, names: tuple[str, ...] | None) -> Self:

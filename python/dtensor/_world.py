@@ -121,15 +121,22 @@ def communicator(what: str) -> MPI.Intracomm:
     return MPI.COMM_WORLD
 
 
-def row(ranks: tuple[int, ...], what: str) -> MPI.Intracomm:
-    """Return a communicator over some ranks, made once. Collective over these ranks.
+def row(mesh: _C.Mesh, what: str) -> MPI.Comm:
+    """Return a communicator over the ranks of a mesh, made once.
 
-    A rank that is not one of them gets ``MPI.COMM_NULL``.
+    Collective over these ranks. Any other gets ``MPI.COMM_NULL``.
+
+    Raises
+    ------
+    RuntimeError
+        If some rank does not come, or the ranks are no MPI processes.
     """
     world = communicator(what)
+    ranks = tuple(mesh.ranks.ravel().tolist())
     if world.rank not in ranks:
         return MPI.COMM_NULL
     if ranks not in _rows:
+        current().agree(b"", f"{what} over ranks {list(ranks)}", None, mesh)
         group = world.group.Incl(ranks)
         tag = hash(ranks) % 32768  # of integers: the same everywhere
         _rows[ranks] = world.Create_group(group, tag)
@@ -137,10 +144,11 @@ def row(ranks: tuple[int, ...], what: str) -> MPI.Intracomm:
     return _rows[ranks]
 
 
-def free_row(ranks: tuple[int, ...]) -> None:
-    """Free the communicator over these ranks, if there is one."""
-    if ranks in _rows:
-        _rows.pop(ranks).Free()
+def free_row(mesh: _C.Mesh) -> None:
+    """Free the communicator over the ranks of a mesh, if there is one."""
+    comm = _rows.pop(tuple(mesh.ranks.ravel().tolist()), None)
+    if comm is not None:
+        comm.Free()
 
 
 def ranks_of(comm: MPI.Comm, what: str) -> list[int]:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ __all__ = ["DeviceMesh", "init_device_mesh"]
 
 Names = Sequence[str] | None
 Override = Mapping[int | str, Any] | None
+M = TypeVar("M", bound="DeviceMesh")
 
 _open = threading.local()  # .meshes: those of the `with` statements, innermost last
 
@@ -28,6 +29,23 @@ def _current_mesh() -> "DeviceMesh":
             "inside `with mesh:`."
         )
     return meshes[-1]
+
+
+def _agreed(what: str, build: Callable[[_C.World], M], compare: bool = True) -> M:
+    """Make a mesh that is the same on all ranks of the world, or raise on all."""
+    world = _world.current()
+    if not compare:
+        return build(world)
+    mesh, token, failure = None, b"", None
+    try:
+        mesh = build(world)
+        token = mesh._token()
+    except Exception as error:
+        failure = error
+    world.agree(token, what, failure)
+    if mesh is None:
+        raise failure or RuntimeError(f"{what} failed")
+    return mesh
 
 
 class DeviceMesh(Grid):
@@ -94,16 +112,17 @@ class DeviceMesh(Grid):
         _init_backend: bool = True,
         _rank: int | None = None,
     ) -> Self:
-        def build(world: _C.World) -> Self:
-            ranks = _geometry.check_ranks(mesh, world.size)
-            return cls._of(ranks, device_type, mesh_dim_names, backend_override, world)
-
-        if not _init_backend:
-            return build(_world.current())
-        return cls._agreed(
-            f"DeviceMesh({device_type!r}, {_geometry.short(mesh)}, "
-            f"mesh_dim_names={mesh_dim_names!r})",
-            build,
+        what = f"DeviceMesh({device_type!r}, {_geometry.short(mesh)}, "
+        return _agreed(
+            what + f"mesh_dim_names={mesh_dim_names!r})",
+            lambda world: cls._of(
+                _geometry.check_ranks(mesh, world.size),
+                device_type,
+                mesh_dim_names,
+                backend_override,
+                world,
+            ),
+            _init_backend,
         )
 
     @classmethod
@@ -118,21 +137,6 @@ class DeviceMesh(Grid):
         names = _geometry.check_names(mesh_dim_names, ranks.ndim)
         _geometry.check_labels(device_type, backend_override, names, ranks.ndim)
         return cls._make(device_type, ranks.shape, ranks, names, world.number)
-
-    @classmethod
-    def _agreed(cls, what: str, build: Callable[[_C.World], Self]) -> Self:
-        """Make a mesh that is the same on all ranks of the world, or raise on all."""
-        world = _world.current()
-        mesh, token, failure = None, b"", None
-        try:
-            mesh = build(world)
-            token = mesh._token()
-        except Exception as error:
-            failure = error
-        world.agree(token, what, failure)
-        if mesh is None:
-            raise failure or RuntimeError(f"{what} failed on another rank")
-        return mesh
 
     def _token(self) -> bytes:
         head = repr((self.device_type, self.shape, self.names))
@@ -235,15 +239,17 @@ class DeviceMesh(Grid):
         world = _world.current()
         ranks = _geometry.check_ranks(grid, world.size)
         self = cls._of(ranks, device_type, mesh_dim_names, None, world)
-        for dim, ranks_there in enumerate(rows):
-            if self._row(dim).ranks.tolist() != ranks_there:
-                raise ValueError(
-                    f"Invalid mesh {grid.tolist()} for ProcessGroup with ranks "
-                    f"{ranks_there}"
+        failure = None
+        for dim, row in enumerate(rows):
+            if self._row(dim).ranks.tolist() != row:
+                failure = ValueError(
+                    f"Invalid mesh {grid.tolist()} for ProcessGroup with ranks {row}"
                 )
-        self._groups = tuple(groups)
         what = f"DeviceMesh.from_group(..., mesh={_geometry.short(grid.tolist())})"
-        world.agree(self._token(), what, None, self)
+        world.agree(self._token(), what, failure, self)
+        if failure is not None:  # of a rank outside its own mesh
+            raise failure
+        self._groups = tuple(groups)
         return self
 
     def _row(self, mesh_dim: int | str | None) -> Self:
@@ -287,12 +293,9 @@ class DeviceMesh(Grid):
                 "please use `get_all_groups()` instead."
             )
         row = self._row(mesh_dim)
-        if self._groups and row._dims[0] in self._dims:
-            return self._groups[self._dims.index(row._dims[0])]
-        if not self._is_current_rank_part_of_mesh():
-            _world.communicator("get_group")
-            return _world.MPI.COMM_NULL
-        return _world.row(tuple(row.ranks.tolist()), "get_group")
+        if self._groups and mesh_dim not in self._flattened:
+            return self._groups[0 if mesh_dim is None else self._index_of(mesh_dim)]
+        return _world.row(row, "get_group")
 
     def get_all_groups(self) -> list[_world.MPI.Comm]:
         """Return `get_group` of every dimension."""
@@ -304,7 +307,7 @@ class DeviceMesh(Grid):
         Every rank of the mesh calls it. Without it they live as long as the job.
         """
         for dim in range(self.ndim):
-            _world.free_row(tuple(self._row(dim).ranks.tolist()))
+            _world.free_row(self._row(dim))
 
     def __enter__(self) -> Self:
         if not hasattr(_open, "meshes"):
@@ -363,15 +366,14 @@ def init_device_mesh(
     >>> init_device_mesh("cpu", (1, 1), mesh_dim_names=("dp", "tp"))
     DeviceMesh((dp=1, tp=1), 'cpu', stride=(1, 1))
     """
-
-    def build(world: _C.World) -> DeviceMesh:
-        ranks = _geometry.grid(mesh_shape, mesh_dim_names, world.size)
-        return DeviceMesh._of(
-            ranks, device_type, mesh_dim_names, backend_override, world
-        )
-
-    return DeviceMesh._agreed(
-        f"init_device_mesh({device_type!r}, {_geometry.short(mesh_shape)}, "
-        f"mesh_dim_names={mesh_dim_names!r})",
-        build,
+    what = f"init_device_mesh({device_type!r}, {_geometry.short(mesh_shape)}, "
+    return _agreed(
+        what + f"mesh_dim_names={mesh_dim_names!r})",
+        lambda world: DeviceMesh._of(
+            _geometry.grid(mesh_shape, mesh_dim_names, world.size),
+            device_type,
+            mesh_dim_names,
+            backend_override,
+            world,
+        ),
     )

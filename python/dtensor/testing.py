@@ -105,7 +105,7 @@ def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> 
         for world in run.worlds:
             world.close()
     if run.failure is not None:
-        rank, error = run.failure
-        error.add_note(f"raised by rank {rank} of {n} (dtensor.testing.run_ranks)")
-        raise error
+        rank, first = run.failure
+        first.add_note(f"raised by rank {rank} of {n} (dtensor.testing.run_ranks)")
+        raise first
     return run.results

@@ -106,7 +106,7 @@ def _time(seconds: float) -> str:
 
 def explain(
     x: _C.DTensor | _C.Layout,
-    placements: Sequence[_C.Placement] | None = None,
+    placements: Sequence[_C.Placement] | _C.Layout | None = None,
     device_mesh: DeviceMesh | None = None,
     *,
     rank: int | None = None,
@@ -120,8 +120,9 @@ def explain(
     ----------
     x : DTensor or Layout
         What is to be moved.
-    placements : sequence of Placement, optional
-        The wanted placements; by default Replicate on all mesh dimensions.
+    placements : sequence of Placement, or Layout, optional
+        The wanted placements; by default Replicate on all mesh dimensions. A Layout
+        also says orders, cut points and the mesh.
     device_mesh : DeviceMesh, optional
         The wanted mesh; by default that of `x`.
     rank : int, optional
@@ -154,7 +155,9 @@ def explain(
     layout = x._spec if isinstance(x, _C.DTensor) else x
     if rank is None:
         rank = layout.mesh.get_rank() if layout.mesh.world else 0
-    if device_mesh is None or device_mesh == layout.mesh:
+    if isinstance(placements, _C.Layout):
+        target = placements
+    elif device_mesh is None or device_mesh == layout.mesh:
         target = layout.with_placements(placements)
     else:
         target = _C.Layout(device_mesh, placements, layout.shape, layout.dtype)

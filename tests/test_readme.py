@@ -1,0 +1,86 @@
+"""The code in README.md, docs, examples and docstrings runs as it stands."""
+
+import doctest
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from jobs import run
+
+import dtensor
+import dtensor.checkpoint.metadata
+import dtensor.debug
+import dtensor.placement_types
+import dtensor.testing
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def scripts() -> dict[str, str]:
+    """The Python blocks of the texts, and the examples."""
+    found = {}
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        blocks = re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+        found |= {f"{path.name} {k}": block for k, block in enumerate(blocks, 1)}
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        found[f"examples/{path.name}"] = path.read_text()
+    return found
+
+
+SCRIPTS = scripts()
+MODULES = [
+    dtensor,
+    dtensor.checkpoint.metadata,
+    dtensor.debug,
+    dtensor.placement_types,
+    dtensor.testing,
+]
+
+
+def public() -> dict[str, object]:
+    """Every public function, class and method, by its name."""
+    found = {}
+    for module in MODULES:
+        for name in module.__all__:
+            thing = getattr(module, name)
+            found[f"{module.__name__}.{name}"] = thing
+            members = vars(thing) if inspect.isclass(thing) else {}
+            for member, value in members.items():
+                if not member.startswith("_"):
+                    found[f"{module.__name__}.{name}.{member}"] = value
+    return found
+
+
+PUBLIC = public()
+EXAMPLES = [name for name, thing in PUBLIC.items() if ">>>" in (thing.__doc__ or "")]
+
+
+def test_the_readme_has_code():
+    assert "README.md 1" in SCRIPTS
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_of_the_documentation_runs(name, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPTS[name])
+    command = ["mpiexec", "-n", "4", sys.executable, str(script)]
+    code, output, _ = run(command, PYTHONWARNINGS="error")
+    assert code == 0, output
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_a_docstring_gives_what_it_says(name):
+    names = {n: getattr(module, n) for module in MODULES for n in module.__all__}
+    names |= {"np": pytest.importorskip("numpy"), "dtensor": dtensor}
+    names["mesh"] = dtensor.init_device_mesh("cpu", (1,))
+    text = inspect.getdoc(PUBLIC[name])
+    test = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
+    result = doctest.DocTestRunner(verbose=False).run(test)
+    assert result.attempted and not result.failed
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_has_a_docstring(name):
+    assert (inspect.getdoc(PUBLIC[name]) or "").strip()
