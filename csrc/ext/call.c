@@ -7,6 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Without a format: what is said of every call must be said fast. */
+void
+ext_call_put(dt_call *call, const char *text)
+{
+    size_t used = strlen(call->what), size = strlen(text);
+    size_t room = sizeof call->what - 1 - used;
+    memcpy(call->what + used, text, size < room ? size : room);
+    call->what[used + (size < room ? size : room)] = '\0';
+}
+
+static void
+put_number(dt_call *call, int64_t number)
+{
+    char digits[24];
+    char *first = digits + sizeof digits - 1;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    *first = '\0';
+    do
+        *--first = (char)('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    if (number < 0)
+        *--first = '-';
+    ext_call_put(call, first);
+}
+
 void
 ext_call_begin(dt_call *call, const char *function)
 {
@@ -14,7 +39,7 @@ ext_call_begin(dt_call *call, const char *function)
     call->local.status = DT_OK;
     call->local.message[0] = '\0';
     call->what[0] = '\0';
-    ext_call_text(call, "%s", function);
+    ext_call_put(call, function);
 }
 
 void
@@ -36,10 +61,11 @@ ext_call_hash(dt_call *call, const void *data, size_t bytes)
 void
 ext_call_shape(dt_call *call, int ndim, const int64_t *shape)
 {
-    ext_call_text(call, "(");
-    for (int d = 0; d < ndim; d++)
-        ext_call_text(call, d == 0 ? "%" PRId64 : ", %" PRId64, shape[d]);
-    ext_call_text(call, ndim == 1 ? ",)" : ")");
+    for (int d = 0; d < ndim; d++) {
+        ext_call_put(call, d == 0 ? "(" : ", ");
+        put_number(call, shape[d]);
+    }
+    ext_call_put(call, ndim == 0 ? "()" : ndim == 1 ? ",)" : ")");
 }
 
 static void
@@ -53,13 +79,14 @@ void
 ext_call_placements(dt_call *call, const dt_mesh *mesh, const dt_placement *placements)
 {
     char text[64];
-    ext_call_text(call, "[");
+    ext_call_put(call, "[");
     for (int m = 0; m < mesh->ndim; m++) {
         dt_placement_print(text, sizeof text, placements[m]);
-        ext_call_text(call, m == 0 ? "%s" : ", %s", text);
+        ext_call_put(call, m == 0 ? "" : ", ");
+        ext_call_put(call, text);
         hash_placement(call, placements[m]);
     }
-    ext_call_text(call, "]");
+    ext_call_put(call, "]");
 }
 
 /* Not mesh->hash: the number of the world is this process's own. */
@@ -108,6 +135,39 @@ ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to)
     ext_call_layout(call, to);
 }
 
+/* The texts and hashes of plans that were run last: they cost more than a small move.
+ */
+typedef struct {
+    const dt_plan *plan; /* retained; NULL: free */
+    const char *what;
+    uint64_t hash;
+    char text[DT_CALL_MAX];
+} said;
+
+static said kept[64];
+
+void
+ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
+{
+    said *place =
+        &kept[((uintptr_t)plan / sizeof(dt_plan)) % (sizeof kept / sizeof *kept)];
+    if (place->plan != plan || place->what != what) {
+        ext_call_begin(call, what);
+        ext_call_text(call, "(");
+        ext_call_move(call, plan->from, plan->to);
+        ext_call_text(call, ")");
+        dt_plan_retain(plan);
+        if (place->plan != NULL)
+            dt_plan_release(ext_context, place->plan);
+        *place = (said){.plan = plan, .what = what, .hash = call->hash};
+        memcpy(place->text, call->what, sizeof place->text);
+        return;
+    }
+    call->hash = place->hash;
+    call->local.status = DT_OK;
+    memccpy(call->what, place->text, '\0', sizeof call->what);
+}
+
 dt_status
 ext_call_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
 {
@@ -125,8 +185,12 @@ ext_fail_together(const dt_mesh *a, const dt_mesh *b, const char *what)
     ext_catch(&call.local);
     dt_group *group = ext_group(a, b, what);
     dt_error err = call.local;
+    if (group == NULL) { /* what the user did wrong first is what counts */
+        PyErr_Clear();
+        group = ext_group(a, NULL, what);
+    }
     if (group == NULL)
-        PyErr_Clear(); /* what the user did wrong first is what counts */
+        PyErr_Clear();
     else if (group->index >= 0)
         ext_call_agree(group, &call, false, &err);
     return ext_raise(&err);
@@ -136,40 +200,33 @@ int
 ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail)
 {
     dt_error err;
-    if (ext_call_agree(group, call, true, &err) != DT_OK) {
-        ext_raise(&err);
-        return -1;
-    }
-    uint64_t *all = PyMem_RawMalloc(sizeof *all * (size_t)group->size);
-    if (all == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
     PyThreadState *state = ext_world_enter(group->world);
-    dt_status status = dt_share(all, group, &detail, sizeof detail, call->what, &err);
+    dt_status status = dt_agree_detail(equal, group, call, detail, &err);
     ext_world_leave(group->world, state);
-    *equal = status == DT_OK;
-    for (int i = 1; i < group->size && *equal; i++)
-        *equal = all[i] == all[0];
-    PyMem_RawFree(all);
     if (status == DT_OK)
         return 0;
     ext_raise(&err);
     return -1;
 }
 
-int
+void
+ext_call_meta(dt_call *call, const ext_meta *meta)
+{
+    if (!meta->given) {
+        ext_call_put(call, "None");
+        return;
+    }
+    ext_call_shape(call, meta->ndim, meta->shape);
+    ext_call_put(call, " ");
+    ext_call_put(call, dt_dtype_name((dt_dtype)meta->dtype));
+}
+
+void
 ext_meta_print(char *out, size_t size, const ext_meta *meta)
 {
-    if (!meta->given)
-        return snprintf(out, size, "None");
-    char shape[256] = "";
-    size_t used = 0;
-    for (int d = 0; d < meta->ndim && used + 1 < sizeof shape; d++)
-        used += (size_t)snprintf(shape + used, sizeof shape - used,
-                                 d == 0 ? "%" PRId64 : ", %" PRId64, meta->shape[d]);
-    return snprintf(out, size, "(%s%s) %s", shape, meta->ndim == 1 ? "," : "",
-                    dt_dtype_name((dt_dtype)meta->dtype));
+    dt_call call = {.what = ""};
+    ext_call_meta(&call, meta);
+    snprintf(out, size, "%s", call.what);
 }
 
 int

@@ -1,4 +1,5 @@
-/* from_callback: every rank asks a function of the user's for the boxes that it holds. */
+/* from_callback: every rank asks a function of the user's for the boxes that it holds.
+ */
 #include "ext/tensor.h"
 
 #include <string.h>
@@ -18,8 +19,8 @@ typedef struct {
     PyObject *function; /* borrowed */
     bool dtype_given;
     dt_dtype dtype;
-    bool dtype_known;  /* given, or that of what the function returned here */
-    PyObject *array;   /* owned: this rank's part */
+    bool dtype_known; /* given, or that of what the function returned here */
+    PyObject *array;  /* owned: this rank's part */
     dt_call call;
 } request;
 
@@ -51,8 +52,8 @@ boxes_make(boxes *b, const dt_layout *layout, const int64_t *coordinate)
     b->ranges[0] = block;
     for (int d = 0; d < layout->ndim; d++) {
         b->ranges[d] = block;
-        b->counts[d] = dt_layout_ranges(block, layout, d,
-                                        dt_layout_part(layout, d, coordinate));
+        b->counts[d] =
+            dt_layout_ranges(block, layout, d, dt_layout_part(layout, d, coordinate));
         b->empty = b->empty || block->size == 0;
         block += b->counts[d];
     }
@@ -191,11 +192,12 @@ common_dtype(request *r, const ext_meta *metas, dt_error *err)
         if (!metas[i].given)
             continue;
         if (first >= 0 && dtype != r->dtype)
-            return dt_fail(err, DT_TYPE,
-                           "from_callback: the function returned %s on rank %lld, but %s "
-                           "on rank %lld; pass dtype=",
-                           dt_dtype_name(r->dtype), (long long)dt_mesh_rank(mesh, first),
-                           dt_dtype_name(dtype), (long long)dt_mesh_rank(mesh, i));
+            return dt_fail(
+                err, DT_TYPE,
+                "from_callback: the function returned %s on rank %lld, but %s "
+                "on rank %lld; pass dtype=",
+                dt_dtype_name(r->dtype), (long long)dt_mesh_rank(mesh, first),
+                dt_dtype_name(dtype), (long long)dt_mesh_rank(mesh, i));
         if (first < 0)
             first = i;
         r->dtype = dtype;
@@ -214,7 +216,8 @@ agree_on_dtype(request *r, bool failed)
     if (failed)
         ext_catch(&r->call.local);
     bool equal;
-    if (ext_call_compare(&equal, r->group, &r->call, dt_hash(0, &mine, sizeof mine)) < 0)
+    if (ext_call_compare(&equal, r->group, &r->call, dt_hash(0, &mine, sizeof mine)) <
+        0)
         return -1;
     if (equal && r->dtype_known)
         return 0;
@@ -259,7 +262,8 @@ describe(request *r)
     ext_call_shape(&r->call, r->ndim, r->shape);
     ext_call_text(&r->call, ", ");
     ext_call_placements(&r->call, r->mesh->mesh, r->placements);
-    ext_call_text(&r->call, r->dtype_given ? ", dtype=%s)" : ")", dt_dtype_name(r->dtype));
+    ext_call_text(&r->call, r->dtype_given ? ", dtype=%s)" : ")",
+                  dt_dtype_name(r->dtype));
     ext_call_mesh(&r->call, r->mesh->mesh);
     ext_call_hash(&r->call, r->shape, sizeof *r->shape * (size_t)r->ndim);
     ext_call_hash(&r->call, &dtype, sizeof dtype);
@@ -298,7 +302,8 @@ PyObject *
 ext_from_callback(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                   PyObject *kwnames)
 {
-    static const char *const names[] = {"shape", "device_mesh", "placements", "f", "dtype"};
+    static const char *const names[] = {"shape", "device_mesh", "placements", "f",
+                                        "dtype"};
     static const ext_signature signature = {WHAT, names, ARGUMENTS, 4, 4};
     PyObject *given[ARGUMENTS];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
@@ -311,18 +316,17 @@ ext_from_callback(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t
     r.inside = inside > 0;
     r.group = inside < 0 ? NULL : ext_group(r.mesh->mesh, NULL, WHAT);
     const dt_layout *layout = r.group == NULL ? NULL : ask(&r, given);
-    LayoutObject *object = layout == NULL ? NULL : ext_layout(layout, r.mesh);
-    PyObject *result = object == NULL || r.array == NULL
-                           ? NULL
-                           : ext_dtensor(Py_NewRef(r.array), object);
-    Py_XDECREF(object);
+    PyObject *result =
+        layout == NULL ? NULL
+                       : ext_dtensor_new(Py_XNewRef(r.array), layout, r.mesh, false);
     Py_XDECREF(r.array);
     Py_DECREF(r.mesh);
     return result;
 }
 
 const char ext_from_callback_doc[] =
-    "from_callback($module, /, shape, device_mesh, placements, f, *, dtype=None)\n--\n\n"
+    "from_callback($module, /, shape, device_mesh, placements, f, *, "
+    "dtype=None)\n--\n\n"
     "Make a DTensor of what a function returns for the boxes that each rank holds.\n\n"
     "Collective over the mesh: one small agreement, no data.\n\n"
     "Parameters\n----------\n"
@@ -333,17 +337,21 @@ const char ext_from_callback_doc[] =
     "placements : sequence of Placement or None, length ``device_mesh.ndim``\n"
     "    Shard or Replicate for each mesh dimension; None: Replicate on all.\n"
     "f : callable\n"
-    "    Gets a tuple of slices of the whole array, one for each dimension, and returns\n"
-    "    an array of that box. Called once for each box of this rank that has elements:\n"
+    "    Gets a tuple of slices of the whole array, one for each dimension, and "
+    "returns\n"
+    "    an array of that box. Called once for each box of this rank that has "
+    "elements:\n"
     "    as a rule one.\n"
     "dtype : dtype_like, optional\n"
-    "    What the boxes are cast to; default: the dtype that `f` returns everywhere.\n\n"
+    "    What the boxes are cast to; default: the dtype that `f` returns "
+    "everywhere.\n\n"
     "Returns\n-------\n"
     "DTensor\n"
     "    With memory of its own.\n\n"
     "Raises\n------\n"
     "ValueError\n"
-    "    If there is not one placement for each mesh dimension, or `f` returns an array\n"
+    "    If there is not one placement for each mesh dimension, or `f` returns an "
+    "array\n"
     "    of another shape than its box. On every rank.\n"
     "TypeError\n"
     "    If `f` is no function, or returns different dtypes. On every rank.\n"

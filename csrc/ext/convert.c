@@ -198,7 +198,7 @@ read_placement(dt_placement *out, PyObject *object, const char *what)
 {
     if (!PyObject_TypeCheck(object, &ext_placement_type)) {
         PyErr_Format(PyExc_TypeError,
-                     "%s: a placement must be Shard, Replicate or Partial, not %R",
+                     "%s: expected a Placement (Shard, Replicate or Partial), not %R",
                      what, object);
         return false;
     }

@@ -71,21 +71,22 @@ as_tensor(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     return ext_tensor(array);
 }
 
-PyDoc_STRVAR(as_tensor_doc,
-             "as_tensor($module, /, data, dtype=None)\n--\n\n"
-             "Make a Tensor of this rank that shares the array, where it is one.\n\n"
-             "Parameters\n----------\n"
-             "data : array_like\n"
-             "    A Tensor, which is returned as it is, an array, or numbers.\n"
-             "dtype : dtype_like, optional\n"
-             "    The wanted element type; another one than that of `data` makes a copy.\n\n"
-             "Returns\n-------\n"
-             "Tensor\n    Of the shape of `data`.\n\n"
-             "Raises\n------\n"
-             "TypeError\n"
-             "    If the elements are neither numbers nor booleans. On this rank only.\n"
-             "RuntimeError\n"
-             "    If `data` is a DTensor. On this rank only.\n");
+PyDoc_STRVAR(
+    as_tensor_doc,
+    "as_tensor($module, /, data, dtype=None)\n--\n\n"
+    "Make a Tensor of this rank that shares the array, where it is one.\n\n"
+    "Parameters\n----------\n"
+    "data : array_like\n"
+    "    A Tensor, which is returned as it is, an array, or numbers.\n"
+    "dtype : dtype_like, optional\n"
+    "    The wanted element type; another one than that of `data` makes a copy.\n\n"
+    "Returns\n-------\n"
+    "Tensor\n    Of the shape of `data`.\n\n"
+    "Raises\n------\n"
+    "TypeError\n"
+    "    If the elements are neither numbers nor booleans. On this rank only.\n"
+    "RuntimeError\n"
+    "    If `data` is a DTensor. On this rank only.\n");
 
 static PyObject *
 get_default_dtype(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -104,10 +105,11 @@ set_default_dtype(PyObject *Py_UNUSED(module), PyObject *object)
     if (ext_dtype_like(&dtype, object, ext_default_dtype, "set_default_dtype") < 0)
         return NULL;
     if (dt_dtype_kind(dtype) != 'f')
-        return PyErr_Format(PyExc_TypeError,
-                            "set_default_dtype: only floating-point types are supported as "
-                            "the default type, not %s",
-                            dt_dtype_name(dtype));
+        return PyErr_Format(
+            PyExc_TypeError,
+            "set_default_dtype: only floating-point types are supported as "
+            "the default type, not %s",
+            dt_dtype_name(dtype));
     ext_default_dtype = dtype;
     Py_RETURN_NONE;
 }
@@ -177,10 +179,11 @@ check_strided(PyObject *layout)
     bool strided = PyUnicode_CompareWithASCIIString(text, "strided") == 0 ||
                    PyUnicode_CompareWithASCIIString(text, "torch.strided") == 0;
     if (!strided)
-        PyErr_Format(PyExc_AssertionError,
-                     "layout value not supported! Arrays are strided, not %U; a mesh and "
-                     "placements are given as device_mesh= and placements=",
-                     text);
+        PyErr_Format(
+            PyExc_AssertionError,
+            "layout value not supported! Arrays are strided, not %U; a mesh and "
+            "placements are given as device_mesh= and placements=",
+            text);
     Py_DECREF(text);
     return strided ? 0 : -1;
 }
@@ -191,10 +194,11 @@ read_placements(recipe *r, PyObject *placements)
     const dt_mesh *mesh = r->mesh->mesh;
     if (placements != NULL && placements != Py_None && PySequence_Check(placements) &&
         PySequence_Size(placements) != mesh->ndim) {
-        PyErr_Format(PyExc_AssertionError,
-                     "mesh dimension does not match the length of placements: %s got %zd "
-                     "placements for a mesh of %d dimensions",
-                     r->what, PySequence_Size(placements), mesh->ndim);
+        PyErr_Format(
+            PyExc_AssertionError,
+            "mesh dimension does not match the length of placements: %s got %zd "
+            "placements for a mesh of %d dimensions",
+            r->what, PySequence_Size(placements), mesh->ndim);
         return -1;
     }
     return ext_placements(r->placements, mesh, placements, r->what);
@@ -219,8 +223,8 @@ static int
 fill(PyArrayObject *array, PyObject *value)
 {
     PyArray_Descr *descr = (PyArray_Descr *)Py_NewRef((PyObject *)PyArray_DESCR(array));
-    PyObject *element = PyArray_FromAny(value, descr, 0, 0,
-                                        NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST, NULL);
+    PyObject *element = PyArray_FromAny(
+        value, descr, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST, NULL);
     if (element == NULL)
         return -1;
     if (PyArray_SIZE((PyArrayObject *)element) != 1) {
@@ -257,17 +261,14 @@ partial_part(const recipe *r, const dt_layout *layout, int64_t rank)
 {
     dt_placement placements[DT_MESH_MAX_NDIM];
     for (int m = 0; m < layout->mesh->ndim; m++)
-        placements[m] = r->placements[m].kind == DT_PARTIAL ? DT_REPLICATED
-                                                            : r->placements[m];
+        placements[m] =
+            r->placements[m].kind == DT_PARTIAL ? DT_REPLICATED : r->placements[m];
     const dt_layout *whole =
         ext_layout_make(layout->mesh, placements, r->ndim, r->shape, r->dtype);
     PyObject *array = whole == NULL ? NULL : filled_part(r, whole, rank);
     ext_item item = {.array = array, .from = whole, .to = layout};
-    if (array != NULL) {
-        dt_call call;
-        ext_call_begin(&call, r->what);
-        ext_move_items(&item, 1, &call, r->what, 0, NULL);
-    }
+    if (array != NULL)
+        ext_move_items(&item, 1, r->what, 0, NULL, NULL);
     Py_XDECREF(array);
     if (whole != NULL)
         dt_layout_release(ext_context, whole);
@@ -278,27 +279,19 @@ static PyObject *
 make_whole(recipe *r)
 {
     dt_world *world = ext_world(r->mesh->mesh, r->what);
-    const dt_layout *layout =
-        world == NULL
-            ? NULL
-            : ext_layout_make(r->mesh->mesh, r->placements, r->ndim, r->shape, r->dtype);
+    const dt_layout *layout = world == NULL
+                                  ? NULL
+                                  : ext_layout_make(r->mesh->mesh, r->placements,
+                                                    r->ndim, r->shape, r->dtype);
     if (layout == NULL)
         return NULL;
     int64_t rank = world->transport->rank;
     PyObject *array = layout->has_partial && r->value != NULL
                           ? partial_part(r, layout, rank)
                           : filled_part(r, layout, rank);
-    LayoutObject *object = ext_layout(layout, r->mesh);
-    PyObject *result = NULL;
-    if (array == NULL || object == NULL ||
-        ext_check_grad(r->requires_grad, (PyArrayObject *)array) < 0)
-        Py_XDECREF(array);
-    else
-        result = ext_dtensor(array, object);
-    Py_XDECREF(object);
-    if (result != NULL)
-        ((TensorObject *)result)->requires_grad = r->requires_grad;
-    return result;
+    if (array != NULL && ext_check_grad(r->requires_grad, (PyArrayObject *)array) < 0)
+        Py_CLEAR(array);
+    return ext_dtensor_new(array, layout, r->mesh, r->requires_grad);
 }
 
 /* `*size` or a sequence; -1 with an exception. */
@@ -331,8 +324,8 @@ static PyObject *
 make_sized(const char *what, PyObject *value, PyObject *const *args, Py_ssize_t nargs,
            PyObject *kwnames)
 {
-    static const char *const names[] = {"dtype", "layout", "requires_grad", "device_mesh",
-                                        "placements"};
+    static const char *const names[] = {"dtype", "layout", "requires_grad",
+                                        "device_mesh", "placements"};
     ext_signature signature = {what, names, OPTIONS, 0, 0};
     PyObject *given[OPTIONS];
     recipe r = {.what = what, .value = value};
@@ -367,8 +360,9 @@ static PyObject *
 full(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
      PyObject *kwnames)
 {
-    static const char *const names[] = {"size",          "fill_value",  "dtype",     "layout",
-                                        "requires_grad", "device_mesh", "placements"};
+    static const char *const names[] = {"size",      "fill_value",    "dtype",
+                                        "layout",    "requires_grad", "device_mesh",
+                                        "placements"};
     static const ext_signature signature = {"full", names, OPTIONS + 2, 2, 2};
     PyObject *given[OPTIONS + 2];
     recipe r = {.what = "full", .infer = true};
@@ -379,58 +373,56 @@ full(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     return make(&r, given + 2);
 }
 
-#define FACTORY_OPTIONS                                                                  \
-    "dtype : dtype_like, optional\n"                                                     \
-    "    The element type; default: `get_default_dtype`, for full that of the value.\n"  \
-    "layout : optional\n"                                                                \
-    "    For torch's sake: only ``'strided'``.\n"                                        \
-    "requires_grad : bool, default False\n"                                              \
-    "    Whether operations on it are recorded; float and complex only.\n"               \
-    "device_mesh : DeviceMesh, optional\n"                                               \
-    "    Default: the one of the ``with mesh:`` block.\n"                                \
-    "placements : sequence of Placement, length ``device_mesh.ndim``, optional\n"        \
-    "    How each mesh dimension holds it; default: Replicate on all. Of a Partial\n"    \
-    "    coordinate 0 has the value and the others what adds nothing.\n\n"               \
-    "Returns\n-------\n"                                                                 \
-    "DTensor\n"                                                                          \
-    "    Only this rank's part is allocated, and nothing is sent.\n\n"                   \
-    "Raises\n------\n"                                                                   \
-    "AssertionError\n"                                                                   \
-    "    If there is not one placement for each mesh dimension.\n"                       \
-    "IndexError\n"                                                                       \
-    "    If a Shard names a dimension that the tensor lacks.\n"                          \
-    "ValueError\n"                                                                       \
-    "    If a length is negative.\n"                                                     \
-    "RuntimeError\n"                                                                     \
-    "    If there is no mesh, or gradients of integers or booleans are asked for.\n\n"   \
-    "Notes\n-----\n"                                                                     \
+#define FACTORY_OPTIONS                                                                \
+    "dtype : dtype_like, optional\n"                                                   \
+    "    The element type; default: `get_default_dtype`, for full that of the "        \
+    "value.\n"                                                                         \
+    "layout : optional\n"                                                              \
+    "    For torch's sake: only ``'strided'``.\n"                                      \
+    "requires_grad : bool, default False\n"                                            \
+    "    Whether operations on it are recorded; float and complex only.\n"             \
+    "device_mesh : DeviceMesh, optional\n"                                             \
+    "    Default: the one of the ``with mesh:`` block.\n"                              \
+    "placements : sequence of Placement, length ``device_mesh.ndim``, optional\n"      \
+    "    How each mesh dimension holds it; default: Replicate on all. Of a Partial\n"  \
+    "    coordinate 0 has the value and the others what adds nothing.\n\n"             \
+    "Returns\n-------\n"                                                               \
+    "DTensor\n"                                                                        \
+    "    Only this rank's part is allocated, and nothing is sent.\n\n"                 \
+    "Raises\n------\n"                                                                 \
+    "AssertionError\n"                                                                 \
+    "    If there is not one placement for each mesh dimension.\n"                     \
+    "IndexError\n"                                                                     \
+    "    If a Shard names a dimension that the tensor lacks.\n"                        \
+    "ValueError\n"                                                                     \
+    "    If a length is negative.\n"                                                   \
+    "RuntimeError\n"                                                                   \
+    "    If there is no mesh, or gradients of integers or booleans are asked for.\n\n" \
+    "Notes\n-----\n"                                                                   \
     "All of these are raised on every rank that makes the same call.\n"
 
-#define SIZED_DOC(name, contents)                                                        \
-    name "($module, /, *size, dtype=None, layout=None, requires_grad=False, "            \
-         "device_mesh=None, placements=None)\n--\n\n"                                    \
-         "Make a DTensor " contents ".\n\n"                                              \
-         "Parameters\n----------\n"                                                      \
-         "*size : int, or one sequence of int\n"                                         \
+#define SIZED_DOC(name, contents)                                                      \
+    name "($module, /, *size, dtype=None, layout=None, requires_grad=False, "          \
+         "device_mesh=None, placements=None)\n--\n\n"                                  \
+         "Make a DTensor " contents ".\n\n"                                            \
+         "Parameters\n----------\n"                                                    \
+         "*size : int, or one sequence of int\n"                                       \
          "    The global shape, in elements.\n" FACTORY_OPTIONS
 
 PyDoc_STRVAR(zeros_doc, SIZED_DOC("zeros", "full of zeros"));
 PyDoc_STRVAR(ones_doc, SIZED_DOC("ones", "full of ones"));
 PyDoc_STRVAR(empty_doc, SIZED_DOC("empty", "whose elements are arbitrary"));
-PyDoc_STRVAR(full_doc,
-             "full($module, /, size, fill_value, *, dtype=None, layout=None, "
-             "requires_grad=False, device_mesh=None, placements=None)\n--\n\n"
-             "Make a DTensor full of one value.\n\n"
-             "Parameters\n----------\n"
-             "size : int or sequence of int\n"
-             "    The global shape, in elements.\n"
-             "fill_value : scalar\n"
-             "    The value of every element.\n" FACTORY_OPTIONS);
+PyDoc_STRVAR(full_doc, "full($module, /, size, fill_value, *, dtype=None, layout=None, "
+                       "requires_grad=False, device_mesh=None, placements=None)\n--\n\n"
+                       "Make a DTensor full of one value.\n\n"
+                       "Parameters\n----------\n"
+                       "size : int or sequence of int\n"
+                       "    The global shape, in elements.\n"
+                       "fill_value : scalar\n"
+                       "    The value of every element.\n" FACTORY_OPTIONS);
 
-#define ROW(name, function, doc)                                                         \
-    {                                                                                    \
-        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc \
-    }
+#define ROW(name, function, doc)                                                       \
+    {name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc}
 
 PyMethodDef ext_create_methods[] = {
     ROW("tensor", tensor, tensor_doc),

@@ -11,12 +11,12 @@ static const char WHAT[] = "distribute_tensor";
 typedef struct {
     MeshObject *mesh; /* owned */
     dt_group *group;
-    bool inside;      /* of the mesh */
-    PyObject *array;  /* owned; NULL: this rank passed None */
-    ext_meta meta;    /* of this rank's array, then of the source's */
+    bool inside;     /* of the mesh */
+    PyObject *array; /* owned; NULL: this rank passed None */
+    ext_meta meta;   /* of this rank's array, then of the source's */
     dt_placement placements[DT_MESH_MAX_NDIM];
-    bool own;         /* every rank takes its part of its own data */
-    int64_t place;    /* of the source in the mesh */
+    bool own;      /* every rank takes its part of its own data */
+    int64_t place; /* of the source in the mesh */
     dt_call call;
 } delivery;
 
@@ -57,10 +57,11 @@ ext_refuse_partial(const dt_mesh *mesh, const dt_placement *placements)
     for (int m = 0; m < mesh->ndim; m++)
         if (placements[m].kind == DT_PARTIAL) {
             dt_placement_print(text, sizeof text, placements[m]);
-            PyErr_Format(PyExc_RuntimeError,
-                         "Trying to distribute tensor with unsupported placements %s on "
-                         "device mesh dimension %d!",
-                         text, m);
+            PyErr_Format(
+                PyExc_RuntimeError,
+                "Trying to distribute tensor with unsupported placements %s on "
+                "device mesh dimension %d!",
+                text, m);
             return -1;
         }
     return 0;
@@ -91,6 +92,7 @@ read_source(delivery *d, PyObject *source)
 static int
 read_tensor(delivery *d, PyObject *tensor)
 {
+    d->meta = (ext_meta){.dtype = (int32_t)ext_default_dtype};
     if (tensor == Py_None && !d->own)
         return 0;
     if (tensor == Py_None) {
@@ -101,9 +103,10 @@ read_tensor(delivery *d, PyObject *tensor)
     }
     bool is_tensor = ext_is_tensor(tensor);
     if (is_tensor && ((TensorObject *)tensor)->node != NULL) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "`distribute_tensor` should be used to distribute leaf tensors! "
-                        "but found non-leaf tensor!");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "`distribute_tensor` should be used to distribute leaf tensors! "
+            "but found non-leaf tensor!");
         return -1;
     }
     bool grad = is_tensor && ((TensorObject *)tensor)->requires_grad;
@@ -124,16 +127,15 @@ read_arguments(delivery *d, PyObject *const *given)
     if (d->inside)
         return -1;
     PyErr_Clear(); /* what a rank outside the mesh passes is of no account */
-    memset(&d->meta, 0, sizeof d->meta);
     return 0;
 }
 
 static void
 describe(delivery *d)
 {
-    char text[320];
-    ext_meta_print(text, sizeof text, &d->meta);
-    ext_call_text(&d->call, "(%s, ", text);
+    ext_call_put(&d->call, "(");
+    ext_call_meta(&d->call, &d->meta);
+    ext_call_put(&d->call, ", ");
     ext_call_placements(&d->call, d->mesh->mesh, d->placements);
     ext_call_mesh(&d->call, d->mesh->mesh);
     ext_call_text(&d->call, ", from rank %" PRId64 ")",
@@ -159,9 +161,8 @@ check_metas(const ext_meta *metas, const delivery *d, dt_error *err)
     ext_meta_print(wanted, sizeof wanted, source);
     for (int64_t i = 0; i < mesh->size; i++) {
         const ext_meta *m = &metas[i];
-        if (!m->given ||
-            (m->ndim == source->ndim && m->dtype == source->dtype &&
-             memcmp(m->shape, source->shape, sizeof m->shape) == 0))
+        if (!m->given || (m->ndim == source->ndim && m->dtype == source->dtype &&
+                          memcmp(m->shape, source->shape, sizeof m->shape) == 0))
             continue;
         ext_meta_print(other, sizeof other, m);
         return dt_fail(err, DT_VALUE,
@@ -173,7 +174,8 @@ check_metas(const ext_meta *metas, const delivery *d, dt_error *err)
     return DT_OK;
 }
 
-/* Makes d->meta that of the source; `failed`: an exception is set, which all ranks get. */
+/* Makes d->meta that of the source; `failed`: an exception is set, which all ranks get.
+ */
 static int
 agree_on_meta(delivery *d, bool failed)
 {
@@ -210,8 +212,8 @@ source_layout(const delivery *d)
     dt_dtype dtype = (dt_dtype)d->meta.dtype;
     if (d->own)
         return ext_layout_make(mesh, whole, d->meta.ndim, d->meta.shape, dtype);
-    return ext_layout_at(mesh, dt_mesh_rank(mesh, d->place), d->meta.ndim, d->meta.shape,
-                         dtype);
+    return ext_layout_at(mesh, dt_mesh_rank(mesh, d->place), d->meta.ndim,
+                         d->meta.shape, dtype);
 }
 
 /* This rank's part: always memory of its own. */
@@ -222,12 +224,7 @@ receive_part(const delivery *d, const dt_layout *to)
     if (from == NULL)
         return NULL;
     ext_item item = {.array = d->array, .from = from, .to = to};
-    dt_call call;
-    ext_call_begin(&call, WHAT);
-    ext_call_text(&call, "(");
-    ext_call_move(&call, from, to);
-    ext_call_text(&call, ")");
-    ext_move_items(&item, 1, &call, WHAT, 0, NULL);
+    ext_move_items(&item, 1, WHAT, 0, NULL, NULL);
     dt_layout_release(ext_context, from);
     if (item.result != NULL && item.result == d->array)
         Py_SETREF(item.result, ext_array_copy((PyArrayObject *)d->array));
@@ -240,8 +237,9 @@ target_layout(delivery *d, bool failed)
     const dt_mesh *mesh = d->mesh->mesh;
     dt_dtype dtype = (dt_dtype)d->meta.dtype;
     if (!d->inside && !failed)
-        return ext_layout_outside(mesh, d->placements, d->meta.given ? d->meta.ndim : -1,
-                                  d->meta.shape, dtype);
+        return ext_layout_outside(mesh, d->placements,
+                                  d->meta.given ? d->meta.ndim : -1, d->meta.shape,
+                                  dtype);
     if (!d->inside || (d->own && failed) || (!d->own && agree_on_meta(d, failed) < 0))
         return NULL;
     return ext_layout_make(mesh, d->placements, d->meta.ndim, d->meta.shape,
@@ -265,16 +263,7 @@ deliver(delivery *d, PyObject *const *given)
     if (layout == NULL)
         return NULL;
     PyObject *part = d->inside ? receive_part(d, layout) : ext_part(layout, -1);
-    LayoutObject *object = ext_layout(layout, d->mesh);
-    PyObject *result = NULL;
-    if (part == NULL || object == NULL)
-        Py_XDECREF(part);
-    else
-        result = ext_dtensor(part, object);
-    Py_XDECREF(object);
-    if (result != NULL)
-        ((TensorObject *)result)->requires_grad = d->meta.requires_grad != 0;
-    return result;
+    return ext_dtensor_new(part, layout, d->mesh, d->meta.requires_grad != 0);
 }
 
 PyObject *
@@ -294,6 +283,8 @@ ext_distribute_tensor(PyObject *Py_UNUSED(module), PyObject *const *args,
         ext_is_dtensor(given[TENSOR])
             ? already_there((DTensorObject *)given[TENSOR], d.mesh, given[PLACEMENTS])
             : deliver(&d, given);
+    if (result == NULL && ext_is_dtensor(given[TENSOR]))
+        ext_fail_together(d.mesh->mesh, NULL, WHAT);
     Py_DECREF(d.mesh);
     Py_XDECREF(d.array);
     return result;
@@ -320,10 +311,12 @@ const char ext_distribute_tensor_doc[] =
     "    every rank takes its part of its own array.\n\n"
     "Returns\n-------\n"
     "DTensor\n"
-    "    A leaf with memory of its own, which requires gradients if the source's does.\n\n"
+    "    A leaf with memory of its own, which requires gradients if the source's "
+    "does.\n\n"
     "Raises\n------\n"
     "ValueError\n"
-    "    If there is not one placement for each mesh dimension, the source passes None,\n"
+    "    If there is not one placement for each mesh dimension, the source passes "
+    "None,\n"
     "    another rank an array of other shape or dtype, or a DTensor is in another\n"
     "    layout. On every rank.\n"
     "TypeError\n"

@@ -18,6 +18,26 @@ ext_dtensor(PyObject *array, LayoutObject *layout)
     return (PyObject *)dtensor_alloc(&ext_dtensor_type, array, layout);
 }
 
+PyObject *
+ext_dtensor_new(PyObject *array, const dt_layout *layout, MeshObject *mesh,
+                bool requires_grad)
+{
+    if (array == NULL) {
+        dt_layout_release(ext_context, layout);
+        return NULL;
+    }
+    LayoutObject *object = ext_layout(layout, mesh);
+    if (object == NULL) {
+        Py_DECREF(array);
+        return NULL;
+    }
+    PyObject *self = ext_dtensor(array, object);
+    Py_DECREF(object);
+    if (self != NULL)
+        ((TensorObject *)self)->requires_grad = requires_grad;
+    return self;
+}
+
 /* -1 with an exception unless an array is this rank's part of a layout. */
 static int
 check_part(PyArrayObject *array, LayoutObject *object)
@@ -29,7 +49,8 @@ check_part(PyArrayObject *array, LayoutObject *object)
     if (inside < 0 || ext_dtype(&dtype, PyArray_DESCR(array), "DTensor") < 0)
         return -1;
     if (dtype != layout->dtype) {
-        PyErr_Format(PyExc_TypeError, "DTensor: the local array is %s, but the layout %s",
+        PyErr_Format(PyExc_TypeError,
+                     "DTensor: the local array is %s, but the layout %s",
                      dt_dtype_name(dtype), dt_dtype_name(layout->dtype));
         return -1;
     }
@@ -42,10 +63,11 @@ check_part(PyArrayObject *array, LayoutObject *object)
     PyObject *wanted = ext_tuple(shape, ndim);
     PyObject *given = PyObject_GetAttrString((PyObject *)array, "shape");
     if (wanted != NULL && given != NULL)
-        PyErr_Format(PyExc_ValueError,
-                     "DTensor: the local array has shape %R, but this rank's part of %R "
-                     "has shape %R",
-                     given, object->shape, wanted);
+        PyErr_Format(
+            PyExc_ValueError,
+            "DTensor: the local array has shape %R, but this rank's part of %R "
+            "has shape %R",
+            given, object->shape, wanted);
     Py_XDECREF(wanted);
     Py_XDECREF(given);
     return -1;
@@ -97,7 +119,8 @@ PyGetSetDef ext_dtensor_attributes[] = {
     {"device_mesh", get_mesh, NULL, "The mesh of ranks that hold the parts; read-only.",
      NULL},
     {"placements", get_placements, NULL,
-     "How each mesh dimension holds the tensor: a tuple of Placement; read-only.", NULL},
+     "How each mesh dimension holds the tensor: a tuple of Placement; read-only.",
+     NULL},
     {"layout", get_layout, NULL,
      "Mesh, placements, shape, dtype, orders and cut points: the Layout.", NULL},
     {"_spec", get_layout, NULL, "The layout, under torch's name.", NULL},
@@ -144,7 +167,8 @@ to_local(PyObject *object, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
         return NULL;
     PyObject *result = get_local(object, NULL);
     if (result != NULL)
-        ((TensorObject *)result)->requires_grad = ((TensorObject *)object)->requires_grad;
+        ((TensorObject *)result)->requires_grad =
+            ((TensorObject *)object)->requires_grad;
     return result;
 }
 
@@ -186,9 +210,10 @@ create_chunk_list(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     LayoutObject *layout = layout_of(self);
     if (layout->layout->has_partial)
-        return PyErr_Format(PyExc_ValueError,
-                            "Any checkpointing related operations are not supported for "
-                            "DTensor with partial placements!");
+        return PyErr_Format(
+            PyExc_ValueError,
+            "Any checkpointing related operations are not supported for "
+            "DTensor with partial placements!");
     PyObject *module = PyImport_ImportModule("dtensor.checkpoint.metadata");
     PyObject *type =
         module == NULL ? NULL : PyObject_GetAttrString(module, "ChunkStorageMetadata");

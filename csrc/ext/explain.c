@@ -8,7 +8,8 @@ peak_bytes(const dt_plan *plan, const dt_traffic *traffic, int k)
 {
     int last = plan->step_count - 1;
     return traffic[0].bytes_before + traffic[last].bytes_after +
-           (k > 0 ? traffic[k].bytes_before : 0) + (k < last ? traffic[k].bytes_after : 0);
+           (k > 0 ? traffic[k].bytes_before : 0) +
+           (k < last ? traffic[k].bytes_after : 0);
 }
 
 static PyObject *
@@ -24,11 +25,10 @@ explain_step(const dt_plan *plan, const dt_traffic *traffic, int k)
     PyObject *dims = ext_tuple(mesh_dims, step->mesh_dim_count);
     if (dims == NULL)
         return NULL;
-    return Py_BuildValue("(sNssLLLL)", dt_step_name(step->kind), dims, from, to,
-                         (long long)traffic[k].bytes_sent,
-                         (long long)traffic[k].bytes_received,
-                         (long long)traffic[k].messages,
-                         (long long)peak_bytes(plan, traffic, k));
+    return Py_BuildValue(
+        "(sNssLLLL)", dt_step_name(step->kind), dims, from, to,
+        (long long)traffic[k].bytes_sent, (long long)traffic[k].bytes_received,
+        (long long)traffic[k].messages, (long long)peak_bytes(plan, traffic, k));
 }
 
 static PyObject *
@@ -77,12 +77,14 @@ static PyObject *
 explain(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
         PyObject *kwnames)
 {
-    static const char *const names[] = {"from_layout", "to_layout", "rank", "max_bytes"};
+    static const char *const names[] = {"from_layout", "to_layout", "rank",
+                                        "max_bytes"};
     static const ext_signature signature = {"_explain", names, 4, 4, 2};
     PyObject *given[4];
     int64_t rank = -1, max_bytes = 0;
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
-        ext_argument_int(&rank, given[2]) < 0 || ext_argument_int(&max_bytes, given[3]) < 0)
+        ext_argument_int(&rank, given[2]) < 0 ||
+        ext_argument_int(&max_bytes, given[3]) < 0)
         return NULL;
     if (!PyObject_TypeCheck(given[0], &ext_layout_type) ||
         !PyObject_TypeCheck(given[1], &ext_layout_type))
@@ -90,7 +92,8 @@ explain(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     const dt_layout *from = ((LayoutObject *)given[0])->layout;
     const dt_layout *to = ((LayoutObject *)given[1])->layout;
     if (max_bytes < 0)
-        return PyErr_Format(PyExc_ValueError, "_explain: max_bytes must not be negative");
+        return PyErr_Format(PyExc_ValueError,
+                            "_explain: max_bytes must not be negative");
     if (from == to)
         return Py_BuildValue("(dL[])", 0.0, 0LL);
     dt_cost cost;
@@ -118,8 +121,10 @@ PyDoc_STRVAR(
     "    The bound that redistribute would be given.\n\n"
     "Returns\n-------\n"
     "tuple\n"
-    "    Predicted seconds, the most bytes held at once, and for each step: name, mesh\n"
-    "    dimensions, layout before, layout after, bytes sent, bytes received, messages\n"
+    "    Predicted seconds, the most bytes held at once, and for each step: name, "
+    "mesh\n"
+    "    dimensions, layout before, layout after, bytes sent, bytes received, "
+    "messages\n"
     "    sent, bytes held.\n\n"
     "Raises\n------\n"
     "ValueError\n"

@@ -117,8 +117,6 @@ dt_world *ext_world(const dt_mesh *mesh, const char *what);
  * between every other call on this world, from whatever thread, gets an error. */
 PyThreadState *ext_world_enter(dt_world *world);
 void ext_world_leave(dt_world *world, PyThreadState *state);
-/* Starts a task, unless that was done, and waits with the GIL released; raises. */
-int ext_wait(dt_task *task);
 /* Agrees on a call over the ranks of a group; nothing for a rank outside it. Raises. */
 int ext_agree(dt_group *group, const dt_call *call, bool force);
 /* Coordinate of this thread's rank in a mesh: 1, or 0 if it is outside, -1 on error. */

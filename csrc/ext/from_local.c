@@ -43,14 +43,15 @@ read_shape(offer *o, PyObject *shape, PyObject *stride)
     if (!o->shape_given)
         return 0;
     o->ndim = ext_shape(o->shape, shape, WHAT);
-    int lengths = strides ? ext_shape(ignored, stride, WHAT) : o->ndim;
-    if (o->ndim < 0 || lengths < 0)
+    int lengths = strides && o->ndim >= 0 ? ext_shape(ignored, stride, WHAT) : o->ndim;
+    if (lengths < 0)
         return -1;
     if (o->inside && (o->ndim != o->meta.ndim || lengths != o->ndim)) {
-        PyErr_Format(PyExc_ValueError,
-                     "from_local: the local array has %d dimensions, but `shape` %d and "
-                     "`stride` %d",
-                     (int)o->meta.ndim, o->ndim, lengths);
+        PyErr_Format(
+            PyExc_ValueError,
+            "from_local: the local array has %d dimensions, but `shape` %d and "
+            "`stride` %d",
+            (int)o->meta.ndim, o->ndim, lengths);
         return -1;
     }
     return 0;
@@ -71,7 +72,7 @@ read_arguments(offer *o, PyObject *const *given)
     int failed = read_array(o, given[LOCAL]);
     if (failed < 0 && !o->inside) {
         PyErr_Clear(); /* what a rank outside the mesh passes is of no account */
-        memset(&o->meta, 0, sizeof o->meta);
+        o->meta = (ext_meta){.dtype = (int32_t)ext_default_dtype};
         failed = 0;
     }
     if (failed < 0 || ext_argument_bool(&o->run_check, given[RUN_CHECK]) < 0 ||
@@ -84,17 +85,17 @@ read_arguments(offer *o, PyObject *const *given)
 static void
 describe(offer *o)
 {
-    char text[320];
-    ext_meta_print(text, sizeof text, &o->meta);
-    ext_call_text(&o->call, "(%s, ", text);
+    ext_call_put(&o->call, "(");
+    ext_call_meta(&o->call, &o->meta);
+    ext_call_put(&o->call, ", ");
     ext_call_placements(&o->call, o->mesh->mesh, o->placements);
     ext_call_mesh(&o->call, o->mesh->mesh);
     if (o->shape_given) {
-        ext_call_text(&o->call, ", shape=");
+        ext_call_put(&o->call, ", shape=");
         ext_call_shape(&o->call, o->ndim, o->shape);
         ext_call_hash(&o->call, o->shape, sizeof *o->shape * (size_t)o->ndim);
     }
-    ext_call_text(&o->call, ", run_check=%s)", o->run_check ? "True" : "False");
+    ext_call_put(&o->call, o->run_check ? ", run_check=True)" : ", run_check=False)");
     ext_call_hash(&o->call, &o->run_check, sizeof o->run_check);
 }
 
@@ -104,20 +105,16 @@ describe(offer *o)
 static const dt_layout *
 even_layout(const offer *o)
 {
+    const dt_mesh *mesh = o->mesh->mesh;
     int64_t shape[DT_MAX_NDIM];
-    dt_layout *parts;
-    dt_error err;
-    if (ext_layout_numbering(&parts, o->mesh->mesh, o->placements, &o->meta, &err) !=
-        DT_OK) {
-        ext_raise(&err);
-        return NULL;
+    memcpy(shape, o->shape_given ? o->shape : o->meta.shape, sizeof shape);
+    for (int m = 0; m < mesh->ndim && !o->shape_given; m++) {
+        const dt_placement *p = &o->placements[m];
+        int dim = p->dim < 0 ? p->dim + o->meta.ndim : p->dim;
+        if (p->kind == DT_SHARD && dim >= 0 && dim < o->meta.ndim &&
+            __builtin_mul_overflow(shape[dim], mesh->shape[m], &shape[dim]))
+            shape[dim] = INT64_MAX; /* which layouts refuse with a sentence */
     }
-    for (int d = 0; d < o->meta.ndim; d++)
-        if (o->shape_given)
-            shape[d] = o->shape[d];
-        else if (__builtin_mul_overflow(o->meta.shape[d], parts->dims[d].parts, &shape[d]))
-            shape[d] = INT64_MAX; /* which layouts refuse with a sentence */
-    dt_layout_free(parts);
     return ext_layout_make(o->mesh->mesh, o->placements, o->meta.ndim, shape,
                            (dt_dtype)o->meta.dtype);
 }
@@ -139,9 +136,9 @@ uneven_layout(const offer *o)
         return NULL;
     dt_layout *layout;
     dt_error err;
-    dt_status status = ext_layout_of_parts(&layout, o->mesh->mesh, o->placements, metas,
-                                           o->shape_given ? o->shape : NULL, o->run_check,
-                                           &err);
+    dt_status status =
+        ext_layout_of_parts(&layout, o->mesh->mesh, o->placements, metas,
+                            o->shape_given ? o->shape : NULL, o->run_check, &err);
     PyMem_RawFree(metas);
     if (status == DT_OK)
         return ext_layout_enter(layout);
@@ -189,7 +186,7 @@ static const dt_layout *
 outside_layout(offer *o)
 {
     const dt_layout *layout = NULL;
-    if (o->meta.given && (layout = even_layout(o)) == NULL)
+    if (!o->shape_given && o->meta.given && (layout = even_layout(o)) == NULL)
         PyErr_Clear();
     if (layout == NULL)
         layout = ext_layout_outside(o->mesh->mesh, o->placements,
@@ -215,25 +212,20 @@ accept(offer *o, PyObject *const *given)
     const dt_layout *layout = o->inside ? agreed_layout(o, failed) : outside_layout(o);
     if (layout == NULL)
         return NULL;
-    LayoutObject *object = ext_layout(layout, o->mesh);
-    PyObject *result = NULL;
-    if (object != NULL && o->array != NULL &&
-        (!o->inside || !o->run_check ||
-         ext_first_replica(&o->array, &o->meta, o->mesh->mesh, o->placements,
-                           o->coordinate) == 0))
-        result = ext_dtensor(Py_NewRef(o->array), object);
-    Py_XDECREF(object);
-    if (result != NULL)
-        ((TensorObject *)result)->requires_grad = o->meta.requires_grad != 0;
-    return result;
+    if (o->inside && o->run_check &&
+        ext_first_replica(&o->array, &o->meta, o->mesh->mesh, o->placements,
+                          o->coordinate) < 0)
+        Py_CLEAR(o->array);
+    return ext_dtensor_new(Py_XNewRef(o->array), layout, o->mesh,
+                           o->meta.requires_grad != 0);
 }
 
 PyObject *
 ext_from_local(PyObject *Py_UNUSED(ignored), PyObject *const *args, Py_ssize_t nargs,
                PyObject *kwnames)
 {
-    static const char *const names[] = {"local_tensor", "device_mesh", "placements",
-                                        "run_check",    "shape",       "stride",
+    static const char *const names[] = {"local_tensor",   "device_mesh", "placements",
+                                        "run_check",      "shape",       "stride",
                                         "grad_placements"};
     static const ext_signature signature = {WHAT, names, ARGUMENTS, 3, 1};
     PyObject *given[ARGUMENTS];
@@ -252,17 +244,21 @@ const char ext_from_local_doc[] =
     "from_local(local_tensor, device_mesh=None, placements=None, *, run_check=False, "
     "shape=None, stride=None, grad_placements=None)\n--\n\n"
     "Make a DTensor of the parts that the ranks hold.\n\n"
-    "Collective over the mesh: one small agreement, in which sizes that do not fit are\n"
+    "Collective over the mesh: one small agreement, in which sizes that do not fit "
+    "are\n"
     "always found. The array is shared, not copied.\n\n"
     "Parameters\n----------\n"
     "local_tensor : Tensor or array_like\n"
-    "    This rank's part; on a rank outside the mesh it is ignored.\n"
+    "    This rank's part. On a rank outside the mesh nothing of it is kept, but its\n"
+    "    shape and dtype tell those of the whole, which later moves to other meshes "
+    "need.\n"
     "device_mesh : DeviceMesh, optional\n"
     "    Default: the one of the ``with mesh:`` block.\n"
     "placements : sequence of Placement, length ``device_mesh.ndim``, optional\n"
     "    How each mesh dimension holds the whole; default: Replicate on all.\n"
     "run_check : bool, default False\n"
-    "    Also compare `requires_grad`, and copy the data of the first rank along every\n"
+    "    Also compare `requires_grad`, and copy the data of the first rank along "
+    "every\n"
     "    Replicate mesh dimension to the others, which then hold a copy of their own.\n"
     "shape : int or sequence of int, optional\n"
     "    The global shape, in elements, if it is known: it is checked. Default: the\n"

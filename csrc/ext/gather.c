@@ -10,13 +10,8 @@ move_to(DTensorObject *self, const dt_layout *to, const char *what)
         return NULL;
     ext_item item = {
         .array = (PyObject *)array, .from = self->layout->layout, .to = to};
-    dt_call call;
-    ext_call_begin(&call, what);
-    ext_call_text(&call, "(");
-    ext_call_move(&call, item.from, item.to);
-    ext_call_text(&call, ")");
     Py_INCREF(array);
-    int failed = ext_move_items(&item, 1, &call, what, 0, NULL);
+    int failed = ext_move_items(&item, 1, what, 0, NULL, NULL);
     Py_DECREF(array);
     return failed < 0 ? NULL : item.result;
 }
@@ -64,9 +59,10 @@ read_full_options(int64_t *root, DTensorObject *self, PyObject *const *given)
         return -1;
     if (given[1] == NULL || given[1] == Py_None || (*root >= 0 && *root < mesh->size))
         return 0;
-    PyErr_Format(PyExc_ValueError,
-                 "full_tensor: root must be one of the %lld places of the mesh, not %lld",
-                 (long long)mesh->size, (long long)*root);
+    PyErr_Format(
+        PyExc_ValueError,
+        "full_tensor: root must be one of the %lld places of the mesh, not %lld",
+        (long long)mesh->size, (long long)*root);
     return -1;
 }
 
@@ -108,7 +104,8 @@ const char ext_dtensor_full_doc[] =
     "    nothing had to move.\n\n"
     "Raises\n------\n"
     "ValueError\n"
-    "    If `root` is no place of the mesh, or `grad_placements` has not one entry for\n"
+    "    If `root` is no place of the mesh, or `grad_placements` has not one entry "
+    "for\n"
     "    each mesh dimension. On every rank.\n"
     "RuntimeError\n"
     "    If the ranks call different things: on every rank, showing both.\n";
@@ -131,21 +128,8 @@ ext_dtensor_rebalance(PyObject *object, PyObject *Py_UNUSED(ignored))
     const dt_layout *to = chunked(self->layout->layout);
     if (to == NULL)
         return NULL;
-    PyObject *array = move_to(self, to, "rebalance");
-    LayoutObject *layout = NULL;
-    if (array == NULL)
-        dt_layout_release(ext_context, to);
-    else
-        layout = ext_layout(to, self->layout->mesh);
-    if (layout == NULL) {
-        Py_XDECREF(array);
-        return NULL;
-    }
-    PyObject *result = ext_dtensor(array, layout);
-    Py_DECREF(layout);
-    if (result != NULL)
-        ((TensorObject *)result)->requires_grad = self->tensor.requires_grad;
-    return result;
+    return ext_dtensor_new(move_to(self, to, "rebalance"), to, self->layout->mesh,
+                           self->tensor.requires_grad);
 }
 
 const char ext_dtensor_rebalance_doc[] =

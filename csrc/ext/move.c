@@ -119,8 +119,9 @@ typedef struct {
     ext_item *items;
     int count;
     dt_world *world;
-    dt_call *call;
     const char *what;
+    int64_t max_bytes;
+    dt_call call;          /* its hash and text once it is clear that data move */
     const dt_plan **plans; /* NULL where nothing is to be done any more */
     int remote;            /* how many are not done */
     bool unplanned;        /* some have no plan */
@@ -141,7 +142,7 @@ note_error(dt_call *call)
 
 /* Plans item i and makes room for its result; what sends nothing is done at once. */
 static int
-prepare_item(journey *j, int i, int64_t max_bytes)
+prepare_item(journey *j, int i)
 {
     ext_item *item = &j->items[i];
     int64_t rank = j->world->transport->rank;
@@ -150,8 +151,8 @@ prepare_item(journey *j, int i, int64_t max_bytes)
         return 0;
     }
     dt_error err;
-    if (dt_context_plan(&j->plans[i], ext_context, item->from, item->to, &j->world->cost,
-                        max_bytes, &err) != DT_OK) {
+    if (dt_context_plan(&j->plans[i], ext_context, item->from, item->to,
+                        &j->world->cost, j->max_bytes, &err) != DT_OK) {
         j->unplanned = true;
         ext_raise(&err);
         return -1;
@@ -167,7 +168,8 @@ prepare_item(journey *j, int i, int64_t max_bytes)
         item->result = ext_part(item->to, rank);
         failed = item->result == NULL ? -1 : 0;
     }
-    bool here = j->call->local.status == DT_OK && item->array != NULL;
+    bool here = j->call.local.status == DT_OK && item->array != NULL &&
+                dt_mesh_index(item->to->mesh, rank) >= 0;
     if (local && plan->step_count > 0 && failed == 0 && here)
         failed = move_locally(item, plan, rank);
     if (local) {
@@ -177,15 +179,28 @@ prepare_item(journey *j, int i, int64_t max_bytes)
     return failed;
 }
 
+/* Whether a run takes long to make: it brings large arrays into C order. */
+static bool
+is_long(const journey *j)
+{
+    for (int i = 0; i < j->count; i++) {
+        PyArrayObject *array = (PyArrayObject *)j->items[i].array;
+        if (array != NULL && PyArray_NBYTES(array) >= RELEASE_GIL_FROM &&
+            !PyArray_IS_C_CONTIGUOUS(array))
+            return true;
+    }
+    return false;
+}
+
 /* Puts what is left to do into one run. */
 static dt_run *
-make_run(journey *j, dt_group *group, int64_t max_bytes)
+make_run(journey *j, dt_group *group)
 {
     dt_move *moves = PyMem_New(dt_move, (size_t)j->remote);
-    int64_t *strides = PyMem_New(int64_t, (size_t)j->remote * DT_MAX_NDIM);
+    int64_t *strides = PyMem_New(int64_t, (size_t)j->remote *DT_MAX_NDIM);
     dt_run *run = NULL;
     if (moves != NULL && strides != NULL) {
-        bool good = j->call->local.status == DT_OK;
+        bool good = j->call.local.status == DT_OK;
         int n = 0;
         for (int i = 0; i < j->count; i++)
             if (j->plans[i] != NULL) {
@@ -195,7 +210,10 @@ make_run(journey *j, dt_group *group, int64_t max_bytes)
                                 : (dt_move){.plan = j->plans[i], .src_stride = own};
                 n++;
             }
-        run = dt_run_make(group, moves, n, max_bytes, j->call);
+        PyThreadState *state = is_long(j) ? ext_world_enter(j->world) : NULL;
+        run = dt_run_make(group, moves, n, j->max_bytes, &j->call);
+        if (state != NULL)
+            ext_world_leave(j->world, state);
     }
     PyMem_Free(moves);
     PyMem_Free(strides);
@@ -204,14 +222,15 @@ make_run(journey *j, dt_group *group, int64_t max_bytes)
     return run;
 }
 
-/* Starts the run and, unless it may go on behind the caller's back, waits. */
+/* Starts the run and, unless it may go on behind the caller's back, waits. What is
+ * known to fail is waited for: there may be no result to give back. */
 static int
-travel(journey *j, dt_group *group, int64_t max_bytes, PyObject **out)
+travel(journey *j, dt_group *group, PyObject **out)
 {
     ext_item *items = PyMem_New(ext_item, (size_t)j->remote);
     const dt_plan **plans = PyMem_New(const dt_plan *, (size_t)j->remote);
-    dt_run *run = items == NULL || plans == NULL ? (PyErr_NoMemory(), NULL)
-                                                 : make_run(j, group, max_bytes);
+    dt_run *run =
+        items == NULL || plans == NULL ? (PyErr_NoMemory(), NULL) : make_run(j, group);
     PyObject *pending = NULL;
     if (run != NULL) {
         int n = 0;
@@ -230,7 +249,7 @@ travel(journey *j, dt_group *group, int64_t max_bytes, PyObject **out)
     PyMem_Free(items);
     PyMem_Free(plans);
     int failed = pending == NULL ? -1 : ext_pending_start(pending);
-    if (failed == 0 && out != NULL) {
+    if (failed == 0 && out != NULL && j->call.local.status == DT_OK) {
         *out = pending;
         return 0;
     }
@@ -240,17 +259,39 @@ travel(journey *j, dt_group *group, int64_t max_bytes, PyObject **out)
     return failed;
 }
 
+/* What is compared across ranks before anything moves. */
+static void
+describe(journey *j)
+{
+    dt_error local = j->call.local;
+    if (j->count == 1 && j->plans[0] != NULL)
+        ext_call_plan(&j->call, j->plans[0], j->what);
+    else {
+        ext_call_begin(&j->call, j->what);
+        ext_call_text(&j->call, "(%d arrays: ", j->count);
+        for (int i = 0; i < j->count; i++) {
+            ext_call_text(&j->call, i > 0 ? "; " : "");
+            ext_call_move(&j->call, j->items[i].from, j->items[i].to);
+        }
+        ext_call_text(&j->call, ")");
+    }
+    ext_call_hash(&j->call, &j->max_bytes, sizeof j->max_bytes);
+    j->call.local.status = local.status;
+    if (local.status != DT_OK)
+        j->call.local = local;
+}
+
 /* Every step before the run, with all that can go wrong on this rank alone. */
 static void
-prepare(journey *j, int64_t max_bytes)
+prepare(journey *j)
 {
     for (int i = 0; i < j->count; i++)
-        if (prepare_item(j, i, max_bytes) < 0)
-            note_error(j->call);
+        if (prepare_item(j, i) < 0)
+            note_error(&j->call);
 }
 
 static int
-move_inside(journey *j, dt_group *group, int64_t max_bytes, PyObject **pending)
+move_inside(journey *j, dt_group *group, PyObject **pending)
 {
     j->plans = PyMem_Calloc((size_t)j->count, sizeof *j->plans);
     if (j->plans == NULL) {
@@ -258,15 +299,17 @@ move_inside(journey *j, dt_group *group, int64_t max_bytes, PyObject **pending)
         return -1;
     }
     ext_pending_sweep(j->world);
-    prepare(j, max_bytes);
+    prepare(j);
+    if (j->remote > 0 || j->unplanned)
+        describe(j);
     int failed = 0;
     if (j->remote > 0)
-        failed = travel(j, group, max_bytes, pending);
-    else if (j->call->local.status != DT_OK) {
+        failed = travel(j, group, pending);
+    else if (j->call.local.status != DT_OK) {
         /* Without a plan nobody knows whether the others wait for this rank. */
-        dt_error err = j->call->local;
+        dt_error err = j->call.local;
         if (j->unplanned)
-            ext_call_agree(group, j->call, false, &err);
+            ext_call_agree(group, &j->call, false, &err);
         ext_raise(&err);
         failed = -1;
     }
@@ -278,26 +321,37 @@ move_inside(journey *j, dt_group *group, int64_t max_bytes, PyObject **pending)
 }
 
 int
-ext_move_items(ext_item *items, int count, dt_call *call, const char *what,
-               int64_t max_bytes, PyObject **pending)
+ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
+               const dt_error *local, PyObject **pending)
 {
     if (pending != NULL)
         *pending = NULL;
     for (int i = 0; i < count; i++)
         items[i].result = NULL;
-    journey j = {.items = items, .count = count, .call = call, .what = what};
+    journey j; /* field by field: the call has kilobytes that are rarely used */
+    j.items = items;
+    j.count = count;
+    j.what = what;
+    j.max_bytes = max_bytes;
+    j.call.local.status = DT_OK;
+    if (local != NULL && local->status != DT_OK)
+        j.call.local = *local;
+    j.remote = 0;
+    j.unplanned = false;
     j.world = count == 0 ? NULL : ext_world(items[0].from->mesh, what);
     dt_group *group = NULL;
     if (j.world != NULL)
         group = ext_group(items[0].from->mesh, items[0].to->mesh, what);
     int failed = count > 0 && group == NULL ? -1 : 0;
+    if (failed < 0 && j.world != NULL)
+        ext_fail_together(items[0].from->mesh, NULL, what);
     if (failed == 0 && count > 0 && group->index < 0)
         for (int i = 0; i < count && failed == 0; i++) {
             items[i].result = ext_part(items[i].to, j.world->transport->rank);
             failed = items[i].result == NULL ? -1 : 0;
         }
     else if (failed == 0 && count > 0)
-        failed = move_inside(&j, group, max_bytes, pending);
+        failed = move_inside(&j, group, pending);
     for (int i = 0; i < count && failed < 0; i++)
         Py_CLEAR(items[i].result);
     return failed;

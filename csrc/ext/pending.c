@@ -114,7 +114,11 @@ ext_pending_wait(PyObject *pending)
     PendingObject *self = (PendingObject *)Py_NewRef(pending);
     if (self->run != NULL) {
         dt_world *world = ext_world(self->plans[0]->to->mesh, "wait");
-        if (world == NULL) {
+        if (world != self->world) {
+            if (world != NULL)
+                PyErr_SetString(PyExc_RuntimeError,
+                                "these data are on their way to another thread's rank; "
+                                "wait for them there");
             Py_DECREF(self);
             return -1;
         }

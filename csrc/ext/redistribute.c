@@ -12,7 +12,7 @@ typedef struct {
 typedef struct {
     DTensorObject *tensor;
     const dt_layout *from; /* in the dtype that travels; retained */
-    PyObject *array;       /* the same; owned */
+    PyObject *array;       /* the same; owned; NULL: this rank has no memory for it */
     LayoutObject *to;      /* owned */
 } passenger;
 
@@ -28,9 +28,11 @@ cast_part(PyArrayObject *array, dt_dtype dtype)
     return cast;
 }
 
-/* Source and target of one tensor; a failure leaves what it has for `leave_board`. */
+/* Source and target of one tensor; a failure leaves what it has for `leave_board`. What
+ * goes wrong with the cast is this rank's own affair, unless data must move. */
 static int
-board(passenger *p, DTensorObject *tensor, PyObject *placements, const wishes *w)
+board(passenger *p, DTensorObject *tensor, PyObject *placements, const wishes *w,
+      dt_error *local)
 {
     const dt_layout *from = tensor->layout->layout;
     PyArrayObject *array = ext_local((PyObject *)tensor);
@@ -53,9 +55,12 @@ board(passenger *p, DTensorObject *tensor, PyObject *placements, const wishes *w
         p->from = ext_layout_enter(cast);
         p->array = p->from == NULL ? NULL : cast_part(array, dtype);
     }
-    if (p->array == NULL)
+    if (p->from == NULL)
         return -1;
-    p->to = ext_target(p->from, tensor->layout->mesh, w->mesh, placements, w->any, w->what);
+    if (p->array == NULL)
+        ext_catch(local);
+    p->to =
+        ext_target(p->from, tensor->layout->mesh, w->mesh, placements, w->any, w->what);
     return p->to == NULL ? -1 : 0;
 }
 
@@ -75,30 +80,16 @@ arrive(passenger *p, PyObject *array, PyObject *pending)
     PyObject *result = ext_dtensor(array, p->to);
     if (result == NULL)
         return NULL;
-    ((TensorObject *)result)->requires_grad = p->tensor->tensor.requires_grad;
+    char kind = dt_dtype_kind(p->from->dtype);
+    ((TensorObject *)result)->requires_grad =
+        p->tensor->tensor.requires_grad && (kind == 'f' || kind == 'c');
     ((DTensorObject *)result)->pending = Py_XNewRef(pending);
     return result;
 }
 
-static void
-describe(dt_call *call, const passenger *p, int count, const wishes *w)
-{
-    ext_call_begin(call, w->what);
-    ext_call_text(call, "(");
-    if (count > 1)
-        ext_call_text(call, "%d arrays: ", count);
-    for (int i = 0; i < count; i++) {
-        if (i > 0)
-            ext_call_text(call, "; ");
-        ext_call_move(call, p[i].from, p[i].to->layout);
-    }
-    ext_call_hash(call, &w->max_bytes, sizeof w->max_bytes);
-    ext_call_text(call, ")");
-}
-
 /* Moves all of them together; a list of new tensors. */
 static PyObject *
-ride(passenger *p, int count, const wishes *w)
+ride(passenger *p, int count, const wishes *w, const dt_error *local)
 {
     ext_item *items = PyMem_Calloc((size_t)count, sizeof *items);
     if (items == NULL)
@@ -106,10 +97,8 @@ ride(passenger *p, int count, const wishes *w)
     for (int i = 0; i < count; i++)
         items[i] =
             (ext_item){.array = p[i].array, .from = p[i].from, .to = p[i].to->layout};
-    dt_call call;
-    describe(&call, p, count, w);
     PyObject *pending = NULL, *list = NULL;
-    if (ext_move_items(items, count, &call, w->what, w->max_bytes,
+    if (ext_move_items(items, count, w->what, w->max_bytes, local,
                        w->async ? &pending : NULL) == 0)
         list = PyList_New(count);
     for (int i = 0; i < count && list != NULL; i++) {
@@ -166,21 +155,24 @@ move_tensors(PyObject *const *tensors, Py_ssize_t count, bool each, const wishes
     if (p == NULL)
         return PyErr_NoMemory();
     int failed = 0, boarded = 0;
+    dt_error local = {.status = DT_OK};
     while (failed == 0 && boarded < count) {
         PyObject *wanted = placements_for(w->placements, each, boarded);
-        failed = board(&p[boarded], (DTensorObject *)tensors[boarded], wanted, w);
+        failed =
+            board(&p[boarded], (DTensorObject *)tensors[boarded], wanted, w, &local);
         boarded++;
     }
     if (failed == 0)
         failed = check_meshes(p, boarded, w->what);
     PyObject *list;
     if (failed == 0)
-        list = ride(p, boarded, w);
+        list = ride(p, boarded, w, &local);
     else {
         const dt_mesh *mesh = ((DTensorObject *)tensors[0])->layout->layout->mesh;
-        const dt_mesh *other = w->mesh != NULL && PyObject_TypeCheck(w->mesh, &ext_mesh_type)
-                                   ? ((MeshObject *)w->mesh)->mesh
-                                   : NULL;
+        const dt_mesh *other =
+            w->mesh != NULL && PyObject_TypeCheck(w->mesh, &ext_mesh_type)
+                ? ((MeshObject *)w->mesh)->mesh
+                : NULL;
         list = ext_fail_together(mesh, other, w->what);
     }
     for (int i = 0; i < boarded; i++)
@@ -195,12 +187,7 @@ ext_move(PyObject *array, LayoutObject *from, LayoutObject *to, const char *what
 {
     ext_item item = {.array = array, .from = from->layout, .to = to->layout};
     PyObject *pending = NULL;
-    dt_call call;
-    ext_call_begin(&call, what);
-    ext_call_text(&call, "(");
-    ext_call_move(&call, item.from, item.to);
-    ext_call_text(&call, ")");
-    if (ext_move_items(&item, 1, &call, what, max_bytes, async ? &pending : NULL) < 0)
+    if (ext_move_items(&item, 1, what, max_bytes, NULL, async ? &pending : NULL) < 0)
         return NULL;
     PyObject *result = ext_dtensor(item.result, to);
     if (result == NULL)
@@ -227,8 +214,8 @@ read_options(wishes *w, PyObject *const *given)
         return -1;
     if (given[MAX_BYTES] != NULL && given[MAX_BYTES] != Py_None && w->max_bytes <= 0) {
         PyErr_Format(PyExc_ValueError,
-                     "%s: max_bytes must be a positive number of bytes, not %lld", w->what,
-                     (long long)w->max_bytes);
+                     "%s: max_bytes must be a positive number of bytes, not %lld",
+                     w->what, (long long)w->max_bytes);
         return -1;
     }
     return 0;
@@ -257,11 +244,13 @@ ext_dtensor_redistribute(PyObject *self, PyObject *const *args, Py_ssize_t nargs
 static PyObject *
 tensors_of(PyObject *object, const char *what)
 {
-    PyObject *list = is_list(object) ? PySequence_Tuple(object) : PyTuple_Pack(1, object);
+    PyObject *list =
+        is_list(object) ? PySequence_Tuple(object) : PyTuple_Pack(1, object);
     for (Py_ssize_t i = 0; list != NULL && i < PyTuple_GET_SIZE(list); i++)
         if (!ext_is_dtensor(PyTuple_GET_ITEM(list, i))) {
-            PyErr_Format(PyExc_TypeError, "%s: expected a DTensor or a list of them, got %s",
-                         what, Py_TYPE(PyTuple_GET_ITEM(list, i))->tp_name);
+            PyErr_Format(PyExc_TypeError,
+                         "%s: expected a DTensor or a list of them, got %s", what,
+                         Py_TYPE(PyTuple_GET_ITEM(list, i))->tp_name);
             Py_CLEAR(list);
         }
     return list;
@@ -272,12 +261,13 @@ static int
 placements_each(PyObject *placements, Py_ssize_t count, const char *what)
 {
     if (!is_list(placements) || PySequence_Fast_GET_SIZE(placements) == 0 ||
-        PyObject_TypeCheck(PySequence_Fast_GET_ITEM(placements, 0), &ext_placement_type))
+        PyObject_TypeCheck(PySequence_Fast_GET_ITEM(placements, 0),
+                           &ext_placement_type))
         return 0;
     if (PySequence_Fast_GET_SIZE(placements) == count)
         return 1;
-    PyErr_Format(PyExc_ValueError, "%s: got %zd lists of placements for %zd tensors", what,
-                 PySequence_Fast_GET_SIZE(placements), count);
+    PyErr_Format(PyExc_ValueError, "%s: got %zd lists of placements for %zd tensors",
+                 what, PySequence_Fast_GET_SIZE(placements), count);
     return -1;
 }
 
@@ -296,8 +286,9 @@ redistribute_some(PyObject *object, wishes *w, PyObject *const *given)
         if (each == 0 && is_list(object))
             each = placements_each(given[PLACEMENTS], count, w->what);
         DTensorObject *first = (DTensorObject *)PyTuple_GET_ITEM(tensors, 0);
-        result = each < 0 ? ext_fail_together(first->layout->layout->mesh, NULL, w->what)
-                          : move_tensors(&PyTuple_GET_ITEM(tensors, 0), count, each > 0, w);
+        result = each < 0
+                     ? ext_fail_together(first->layout->layout->mesh, NULL, w->what)
+                     : move_tensors(&PyTuple_GET_ITEM(tensors, 0), count, each > 0, w);
     }
     Py_DECREF(tensors);
     if (result != NULL && !is_list(object)) {
@@ -308,15 +299,16 @@ redistribute_some(PyObject *object, wishes *w, PyObject *const *given)
     return result;
 }
 
-static const char *const some_names[] = {"tensors",       "device_mesh",    "placements",
-                                         "async_op",      "forward_dtype",
-                                         "backward_dtype", "max_bytes"};
+static const char *const some_names[] = {"tensors",  "device_mesh",   "placements",
+                                         "async_op", "forward_dtype", "backward_dtype",
+                                         "max_bytes"};
 
 static PyObject *
 redistribute(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
              PyObject *kwnames)
 {
-    static const ext_signature signature = {"redistribute", some_names, OPTIONS + 1, 3, 1};
+    static const ext_signature signature = {"redistribute", some_names, OPTIONS + 1, 3,
+                                            1};
     PyObject *given[OPTIONS + 1];
     wishes w = {.what = "redistribute"};
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
@@ -328,8 +320,8 @@ static PyObject *
 redistribute_any(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
 {
-    static const ext_signature signature = {"_redistribute_any", some_names, OPTIONS + 1, 3,
-                                            1};
+    static const ext_signature signature = {"_redistribute_any", some_names,
+                                            OPTIONS + 1, 3, 1};
     PyObject *given[OPTIONS + 1];
     wishes w = {.what = "_redistribute_any", .any = true};
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
@@ -337,33 +329,35 @@ redistribute_any(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t 
     return redistribute_some(given[0], &w, given + 1);
 }
 
-#define REDISTRIBUTE_PARAMETERS                                                          \
-    "device_mesh : DeviceMesh, optional\n"                                               \
-    "    Where to; default: the mesh it is on. It may have another shape or other\n"     \
-    "    ranks of the same job; then the ranks of both meshes call this.\n"              \
-    "placements : sequence of Placement, or Layout, optional\n"                          \
-    "    One placement for each mesh dimension; default: Replicate on all. A Layout\n"   \
-    "    also says orders and cut points.\n"                                             \
-    "async_op : bool, default False\n"                                                   \
-    "    Return before the data are here: the first look at them, or ``wait()``,\n"      \
-    "    waits. Until then the source must not be written to.\n"                         \
-    "forward_dtype : dtype_like, optional\n"                                             \
-    "    Cast to it before anything moves; the result has this dtype.\n"                 \
-    "backward_dtype : dtype_like, optional\n"                                            \
-    "    The dtype in which the gradient moves back.\n"                                  \
-    "max_bytes : int, optional\n"                                                        \
+#define REDISTRIBUTE_PARAMETERS                                                        \
+    "device_mesh : DeviceMesh, optional\n"                                             \
+    "    Where to; default: the mesh it is on. It may have another shape or other\n"   \
+    "    ranks of the same job; then the ranks of both meshes call this.\n"            \
+    "placements : sequence of Placement, or Layout, optional\n"                        \
+    "    One placement for each mesh dimension; default: Replicate on all. A Layout\n" \
+    "    also says orders and cut points.\n"                                           \
+    "async_op : bool, default False\n"                                                 \
+    "    Return before the data are here: the first look at them, or ``wait()``,\n"    \
+    "    waits. Until then the source must not be written to.\n"                       \
+    "forward_dtype : dtype_like, optional\n"                                           \
+    "    Cast to it before anything moves; the result has this dtype.\n"               \
+    "backward_dtype : dtype_like, optional\n"                                          \
+    "    The dtype in which the gradient moves back.\n"                                \
+    "max_bytes : int, optional\n"                                                      \
     "    The most bytes of scratch memory beside source and result.\n\n"
 
-#define REDISTRIBUTE_RAISES                                                              \
-    "Raises\n------\n"                                                                   \
-    "ValueError\n"                                                                       \
-    "    If there are more or fewer placements than mesh dimensions, or no plan keeps\n" \
-    "    to `max_bytes`. On every rank, before data move.\n"                             \
-    "IndexError\n"                                                                       \
-    "    If a Shard names a dimension that the tensor lacks. On every rank.\n"           \
-    "RuntimeError\n"                                                                     \
-    "    If a new Partial is asked for: there is no one way to split a value into\n"     \
-    "    addends. Or if the ranks call different things: on every rank, showing both.\n"
+#define REDISTRIBUTE_RAISES                                                            \
+    "Raises\n------\n"                                                                 \
+    "ValueError\n"                                                                     \
+    "    If there are more or fewer placements than mesh dimensions, or no plan "      \
+    "keeps\n"                                                                          \
+    "    to `max_bytes`. On every rank, before data move.\n"                           \
+    "IndexError\n"                                                                     \
+    "    If a Shard names a dimension that the tensor lacks. On every rank.\n"         \
+    "RuntimeError\n"                                                                   \
+    "    If a new Partial is asked for: there is no one way to split a value into\n"   \
+    "    addends. Or if the ranks call different things: on every rank, showing "      \
+    "both.\n"
 
 const char ext_dtensor_redistribute_doc[] =
     "redistribute($self, /, device_mesh=None, placements=None, *, async_op=False, "
@@ -371,32 +365,34 @@ const char ext_dtensor_redistribute_doc[] =
     "Return the same tensor in another layout, moving data where needed.\n\n"
     "Collective over both meshes, unless nothing has to be sent. "
     "``dtensor.debug.explain``\ntells what will be sent.\n\n"
-    "Parameters\n----------\n" REDISTRIBUTE_PARAMETERS
-    "Returns\n-------\n"
+    "Parameters\n----------\n" REDISTRIBUTE_PARAMETERS "Returns\n-------\n"
     "DTensor\n"
-    "    Of the same global shape. It shares memory with this one only where its parts\n"
+    "    Of the same global shape. It shares memory with this one only where its "
+    "parts\n"
     "    are the same.\n\n" REDISTRIBUTE_RAISES;
 
-PyDoc_STRVAR(redistribute_doc,
-             "redistribute($module, /, tensors, device_mesh=None, placements=None, *, "
-             "async_op=False, forward_dtype=None, backward_dtype=None, max_bytes=None)\n"
-             "--\n\n"
-             "Move several tensors at once: one message for each pair of ranks.\n\n"
-             "Collective over both meshes, unless nothing has to be sent.\n\n"
-             "Parameters\n----------\n"
-             "tensors : DTensor or list of DTensor\n"
-             "    Of one mesh; of any shapes and dtypes.\n" REDISTRIBUTE_PARAMETERS
-             "Returns\n-------\n"
-             "DTensor or list of DTensor\n"
-             "    As `tensors`. `placements` may then be a list with an entry for each.\n\n"
-             REDISTRIBUTE_RAISES);
+PyDoc_STRVAR(
+    redistribute_doc,
+    "redistribute($module, /, tensors, device_mesh=None, placements=None, *, "
+    "async_op=False, forward_dtype=None, backward_dtype=None, max_bytes=None)\n"
+    "--\n\n"
+    "Move several tensors at once: one message for each pair of ranks.\n\n"
+    "Collective over both meshes, unless nothing has to be sent.\n\n"
+    "Parameters\n----------\n"
+    "tensors : DTensor or list of DTensor\n"
+    "    Of one mesh; of any shapes and dtypes.\n" REDISTRIBUTE_PARAMETERS
+    "Returns\n-------\n"
+    "DTensor or list of DTensor\n"
+    "    As `tensors`. `placements` may then be a list with an entry for "
+    "each.\n\n" REDISTRIBUTE_RAISES);
 
-PyDoc_STRVAR(redistribute_any_doc,
-             "_redistribute_any($module, /, tensors, device_mesh=None, placements=None, *, "
-             "async_op=False, forward_dtype=None, backward_dtype=None, max_bytes=None)\n"
-             "--\n\n"
-             "As `redistribute`, and also to new Partial placements: coordinate 0 keeps\n"
-             "the value and the others hold what adds nothing. For tests.\n");
+PyDoc_STRVAR(
+    redistribute_any_doc,
+    "_redistribute_any($module, /, tensors, device_mesh=None, placements=None, *, "
+    "async_op=False, forward_dtype=None, backward_dtype=None, max_bytes=None)\n"
+    "--\n\n"
+    "As `redistribute`, and also to new Partial placements: coordinate 0 keeps\n"
+    "the value and the others hold what adds nothing. For tests.\n");
 
 PyMethodDef ext_redistribute_methods[] = {
     {"redistribute", (PyCFunction)(void (*)(void))redistribute,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char WHAT[] = "from_local";
+static const char WHAT[] = "from_local, run_check";
 
 /* The mesh of the ranks whose parts are replicas of this one, the first in front. */
 static const dt_mesh *
@@ -49,19 +49,13 @@ copy_first(PyObject *array, const ext_meta *meta, const dt_mesh *replicas)
     dt_placement placements[DT_MESH_MAX_NDIM];
     for (int m = 0; m < replicas->ndim; m++)
         placements[m] = DT_REPLICATED;
-    const dt_layout *from = ext_layout_at(replicas, dt_mesh_rank(replicas, 0), meta->ndim,
-                                          meta->shape, dtype);
+    const dt_layout *from = ext_layout_at(replicas, dt_mesh_rank(replicas, 0),
+                                          meta->ndim, meta->shape, dtype);
     const dt_layout *to =
         ext_layout_make(replicas, placements, meta->ndim, meta->shape, dtype);
     ext_item item = {.array = array, .from = from, .to = to};
-    if (from != NULL && to != NULL) {
-        dt_call call;
-        ext_call_begin(&call, WHAT);
-        ext_call_text(&call, "(run_check=True: ");
-        ext_call_move(&call, from, to);
-        ext_call_text(&call, ")");
-        ext_move_items(&item, 1, &call, WHAT, 0, NULL);
-    }
+    if (from != NULL && to != NULL)
+        ext_move_items(&item, 1, WHAT, 0, NULL, NULL);
     if (from != NULL)
         dt_layout_release(ext_context, from);
     if (to != NULL)
@@ -77,8 +71,8 @@ ext_first_replica(PyObject **array, const ext_meta *meta, const dt_mesh *mesh,
     if (replicas == NULL)
         return -1;
     bool alone = replicas->size == 1;
-    bool first = dt_mesh_rank(replicas, 0) ==
-                 dt_mesh_rank(mesh, dt_mesh_at(mesh, coordinate));
+    bool first =
+        dt_mesh_rank(replicas, 0) == dt_mesh_rank(mesh, dt_mesh_at(mesh, coordinate));
     PyObject *copy = alone ? NULL : copy_first(*array, meta, replicas);
     dt_mesh_release(ext_context, replicas);
     if (alone)

@@ -66,17 +66,19 @@ ext_size_type(void)
 {
     if (size_type != NULL)
         return size_type;
-    PyObject *type = PyObject_CallFunction(
-        (PyObject *)&PyType_Type, "s(O){s:s,s:s}", "Size", &PyLong_Type, "__module__",
-        "dtensor._C", "__doc__",
-        "The number of elements of a tensor: an int that can be called as ``size(dim)``.");
+    PyObject *type =
+        PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){s:s,s:s}", "Size",
+                              &PyLong_Type, "__module__", "dtensor._C", "__doc__",
+                              "The number of elements of a tensor: an int that can be "
+                              "called as ``size(dim)``.");
     if (type == NULL)
         return NULL;
     for (size_t i = 0; i < sizeof size_methods / sizeof *size_methods; i++) {
         PyObject *method = PyDescr_NewMethod((PyTypeObject *)type, &size_methods[i]);
-        int failed = method == NULL
-                         ? -1
-                         : PyObject_SetAttrString(type, size_methods[i].ml_name, method);
+        int failed =
+            method == NULL
+                ? -1
+                : PyObject_SetAttrString(type, size_methods[i].ml_name, method);
         Py_XDECREF(method);
         if (failed < 0) {
             Py_DECREF(type);

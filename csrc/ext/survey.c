@@ -4,13 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-dt_status
-ext_layout_numbering(dt_layout **out, const dt_mesh *mesh, const dt_placement *placements,
-                     const ext_meta *meta, dt_error *err)
+/* A layout of lengths 0, which numbers the parts; to be freed. */
+static dt_status
+number_parts(dt_layout **out, const dt_mesh *mesh, const dt_placement *placements,
+             const ext_meta *meta, dt_error *err)
 {
     static const int64_t zeros[DT_MAX_NDIM];
-    return dt_layout_make(out, mesh, placements, meta->ndim, zeros, (dt_dtype)meta->dtype,
-                          NULL, 0, NULL, 0, err);
+    return dt_layout_make(out, mesh, placements, meta->ndim, zeros,
+                          (dt_dtype)meta->dtype, NULL, 0, NULL, 0, err);
 }
 
 /* The sizes of all parts. */
@@ -36,19 +37,21 @@ check_metas(const survey *s, bool compare_grad, dt_error *err)
             continue;
         ext_meta_print(first, sizeof first, a);
         ext_meta_print(other, sizeof other, b);
-        return dt_fail(err, DT_VALUE,
-                       "Inconsistent tensor metadata (including shape and stride) across "
-                       "ranks. from_local got %.320s%s on rank %" PRId64
-                       ", but %.320s%s on rank %" PRId64,
-                       first, grad && a->requires_grad ? " with requires_grad" : "",
-                       dt_mesh_rank(mesh, 0), other,
-                       grad && b->requires_grad ? " with requires_grad" : "",
-                       dt_mesh_rank(mesh, i));
+        return dt_fail(
+            err, DT_VALUE,
+            "Inconsistent tensor metadata (including shape and stride) across "
+            "ranks. from_local got %.320s%s on rank %" PRId64
+            ", but %.320s%s on rank %" PRId64,
+            first, grad && a->requires_grad ? " with requires_grad" : "",
+            dt_mesh_rank(mesh, 0), other,
+            grad && b->requires_grad ? " with requires_grad" : "",
+            dt_mesh_rank(mesh, i));
     }
     return DT_OK;
 }
 
-/* Notes what the rank at one place holds: all that hold a part must agree on its size. */
+/* Notes what the rank at one place holds: all that hold a part must agree on its size.
+ */
 static dt_status
 note_part(survey *s, int64_t place, dt_error *err)
 {
@@ -65,8 +68,8 @@ note_part(survey *s, int64_t place, dt_error *err)
             return dt_fail(err, DT_VALUE,
                            "Inconsistent tensor metadata (including shape and stride) "
                            "across ranks. from_local: rank %" PRId64 " has %" PRId64
-                           " elements along dimension %d and rank %" PRId64 " has %" PRId64
-                           ", but they hold the same part of it",
+                           " elements along dimension %d and rank %" PRId64
+                           " has %" PRId64 ", but they hold the same part of it",
                            dt_mesh_rank(mesh, s->places[d][part]), s->sizes[d][part], d,
                            dt_mesh_rank(mesh, place), size);
     }
@@ -89,10 +92,11 @@ add_up(int64_t *shape, const survey *s, dt_error *err)
     dt_call sums = {.what = ""}, given = {.what = ""};
     ext_call_shape(&sums, ndim, shape);
     ext_call_shape(&given, ndim, s->shape);
-    return dt_fail(err, DT_VALUE,
-                   "from_local: the parts of the ranks make up an array of shape %s, but "
-                   "shape=%s was given",
-                   sums.what, given.what);
+    return dt_fail(
+        err, DT_VALUE,
+        "from_local: the parts of the ranks make up an array of shape %s, but "
+        "shape=%s was given",
+        sums.what, given.what);
 }
 
 /* The layout with these sizes of parts: cut points where they are not chunks. */
@@ -107,11 +111,13 @@ cut_layout(dt_layout **out, survey *s, dt_error *err)
         const dt_cut *cut = &s->parts->dims[d];
         if (cut->count == 0 || cut->strided)
             continue;
-        int64_t *boundaries = s->places[d]; /* no longer needed; has room for one more */
+        int64_t *boundaries =
+            s->places[d]; /* no longer needed; has room for one more */
         boundaries[0] = 0;
         for (int64_t p = 0; p < cut->parts; p++)
             boundaries[p + 1] = boundaries[p] + s->sizes[d][p];
-        cuts[count++] = (dt_cuts){.dim = d, .count = cut->parts + 1, .cuts = boundaries};
+        cuts[count++] =
+            (dt_cuts){.dim = d, .count = cut->parts + 1, .cuts = boundaries};
     }
     dt_layout *layout;
     DT_TRY(dt_layout_make(&layout, s->mesh, s->placements, s->parts->ndim, shape,
@@ -122,7 +128,8 @@ cut_layout(dt_layout **out, survey *s, dt_error *err)
                 dt_fail(err, DT_VALUE,
                         "from_local: a _StridedShard of dimension %d of length %" PRId64
                         " gives part %" PRId64 " %" PRId64 " elements, not %" PRId64,
-                        d, shape[d], p, dt_layout_part_size(layout, d, p), s->sizes[d][p]);
+                        d, shape[d], p, dt_layout_part_size(layout, d, p),
+                        s->sizes[d][p]);
                 dt_layout_free(layout);
                 return DT_VALUE;
             }
@@ -156,13 +163,13 @@ survey_layout(dt_layout **out, survey *s, dt_error *err)
 }
 
 dt_status
-ext_layout_of_parts(dt_layout **out, const dt_mesh *mesh, const dt_placement *placements,
-                    const ext_meta *metas, const int64_t *shape, bool compare_grad,
-                    dt_error *err)
+ext_layout_of_parts(dt_layout **out, const dt_mesh *mesh,
+                    const dt_placement *placements, const ext_meta *metas,
+                    const int64_t *shape, bool compare_grad, dt_error *err)
 {
     survey s = {.mesh = mesh, .placements = placements, .metas = metas, .shape = shape};
     DT_TRY(check_metas(&s, compare_grad, err));
-    DT_TRY(ext_layout_numbering(&s.parts, mesh, placements, &metas[0], err));
+    DT_TRY(number_parts(&s.parts, mesh, placements, &metas[0], err));
     dt_status status = survey_layout(out, &s, err);
     for (int d = 0; d < s.parts->ndim; d++) {
         PyMem_Free(s.sizes[d]);

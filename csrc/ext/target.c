@@ -1,4 +1,5 @@
-/* Where a redistribute goes: a layout like the one there is, from the user's arguments. */
+/* Where a redistribute goes: a layout like the one there is, from the user's arguments.
+ */
 #include "ext/tensor.h"
 
 /* torch's rule: there is no one way to split a value into addends, so users may keep a
@@ -6,8 +7,7 @@
 static int
 check_partial(const dt_layout *from, const dt_layout *to)
 {
-    bool same_mesh =
-        from->mesh == to->mesh || dt_mesh_same_ranks(from->mesh, to->mesh);
+    bool same_mesh = from->mesh == to->mesh || dt_mesh_same_ranks(from->mesh, to->mesh);
     for (int m = 0; m < to->mesh->ndim; m++) {
         dt_placement p = to->placements[m];
         if (p.kind != DT_PARTIAL ||
@@ -51,8 +51,8 @@ target_layout(const dt_layout *from, PyObject *mesh, PyObject *given, const char
         PyObject *shape = ext_tuple(from->shape, from->ndim);
         if (shape != NULL)
             PyErr_Format(PyExc_ValueError,
-                         "%s: the layout is of shape %R, but the tensor of shape %R", what,
-                         to->shape, shape);
+                         "%s: the layout is of shape %R, but the tensor of shape %R",
+                         what, to->shape, shape);
         Py_XDECREF(shape);
         return NULL;
     }
@@ -60,10 +60,20 @@ target_layout(const dt_layout *from, PyObject *mesh, PyObject *given, const char
         !(PyObject_TypeCheck(mesh, &ext_mesh_type) &&
           ((MeshObject *)mesh)->mesh == to->layout->mesh)) {
         PyErr_Format(PyExc_ValueError,
-                     "%s: device_mesh is not the mesh of the layout; leave it out", what);
+                     "%s: device_mesh is not the mesh of the layout; leave it out",
+                     what);
         return NULL;
     }
     return (LayoutObject *)Py_NewRef(given);
+}
+
+static bool
+as_they_are(const dt_layout *layout, const dt_placement *placements)
+{
+    for (int m = 0; m < layout->mesh->ndim; m++)
+        if (!dt_placement_equal(placements[m], dt_layout_placement(layout, m)))
+            return false;
+    return true;
 }
 
 static LayoutObject *
@@ -73,6 +83,10 @@ target_placements(const dt_layout *from, MeshObject *mesh, PyObject *given,
     dt_placement placements[DT_MESH_MAX_NDIM];
     if (ext_placements(placements, mesh->mesh, given, what) < 0)
         return NULL;
+    if (mesh->mesh == from->mesh && as_they_are(from, placements)) {
+        dt_layout_retain(from);
+        return ext_layout(from, mesh);
+    }
     const dt_layout *layout = layout_with(from, mesh->mesh, placements);
     return layout == NULL ? NULL : ext_layout(layout, mesh);
 }

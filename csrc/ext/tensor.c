@@ -56,10 +56,11 @@ ext_check_grad(bool requires_grad, PyArrayObject *array)
         return -1;
     if (dt_dtype_kind(dtype) == 'f' || dt_dtype_kind(dtype) == 'c')
         return 0;
-    PyErr_Format(PyExc_RuntimeError,
-                 "only Tensors of floating point and complex dtype can require gradients, "
-                 "not %s",
-                 dt_dtype_name(dtype));
+    PyErr_Format(
+        PyExc_RuntimeError,
+        "only Tensors of floating point and complex dtype can require gradients, "
+        "not %s",
+        dt_dtype_name(dtype));
     return -1;
 }
 
@@ -113,7 +114,8 @@ ext_array_of(PyObject *object, PyObject *dtype, const char *what)
     PyObject *result = NULL;
     if (failed == 0 && want != have)
         result = cast((PyArrayObject *)array, want);
-    else if (failed == 0 && array == object) /* whose metadata are the user's to change */
+    else if (failed == 0 &&
+             array == object) /* whose metadata are the user's to change */
         result = PyArray_View((PyArrayObject *)array, NULL, &PyArray_Type);
     else if (failed == 0)
         result = Py_NewRef(array);
@@ -211,15 +213,17 @@ tensor_repr(PyObject *object)
     TensorObject *self = (TensorObject *)object;
     PyArrayObject *array = (PyArrayObject *)self->array;
     PyObject *text = array_text(self->array, "Tensor(");
-    PyObject *shape = text == NULL ? NULL : PyObject_GetAttrString(self->array, "shape");
+    PyObject *shape =
+        text == NULL ? NULL : PyObject_GetAttrString(self->array, "shape");
     PyObject *result = NULL;
     if (shape != NULL && PyArray_SIZE(array) == 0 && PyArray_NDIM(array) > 1)
-        result = PyUnicode_FromFormat("Tensor(%U, shape=%R, dtype=%S%s)", text, shape,
-                                      PyArray_DESCR(array),
-                                      self->requires_grad ? ", requires_grad=True" : "");
+        result = PyUnicode_FromFormat(
+            "Tensor(%U, shape=%R, dtype=%S%s)", text, shape, PyArray_DESCR(array),
+            self->requires_grad ? ", requires_grad=True" : "");
     else if (shape != NULL)
-        result = PyUnicode_FromFormat("Tensor(%U, dtype=%S%s)", text, PyArray_DESCR(array),
-                                      self->requires_grad ? ", requires_grad=True" : "");
+        result =
+            PyUnicode_FromFormat("Tensor(%U, dtype=%S%s)", text, PyArray_DESCR(array),
+                                 self->requires_grad ? ", requires_grad=True" : "");
     Py_XDECREF(text);
     Py_XDECREF(shape);
     return result;

@@ -38,8 +38,8 @@ PyObject *ext_size_type(void); /* borrowed */
 TensorObject *ext_tensor_alloc(PyTypeObject *type, PyObject *array);
 bool ext_is_tensor(PyObject *object);
 bool ext_is_dtensor(PyObject *object);
-/* The ndarray that a user's argument is or becomes: that of a Tensor, a plain view of an
- * ndarray, or a new one. A DTensor, text and objects are refused. New reference. */
+/* The ndarray that a user's argument is or becomes: that of a Tensor, a plain view of
+ * an ndarray, or a new one. A DTensor, text and objects are refused. New reference. */
 PyObject *ext_array_of(PyObject *object, PyObject *dtype, const char *what);
 /* RuntimeError unless a dtype can have gradients and `requires_grad` asks for them. */
 int ext_check_grad(bool requires_grad, PyArrayObject *array);
@@ -63,7 +63,8 @@ PyObject *ext_tensor_item(TensorObject *tensor);
  * DTensor's; RuntimeError where there is none, or under requires_grad without `force`.
  * New reference. */
 PyObject *ext_tensor_numpy(TensorObject *tensor, bool force);
-/* Copies elements into an array of equal shape and dtype; a large one without the GIL. */
+/* Copies elements into an array of equal shape and dtype; a large one without the GIL.
+ */
 void ext_copy_into(PyObject *target, PyArrayObject *source);
 PyObject *ext_array_copy(PyArrayObject *array); /* in C order */
 PyObject *ext_tensor_copy(PyObject *object, PyObject *ignored);
@@ -78,7 +79,11 @@ extern PyGetSetDef ext_dtensor_attributes[];
 extern PyMethodDef ext_dtensor_methods[];
 /* A new object of a subtype of DTensor if the array fits this rank's part, else an
  * exception; steals `array`. */
-PyObject *ext_dtensor_checked(PyTypeObject *type, PyObject *array, LayoutObject *layout);
+PyObject *ext_dtensor_checked(PyTypeObject *type, PyObject *array,
+                              LayoutObject *layout);
+/* A new DTensor; steals `array` (NULL: an exception is set) and `layout`. */
+PyObject *ext_dtensor_new(PyObject *array, const dt_layout *layout, MeshObject *mesh,
+                          bool requires_grad);
 PyObject *ext_dtensor_repr(PyObject *self);
 /* All of a DTensor, on every rank, or on the one at place `root` of the mesh: a new
  * reference to an ndarray, None where it does not go. Collective. */
@@ -97,19 +102,24 @@ extern const char ext_dtensor_full_doc[], ext_dtensor_rebalance_doc[],
 /* A call of `function`; what follows is added to its text, and where it says so to the
  * hash of what must be equal on all ranks. */
 void ext_call_begin(dt_call *call, const char *function);
+void ext_call_put(dt_call *call, const char *text);
 void ext_call_text(dt_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ext_call_hash(dt_call *call, const void *data, size_t bytes);
 void ext_call_shape(dt_call *call, int ndim, const int64_t *shape); /* text */
 void ext_call_placements(dt_call *call, const dt_mesh *mesh,
-                         const dt_placement *placements); /* text and hash */
-void ext_call_mesh(dt_call *call, const dt_mesh *mesh);   /* hash */
+                         const dt_placement *placements);     /* text and hash */
+void ext_call_mesh(dt_call *call, const dt_mesh *mesh);       /* hash */
 void ext_call_layout(dt_call *call, const dt_layout *layout); /* hash */
 /* "redistribute([S(0)] -> [S(1)], shape (8, 6), float32)": text and hash. */
 void ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to);
 
+/* The whole call of a plan that `what`, a constant, runs: kept for the next time. */
+void ext_call_plan(dt_call *call, const dt_plan *plan, const char *what);
+
 /* As ext_agree, but gives the error back instead of raising it. */
-dt_status ext_call_agree(dt_group *group, const dt_call *call, bool force, dt_error *err);
+dt_status ext_call_agree(dt_group *group, const dt_call *call, bool force,
+                         dt_error *err);
 /* Turns the exception that is set into one on all ranks of a mesh, or of two, which are
  * in a call of `what`: a rank that leaves alone would be waited for. Returns NULL with
  * an exception set. */
@@ -117,7 +127,8 @@ PyObject *ext_fail_together(const dt_mesh *a, const dt_mesh *b, const char *what
 
 /* Agrees on a call, also where calls are not compared as a rule, and tells whether all
  * ranks have the same `detail`. -1 with the exception that all ranks get. */
-int ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail);
+int ext_call_compare(bool *equal, dt_group *group, const dt_call *call,
+                     uint64_t detail);
 
 /* What a rank knows of an array that it passes to a collective call. */
 typedef struct {
@@ -128,18 +139,15 @@ typedef struct {
     int64_t shape[DT_MAX_NDIM]; /* 0 beyond ndim */
 } ext_meta;
 
-/* Text of an array: "(8, 6) float32". */
-int ext_meta_print(char *out, size_t size, const ext_meta *meta);
+/* Text of an array: "(8, 6) float32", or "None". */
+void ext_meta_print(char *out, size_t size, const ext_meta *meta);
+void ext_call_meta(dt_call *call, const ext_meta *meta);
 int ext_meta_of(ext_meta *out, PyObject *array, bool requires_grad, const char *what);
 /* Everybody's, in the order of the group, to be freed by PyMem_RawFree. Collective. */
 ext_meta *ext_meta_share(dt_group *group, const ext_meta *mine, const char *what);
 
 /* --- survey.c, replicas.c: for from_local --- */
 
-/* A layout of lengths 0, which numbers the parts; to be freed. */
-dt_status ext_layout_numbering(dt_layout **out, const dt_mesh *mesh,
-                               const dt_placement *placements, const ext_meta *meta,
-                               dt_error *err);
 /* The layout of the parts that the ranks of a mesh hold, to be freed, with cut points
  * where they are not chunks. `shape`: what they must make up, or NULL. DT_VALUE. */
 dt_status ext_layout_of_parts(dt_layout **out, const dt_mesh *mesh,
@@ -173,11 +181,12 @@ typedef struct {
                                    where nothing moves, an empty one outside */
 } ext_item;
 
-/* Moves items that go together; all of one pair of meshes. `call` is complete but for
- * local errors found here. With `pending` the moves may still be under way at return:
- * *pending is then an object for ext_pending_wait, else NULL. */
-int ext_move_items(ext_item *items, int count, dt_call *call, const char *what,
-                   int64_t max_bytes, PyObject **pending);
+/* Moves items that go together; all of one pair of meshes. `what`, a constant, names
+ * the user's function. `local`: what has gone wrong on this rank alone before, or NULL;
+ * all ranks that need this one fail with it. With `pending` the moves may still be
+ * under way at return: *pending is then an object for ext_pending_wait, else NULL. */
+int ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
+                   const dt_error *local, PyObject **pending);
 /* A new array for this rank's part of a layout. */
 PyObject *ext_part(const dt_layout *layout, int64_t rank);
 
@@ -214,8 +223,8 @@ PyObject *ext_dtensor_redistribute(PyObject *self, PyObject *const *args,
                                    Py_ssize_t nargs, PyObject *kwnames);
 extern const char ext_dtensor_redistribute_doc[];
 
-/* The target of a redistribute: a layout like `from` with another mesh, placements (or a
- * whole Layout) and dtype. `any` allows new Partial placements. */
+/* The target of a redistribute: a layout like `from` with another mesh, placements (or
+ * a whole Layout) and dtype. `any` allows new Partial placements. */
 LayoutObject *ext_target(const dt_layout *from, MeshObject *from_mesh, PyObject *mesh,
                          PyObject *placements, bool any, const char *what);
 

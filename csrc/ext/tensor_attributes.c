@@ -54,7 +54,8 @@ get_ndim(PyObject *object, void *Py_UNUSED(closure))
 static PyObject *
 get_size(PyObject *object, void *closure)
 {
-    return ext_size(ext_tensor_count((TensorObject *)object), get_shape(object, closure));
+    return ext_size(ext_tensor_count((TensorObject *)object),
+                    get_shape(object, closure));
 }
 
 static int64_t
@@ -106,9 +107,10 @@ ext_tensor_require_grad(TensorObject *self, bool wanted)
     if (ext_check_grad(wanted, (PyArrayObject *)self->array) < 0)
         return -1;
     if (self->node != NULL && !wanted) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "you can only change requires_grad flags of leaf variables; use "
-                        "x.detach() to stop recording");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "you can only change requires_grad flags of leaf variables; use "
+            "x.detach() to stop recording");
         return -1;
     }
     self->requires_grad = wanted;
@@ -137,8 +139,10 @@ static int
 check_grad_value(TensorObject *self, PyObject *value)
 {
     bool whole = ext_is_dtensor((PyObject *)self);
-    if (!(whole ? ext_is_dtensor(value) : ext_is_tensor(value) && !ext_is_dtensor(value))) {
-        PyErr_Format(PyExc_TypeError, "can't assign a '%s' as a grad, expected a %s or None",
+    if (!(whole ? ext_is_dtensor(value)
+                : ext_is_tensor(value) && !ext_is_dtensor(value))) {
+        PyErr_Format(PyExc_TypeError,
+                     "can't assign a '%s' as a grad, expected a %s or None",
                      Py_TYPE(value)->tp_name, whole ? "DTensor" : "Tensor");
         return -1;
     }
@@ -149,12 +153,14 @@ check_grad_value(TensorObject *self, PyObject *value)
     for (int d = 0; same && d < ndim; d++)
         same = a[d] == b[d];
     if (!same) {
-        PyErr_SetString(PyExc_RuntimeError, "assigned grad has data of a different size");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "assigned grad has data of a different size");
         return -1;
     }
     if (!PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)self->array),
                             PyArray_DESCR((PyArrayObject *)grad->array))) {
-        PyErr_SetString(PyExc_RuntimeError, "assigned grad has data of a different type");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "assigned grad has data of a different type");
         return -1;
     }
     return 0;
@@ -186,7 +192,8 @@ PyGetSetDef ext_tensor_attributes[] = {
     {"dtype", get_dtype, NULL, "The NumPy dtype of the elements.", NULL},
     {"ndim", get_ndim, NULL, "Number of dimensions.", NULL},
     {"size", get_size, NULL,
-     "Number of elements: an int that can be called as torch's ``size(dim=None)``.", NULL},
+     "Number of elements: an int that can be called as torch's ``size(dim=None)``.",
+     NULL},
     {"itemsize", get_itemsize, NULL, "Bytes of one element.", NULL},
     {"nbytes", get_nbytes, NULL, "Bytes of all elements: of the whole for a DTensor.",
      NULL},
@@ -197,8 +204,8 @@ PyGetSetDef ext_tensor_attributes[] = {
      "Whether operations are recorded for gradients; can be set.", NULL},
     {"grad", get_grad, set_grad,
      "The gradient of the same shape and dtype, or None; can be set.", NULL},
-    {"is_leaf", get_is_leaf, NULL, "True unless an operation that was recorded made it.",
-     NULL},
+    {"is_leaf", get_is_leaf, NULL,
+     "True unless an operation that was recorded made it.", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -44,7 +44,8 @@ is_whole(const dt_layout *layout)
 {
     for (int m = 0; m < layout->mesh->ndim; m++) {
         const dt_placement *p = &layout->placements[m];
-        if (p->kind == DT_PARTIAL || (p->kind == DT_SHARD && layout->mesh->shape[m] > 1))
+        if (p->kind == DT_PARTIAL ||
+            (p->kind == DT_SHARD && layout->mesh->shape[m] > 1))
             return false;
     }
     return true;
@@ -62,11 +63,12 @@ ext_tensor_numpy(TensorObject *tensor, bool force)
     if (global && !is_whole(layout)) {
         char text[256];
         dt_layout_print(text, sizeof text, layout);
-        return PyErr_Format(PyExc_RuntimeError,
-                            "a DTensor with placements %s is not whole on any rank and is "
-                            "no NumPy array: call x.full_tensor() to gather it on every "
-                            "rank, or x.to_local() for this rank's part",
-                            text);
+        return PyErr_Format(
+            PyExc_RuntimeError,
+            "a DTensor with placements %s is not whole on any rank and is "
+            "no NumPy array: call x.full_tensor() to gather it on every "
+            "rank, or x.to_local() for this rank's part",
+            text);
     }
     PyArrayObject *array = ext_local((PyObject *)tensor);
     if (array == NULL)
@@ -130,13 +132,15 @@ ext_tensor_deepcopy(PyObject *object, PyObject *memo)
 {
     TensorObject *self = (TensorObject *)object;
     if (self->node != NULL)
-        return PyErr_Format(PyExc_RuntimeError,
-                            "Only Tensors created explicitly by the user (graph leaves) "
-                            "support the deepcopy protocol at the moment");
+        return PyErr_Format(
+            PyExc_RuntimeError,
+            "Only Tensors created explicitly by the user (graph leaves) "
+            "support the deepcopy protocol at the moment");
     PyArrayObject *array = ext_local(object);
     TensorObject *copy = array == NULL ? NULL : like(self, ext_array_copy(array));
     PyObject *key = copy == NULL ? NULL : PyLong_FromVoidPtr(self);
-    if (key == NULL || (memo != Py_None && PyObject_SetItem(memo, key, (PyObject *)copy) < 0) ||
+    if (key == NULL ||
+        (memo != Py_None && PyObject_SetItem(memo, key, (PyObject *)copy) < 0) ||
         deep(&copy->grad, self->grad, memo) < 0 ||
         deep(&copy->dict, self->dict, memo) < 0)
         Py_CLEAR(copy);
@@ -144,9 +148,9 @@ ext_tensor_deepcopy(PyObject *object, PyObject *memo)
     return (PyObject *)copy;
 }
 
-const char ext_tensor_deepcopy_doc[] =
-    "__deepcopy__($self, memo, /)\n--\n\n"
-    "Return a new object with an array of its own; of a DTensor local, nothing is sent.\n";
+const char ext_tensor_deepcopy_doc[] = "__deepcopy__($self, memo, /)\n--\n\n"
+                                       "Return a new object with an array of its own; "
+                                       "of a DTensor local, nothing is sent.\n";
 
 PyObject *
 ext_tensor_reduce(PyObject *object, PyObject *Py_UNUSED(protocol))
@@ -157,15 +161,15 @@ ext_tensor_reduce(PyObject *object, PyObject *Py_UNUSED(protocol))
                             "cannot pickle a DTensor: its parts are on several ranks. "
                             "Save it with dtensor.checkpoint.save, or pickle "
                             "x.full_tensor()");
-    PyObject *state = self->dict != NULL && PyDict_Size(self->dict) > 0 ? self->dict
-                                                                         : Py_None;
+    PyObject *state =
+        self->dict != NULL && PyDict_Size(self->dict) > 0 ? self->dict : Py_None;
     return Py_BuildValue("O(OOO)O", Py_TYPE(self), self->array, Py_None,
                          self->requires_grad ? Py_True : Py_False, state);
 }
 
-const char ext_tensor_reduce_doc[] =
-    "__reduce_ex__($self, protocol, /)\n--\n\n"
-    "Pickle a Tensor of this rank.\n\n"
-    "Raises\n------\n"
-    "TypeError\n"
-    "    For a DTensor, whose parts are on several ranks: dtensor.checkpoint saves it.\n";
+const char ext_tensor_reduce_doc[] = "__reduce_ex__($self, protocol, /)\n--\n\n"
+                                     "Pickle a Tensor of this rank.\n\n"
+                                     "Raises\n------\n"
+                                     "TypeError\n"
+                                     "    For a DTensor, whose parts are on several "
+                                     "ranks: dtensor.checkpoint saves it.\n";

@@ -60,13 +60,15 @@ whole_strides(int64_t *out, int ndim, const int64_t *shape, PyArrayObject *part)
 }
 
 static PyObject *
-tensor_stride(PyObject *object, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+tensor_stride(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames)
 {
     static const char *const names[] = {"dim"};
     static const ext_signature signature = {"stride", names, 1, 1, 0};
     PyObject *dim_object;
     PyArrayObject *array = ext_local(object);
-    if (array == NULL || ext_arguments(&dim_object, &signature, args, nargs, kwnames) < 0)
+    if (array == NULL ||
+        ext_arguments(&dim_object, &signature, args, nargs, kwnames) < 0)
         return NULL;
     int64_t shape[DT_MAX_NDIM], stride[DT_MAX_NDIM];
     int ndim = ext_tensor_shape(shape, (TensorObject *)object);
@@ -92,7 +94,8 @@ PyDoc_STRVAR(
     stride_doc,
     "stride($self, /, dim=None)\n--\n\n"
     "Return how many elements lie between neighbours along each dimension.\n\n"
-    "For a DTensor those of the whole array, were it in one memory in the order of this\n"
+    "For a DTensor those of the whole array, were it in one memory in the order of "
+    "this\n"
     "rank's part.\n\n"
     "Parameters\n----------\n"
     "dim : int, optional\n    One dimension only; negative ones count from the end.\n\n"
@@ -153,9 +156,8 @@ tensor_detach(PyObject *object, PyObject *Py_UNUSED(ignored))
     return result;
 }
 
-PyDoc_STRVAR(detach_doc,
-             "detach($self, /)\n--\n\n"
-             "Return the same array, shared, without gradients.\n");
+PyDoc_STRVAR(detach_doc, "detach($self, /)\n--\n\n"
+                         "Return the same array, shared, without gradients.\n");
 
 static PyObject *
 tensor_numpy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -232,33 +234,38 @@ static PyObject *
 tensor_tolist(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
     PyObject *array = ext_tensor_numpy((TensorObject *)self, true);
-    PyObject *list =
-        array == NULL ? NULL : PyObject_CallMethod(array, "tolist", NULL);
+    PyObject *list = array == NULL ? NULL : PyObject_CallMethod(array, "tolist", NULL);
     Py_XDECREF(array);
     return list;
 }
 
-PyDoc_STRVAR(tolist_doc,
-             "tolist($self, /)\n--\n\n"
-             "Return the elements as nested lists of Python numbers.\n\n"
-             "Raises\n------\n"
-             "RuntimeError\n"
-             "    If a DTensor is not whole on every rank: gather it with\n"
-             "    ``x.full_tensor()`` first.\n");
+PyDoc_STRVAR(tolist_doc, "tolist($self, /)\n--\n\n"
+                         "Return the elements as nested lists of Python numbers.\n\n"
+                         "Raises\n------\n"
+                         "RuntimeError\n"
+                         "    If a DTensor is not whole on every rank: gather it with\n"
+                         "    ``x.full_tensor()`` first.\n");
 
 PyObject *
 ext_tensor_item(TensorObject *tensor)
 {
     int64_t count = ext_tensor_count(tensor);
     if (count != 1)
-        return PyErr_Format(PyExc_ValueError,
-                            "can only convert an array of size 1 to a Python scalar, not "
-                            "one of size %lld",
-                            (long long)count);
+        return PyErr_Format(
+            PyExc_ValueError,
+            "can only convert an array of size 1 to a Python scalar, not "
+            "one of size %lld",
+            (long long)count);
     PyObject *array = ext_is_dtensor((PyObject *)tensor)
                           ? ext_dtensor_gather((DTensorObject *)tensor, -1, "item")
                           : Py_NewRef(tensor->array);
-    PyObject *item = array == NULL ? NULL : PyObject_CallMethod(array, "item", NULL);
+    PyObject *item = NULL;
+    if (array != NULL && PyArray_SIZE((PyArrayObject *)array) != 1)
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "this rank is outside the mesh of the DTensor and has no element");
+    else if (array != NULL)
+        item = PyObject_CallMethod(array, "item", NULL);
     Py_XDECREF(array);
     return item;
 }
@@ -284,13 +291,14 @@ tensor_wait(PyObject *self, PyObject *Py_UNUSED(ignored))
     return ext_local(self) == NULL ? NULL : Py_NewRef(self);
 }
 
-PyDoc_STRVAR(wait_doc,
-             "wait($self, /)\n--\n\n"
-             "Wait until the data are here, and return the same object.\n\n"
-             "Looking at the data waits as well; nothing else needs this.\n\n"
-             "Raises\n------\n"
-             "RuntimeError\n"
-             "    If a redistribute with ``async_op=True`` failed; on every rank of it.\n");
+PyDoc_STRVAR(
+    wait_doc,
+    "wait($self, /)\n--\n\n"
+    "Wait until the data are here, and return the same object.\n\n"
+    "Looking at the data waits as well; nothing else needs this.\n\n"
+    "Raises\n------\n"
+    "RuntimeError\n"
+    "    If a redistribute with ``async_op=True`` failed; on every rank of it.\n");
 
 static PyObject *
 tensor_complex(PyObject *self, PyObject *Py_UNUSED(ignored))
@@ -334,12 +342,12 @@ tensor_bool(PyObject *self)
 {
     int64_t count = ext_tensor_count((TensorObject *)self);
     if (count != 1) {
-        PyErr_SetString(PyExc_ValueError,
-                        count == 0
-                            ? "The truth value of an empty array is ambiguous. Use "
-                              "`array.size > 0` to check that an array is not empty."
-                            : "The truth value of an array with more than one element is "
-                              "ambiguous. Use a.any() or a.all()");
+        PyErr_SetString(
+            PyExc_ValueError,
+            count == 0 ? "The truth value of an empty array is ambiguous. Use "
+                         "`array.size > 0` to check that an array is not empty."
+                       : "The truth value of an array with more than one element is "
+                         "ambiguous. Use a.any() or a.all()");
         return -1;
     }
     PyObject *item = ext_tensor_item((TensorObject *)self);
@@ -369,7 +377,8 @@ tensor_float(PyObject *self)
 static PyObject *
 tensor_index(PyObject *self)
 {
-    PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)((TensorObject *)self)->array);
+    PyArray_Descr *descr =
+        PyArray_DESCR((PyArrayObject *)((TensorObject *)self)->array);
     if (ext_tensor_count((TensorObject *)self) != 1 || !PyDataType_ISINTEGER(descr))
         return PyErr_Format(PyExc_TypeError,
                             "only integer arrays of one element can be converted to an "

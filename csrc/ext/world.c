@@ -32,14 +32,15 @@ WorldObject *
 ext_world_find(int number)
 {
     WorldObject *current = ext_world_current();
-    if (current != NULL && current->number == number)
+    bool fits = current != NULL && current->number == number;
+    if (fits && !current->closed)
         return current;
+    PyObject *found = NULL;
     PyObject *key = listed != NULL ? PyLong_FromLong(number) : NULL;
-    if (key == NULL)
-        return NULL;
-    PyObject *found = PyDict_GetItemWithError(listed, key);
-    Py_DECREF(key);
-    return (WorldObject *)found;
+    if (key != NULL)
+        found = PyDict_GetItemWithError(listed, key);
+    Py_XDECREF(key);
+    return found == NULL && fits ? current : (WorldObject *)found;
 }
 
 int
@@ -225,31 +226,6 @@ ext_world_leave(dt_world *world, PyThreadState *state)
 {
     PyEval_RestoreThread(state);
     object_of(world)->busy = false;
-}
-
-int
-ext_wait(dt_task *task)
-{
-    dt_error err;
-    dt_status status = DT_OK;
-    if (task->finished) { /* its world may be closed since */
-        err = task->error;
-        status = err.status;
-    } else {
-        dt_world *world = task->group->world;
-        if (ext_world_check(object_of(world), task->what) < 0)
-            return -1;
-        PyThreadState *state = ext_world_enter(world);
-        if (!task->queued)
-            status = dt_start(task, &err);
-        if (status == DT_OK)
-            status = dt_wait(task, &err);
-        ext_world_leave(world, state);
-    }
-    if (status == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
 }
 
 int
