@@ -1,6 +1,6 @@
 /* execute.h: runs plans.
  *
- * Messages are slices of a few hundred KiB that are packed, sent, received and unpacked
+ * Messages are slices of up to 1 MiB that are packed, sent, received and unpacked
  * (or summed) while they are in the cache; what is contiguous on both sides goes in one
  * message without a copy. Addends are combined in the order of the ranks, so every rank
  * gets the same bits. */
@@ -26,7 +26,7 @@ typedef struct {
  * agreed on when the task runs, so that all ranks fail alike. Returns NULL only if
  * there is no memory for the run itself.
  *
- * `scratch`  bytes of pack buffers at most; 0: a default of a few MiB. */
+ * `scratch`  bytes of pack buffers at most; 0: a default of 8 MiB. */
 dt_run *dt_run_make(dt_group *group, const dt_move *moves, int count, int64_t scratch,
                     const dt_call *call);
 

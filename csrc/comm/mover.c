@@ -389,6 +389,17 @@ advance_sums(dt_mover *mover, dt_error *err)
 
 /* --- the whole --- */
 
+static dt_status
+post_receives(dt_mover *mover, dt_error *err)
+{
+    for (int k = mover->receive_active - 1; k >= 0; k--) {
+        dt_flow *flow = &mover->receives[k];
+        while (flow->busy < DT_DEPTH && !dt_cursor_ended(&flow->cursor))
+            DT_TRY(receive_message(mover, flow, err));
+    }
+    return DT_OK;
+}
+
 /* Copies the next box of what stays on this rank. */
 static void
 advance_own(dt_mover *mover)
@@ -422,8 +433,10 @@ dt_mover_begin(dt_mover *mover, const dt_round *round, uint64_t number, dt_error
     dt_counter *counter = &mover->group->world->counters[round->kind];
     counter->calls += round->counts;
     counter->messages += round->send_count;
-    bool done;
-    return dt_mover_advance(&done, mover, err);
+    /* All is posted before MPI is asked for what has come: it would copy that first,
+     * while the others wait for what this rank sends. */
+    DT_TRY(post_receives(mover, err));
+    return advance_sends(mover, err);
 }
 
 dt_status

@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum {
-    SLICE_MOST = 256 * 1024,
+    SLICE_MOST = 1024 * 1024,
     SLICE_LEAST = 4 * 1024,
-    SCRATCH_DEFAULT = 4 * 1024 * 1024,
+    SCRATCH_DEFAULT = 8 * 1024 * 1024,
     OWN_BYTES = 1024 * 1024, /* copied between two looks at the messages */
 };
 
