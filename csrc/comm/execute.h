@@ -15,8 +15,7 @@ typedef struct {
     const dt_plan *plan;
     const void *src;           /* local array, only read */
     const int64_t *src_stride; /* in bytes, one per tensor dimension; copied */
-    void
-        *dst; /* room for the local part of plan->to, in C order, aligned to 64 bytes */
+    void *dst; /* room for the part of plan->to, in C order, aligned to 64 bytes */
 } dt_move;
 
 /* Prepares moves that go together: step by step, one message per pair of ranks. All

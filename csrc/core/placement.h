@@ -19,9 +19,8 @@ typedef struct {
     dt_placement_kind kind;
     dt_reduce_op op; /* of a Partial; else DT_SUM */
     int dim; /* tensor dimension of a Shard, negative counts from the end; else 0 */
-    int64_t
-        split; /* 1; more for torch's _StridedShard: the dimension is first cut
-                  into `split` pieces, and every coordinate takes its chunk of each */
+    int64_t split; /* 1; more for torch's _StridedShard: the dimension is first cut into
+                      so many pieces, and every coordinate takes its chunk of each */
 } dt_placement;
 
 #define DT_REPLICATED ((dt_placement){.kind = DT_REPLICATE, .split = 1})
