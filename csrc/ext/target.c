@@ -2,6 +2,8 @@
  */
 #include "ext/tensor.h"
 
+#include <string.h>
+
 /* torch's rule: there is no one way to split a value into addends, so users may keep a
  * Partial but not ask for a new one. */
 static int
@@ -26,8 +28,54 @@ check_partial(const dt_layout *from, const dt_layout *to)
     return 0;
 }
 
+/* The targets that were asked for last: most moves are made again. Like the context's
+ * plans it keeps layouts alive, but no more than these. */
+typedef struct {
+    const dt_layout *from, *to; /* retained */
+    const dt_mesh *mesh;
+    dt_placement placements[DT_MESH_MAX_NDIM];
+} asked;
+
+enum { ASKED = 64 };
+
+static asked asked_last[ASKED];
+
+static asked *
+asked_place(const dt_layout *from, const dt_mesh *mesh, const dt_placement *placements)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)from >> 4;
+    for (int m = 0; m < mesh->ndim; m++)
+        hash =
+            hash * 31 + (uint64_t)placements[m].kind * 8 + (uint64_t)placements[m].dim;
+    return &asked_last[(hash ^ hash >> 12) % ASKED];
+}
+
+static bool
+was_asked(const asked *a, const dt_layout *from, const dt_mesh *mesh,
+          const dt_placement *placements)
+{
+    bool same = a->from == from && a->mesh == mesh;
+    for (int m = 0; same && m < mesh->ndim; m++)
+        same = dt_placement_equal(a->placements[m], placements[m]);
+    return same;
+}
+
+static void
+remember(asked *a, const dt_layout *from, const dt_layout *to,
+         const dt_placement *placements)
+{
+    if (a->from != NULL) {
+        dt_layout_release(ext_context, a->from);
+        dt_layout_release(ext_context, a->to);
+    }
+    dt_layout_retain(from);
+    dt_layout_retain(to);
+    *a = (asked){.from = from, .to = to, .mesh = to->mesh};
+    memcpy(a->placements, placements, sizeof *placements * (size_t)to->mesh->ndim);
+}
+
 static const dt_layout *
-layout_with(const dt_layout *from, const dt_mesh *mesh, const dt_placement *placements)
+make_layout(const dt_layout *from, const dt_mesh *mesh, const dt_placement *placements)
 {
     if (mesh != from->mesh)
         return ext_layout_make(mesh, placements, from->ndim, from->shape, from->dtype);
@@ -37,6 +85,20 @@ layout_with(const dt_layout *from, const dt_mesh *mesh, const dt_placement *plac
         return ext_layout_enter(layout);
     ext_raise(&err);
     return NULL;
+}
+
+static const dt_layout *
+layout_with(const dt_layout *from, const dt_mesh *mesh, const dt_placement *placements)
+{
+    asked *place = asked_place(from, mesh, placements);
+    if (was_asked(place, from, mesh, placements)) {
+        dt_layout_retain(place->to);
+        return place->to;
+    }
+    const dt_layout *layout = make_layout(from, mesh, placements);
+    if (layout != NULL)
+        remember(place, from, layout, placements);
+    return layout;
 }
 
 /* A Layout given as `placements`: cut points and orders included. */
