@@ -140,7 +140,7 @@ write_verdict(dt_agreement *a)
         if (label < a->call_count)
             write_call(&s, a, label);
         else
-            dt_sentence_add(&s, "others");
+            dt_sentence_add(&s, count > 1 ? "others" : "another");
     }
 }
 

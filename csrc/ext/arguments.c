@@ -100,7 +100,9 @@ ext_argument_mesh(PyObject *object, const char *what)
         mesh = Py_NewRef(object);
     }
     if (!PyObject_TypeCheck(mesh, &ext_mesh_type)) {
-        PyErr_Format(PyExc_TypeError, "%s: `device_mesh` must be a DeviceMesh, not %s",
+        PyErr_Format(PyExc_TypeError,
+                     "%s: `device_mesh` must be a DeviceMesh, not %s (placements "
+                     "go by name: placements=[...])",
                      what, Py_TYPE(mesh)->tp_name);
         Py_DECREF(mesh);
         return NULL;

@@ -115,6 +115,25 @@ ext_call_layout(dt_call *call, const dt_layout *layout)
     }
 }
 
+/* Which ranks a mesh has: calls of the same text on other ranks are others. */
+static void
+put_ranks(dt_call *call, const dt_mesh *mesh)
+{
+    enum { SHOWN = 8 };
+    ext_call_put(call, mesh->size == 1 ? " rank " : " ranks ");
+    if (mesh->ranks == NULL && mesh->size > 1) {
+        ext_call_put(call, "0-");
+        put_number(call, mesh->size - 1);
+        return;
+    }
+    for (int64_t k = 0; k < mesh->size && k < SHOWN; k++) {
+        ext_call_put(call, k == 0 ? "" : ", ");
+        put_number(call, dt_mesh_rank(mesh, k));
+    }
+    if (mesh->size > SHOWN)
+        ext_call_put(call, ", ...");
+}
+
 void
 ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to)
 {
@@ -124,12 +143,11 @@ ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to)
     dt_layout_print(text, sizeof text, to);
     ext_call_text(call, "%s, shape ", text);
     ext_call_shape(call, to->ndim, to->shape);
-    ext_call_text(call, ", %s", dt_dtype_name(to->dtype));
+    ext_call_text(call, ", %s, on", dt_dtype_name(to->dtype));
+    put_ranks(call, from->mesh);
     if (from->mesh != to->mesh) {
-        ext_call_text(call, ", mesh ");
-        ext_call_shape(call, from->mesh->ndim, from->mesh->shape);
-        ext_call_text(call, " -> ");
-        ext_call_shape(call, to->mesh->ndim, to->mesh->shape);
+        ext_call_put(call, " ->");
+        put_ranks(call, to->mesh);
     }
     ext_call_layout(call, from);
     ext_call_layout(call, to);

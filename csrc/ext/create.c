@@ -21,7 +21,7 @@ tensor(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
         ext_argument_bool(&grad, given[2]) < 0)
         return NULL;
-    PyObject *array = ext_array_of(given[0], given[1], "tensor");
+    PyObject *array = ext_array_of_numbers(given[0], given[1], "tensor");
     PyObject *copy = NULL;
     if (array != NULL && ext_check_grad(grad, (PyArrayObject *)array) == 0)
         copy = ext_array_copy((PyArrayObject *)array);
@@ -61,7 +61,7 @@ as_tensor(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     PyObject *given[2];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;
-    PyObject *array = ext_array_of(given[0], given[1], "as_tensor");
+    PyObject *array = ext_array_of_numbers(given[0], given[1], "as_tensor");
     if (array == NULL)
         return NULL;
     if (ext_is_tensor(given[0]) && ((TensorObject *)given[0])->array == array) {

@@ -91,8 +91,32 @@ cast(PyArrayObject *array, dt_dtype dtype)
                                              NPY_ARRAY_ALIGNED | NPY_ARRAY_FORCECAST);
 }
 
-PyObject *
-ext_array_of(PyObject *object, PyObject *dtype, const char *what)
+/* A mask is no part of what ranks could exchange, so it is not dropped in silence. */
+static int
+refuse_masked(PyObject *object, const char *what)
+{
+    static PyObject *masked_array;
+    if (!PyArray_Check(object) || PyArray_CheckExact(object))
+        return 0;
+    if (masked_array == NULL) {
+        PyObject *module = PyImport_ImportModule("numpy.ma");
+        masked_array =
+            module == NULL ? NULL : PyObject_GetAttrString(module, "MaskedArray");
+        Py_XDECREF(module);
+    }
+    int masked = masked_array == NULL ? -1 : PyObject_IsInstance(object, masked_array);
+    if (masked > 0)
+        PyErr_Format(PyExc_TypeError,
+                     "%s takes no masked array: a mask cannot be spread; give "
+                     "x.filled(value), and the mask as an array of its own",
+                     what);
+    return masked == 0 ? 0 : -1;
+}
+
+/* The array behind an object, in `dtype` if one is given. `numbers` says that Python's
+ * own take torch's default dtype. */
+static PyObject *
+array_of(PyObject *object, PyObject *dtype, bool numbers, const char *what)
 {
     if (ext_is_dtensor(object)) {
         PyErr_Format(PyExc_RuntimeError,
@@ -101,6 +125,8 @@ ext_array_of(PyObject *object, PyObject *dtype, const char *what)
                      what);
         return NULL;
     }
+    if (refuse_masked(object, what) < 0)
+        return NULL;
     PyObject *source = ext_is_tensor(object) ? ((TensorObject *)object)->array : object;
     PyObject *array = PyArray_FromAny(source, NULL, 0, 0,
                                       NPY_ARRAY_ALIGNED | NPY_ARRAY_ENSUREARRAY, NULL);
@@ -108,7 +134,9 @@ ext_array_of(PyObject *object, PyObject *dtype, const char *what)
         return NULL;
     dt_dtype have, want;
     int failed = ext_dtype(&have, PyArray_DESCR((PyArrayObject *)array), what);
-    want = is_python_number(object) && failed == 0 ? dtype_of_numbers(have) : have;
+    want = have;
+    if (failed == 0 && numbers && is_python_number(object))
+        want = dtype_of_numbers(have);
     if (failed == 0 && dtype != NULL && dtype != Py_None)
         failed = ext_dtype_like(&want, dtype, have, what);
     PyObject *result = NULL;
@@ -123,6 +151,18 @@ ext_array_of(PyObject *object, PyObject *dtype, const char *what)
     return result;
 }
 
+PyObject *
+ext_array_of(PyObject *object, PyObject *dtype, const char *what)
+{
+    return array_of(object, dtype, false, what);
+}
+
+PyObject *
+ext_array_of_numbers(PyObject *object, PyObject *dtype, const char *what)
+{
+    return array_of(object, dtype, true, what);
+}
+
 static PyObject *
 tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -132,7 +172,7 @@ tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Op:Tensor", names, &data, &dtype,
                                      &requires_grad))
         return NULL;
-    PyObject *array = ext_array_of(data, dtype, "Tensor");
+    PyObject *array = ext_array_of_numbers(data, dtype, "Tensor");
     if (array == NULL)
         return NULL;
     if (ext_check_grad(requires_grad != 0, (PyArrayObject *)array) < 0) {

@@ -39,8 +39,11 @@ TensorObject *ext_tensor_alloc(PyTypeObject *type, PyObject *array);
 bool ext_is_tensor(PyObject *object);
 bool ext_is_dtensor(PyObject *object);
 /* The ndarray that a user's argument is or becomes: that of a Tensor, a plain view of
- * an ndarray, or a new one. A DTensor, text and objects are refused. New reference. */
+ * an ndarray, or a new one. A DTensor, text, objects and masked arrays are refused.
+ * New reference. */
 PyObject *ext_array_of(PyObject *object, PyObject *dtype, const char *what);
+/* The same, where Python's own floats become the default dtype, as in torch.tensor. */
+PyObject *ext_array_of_numbers(PyObject *object, PyObject *dtype, const char *what);
 /* RuntimeError unless a dtype can have gradients and `requires_grad` asks for them. */
 int ext_check_grad(bool requires_grad, PyArrayObject *array);
 

@@ -159,8 +159,8 @@ ext_tensor_reduce(PyObject *object, PyObject *Py_UNUSED(protocol))
     if (ext_is_dtensor(object))
         return PyErr_Format(PyExc_TypeError,
                             "cannot pickle a DTensor: its parts are on several ranks. "
-                            "Save it with dtensor.checkpoint.save, or pickle "
-                            "x.full_tensor()");
+                            "Pickle x.full_tensor(), or x.to_local() on each rank; "
+                            "saving parts is what dtensor.checkpoint is for");
     PyObject *state =
         self->dict != NULL && PyDict_Size(self->dict) > 0 ? self->dict : Py_None;
     return Py_BuildValue("O(OOO)O", Py_TYPE(self), self->array, Py_None,
@@ -172,4 +172,4 @@ const char ext_tensor_reduce_doc[] = "__reduce_ex__($self, protocol, /)\n--\n\n"
                                      "Raises\n------\n"
                                      "TypeError\n"
                                      "    For a DTensor, whose parts are on several "
-                                     "ranks: dtensor.checkpoint saves it.\n";
+                                     "ranks; dtensor.checkpoint is for those.\n";
