@@ -23,11 +23,16 @@ for title, (start, end) in MOVES.items():
     print(explain(layout, end, rank=1000), end="\n\n")
 
 # With less scratch memory there may be another way, or none.
-layout = Layout(mesh, [Partial(), Partial()], shape, dtype)
-for limit in (None, 30_000_000, 1_000_000):
-    try:
-        plan = explain(layout, [Shard(1), Replicate()], max_bytes=limit)
+end = [Shard(1), Replicate()]
+starts: list[list[Placement]] = [[Shard(0), Shard(0)], [Partial(), Shard(0)]]
+for start in starts:
+    layout = Layout(mesh, start, shape, dtype)
+    for limit in (None, 300_000):
+        try:
+            plan = explain(layout, end, max_bytes=limit)
+        except ValueError as error:
+            print(f"{layout}: {error}")
+            continue
         steps = ", ".join(step.op for step in plan.steps)
-        print(f"max_bytes={limit}: {steps}; peak {plan.peak_bytes / 1e6:.1f} MB")
-    except ValueError as error:
-        print(error)
+        time = f"{plan.predicted_seconds * 1e3:.1f} ms"
+        print(f"{layout}, max_bytes={limit}: {steps}; {time}")

@@ -264,6 +264,8 @@ CALLBACK = {
 
 LOCAL = {
     "name z": (lambda s: s.mesh["z"], KeyError, "Invalid mesh_dim_names"),
+    "index 0": (lambda s: s.mesh[0], TypeError, r"names, not by 0: mesh\['row'\] or"),
+    "slice": (lambda s: s.mesh[:1], TypeError, "a mesh is sliced by names"),
     "names turned": (lambda s: s.mesh["column", "row"], KeyError, "ascending order"),
     "no local rank": (lambda s: s.mesh.get_local_rank(), RuntimeError, "mesh_dim"),
     "no group": (lambda s: s.mesh.get_group(), RuntimeError, "mesh_dim"),
@@ -346,6 +348,8 @@ LOCAL = {
     ),
     "tensor of text": (lambda s: tensor("abc"), TypeError, "dtype|str"),
     "explain 3": (lambda s: explain(s.x, [R, R, R]), ValueError, "same length"),
+    "explain array": (lambda s: explain(s.part, [R, R]), TypeError, "not ndarray"),
+    "explain None": (lambda s: explain(None), TypeError, "Layout, not NoneType"),
     "together 3": (lambda s: redistribute([3], None, [R, R]), TypeError, "DTensor"),
 }
 

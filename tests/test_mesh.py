@@ -117,6 +117,14 @@ def test_the_world_is_bigger_than_any_mesh(world):
         DeviceMesh("cpu", [world.size])
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_job_of_one_rank_is_told_how_to_start_more(size):
+    with pytest.raises(RuntimeError) as error:
+        run_ranks(size, init_device_mesh, "cpu", (2, 3))
+    cure = "start it with mpiexec -n 6 python ... (or ./run ranks 6 python ...)"
+    assert (cure in str(error.value)) == (size == 1)
+
+
 @pytest.mark.mpi
 def test_ranks_that_want_different_meshes_raise_everywhere(world):
     if world.size == 1:

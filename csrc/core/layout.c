@@ -59,6 +59,35 @@ order_of_splits(int *order, const dt_mesh *mesh, const int *dims, const int64_t 
     return true;
 }
 
+/* The splits of `count` mesh dimensions that the user's order means, which must not
+ * contradict splits that are given too. */
+static dt_status
+splits_of_order(int64_t *splits, const dt_order *order, const dt_mesh *mesh,
+                const int *dims, int count, bool split_given, dt_error *err)
+{
+    bool fits = order->count == count;
+    for (int k = 0; fits && k < count; k++)
+        fits = position_of(order->mesh_dims, count, dims[k]) >= 0;
+    if (!fits)
+        return dt_fail(err, DT_VALUE,
+                       "the shard order of tensor dimension %d must name each of the "
+                       "%d mesh dimensions that shard it once",
+                       order->dim, count);
+    int64_t wanted[DT_MESH_MAX_NDIM];
+    for (int k = 0; k < count; k++) {
+        int m = order->mesh_dims[k];
+        wanted[position_of(dims, count, m)] =
+            mesh->shape[m] > 1 ? split_of(mesh, order->mesh_dims, k) : 1;
+    }
+    if (split_given && memcmp(wanted, splits, sizeof *splits * (size_t)count) != 0)
+        return dt_fail(err, DT_VALUE,
+                       "the shard order of tensor dimension %d contradicts its "
+                       "_StridedShard placements; give one of the two",
+                       order->dim);
+    memcpy(splits, wanted, sizeof *splits * (size_t)count);
+    return DT_OK;
+}
+
 /* Fills the order of one dimension's cuts from splits or from the user's order, in a
  * form that is the same for all orders that hold the same boxes. */
 static dt_status
@@ -73,30 +102,9 @@ resolve_order(dt_cut *cut, dt_placement *placements, const dt_mesh *mesh, int di
         splits[k] = mesh->shape[dims[k]] > 1 ? placements[dims[k]].split : 1;
         split_given = split_given || splits[k] != 1;
     }
+    if (order != NULL)
+        DT_TRY(splits_of_order(splits, order, mesh, dims, count, split_given, err));
     cut->count = count;
-    if (order != NULL) {
-        bool fits = order->count == count;
-        for (int k = 0; fits && k < count; k++)
-            fits = position_of(order->mesh_dims, count, dims[k]) >= 0;
-        if (!fits)
-            return dt_fail(
-                err, DT_VALUE,
-                "the shard order of tensor dimension %d must name each of the "
-                "%d mesh dimensions that shard it once",
-                dim, count);
-        int64_t wanted[DT_MESH_MAX_NDIM];
-        for (int k = 0; k < count; k++)
-            wanted[position_of(dims, count, order->mesh_dims[k])] =
-                mesh->shape[order->mesh_dims[k]] > 1
-                    ? split_of(mesh, order->mesh_dims, k)
-                    : 1;
-        if (split_given && memcmp(wanted, splits, sizeof *splits * (size_t)count) != 0)
-            return dt_fail(err, DT_VALUE,
-                           "the shard order of tensor dimension %d contradicts its "
-                           "_StridedShard placements; give one of the two",
-                           dim);
-        memcpy(splits, wanted, sizeof *splits * (size_t)count);
-    }
     cut->strided = !order_of_splits(cut->mesh_dims, mesh, dims, splits, count);
     if (cut->strided)
         memcpy(cut->mesh_dims, dims, sizeof *dims * (size_t)count);

@@ -173,6 +173,8 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
         ext_call_begin(call, what);
         ext_call_text(call, "(");
         ext_call_move(call, plan->from, plan->to);
+        if (plan->max_scratch > 0)
+            ext_call_text(call, ", max_bytes=%lld", (long long)plan->max_scratch);
         ext_call_text(call, ")");
         dt_plan_retain(plan);
         if (place->plan != NULL)

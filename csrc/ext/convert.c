@@ -64,7 +64,9 @@ advice(const PyArray_Descr *descr)
     case 'T':
         return "holds text; pass numbers, such as x.astype(np.float64)";
     case 'V':
-        return "is structured; pass its fields one by one, such as x['name']";
+        if (PyDataType_HASFIELDS(descr))
+            return "is structured; pass its fields one by one, such as x['name']";
+        break; /* of ml_dtypes, say */
     }
     return "is not supported; pass x.astype(np.float32)";
 }

@@ -48,6 +48,25 @@ already_there(DTensorObject *tensor, MeshObject *mesh, PyObject *placements)
     return Py_NewRef((PyObject *)tensor);
 }
 
+/* All ranks must find it so: one that brings an array waits for the others. */
+static int
+agree_there(DTensorObject *tensor)
+{
+    const dt_layout *layout = tensor->layout->layout;
+    dt_group *group = ext_group(layout->mesh, NULL, WHAT);
+    dt_call call;
+    dt_error err;
+    if (group == NULL || group->index < 0)
+        return group == NULL ? -1 : 0;
+    ext_call_begin(&call, WHAT);
+    ext_call_put(&call, "(a DTensor that is there already)");
+    ext_call_layout(&call, layout);
+    if (ext_call_agree(group, &call, false, &err) == DT_OK)
+        return 0;
+    ext_raise(&err);
+    return -1;
+}
+
 /* --- arguments --- */
 
 int
@@ -285,6 +304,8 @@ ext_distribute_tensor(PyObject *Py_UNUSED(module), PyObject *const *args,
             : deliver(&d, given);
     if (result == NULL && ext_is_dtensor(given[TENSOR]))
         ext_fail_together(d.mesh->mesh, NULL, WHAT);
+    else if (result == given[TENSOR] && agree_there((DTensorObject *)result) < 0)
+        Py_CLEAR(result);
     Py_DECREF(d.mesh);
     Py_XDECREF(d.array);
     return result;

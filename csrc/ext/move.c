@@ -140,6 +140,14 @@ note_error(dt_call *call)
     }
 }
 
+/* Whether the ranks compare this call, although nothing is sent here: another rank may
+ * have asked for something else. */
+static bool
+is_compared(const journey *j, const ext_item *item)
+{
+    return j->world->check && item->from->mesh->size > 1;
+}
+
 /* Plans item i and makes room for its result; what sends nothing is done at once. */
 static int
 prepare_item(journey *j, int i)
@@ -158,7 +166,8 @@ prepare_item(journey *j, int i)
         return -1;
     }
     const dt_plan *plan = j->plans[i];
-    bool local = dt_plan_local(plan);
+    bool local =
+        plan->step_count == 0 || (dt_plan_local(plan) && !is_compared(j, item));
     int failed = 0;
     if (!local)
         j->remote++;

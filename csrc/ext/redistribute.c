@@ -271,12 +271,27 @@ placements_each(PyObject *placements, Py_ssize_t count, const char *what)
     return -1;
 }
 
+/* Tells the ranks of the first DTensor of a list, if it has one, that this rank's list
+ * is no good. */
+static PyObject *
+refuse_list(PyObject *object, const char *what)
+{
+    Py_ssize_t count = is_list(object) ? PySequence_Fast_GET_SIZE(object) : 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(object, i);
+        if (ext_is_dtensor(item))
+            return ext_fail_together(((DTensorObject *)item)->layout->layout->mesh,
+                                     NULL, what);
+    }
+    return NULL;
+}
+
 static PyObject *
 redistribute_some(PyObject *object, wishes *w, PyObject *const *given)
 {
     PyObject *tensors = tensors_of(object, w->what);
     if (tensors == NULL)
-        return NULL;
+        return refuse_list(object, w->what);
     Py_ssize_t count = PyTuple_GET_SIZE(tensors);
     PyObject *result = NULL;
     if (count == 0)

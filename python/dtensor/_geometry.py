@@ -130,10 +130,16 @@ def grid(
 def check_size(size: int, world_size: int) -> None:
     """RuntimeError for a mesh that has more ranks than there are."""
     if size > world_size:
-        raise RuntimeError(
+        sentence = (
             f"Mesh should not be bigger than default world size {world_size}, but "
             f"found {size} ranks!"
         )
+        if world_size == 1:  # most likely a script without a launcher
+            sentence += (
+                f" This is a job of one rank: start it with mpiexec -n {size} python "
+                f"... (or ./run ranks {size} python ...)"
+            )
+        raise RuntimeError(sentence)
 
 
 def check_ranks(mesh: npt.ArrayLike, world_size: int) -> npt.NDArray[np.int64]:

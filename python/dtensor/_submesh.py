@@ -201,12 +201,19 @@ class Grid(_C.Mesh):
         ------
         RuntimeError
             If the mesh has no names.
+        TypeError
+            If it is given something else than names, such as an index.
         KeyError
             If a name is unknown, or the names are not in the order of the dimensions.
         """
         if self.names is None:
             raise RuntimeError("Cannot slice a DeviceMesh without mesh_dim_names!")
         given = mesh_dim_names
+        if not isinstance(given, Sequence):
+            raise TypeError(
+                f"a mesh is sliced by names, not by {given!r}: "
+                + " or ".join(f"mesh[{name!r}]" for name in self.names)
+            )
         names = (given,) if isinstance(given, str) else tuple(given)
         if names == self.names:
             return self

@@ -35,7 +35,8 @@ class Step:
 class Explanation:
     """A plan for a move: its steps, and what they cost one rank.
 
-    ``str()`` gives a table. What it says is what runs.
+    ``str()`` gives a table, or "nothing to move" for a plan without steps. What it says
+    is what runs.
     """
 
     rank: int
@@ -63,12 +64,14 @@ class Explanation:
         return sum(step.messages for step in self.steps)
 
     def __str__(self) -> str:
+        if not self.steps:
+            return "nothing to move"
         head = ("step", "mesh dims", "from", "to", "sent", "received", "messages")
         rows = [head]
         for step in self.steps:
             dims = ", ".join(map(str, step.mesh_dims)) or "-"
             rows.append((step.op, dims, step.from_, step.to, *_counts(step)))
-        if len(self.steps) != 1:
+        if len(self.steps) > 1:
             rows.append(("total", "", "", "", *_counts(self)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(_pad, row, widths, range(7))).rstrip() for row in rows]
@@ -138,6 +141,8 @@ def explain(
 
     Raises
     ------
+    TypeError
+        If `x` is neither a DTensor nor a Layout.
     ValueError
         If there are more or fewer placements than mesh dimensions, or no plan keeps
         `max_bytes`.
@@ -153,6 +158,11 @@ def explain(
     (['all_to_all'], 48)
     """
     layout = x._spec if isinstance(x, _C.DTensor) else x
+    if not isinstance(layout, _C.Layout):
+        raise TypeError(
+            f"explain takes a DTensor or a Layout, not {type(x).__name__}; "
+            "distribute_tensor and DTensor.from_local make a DTensor of an array"
+        )
     if rank is None:
         rank = layout.mesh.get_rank() if layout.mesh.world else 0
     if isinstance(placements, _C.Layout):
