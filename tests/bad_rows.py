@@ -233,6 +233,26 @@ MOVE_DIFFER = {
         RuntimeError,
         "distribute_tensor",
     ),
+    "a number in a list": (
+        lambda s: redistribute([s.x, 3], placements=[S1, R]),
+        TypeError,
+        "expected a DTensor",
+    ),
+    "already there": (
+        lambda s: distribute_tensor(s.x, s.mesh, [R, S0]),
+        RuntimeError,
+        "there already",
+    ),
+}
+
+
+def good_slice(s: Scene, place: Any = S0, **kw: Any) -> DTensor:
+    return spread(s, None, s.line, [R]).redistribute(placements=[place], **kw)
+
+
+SLICE_DIFFER = {
+    "place": (lambda s: good_slice(s, S1), RuntimeError, r"\[R\] -> \[S\(1\)\]"),
+    "dtype": (lambda s: good_slice(s, forward_dtype="f4"), RuntimeError, "float32"),
 }
 
 
@@ -365,6 +385,7 @@ def rows() -> dict[str, Row]:
         ("from_local", WRAP_DIFFER, wrap, "one rank"),
         ("redistribute", MOVE, move, "anywhere"),
         ("redistribute", MOVE_DIFFER, move, "one rank"),
+        ("slice", SLICE_DIFFER, good_slice, "one rank"),
         ("from_callback", CALLBACK, good_callback, "anywhere"),
         ("local", LOCAL, None, "anywhere"),
     ]

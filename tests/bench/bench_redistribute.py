@@ -258,9 +258,9 @@ def check_rivals(x: DTensor, to: Placement, rivals: list[Entry], dst: Array) -> 
         assert np.array_equal(dst, mine), f"{rival.name} does not do this move"
 
 
-def memcpy(dst: Array) -> Entry:
-    """A copy of as many bytes as the result has, by all ranks at once."""
-    to, from_ = dst.reshape(-1), np.ones(dst.size, np.float32)
+def memcpy(size: int) -> Entry:
+    """A copy of as many elements as the result has, by all ranks at once."""
+    to, from_ = np.zeros(size, np.float32), np.ones(size, np.float32)
     return Entry("memcpy", lambda: np.copyto(to, from_))
 
 
@@ -285,7 +285,7 @@ def measure(move: str, from_: Placement, to: Placement, size: int) -> Row:
         Entry("ours", ours, lambda: set_check(False)),
         *rivals,
         Entry("checked", ours, lambda: set_check(True)),
-        memcpy(dst),
+        memcpy(dst.size),
     ]
     trial = medians(COMM, entries, 1)
     repeats = repeats_for(sum(trial.values()))

@@ -28,9 +28,10 @@ def _spans(
     """Seconds from the first rank's start to the last one's end: repeats x entries."""
     clock = np.empty((2, repeats, len(entries)))
     for repeat in range(repeats):
-        for k, entry in enumerate(entries):
-            entry.before()
-            call = entry.call
+        # Nobody always finds the caches as the same other one left them.
+        for k in np.random.default_rng(repeat).permutation(len(entries)):
+            entries[k].before()
+            call = entries[k].call
             comm.Barrier()
             clock[0, repeat, k] = time.perf_counter()
             for _ in range(batches[k]):
@@ -45,7 +46,7 @@ def _spans(
 def medians(
     comm: MPI.Intracomm, entries: Sequence[Entry], repeats: int
 ) -> dict[str, float]:
-    """Return the seconds of one call of each entry, measured A B C A B C ...
+    """Return the seconds of one call of each entry, measured in turn.
 
     The ranks must be on one machine: its monotonic clock is the same for all.
     """
