@@ -17,8 +17,8 @@ dt_step_name(dt_step_kind kind)
 
 enum { ONE_ROUND_BYTES = 1 << 20, MORE_BYTES = 1 << 14 };
 
-/* One round sends bytes * (ranks - 1), two send nearly twice the bytes but no more: with
- * two ranks it is the same. Past the caches two rounds are faster all the same. */
+/* One round sends bytes * (ranks - 1), two send nearly twice the bytes but no more:
+ * with two ranks it is the same. Past the caches two rounds are faster all the same. */
 bool
 dt_in_one_round(int64_t bytes, int64_t ranks)
 {
