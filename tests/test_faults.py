@@ -108,6 +108,22 @@ def test_an_exit_with_a_failure_ends_the_job(exit):
     assert "7" in exit or "a sentence" in output
 
 
+@pytest.mark.parametrize("exit", ["sys.exit(0)", "raise SystemExit(3)"])
+def test_a_rank_that_has_ended_is_not_waited_for(exit):
+    body = f"""
+    if rank == 1:
+        {exit}
+    try:
+        x.full_tensor()
+    except RuntimeError as error:
+        print("told:", error)
+    """
+    _, output, seconds = job(body, DTENSOR_TIMEOUT="300")
+    assert output.count("waits for rank 1, which has ended") == 2 and seconds < 30, (
+        output
+    )
+
+
 def test_an_exit_that_somebody_catches_ends_nothing():
     body = """
     def leave():

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from jobs import run
 
@@ -73,7 +74,7 @@ def test_a_script_of_the_documentation_runs(name, tmp_path):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_example_of_a_docstring_gives_what_it_says(name):
     names = {n: getattr(module, n) for module in MODULES for n in module.__all__}
-    names |= {"np": pytest.importorskip("numpy"), "dtensor": dtensor}
+    names |= {"np": np, "dtensor": dtensor}
     names["mesh"] = dtensor.init_device_mesh("cpu", (1,))
     text = inspect.getdoc(PUBLIC[name])
     test = doctest.DocTestParser().get_doctest(text, names, name, None, 0)

@@ -241,6 +241,8 @@ dt_world_close(dt_world *world)
         return;
     dt_give_up_all(world, "its world was closed");
     dt_world_forget_runs(world);
+    if (world->transport->size > 1 && !world->broken)
+        dt_notes_farewell(world->notes);
     dt_transport *transport = world->transport;
     world_free(world);
     transport->table->close(transport);

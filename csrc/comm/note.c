@@ -131,6 +131,14 @@ dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind, const cha
 }
 
 void
+dt_notes_farewell(dt_notes *notes)
+{
+    const dt_group *all = notes->world->all;
+    note n = {.group = all->hash, .kind = DT_NOTE_ENDED};
+    letter_send(notes, &n, all->ranks, all->size);
+}
+
+void
 dt_notes_wait_ended(dt_notes *notes)
 {
     notes->waiting = false;
@@ -228,6 +236,18 @@ dt_notes_left(const dt_notes *notes, const dt_task *task)
             return h->note.text;
     }
     return NULL;
+}
+
+int
+dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds)
+{
+    double before = dt_now() - seconds;
+    for (int place = 0; place < task->group->size; place++) {
+        const heard *h = notes->last[DT_NOTE_ENDED][task->group->ranks[place]];
+        if (h != NULL && h->when <= before)
+            return task->group->ranks[place];
+    }
+    return -1;
 }
 
 uint64_t

@@ -8,9 +8,10 @@
 typedef enum {
     DT_NOTE_WAITS, /* in a task, for long */
     DT_NOTE_LEFT,  /* has given a task up that had begun; the text says why */
+    DT_NOTE_ENDED, /* has closed its world: it will come to no task any more */
 } dt_note_kind;
 
-enum { DT_NOTE_KINDS = DT_NOTE_LEFT + 1 };
+enum { DT_NOTE_KINDS = DT_NOTE_ENDED + 1 };
 
 dt_status dt_notes_make(dt_notes **out, dt_world *world, dt_error *err);
 void dt_notes_free(dt_notes *notes); /* may be NULL */
@@ -28,6 +29,13 @@ void dt_notes_wait_ended(dt_notes *notes);
 
 /* Why a rank has left this task: its text, or NULL where none has. */
 const char *dt_notes_left(const dt_notes *notes, const dt_task *task);
+
+/* Tells all ranks of the world that this one has ended. */
+void dt_notes_farewell(dt_notes *notes);
+
+/* A rank of the task's group that has said so at least `seconds` ago; -1: none. It may
+ * have done its part of the task before. */
+int dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds);
 
 /* The number under which the others go on, where some of them have left the task of
  * this number; else the same number. *same_call says that one of those was in a call

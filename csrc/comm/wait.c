@@ -10,6 +10,7 @@ static const double POLL_SECONDS = 0.05;
 static const double LATE_SECONDS = 1.0;    /* then the others are told that one waits */
 static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadline */
 static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
+static const double ENDED_SECONDS = 10.0;  /* for a rank that has ended, but was here */
 static const double ASLEEP_SECONDS = 0.02; /* a pause in which others may have left */
 enum { ASLEEP_LOOKS = 8 };
 
@@ -263,9 +264,19 @@ heed_time(vigil *v, double now)
     dt_notes_collect(world->notes);
 
     const char *left = dt_notes_left(world->notes, head);
+    /* A rank that has ended may have been here before, and a slow one keep this one
+     * waiting: so it is not missed at once. */
+    int ended = head->moved || waited < ENDED_SECONDS
+                    ? -1
+                    : dt_notes_ended(world->notes, head, ENDED_SECONDS);
+    char text[1024];
     if (left != NULL) {
-        char text[1024];
         snprintf(text, sizeof text, "%s", left);
+        give_up(v, DT_RUNTIME, text, text);
+    } else if (ended >= 0) {
+        snprintf(text, sizeof text,
+                 "%s #%" PRIu64 " waits for rank %d, which has ended", head->what,
+                 head->number, ended);
         give_up(v, DT_RUNTIME, text, text);
     } else if (waited > world->timeout + grace_seconds(world) ||
                (waited > world->timeout && dt_notes_all_wait(world->notes, head))) {
