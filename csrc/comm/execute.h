@@ -25,7 +25,7 @@ typedef struct {
  * agreed on when the task runs, so that all ranks fail alike. Returns NULL only if
  * there is no memory for the run itself.
  *
- * `scratch`  bytes of pack buffers at most; 0: a default of 8 MiB. */
+ * `scratch`  bytes of pack buffers at most; 0: a default of 12 MiB. */
 dt_run *dt_run_make(dt_group *group, const dt_move *moves, int count, int64_t scratch,
                     const dt_call *call);
 

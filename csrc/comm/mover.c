@@ -18,7 +18,7 @@ typedef struct {
 struct dt_flow {
     const dt_stream *stream;
     dt_cursor cursor;
-    slot slots[DT_DEPTH];
+    slot slots[DT_RING]; /* of a receiving one DT_DEPTH are used */
     int oldest, busy;
 };
 
@@ -59,10 +59,10 @@ flow_room(const dt_round *round, int64_t streams, bool receiving)
 }
 
 static void
-place_buffers(dt_flow *flows, int count, char **at, size_t bytes)
+place_buffers(dt_flow *flows, int count, int each, char **at, size_t bytes)
 {
     for (int k = 0; k < count; k++)
-        for (int s = 0; s < DT_DEPTH; s++) {
+        for (int s = 0; s < each; s++) {
             flows[k].slots[s].buffer = *at;
             *at += bytes;
         }
@@ -103,13 +103,16 @@ dt_mover_bind(dt_mover *mover, dt_error *err)
     size_t flows = (size_t)(mover->send_room + mover->receive_room);
     if (flows == 0)
         return DT_OK;
-    mover->memory = dt_memory_take(mover->buffer_bytes * (flows * DT_DEPTH + 2));
+    size_t buffers = (size_t)(mover->send_room * DT_RING) +
+                     (size_t)(mover->receive_room * DT_DEPTH) + 2;
+    mover->memory = dt_memory_take(mover->buffer_bytes * buffers);
     if (mover->memory == NULL)
         return dt_fail(err, DT_MEMORY, "no memory for the buffers of a collective");
     mover->spare = mover->memory;
     char *at = mover->memory + 2 * mover->buffer_bytes;
-    place_buffers(mover->sends, mover->send_room, &at, mover->buffer_bytes);
-    place_buffers(mover->receives, mover->receive_room, &at, mover->buffer_bytes);
+    size_t bytes = mover->buffer_bytes;
+    place_buffers(mover->sends, mover->send_room, DT_RING, &at, bytes);
+    place_buffers(mover->receives, mover->receive_room, DT_DEPTH, &at, bytes);
     return DT_OK;
 }
 
@@ -177,7 +180,7 @@ unpack(const dt_box *box, const char *in)
 static dt_status
 send_message(dt_mover *mover, dt_flow *flow, dt_error *err)
 {
-    slot *s = &flow->slots[(flow->oldest + flow->busy) % DT_DEPTH];
+    slot *s = &flow->slots[(flow->oldest + flow->busy) % DT_RING];
     dt_box box, more;
     dt_cursor_next(&box, &flow->cursor, 0, 0);
     size_t itemsize = box.lane->itemsize;
@@ -208,7 +211,7 @@ collect_sent(dt_mover *mover, dt_flow *flow, dt_error *err)
         DT_TRY(dt_test(&done, mover->group, &flow->slots[flow->oldest].request, err));
         if (!done)
             return DT_OK;
-        flow->oldest = (flow->oldest + 1) % DT_DEPTH;
+        flow->oldest = (flow->oldest + 1) % DT_RING;
         flow->busy--;
     }
     return DT_OK;
@@ -459,7 +462,7 @@ abandon_flows(dt_mover *mover, dt_flow *flows, int count)
 {
     bool free_now = true;
     for (int k = 0; k < count; k++)
-        for (int s = 0; s < DT_DEPTH; s++)
+        for (int s = 0; s < DT_RING; s++)
             if (flows[k].slots[s].request.handle != NULL &&
                 !dt_cancel(mover->group, &flows[k].slots[s].request))
                 free_now = false;

@@ -7,6 +7,8 @@
 enum {
     DT_WINDOW = 16, /* streams under way at once, in each direction */
     DT_DEPTH = 2,   /* messages under way in each */
+    DT_RING = 4, /* pack buffers of a stream that is sent, used in turn: it is dear to
+                    write to what the receiver has read a moment ago */
 };
 
 typedef struct dt_flow dt_flow;

@@ -6,7 +6,7 @@
 enum {
     SLICE_MOST = 1024 * 1024,
     SLICE_LEAST = 4 * 1024,
-    SCRATCH_DEFAULT = 8 * 1024 * 1024,
+    SCRATCH_DEFAULT = 12 * 1024 * 1024,
     OWN_BYTES = 1024 * 1024, /* copied between two looks at the messages */
 };
 
@@ -276,7 +276,7 @@ choose_slice(dt_round *round, int64_t ranks, int64_t scratch)
     int64_t peers = ranks > 1 ? ranks - 1 : 1;
     if (peers > 16 && !round->reduced)
         peers = 16;
-    int64_t share = (scratch > 0 ? scratch : SCRATCH_DEFAULT) / (4 * peers);
+    int64_t share = (scratch > 0 ? scratch : SCRATCH_DEFAULT) / (6 * peers);
     int64_t slice = SLICE_MOST;
     while (slice > SLICE_LEAST && slice > share)
         slice /= 2;
