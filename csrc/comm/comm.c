@@ -41,20 +41,22 @@ dt_timeout_read(double *out, dt_error *err)
 }
 
 static dt_status
-check_read(bool *out, dt_error *err)
+check_read(dt_check *out, dt_error *err)
 {
     const char *text = getenv("DTENSOR_CHECK");
-    bool off = text != NULL && strcmp(text, "0") == 0;
-    if (!off && text != NULL && *text != '\0' && strcmp(text, "1") != 0)
-        return dt_fail(err, DT_VALUE, "DTENSOR_CHECK must be 0 or 1, it is \"%.40s\"",
-                       text);
-    *out = !off;
+    if (text == NULL || *text == '\0')
+        *out = DT_CHECK_CALLS;
+    else if (text[1] == '\0' && *text >= '0' && *text <= '2')
+        *out = (dt_check)(*text - '0');
+    else
+        return dt_fail(err, DT_VALUE,
+                       "DTENSOR_CHECK must be 0, 1 or 2, it is \"%.40s\"", text);
     return DT_OK;
 }
 
 /* The same sentence on all ranks: what is compared is known to all of them. */
 static dt_status
-compare_checks(const dt_world *world, const bool *checks, dt_error *err)
+compare_checks(const dt_world *world, const dt_check *checks, dt_error *err)
 {
     for (int rank = 1; rank < world->transport->size; rank++)
         if (checks[rank] != checks[0])
@@ -184,7 +186,7 @@ world_free(dt_world *world)
 /* The first words between the ranks: that all are there, made of the same program and
  * prepared, and how they are set. */
 static dt_status
-greet(dt_world *world, const dt_error *local, bool *checks, dt_error *err)
+greet(dt_world *world, const dt_error *local, dt_check *checks, dt_error *err)
 {
     static const char version[] = "dtensor protocol 1";
     dt_call call = {.hash = dt_hash(0, version, sizeof version), .local = *local};
@@ -224,7 +226,7 @@ dt_world_make(dt_world **out, dt_transport *transport, dt_error *err)
                        transport->size);
     world->transport = transport;
     world->timeout = DT_TIMEOUT_DEFAULT;
-    world->check = true;
+    world->check = DT_CHECK_CALLS;
     dt_status status = world_start(world, err);
     if (status != DT_OK) {
         world_free(world);

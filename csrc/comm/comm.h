@@ -62,13 +62,20 @@ typedef struct {
     int64_t calls, bytes, messages; /* bytes and messages that it sent */
 } dt_counter;
 
+/* What the ranks compare: DTENSOR_CHECK. */
+typedef enum {
+    DT_CHECK_NOTHING,
+    DT_CHECK_CALLS,  /* every collective call, before data move (the default) */
+    DT_CHECK_ARRAYS, /* also plain arrays that operators take for replicated */
+} dt_check;
+
 struct dt_world {
     dt_transport *transport;
     dt_cost cost;
     dt_counter counters[DT_STEP_KINDS]; /* since the world was made; execute.c's */
     dt_run *kept_runs;                  /* execute.c's */
     double timeout; /* seconds that a wait may take; DTENSOR_TIMEOUT, default 300 */
-    bool check;     /* compare every collective across ranks first; DTENSOR_CHECK */
+    dt_check check; /* DTENSOR_CHECK */
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */
     dt_status (*poll)(void *data);
     void *poll_data;

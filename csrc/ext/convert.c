@@ -97,6 +97,15 @@ ext_dtype(dt_dtype *out, PyArray_Descr *descr, const char *what)
     return 0;
 }
 
+bool
+ext_dtype_is(PyArray_Descr *descr, dt_dtype dtype)
+{
+    int number = descr->type_num;
+    if (number >= 0 && number < NPY_NTYPES_LEGACY)
+        return DTYPE_OF[number] == (int)dtype + 1 && PyArray_ISNBO(descr->byteorder);
+    return dtype == DT_BFLOAT16 && is_bfloat16(descr);
+}
+
 static PyArray_Descr *
 bfloat16_descr(void)
 {
@@ -258,4 +267,15 @@ ext_tuple(const int64_t *values, int count)
             PyTuple_SET_ITEM(tuple, k, value);
     }
     return tuple;
+}
+
+PyObject *
+ext_import(PyObject **kept, const char *module, const char *name)
+{
+    if (*kept == NULL) {
+        PyObject *imported = PyImport_ImportModule(module);
+        *kept = imported == NULL ? NULL : PyObject_GetAttrString(imported, name);
+        Py_XDECREF(imported);
+    }
+    return *kept;
 }

@@ -35,6 +35,8 @@ extern PyObject *ext_mpi_error; /* dtensor.MPIError, a RuntimeError */
 /* TypeError for a dtype that is no native-endian number or boolean. `what` names the
  * function for the message. */
 int ext_dtype(dt_dtype *out, PyArray_Descr *descr, const char *what);
+/* Whether an array's dtype is this one. */
+bool ext_dtype_is(PyArray_Descr *descr, dt_dtype dtype);
 /* Any dtype-like object (np.float32, "float32", a dtype; None gives `fallback`). */
 int ext_dtype_like(dt_dtype *out, PyObject *object, dt_dtype fallback,
                    const char *what);
@@ -46,6 +48,8 @@ int ext_shape(int64_t out[DT_MAX_NDIM], PyObject *object, const char *what);
 int ext_placements(dt_placement out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
                    PyObject *object, const char *what);
 PyObject *ext_tuple(const int64_t *values, int count); /* of ints */
+/* An attribute of a module, imported at first use and kept in *kept; borrowed. */
+PyObject *ext_import(PyObject **kept, const char *module, const char *name);
 
 /* --- memory.c --- */
 
@@ -124,6 +128,9 @@ int ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
                    const char *what);
 /* The group of a mesh, or of the union of two meshes (b may be NULL or a). */
 dt_group *ext_group(const dt_mesh *a, const dt_mesh *b, const char *what);
+
+/* In a thread that is a rank of its own: that rank + 1; else 0. */
+extern _Thread_local int ext_thread_rank;
 
 /* What world_type.c needs. */
 WorldObject *ext_world_current(void); /* this thread's own; borrowed, NULL: none */

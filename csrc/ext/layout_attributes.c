@@ -149,6 +149,10 @@ static int
 read_place(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh, PyObject *object,
            const char *what)
 {
+    if (object == Py_None && mesh->world == 0 && mesh->size == 1) {
+        dt_mesh_coordinate(out, mesh, 0); /* all of it is here */
+        return 1;
+    }
     if (object == Py_None)
         return ext_coordinate(out, mesh, what);
     if (PyIndex_Check(object) && !PyArray_Check(object)) {

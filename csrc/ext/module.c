@@ -1,6 +1,6 @@
 /* module.c: the module dtensor._C. */
 #define EXT_IMPORTS_NUMPY
-#include "ext/ext.h"
+#include "ext/op.h"
 
 dt_context *ext_context;
 
@@ -20,6 +20,11 @@ static const struct {
     {&ext_world_type, {NULL}},
     {&ext_tensor_type, {NULL}},
     {&ext_dtensor_type, {NULL}},
+    {&ext_rule_type, {NULL}},
+    {&ext_call_type, {NULL}},
+    {&ext_part_type, {NULL}},
+    {&ext_operand_type, {NULL}},
+    {&ext_operator_type, {NULL}},
 };
 
 /* Sets __match_args__ of a type that is ready, where it has some. */
@@ -46,15 +51,31 @@ set_match_args(PyTypeObject *type, const char *const *fields)
     return status;
 }
 
+/* x.T and the like, which Tensor has beside its own table. */
+static int
+add_attributes(PyTypeObject *type, PyGetSetDef *table)
+{
+    int failed = 0;
+    for (; table->name != NULL && failed == 0; table++) {
+        PyObject *attribute = PyDescr_NewGetSet(type, table);
+        failed = attribute == NULL
+                     ? -1
+                     : PyDict_SetItemString(type->tp_dict, table->name, attribute);
+        Py_XDECREF(attribute);
+    }
+    return failed;
+}
+
 int
 ext_add_types(PyObject *module)
 {
+    ext_fill_number_slots(&ext_tensor_numbers);
     for (size_t k = 0; k < sizeof TYPES / sizeof *TYPES; k++)
         if (PyType_Ready(TYPES[k].type) < 0 ||
             set_match_args(TYPES[k].type, TYPES[k].match) < 0 ||
             PyModule_AddType(module, TYPES[k].type) < 0)
             return -1;
-    return 0;
+    return add_attributes(&ext_tensor_type, ext_slot_attributes);
 }
 
 static int
@@ -91,8 +112,10 @@ static PyMethodDef module_methods[] = {
 static int
 module_fill(PyObject *module)
 {
-    PyMethodDef *tables[] = {ext_world_methods, ext_memory_methods, ext_create_methods,
-                             ext_redistribute_methods, ext_explain_methods};
+    PyMethodDef *tables[] = {ext_world_methods,   ext_memory_methods,
+                             ext_create_methods,  ext_redistribute_methods,
+                             ext_explain_methods, ext_op_methods,
+                             ext_protocol_methods};
     import_array1(-1);
     if (ext_context == NULL)
         ext_context = dt_context_make();
@@ -103,7 +126,9 @@ module_fill(PyObject *module)
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         if (PyModule_AddFunctions(module, tables[k]) < 0)
             return -1;
-    return add_mpi_error(module) < 0 ? -1 : ext_add_types(module);
+    if (add_mpi_error(module) < 0 || ext_add_types(module) < 0)
+        return -1;
+    return ext_add_local_shape(module);
 }
 
 static PyModuleDef_Slot module_slots[] = {

@@ -113,6 +113,24 @@ move_locally(const ext_item *item, const dt_plan *plan, int64_t rank)
     return -1;
 }
 
+int
+ext_move_here(ext_item *item, const dt_plan *plan, const char *what)
+{
+    dt_world *world = ext_world(item->from->mesh, what);
+    if (world == NULL)
+        return -1;
+    if (plan->step_count == 0) {
+        item->result = Py_NewRef(item->array);
+        return 0;
+    }
+    item->result = ext_part(item->to, world->transport->rank);
+    if (item->result == NULL || move_locally(item, plan, world->transport->rank) < 0) {
+        Py_CLEAR(item->result);
+        return -1;
+    }
+    return 0;
+}
+
 /* --- all items of a call --- */
 
 typedef struct {
@@ -145,7 +163,7 @@ note_error(dt_call *call)
 static bool
 is_compared(const journey *j, const ext_item *item)
 {
-    return j->world->check && item->from->mesh->size > 1;
+    return j->world->check != DT_CHECK_NOTHING && item->from->mesh->size > 1;
 }
 
 /* Plans item i and makes room for its result; what sends nothing is done at once. */
@@ -329,6 +347,18 @@ move_inside(journey *j, dt_group *group, PyObject **pending)
     return failed;
 }
 
+/* On meshes without ranks there is no data: only the layouts change. */
+static int
+move_nothing(ext_item *items, int count)
+{
+    for (int i = 0; i < count; i++) {
+        items[i].result = ext_part(items[i].to, -1);
+        if (items[i].result == NULL)
+            return -1;
+    }
+    return 0;
+}
+
 int
 ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
                const dt_error *local, PyObject **pending)
@@ -347,6 +377,8 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
         j.call.local = *local;
     j.remote = 0;
     j.unplanned = false;
+    if (count > 0 && items[0].from->mesh->world == 0 && items[0].to->mesh->world == 0)
+        return move_nothing(items, count);
     j.world = count == 0 ? NULL : ext_world(items[0].from->mesh, what);
     dt_group *group = NULL;
     if (j.world != NULL)

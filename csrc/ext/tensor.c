@@ -1,5 +1,5 @@
 /* Tensor: the type, how one is made, lives, is shown and dies. */
-#include "ext/tensor.h"
+#include "ext/op.h"
 
 #include <stddef.h>
 
@@ -98,12 +98,7 @@ refuse_masked(PyObject *object, const char *what)
     static PyObject *masked_array;
     if (!PyArray_Check(object) || PyArray_CheckExact(object))
         return 0;
-    if (masked_array == NULL) {
-        PyObject *module = PyImport_ImportModule("numpy.ma");
-        masked_array =
-            module == NULL ? NULL : PyObject_GetAttrString(module, "MaskedArray");
-        Py_XDECREF(module);
-    }
+    ext_import(&masked_array, "numpy.ma", "MaskedArray");
     int masked = masked_array == NULL ? -1 : PyObject_IsInstance(object, masked_array);
     if (masked > 0)
         PyErr_Format(PyExc_TypeError,
@@ -269,17 +264,12 @@ tensor_repr(PyObject *object)
     return result;
 }
 
-static Py_ssize_t
-tensor_length(PyObject *object)
+/* x == y is elementwise, so that objects are told apart by identity. */
+static Py_hash_t
+tensor_hash(PyObject *self)
 {
-    int64_t shape[DT_MAX_NDIM];
-    if (ext_tensor_shape(shape, (TensorObject *)object) > 0)
-        return (Py_ssize_t)shape[0];
-    PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
-    return -1;
+    return _Py_HashPointer(self);
 }
-
-static PyMappingMethods tensor_mapping = {.mp_length = tensor_length};
 
 PyDoc_STRVAR(
     tensor_doc,
@@ -314,7 +304,11 @@ PyTypeObject ext_tensor_type = {
     .tp_traverse = tensor_traverse,
     .tp_clear = tensor_clear,
     .tp_repr = tensor_repr,
-    .tp_as_mapping = &tensor_mapping,
+    .tp_as_mapping = &ext_tensor_mapping,
+    .tp_as_sequence = &ext_tensor_sequence,
+    .tp_richcompare = ext_tensor_compare,
+    .tp_hash = tensor_hash,
+    .tp_iter = ext_tensor_iter,
     .tp_as_number = &ext_tensor_numbers,
     .tp_getset = ext_tensor_attributes,
     .tp_methods = ext_tensor_methods,

@@ -76,6 +76,13 @@ PyObject *ext_tensor_reduce(PyObject *object, PyObject *protocol);
 extern const char ext_tensor_copy_doc[], ext_tensor_deepcopy_doc[],
     ext_tensor_reduce_doc[];
 
+/* --- dlpack.c --- */
+
+PyObject *ext_tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames);
+PyObject *ext_tensor_dlpack_device(PyObject *self, PyObject *ignored);
+extern const char ext_tensor_dlpack_doc[], ext_tensor_dlpack_device_doc[];
+
 /* --- dtensor.c, gather.c, from_local.c --- */
 
 extern PyGetSetDef ext_dtensor_attributes[];
@@ -190,6 +197,8 @@ typedef struct {
  * under way at return: *pending is then an object for ext_pending_wait, else NULL. */
 int ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
                    const dt_error *local, PyObject **pending);
+/* Moves one item by a plan that sends nothing, without a word to other ranks. */
+int ext_move_here(ext_item *item, const dt_plan *plan, const char *what);
 /* A new array for this rank's part of a layout. */
 PyObject *ext_part(const dt_layout *layout, int64_t rank);
 

@@ -1,7 +1,7 @@
 /* The methods of Tensor. Those that look at elements serve this rank's array; a DTensor
  * is gathered first for item(), bool() and the like, and else refuses unless every rank
  * has all of it. */
-#include "ext/tensor.h"
+#include "ext/op.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -329,9 +329,19 @@ PyMethodDef ext_tensor_methods[] = {
     {"wait", tensor_wait, METH_NOARGS, wait_doc},
     {"__array__", FAST(tensor_array), METH_FASTCALL | METH_KEYWORDS, array_doc},
     {"__complex__", tensor_complex, METH_NOARGS, complex_doc},
+    {"__array_ufunc__", FAST(ext_tensor_ufunc), METH_FASTCALL | METH_KEYWORDS,
+     "__array_ufunc__($self, ufunc, method, /, *inputs, **kwargs)\n--\n\n"
+     "Answer a ufunc of NumPy's; see NEP 13.\n"},
+    {"__array_function__", ext_tensor_function, METH_VARARGS,
+     "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
+     "Answer a function of NumPy's; see NEP 18.\n"},
     {"__copy__", ext_tensor_copy, METH_NOARGS, ext_tensor_copy_doc},
     {"__deepcopy__", ext_tensor_deepcopy, METH_O, ext_tensor_deepcopy_doc},
     {"__reduce_ex__", ext_tensor_reduce, METH_O, ext_tensor_reduce_doc},
+    {"__dlpack__", FAST(ext_tensor_dlpack), METH_FASTCALL | METH_KEYWORDS,
+     ext_tensor_dlpack_doc},
+    {"__dlpack_device__", ext_tensor_dlpack_device, METH_NOARGS,
+     ext_tensor_dlpack_device_doc},
     {NULL, NULL, 0, NULL},
 };
 

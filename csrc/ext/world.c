@@ -7,6 +7,7 @@
 
 static PyObject *listed;      /* dict: number -> World, for all threads */
 static PyObject *current_key; /* of the World in a thread's dictionary */
+_Thread_local int ext_thread_rank;
 
 WorldObject *
 ext_world_current(void)
@@ -25,6 +26,7 @@ ext_world_set_current(WorldObject *self)
     PyObject *dict = PyThreadState_GetDict();
     if (dict == NULL || current_key == NULL)
         return -1;
+    ext_thread_rank = self->rank + 1;
     return PyDict_SetItem(dict, current_key, (PyObject *)self);
 }
 

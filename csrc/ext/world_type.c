@@ -285,7 +285,7 @@ get_check(PyObject *self, void *Py_UNUSED(closure))
 {
     if (ext_world_check(self_of(self), "check") < 0)
         return NULL;
-    return PyBool_FromLong(self_of(self)->world->check);
+    return PyBool_FromLong(self_of(self)->world->check != DT_CHECK_NOTHING);
 }
 
 static int
@@ -294,7 +294,7 @@ set_check(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
     int check = value != NULL ? PyObject_IsTrue(value) : 0;
     if (check < 0 || ext_world_check(self_of(self), "check") < 0)
         return -1;
-    self_of(self)->world->check = check != 0;
+    self_of(self)->world->check = check ? DT_CHECK_CALLS : DT_CHECK_NOTHING;
     return 0;
 }
 

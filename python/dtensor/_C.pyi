@@ -1,11 +1,11 @@
 """The C half of dtensor: placements, meshes, layouts, tensors and moves."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, SupportsIndex, final, overload, type_check_only
+from typing import Any, Final, Self, SupportsIndex, final, overload, type_check_only
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import disjoint_base
+from typing_extensions import CapsuleType, disjoint_base
 
 from dtensor.checkpoint.metadata import ChunkStorageMetadata
 from dtensor.device_mesh import DeviceMesh
@@ -189,6 +189,15 @@ class Tensor:
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: dict[int, Any], /) -> Self: ...
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> CapsuleType: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 @disjoint_base
 class DTensor(Tensor):
@@ -408,3 +417,74 @@ def _get_count_limit() -> int: ...
 def _memory_info() -> dict[str, int]: ...
 def _set_memory_limit(bytes: int, /) -> None: ...
 def _fail_allocation_at(k: int, /) -> None: ...
+
+# --- operators ------------------------------------------------------------------------
+
+@final
+class Rule:
+    text: Final[str]
+    partial: Final[str | None]
+    reduce: Final[str | None]
+    def __new__(
+        cls, text: str, partial: str | None = None, reduce: str | None = "sum"
+    ) -> Self: ...
+
+@final
+class Call:
+    kernel: Final[Callable[..., Any]]
+    args: Final[tuple[Any, ...]]
+    kwargs: Final[dict[str, Any] | None]
+    def __new__(cls, kernel: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Self: ...
+
+_Layouts = tuple[Layout, ...]
+
+@final
+class Part:
+    def __new__(cls, function: Callable[[_Layouts, _Layouts], Any]) -> Self: ...
+
+@final
+class Operand:
+    index: Final[int]
+    shape: Final[tuple[int, ...]]
+    dtype: Final[np.dtype[Any]]
+    layout: Final[Layout | None]
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
+LOCAL_SHAPE: Part
+
+@final
+class Operator:
+    operands: Final[int]
+    __name__: str
+    __qualname__: str
+    __wrapped__: Final[Callable[..., Any]]
+    def __new__(
+        cls, function: Callable[..., Any], name: str, operands: int = 1
+    ) -> Self: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None, /) -> Any: ...
+    def replace_rule(
+        self, replacement: Callable[..., Rule] | None, /
+    ) -> None: ...
+    def abstract(
+        self, *args: Any, **kwargs: Any
+    ) -> tuple[_Layouts, _Layouts, float]: ...
+
+def operator_cache_info() -> dict[str, int]: ...
+def set_implicit_hook(
+    hook: Callable[[str, list[Layout], list[Layout]], object] | None, /
+) -> None: ...
+def set_implicit_replication(wanted: bool, /) -> bool: ...
+def install(
+    slots: dict[str, Callable[..., Any]],
+    methods: dict[str, Callable[..., Any]],
+    functions: dict[Callable[..., Any], Callable[..., Any]],
+    fallback: Callable[..., Any],
+    ufunc_method: Callable[..., Any],
+) -> None: ...

@@ -25,6 +25,8 @@ from dtensor.api import (
     zeros,
 )
 from dtensor.device_mesh import DeviceMesh, init_device_mesh
+from dtensor.dlpack import from_dlpack
+from dtensor.ops import *  # noqa: F403
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "distribute_tensor",
     "empty",
     "from_callback",
+    "from_dlpack",
     "full",
     "get_default_dtype",
     "init_device_mesh",

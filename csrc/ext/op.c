@@ -1,0 +1,305 @@
+/* Operator: what is called for an operator, from Python or from NumPy. */
+#include "ext/op.h"
+
+#include <stddef.h>
+#include <structmember.h>
+
+_Thread_local bool ext_implicit_replication;
+
+/* The entry of a call, made where there is none. A new reference. */
+static op_entry *
+find_entry(const op_call *call)
+{
+    op_entry *entry = op_cache_find(call);
+    if (entry == NULL) {
+        entry = op_make(call);
+        if (entry != NULL)
+            op_cache_add(entry, call);
+    }
+    return entry;
+}
+
+op_entry *
+op_entry_of(const op_call *call)
+{
+    if (call->tensor != NULL && call->layout != NULL && !ext_implicit_replication) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "%U: got mixed Tensor and DTensor, need to convert all Tensor to "
+                     "DTensor before calling distributed operators! "
+                     "(DTensor.from_local(tensor, mesh, placements), or the context "
+                     "dtensor.experimental.implicit_replication())",
+                     call->op->name);
+        return NULL;
+    }
+    return find_entry(call);
+}
+
+/* The index of keyword `out`, or -1. */
+static Py_ssize_t
+find_out(PyObject *kwnames)
+{
+    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), "out") == 0)
+            return k;
+    return -1;
+}
+
+/* A call with its `out` taken away. */
+static PyObject *
+call_with_out(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, Py_ssize_t place)
+{
+    Py_ssize_t keywords = PyTuple_GET_SIZE(kwnames), n = 0;
+    PyObject **rest = PyMem_New(PyObject *, (size_t)(nargs + keywords));
+    PyObject *names = PyTuple_New(keywords - 1);
+    PyObject *result = NULL;
+    if (rest != NULL && names != NULL) {
+        for (Py_ssize_t k = 0; k < nargs; k++)
+            rest[k] = args[k];
+        for (Py_ssize_t k = 0; k < keywords; k++)
+            if (k != place) {
+                rest[nargs + n] = args[nargs + k];
+                PyTuple_SET_ITEM(names, n++, Py_NewRef(PyTuple_GET_ITEM(kwnames, k)));
+            }
+        PyObject *out = args[nargs + place];
+        if (out == Py_None)
+            result = PyObject_Vectorcall((PyObject *)self, rest, (size_t)nargs, names);
+        else
+            result = op_call_out(self, rest, nargs, names, out);
+    } else if (!PyErr_Occurred())
+        PyErr_NoMemory();
+    PyMem_Free(rest);
+    Py_XDECREF(names);
+    return result;
+}
+
+static PyObject *
+operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
+{
+    OperatorObject *self = (OperatorObject *)object;
+    Py_ssize_t nargs = PyVectorcall_NARGS(flags);
+    Py_ssize_t place = kwnames == NULL ? -1 : find_out(kwnames);
+    if (place >= 0)
+        return call_with_out(self, args, nargs, kwnames, place);
+    op_call call;
+    PyObject *result = NULL;
+    if (op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0) {
+        op_entry *entry = op_entry_of(&call);
+        if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0))
+            result = op_run(entry, &call, NULL);
+        op_entry_release(entry);
+    }
+    op_call_clear(&call);
+    return result;
+}
+
+static PyObject *
+operator_abstract(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames)
+{
+    op_call call;
+    PyObject *results = NULL;
+    op_entry *entry = NULL;
+    if (op_call_read(&call, (OperatorObject *)self, args, nargs, kwnames, NULL, true) ==
+        0)
+        entry = op_entry_of(&call);
+    if (entry != NULL && entry->composite != NULL)
+        PyErr_Format(PyExc_NotImplementedError,
+                     "%U is composed of several operators for these arguments",
+                     call.op->name);
+    else if (entry != NULL && entry->solo)
+        PyErr_SetString(PyExc_TypeError, "abstract needs at least one Layout");
+    else if (entry != NULL)
+        results = PyTuple_New(entry->result_count);
+    for (int k = 0; results != NULL && k < entry->result_count; k++)
+        PyTuple_SET_ITEM(results, k, Py_NewRef((PyObject *)entry->results[k].layout));
+    PyObject *operands = results == NULL ? NULL : PyTuple_New(entry->operand_count);
+    for (int k = 0; operands != NULL && k < entry->operand_count; k++) {
+        const op_operand *operand = &entry->operands[k];
+        PyTuple_SET_ITEM(
+            operands, k,
+            Py_NewRef((PyObject *)(operand->to != NULL ? operand->to : operand->from)));
+    }
+    PyObject *answer = operands == NULL
+                           ? NULL
+                           : Py_BuildValue("(OOd)", results, operands, entry->seconds);
+    Py_XDECREF(results);
+    Py_XDECREF(operands);
+    op_entry_release(entry);
+    op_call_clear(&call);
+    return answer;
+}
+
+/* For all calls from now on. */
+static PyObject *
+operator_replace_rule(PyObject *object, PyObject *replacement)
+{
+    OperatorObject *self = (OperatorObject *)object;
+    Py_XSETREF(self->replacement,
+               replacement == Py_None ? NULL : Py_NewRef(replacement));
+    op_cache_forget(self);
+    Py_RETURN_NONE;
+}
+
+/* --- the type --- */
+
+/* Whether the function has a parameter of this name (or takes any). */
+static int
+has_parameter(bool *out, PyObject *function, const char *name)
+{
+    PyObject *code = PyObject_GetAttrString(function, "__code__");
+    PyObject *names = code == NULL ? NULL : PyObject_GetAttrString(code, "co_varnames");
+    PyObject *text = PyUnicode_FromString(name);
+    int found = names == NULL || text == NULL ? -1 : PySequence_Contains(names, text);
+    Py_XDECREF(code);
+    Py_XDECREF(names);
+    Py_XDECREF(text);
+    *out = found > 0;
+    return found < 0 ? -1 : 0;
+}
+
+static PyObject *
+operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"function", "name", "operands", NULL};
+    PyObject *function, *name;
+    int operands = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|i:Operator", names, &function,
+                                     &name, &operands))
+        return NULL;
+    OperatorObject *self = (OperatorObject *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    self->vectorcall = operator_call;
+    self->function = Py_NewRef(function);
+    self->name = Py_NewRef(name);
+    self->text = PyUnicode_AsUTF8(name);
+    self->operands = operands;
+    self->doc = PyObject_GetAttrString(function, "__doc__");
+    if (self->text == NULL || self->doc == NULL ||
+        has_parameter(&self->dim, function, "dim") < 0 ||
+        has_parameter(&self->keepdim, function, "keepdim") < 0)
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static void
+operator_dealloc(PyObject *object)
+{
+    OperatorObject *self = (OperatorObject *)object;
+    if (self->weakrefs != NULL)
+        PyObject_ClearWeakRefs(object);
+    Py_XDECREF(self->function);
+    Py_XDECREF(self->name);
+    Py_XDECREF(self->doc);
+    Py_XDECREF(self->dict);
+    Py_XDECREF(self->replacement);
+    Py_TYPE(object)->tp_free(object);
+}
+
+static PyObject *
+operator_bind(PyObject *self, PyObject *object, PyObject *Py_UNUSED(type))
+{
+    return object == NULL ? Py_NewRef(self) : PyMethod_New(self, object);
+}
+
+static PyObject *
+operator_repr(PyObject *self)
+{
+    return PyUnicode_FromFormat("<operator %U>", ((OperatorObject *)self)->name);
+}
+
+static PyMemberDef operator_members[] = {
+    {"__name__", T_OBJECT, offsetof(OperatorObject, name), READONLY, NULL},
+    {"__qualname__", T_OBJECT, offsetof(OperatorObject, name), READONLY, NULL},
+    {"__wrapped__", T_OBJECT, offsetof(OperatorObject, function), READONLY, NULL},
+    {"__doc__", T_OBJECT, offsetof(OperatorObject, doc), READONLY, NULL},
+    {"operands", T_INT, offsetof(OperatorObject, operands), READONLY,
+     "How many leading parameters are arrays even if they are numbers."},
+    {0},
+};
+
+static PyMethodDef operator_methods[] = {
+    {"abstract", (PyCFunction)(void (*)(void))operator_abstract,
+     METH_FASTCALL | METH_KEYWORDS,
+     "abstract(*args, **kwargs)\n--\n\n"
+     "Return (layouts of the results, layouts that the operands are moved to, seconds\n"
+     "that this takes), for Layouts in the place of DTensors: nothing is computed."},
+    {"replace_rule", operator_replace_rule, METH_O,
+     "replace_rule(replacement, /)\n--\n\n"
+     "Take the rule from replacement(rule, *args, **kwargs); None: its own again."},
+    {0},
+};
+
+PyTypeObject ext_operator_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor._C.Operator",
+    .tp_basicsize = sizeof(OperatorObject),
+    .tp_flags =
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_new = operator_new,
+    .tp_dealloc = operator_dealloc,
+    .tp_repr = operator_repr,
+    .tp_call = PyVectorcall_Call,
+    .tp_descr_get = operator_bind,
+    .tp_vectorcall_offset = offsetof(OperatorObject, vectorcall),
+    .tp_dictoffset = offsetof(OperatorObject, dict),
+    .tp_weaklistoffset = offsetof(OperatorObject, weakrefs),
+    .tp_members = operator_members,
+    .tp_methods = operator_methods,
+};
+
+/* --- the module's functions --- */
+
+static PyObject *
+op_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return op_cache_info();
+}
+
+static PyObject *
+set_implicit_hook(PyObject *Py_UNUSED(module), PyObject *hook)
+{
+    Py_XSETREF(ext_implicit_hook, hook == Py_None ? NULL : Py_NewRef(hook));
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
+{
+    int truth = PyObject_IsTrue(wanted);
+    if (truth < 0)
+        return NULL;
+    bool before = ext_implicit_replication;
+    ext_implicit_replication = truth != 0;
+    return PyBool_FromLong(before);
+}
+
+static PyObject *
+without_data(PyObject *Py_UNUSED(module), PyObject *layout)
+{
+    if (Py_TYPE(layout) != &ext_layout_type ||
+        ((LayoutObject *)layout)->mesh->mesh->world != 0) {
+        PyErr_Format(PyExc_TypeError,
+                     "without_data takes a Layout on an abstract mesh, not %R", layout);
+        return NULL;
+    }
+    PyObject *array = ext_part(((LayoutObject *)layout)->layout, -1);
+    return array == NULL ? NULL : ext_dtensor(array, (LayoutObject *)layout);
+}
+
+PyMethodDef ext_op_methods[] = {
+    {"without_data", without_data, METH_O,
+     "without_data(layout, /)\n--\n\n"
+     "Return a DTensor on an abstract mesh: operators give such ones of it."},
+    {"operator_cache_info", op_info, METH_NOARGS,
+     "operator_cache_info()\n--\n\n"
+     "Return how many calls of operators were known (hits) or new (misses), how many\n"
+     "entries there are and at most."},
+    {"set_implicit_hook", set_implicit_hook, METH_O,
+     "set_implicit_hook(hook, /)\n--\n\n"
+     "Call hook(name, from_layouts, to_layouts) before operands are sent; or None."},
+    {"set_implicit_replication", set_implicit_replication, METH_O,
+     "set_implicit_replication(wanted, /)\n--\n\n"
+     "Whether a Tensor beside a DTensor counts as replicated; return what was."},
+    {0},
+};

@@ -1,0 +1,166 @@
+/* The entries of all operators, and which of them are kept: those used last. */
+#include "ext/op.h"
+
+#include <string.h>
+
+enum { ENTRIES = 8192, BUCKETS = 16384 };
+
+static op_entry *buckets[BUCKETS];
+static op_entry *newest, *oldest;
+static long long entry_count, hits, misses;
+
+op_entry *
+op_entry_new(void)
+{
+    op_entry *entry = PyMem_Calloc(1, sizeof *entry);
+    if (entry == NULL)
+        PyErr_NoMemory();
+    else
+        entry->refs = 1;
+    return entry;
+}
+
+static void
+entry_free(op_entry *entry)
+{
+    for (int k = 0; k < entry->static_count; k++)
+        Py_XDECREF(entry->statics[k]);
+    for (int k = 0; entry->operands != NULL && k < entry->operand_count; k++) {
+        op_operand *operand = &entry->operands[k];
+        if (operand->plan != NULL)
+            dt_plan_release(ext_context, operand->plan);
+        Py_XDECREF(operand->from);
+        Py_XDECREF(operand->to);
+        Py_XDECREF(operand->stand_in);
+    }
+    for (int k = 0; entry->slots != NULL && k < entry->slot_count; k++)
+        Py_XDECREF(entry->slots[k].value);
+    for (int k = 0; entry->results != NULL && k < entry->result_count; k++)
+        Py_XDECREF(entry->results[k].layout);
+    Py_XDECREF(entry->kernel);
+    Py_XDECREF(entry->composite);
+    Py_XDECREF(entry->kwnames);
+    Py_XDECREF(entry->out);
+    Py_XDECREF(entry->out_names);
+    PyMem_Free(entry->words);
+    PyMem_Free(entry->statics);
+    PyMem_Free(entry->operands);
+    PyMem_Free(entry->slots);
+    PyMem_Free(entry->results);
+    PyMem_Free(entry);
+}
+
+void
+op_entry_release(op_entry *entry)
+{
+    if (entry != NULL && --entry->refs == 0)
+        entry_free(entry);
+}
+
+/* --- the order of use --- */
+
+static void
+unlink_entry(op_entry *entry)
+{
+    *(entry->newer != NULL ? &entry->newer->older : &newest) = entry->older;
+    *(entry->older != NULL ? &entry->older->newer : &oldest) = entry->newer;
+}
+
+static void
+link_newest(op_entry *entry)
+{
+    entry->newer = NULL;
+    entry->older = newest;
+    *(newest != NULL ? &newest->newer : &oldest) = entry;
+    newest = entry;
+}
+
+static void
+drop(op_entry *entry)
+{
+    op_entry **place = &buckets[entry->hash % BUCKETS];
+    while (*place != entry)
+        place = &(*place)->next;
+    *place = entry->next;
+    unlink_entry(entry);
+    entry_count--;
+    op_entry_release(entry);
+}
+
+/* --- looking up --- */
+
+static bool
+is_key(const op_entry *entry, const op_call *call)
+{
+    if (entry->hash != call->hash || entry->word_count != call->word_count ||
+        entry->static_count != call->static_count + 1 ||
+        memcmp(entry->words, call->words, (size_t)call->word_count * sizeof(uintptr_t)))
+        return false;
+    if (entry->statics[0] != (PyObject *)call->op)
+        return false;
+    for (int k = 0; k < call->static_count; k++)
+        if (!op_static_equal(entry->statics[k + 1], call->statics[k]))
+            return false;
+    return true;
+}
+
+op_entry *
+op_cache_find(const op_call *call)
+{
+    op_entry *entry = buckets[call->hash % BUCKETS];
+    while (entry != NULL && !is_key(entry, call))
+        entry = entry->next;
+    if (entry == NULL) {
+        misses++;
+        return NULL;
+    }
+    hits++;
+    if (entry != newest) {
+        unlink_entry(entry);
+        link_newest(entry);
+    }
+    entry->refs++;
+    return entry;
+}
+
+void
+op_cache_add(op_entry *entry, const op_call *call)
+{
+    if (!call->cacheable)
+        return;
+    entry->words = PyMem_New(uintptr_t, (size_t)call->word_count);
+    entry->statics = PyMem_New(PyObject *, (size_t)call->static_count + 1);
+    if (entry->words == NULL || entry->statics == NULL)
+        return; /* it is used this once */
+    memcpy(entry->words, call->words, (size_t)call->word_count * sizeof(uintptr_t));
+    entry->word_count = call->word_count;
+    entry->statics[0] = Py_NewRef((PyObject *)call->op);
+    for (int k = 0; k < call->static_count; k++)
+        entry->statics[k + 1] = Py_NewRef(call->statics[k]);
+    entry->static_count = call->static_count + 1;
+    entry->out = (LayoutObject *)Py_XNewRef((PyObject *)call->out);
+    entry->hash = call->hash;
+    entry->next = buckets[entry->hash % BUCKETS];
+    buckets[entry->hash % BUCKETS] = entry;
+    link_newest(entry);
+    entry->refs++;
+    if (++entry_count > ENTRIES)
+        drop(oldest);
+}
+
+void
+op_cache_forget(const OperatorObject *op)
+{
+    for (op_entry *entry = newest, *older; entry != NULL; entry = older) {
+        older = entry->older;
+        if (entry->statics[0] == (const PyObject *)op)
+            drop(entry);
+    }
+}
+
+PyObject *
+op_cache_info(void)
+{
+    return Py_BuildValue("{s:L,s:L,s:L,s:i}", "hits", hits, "misses", misses, "entries",
+                         entry_count, "capacity", (int)ENTRIES);
+}

@@ -1,0 +1,87 @@
+"""What a computation would give, without data and without ranks."""
+
+from collections.abc import Callable
+from typing import Any
+
+from dtensor import _C
+from dtensor.device_mesh import DeviceMesh
+
+__all__ = ["abstract"]
+
+
+def abstract(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the layouts of what ``fn(*args, **kwargs)`` would return.
+
+    Nothing is computed, nothing is sent, and no rank is needed. Not collective.
+
+    Parameters
+    ----------
+    fn : callable
+        An operator, or any function of tensors that does not look at their values.
+    *args, **kwargs
+        Its arguments, with a `Layout` (or a DTensor, of which only that is used) for
+        each tensor, also in lists, tuples and dicts. All are on one mesh.
+
+    Returns
+    -------
+    Layout, or what `fn` returns with a Layout for each tensor
+        Shape, dtype, placements and cut points of the results.
+
+    Raises
+    ------
+    RuntimeError
+        If `fn` asks for values.
+    Exception
+        What the operators raise for shapes, dtypes and axes that do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mesh = DeviceMesh.abstract((4,))
+    >>> x = Layout(mesh, [Shard(0)], (8, 6), "float32")
+    >>> print(abstract(np.sum, x, axis=0))
+    [P(sum)]
+    """
+    meshes: dict[_C.Mesh, DeviceMesh] = {}
+
+    def enter(layout: _C.Layout) -> Any:
+        mesh = layout.mesh
+        if mesh.world != 0:
+            empty = DeviceMesh.abstract(mesh.shape, mesh_dim_names=mesh.names)
+            meshes[empty] = mesh
+            layout = _on(layout, empty)
+        return _C.without_data(layout)
+
+    def leave(tensor: _C.DTensor) -> _C.Layout:
+        mesh = meshes.get(tensor.device_mesh)
+        return tensor.layout if mesh is None else _on(tensor.layout, mesh)
+
+    def enter_any(value: Any) -> Any:
+        return enter(value if isinstance(value, _C.Layout) else value.layout)
+
+    args, kwargs = _mapped((args, kwargs), (_C.Layout, _C.DTensor), enter_any)
+    return _mapped(fn(*args, **kwargs), _C.DTensor, leave)
+
+
+def _on(layout: _C.Layout, mesh: _C.Mesh) -> _C.Layout:
+    return _C.Layout(
+        mesh,
+        layout.placements,
+        layout.shape,
+        layout.dtype,
+        shard_order=dict(layout.shard_order),
+        cuts=layout.cuts,
+    )
+
+
+def _mapped(value: Any, kind: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the value with all objects of a kind changed, also in containers."""
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_mapped(item, kind, change) for item in value))
+    if isinstance(value, list | tuple):
+        return type(value)(_mapped(item, kind, change) for item in value)
+    if isinstance(value, dict):
+        return {key: _mapped(item, kind, change) for key, item in value.items()}
+    return value

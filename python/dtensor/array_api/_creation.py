@@ -1,0 +1,294 @@
+"""The functions that make arrays: operators with the signatures of the standard.
+
+Beside what the standard says they take `device_mesh` (default: that of the innermost
+``with mesh:``, else all ranks in a row) and `placements` (default: all replicated).
+They are given the same on all ranks, so that nothing is communicated.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C, _world
+from dtensor.device_mesh import DeviceMesh, _current_mesh
+from dtensor.ops import create, create_like, elementwise
+from dtensor.ops.namespace import check_device
+from dtensor.placement_types import Placement
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "fftfreq",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "ones",
+    "ones_like",
+    "rfftfreq",
+    "zeros",
+    "zeros_like",
+]
+
+DType = npt.DTypeLike | None
+Shape = int | Sequence[int]
+Placements = Sequence[Placement] | None
+
+
+def _where(
+    device: str | None, mesh: DeviceMesh | None, placements: Placements
+) -> dict[str, Any]:
+    """Return the keywords that say where a new array lies."""
+    check_device(device)
+    if mesh is None:
+        try:
+            mesh = _current_mesh()
+        except RuntimeError:
+            ranks = range(_world.current().size)
+            mesh = DeviceMesh("cpu", ranks, _init_backend=False)
+    return {"device_mesh": mesh, "placements": placements}
+
+
+# --- from what there is ---------------------------------------------------------------
+
+
+def _values(obj: Any, dtype: DType, copy: bool | None) -> npt.NDArray[Any]:
+    """Return an array of what is no tensor; the numbers in it may be 0-d DTensors."""
+    try:
+        return np.array(obj, dtype, copy=copy)
+    except RuntimeError:  # one of them is on another rank
+        return np.array(_gathered(obj), dtype, copy=copy)
+
+
+def _gathered(obj: Any) -> Any:
+    """Return nested sequences with the values of 0-d DTensors. Collective."""
+    if isinstance(obj, list | tuple):
+        return [_gathered(item) for item in obj]
+    if isinstance(obj, _C.DTensor) and obj.ndim == 0:
+        return np.asarray(obj.full_tensor())
+    return obj
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: DType = None,
+    device: str | None = None,
+    copy: bool | None = None,
+    device_mesh: DeviceMesh | None = None,
+    placements: Placements = None,
+) -> Any:
+    """Return numbers, nested sequences of them or an array as an array.
+
+    A DTensor stays where it is unless `device_mesh` or `placements` say otherwise, and
+    a Tensor stays one of this rank. What is neither becomes a DTensor, and shares
+    memory with an array where it is not cut. Collective if there are 0-d DTensors among
+    the numbers.
+
+    Parameters
+    ----------
+    obj : array_like
+        The same on all ranks, unless it is a Tensor.
+    dtype : dtype_like, optional
+        Default: that of the array, or what NumPy makes of the numbers.
+    device : str, optional
+        "cpu".
+    copy : bool, optional
+        True: always; False: ValueError where it cannot be done without.
+    device_mesh, placements
+        See this module.
+
+    Returns
+    -------
+    DTensor or Tensor
+    """
+    if not isinstance(obj, _C.Tensor):
+        where = _where(device, device_mesh, placements)
+        values = _values(obj, dtype, copy)
+        return create_like.asarray(values, **where)
+    check_device(device)
+    if dtype is not None and obj.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"{obj.dtype} cannot become {dtype} without a copy")
+        obj = elementwise.astype(obj, np.dtype(dtype))
+    elif copy:
+        obj = elementwise.copy(obj)
+    if isinstance(obj, _C.DTensor) and not (device_mesh is None is placements):
+        return obj.redistribute(device_mesh, placements or obj.placements)
+    return obj
+
+
+def from_dlpack(
+    x: Any,
+    /,
+    *,
+    device: str | None = None,
+    copy: bool | None = None,
+    device_mesh: DeviceMesh | None = None,
+    placements: Placements = None,
+) -> Any:
+    """Return another library's array, by default sharing its memory; see `asarray`."""
+    check_device(device)
+    if not isinstance(x, _C.Tensor):
+        x = np.from_dlpack(x, copy=copy)
+        copy = None
+    return asarray(x, copy=copy, device_mesh=device_mesh, placements=placements)
+
+
+# --- from numbers ---------------------------------------------------------------------
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DType = None,
+    device: str | None = None,
+    device_mesh: DeviceMesh | None = None,
+    placements: Placements = None,
+) -> Any:
+    """Return numbers from `start` to before `stop`; one number is `stop`."""
+    where = _where(device, device_mesh, placements)
+    return create.arange(start, stop, step, dtype, **where)
+
+
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: DType = None,
+    device: str | None = None,
+    endpoint: bool = True,
+    device_mesh: DeviceMesh | None = None,
+    placements: Placements = None,
+) -> Any:
+    """Return `num` numbers from `start` to `stop`, as far from each other."""
+    where = _where(device, device_mesh, placements)
+    return create.linspace(start, stop, num, endpoint, dtype=dtype, **where)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DType = None,
+    device: str | None = None,
+    device_mesh: DeviceMesh | None = None,
+    placements: Placements = None,
+) -> Any:
+    """Return a matrix of ones on diagonal `k`, and zeros."""
+    where = _where(device, device_mesh, placements)
+    return create.eye(
+        n_rows, n_cols, k, np.float64 if dtype is None else dtype, **where
+    )
+
+
+def full(
+    shape: Shape,
+    fill_value: complex,
+    *,
+    dtype: DType = None,
+    device: str | None = None,
+    device_mesh: DeviceMesh | None = None,
+    placements: Placements = None,
+) -> Any:
+    """Return an array of one value, of whose kind the default dtype is."""
+    where = _where(device, device_mesh, placements)
+    dtype = np.asarray(fill_value).dtype if dtype is None else dtype
+    return _C.full(shape, fill_value, dtype=dtype, **where)
+
+
+def _of_shape(factory: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def created(
+        shape: Shape,
+        *,
+        dtype: DType = None,
+        device: str | None = None,
+        device_mesh: DeviceMesh | None = None,
+        placements: Placements = None,
+    ) -> Any:
+        where = _where(device, device_mesh, placements)
+        return factory(shape, dtype=np.float64 if dtype is None else dtype, **where)
+
+    created.__name__ = created.__qualname__ = factory.__name__
+    created.__doc__ = doc
+    return created
+
+
+empty = _of_shape(_C.empty, "Return an array of whatever was in memory.")
+ones = _of_shape(_C.ones, "Return an array of ones.")
+zeros = _of_shape(_C.zeros, "Return an array of zeros.")
+
+
+def _frequencies(function: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def created(
+        n: int,
+        /,
+        *,
+        d: float = 1.0,
+        dtype: DType = None,
+        device: str | None = None,
+        device_mesh: DeviceMesh | None = None,
+        placements: Placements = None,
+    ) -> Any:
+        x = function(n, d, **_where(device, device_mesh, placements))
+        return x if dtype is None else elementwise.astype(x, dtype, copy=False)
+
+    created.__name__ = created.__qualname__ = function.__name__
+    created.__doc__ = doc
+    return created
+
+
+_OF = "Return the frequencies of the elements of"
+fftfreq = _frequencies(create.fftfreq, f"{_OF} ``fft`` of a signal of length `n`.")
+rfftfreq = _frequencies(create.rfftfreq, f"{_OF} ``rfft`` of a signal of length `n`.")
+
+# --- like another ---------------------------------------------------------------------
+
+
+def full_like(
+    x: Any,
+    /,
+    fill_value: complex,
+    *,
+    dtype: DType = None,
+    device: str | None = None,
+    **where: Any,
+) -> Any:
+    """Return an array of one value, by default in the dtype and layout of another."""
+    check_device(device)
+    return create_like.full_like(x, fill_value, dtype, **where)
+
+
+def _of_array(alike: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def created(
+        x: Any,
+        /,
+        *,
+        dtype: DType = None,
+        device: str | None = None,
+        **where: Any,
+    ) -> Any:
+        check_device(device)
+        return alike(x, dtype, **where)
+
+    created.__name__ = created.__qualname__ = alike.__name__
+    created.__doc__ = f"Return {what}, by default in the dtype and layout of another."
+    return created
+
+
+empty_like = _of_array(create_like.empty_like, "an array of whatever was in memory")
+ones_like = _of_array(create_like.ones_like, "an array of ones")
+zeros_like = _of_array(create_like.zeros_like, "an array of zeros")

@@ -1,0 +1,28 @@
+"""Tensors beside DTensors, taken for replicated."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dtensor import _C
+
+__all__ = ["implicit_replication"]
+
+
+@contextmanager
+def implicit_replication() -> Iterator[None]:
+    """Let a Tensor that stands beside a DTensor count as replicated.
+
+    Elsewhere an operator that gets both raises RuntimeError, as in torch, since nobody
+    knows whether all ranks hold the same. Plain NumPy arrays always count as
+    replicated; ``DTENSOR_CHECK=2`` compares them across ranks.
+
+    Examples
+    --------
+    >>> with implicit_replication():
+    ...     y = x + tensor([1.0, 2.0])  # doctest: +SKIP
+    """
+    before = _C.set_implicit_replication(True)
+    try:
+        yield
+    finally:
+        _C.set_implicit_replication(before)

@@ -1,0 +1,102 @@
+"""What an operator is made with: `operator`, `implements`, `method`, rules and letters.
+
+How it is done: docs/operators.md."""
+
+import string
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from dtensor._C import LOCAL_SHAPE, Call, Operand, Operator, Part, Rule
+
+__all__ = [
+    "FUNCTIONS",
+    "LOCAL_SHAPE",
+    "METHODS",
+    "Operand",
+    "Operator",
+    "Part",
+    "Rule",
+    "axes_of",
+    "call",
+    "implements",
+    "letters",
+    "method",
+    "operator",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# NumPy's function (or ufunc) -> what answers it for tensors
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+# name of a method of Tensor and DTensor -> what answers it
+METHODS: dict[str, Callable[..., Any]] = {}
+
+call = Call
+
+
+def operator(
+    fn: Callable[..., Any] | None = None, *, operands: int = 1, name: str | None = None
+) -> Any:
+    """Make an operator of a function that gives the rule and the kernel's call.
+
+    Parameters
+    ----------
+    fn : callable
+        Signature and docstring of the operator; called once for each kind of call.
+    operands : int, default 1
+        How many leading positional parameters are arrays even if they are numbers.
+    name : str, optional
+        How messages call it; default: the name of `fn`.
+    """
+    if fn is None:
+        return lambda function: operator(function, operands=operands, name=name)
+    return Operator(fn, name or fn.__name__, operands)
+
+
+def implements(*functions: Callable[..., Any]) -> Callable[[F], F]:
+    """Make an operator or a function the answer to NumPy's `functions`."""
+
+    def register(answer: F) -> F:
+        for function in functions:
+            FUNCTIONS[function] = answer
+        return answer
+
+    return register
+
+
+def method(answer: F | None = None, *, name: str | None = None) -> Any:
+    """Make an operator or a function a method of Tensor and DTensor as well."""
+    if answer is None:
+        return lambda given: method(given, name=name)
+    METHODS[name or answer.__name__] = answer
+    return answer
+
+
+def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Return the dims that NumPy's `axis` names, ascending; None: all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(sorted(normalize_axis_tuple(axis, ndim)))
+
+
+def letters(ndim: int, whole: Iterable[int] = (), skip: int = 0) -> list[str]:
+    """Return a factor for each dim, upper-case for those that stay whole.
+
+    Parameters
+    ----------
+    ndim : int
+        How many.
+    whole : iterable of int
+        Dims that no mesh dim may cut.
+    skip : int
+        How many letters another operand uses already.
+    """
+    kept = set(whole)
+    names = []
+    for dim in range(ndim):
+        turn, place = divmod(skip + dim, len(string.ascii_lowercase))
+        letter = string.ascii_lowercase[place] + "'" * turn
+        names.append(letter.upper() if dim in kept else letter)
+    return names

@@ -1,0 +1,173 @@
+"""What NumPy functions without an operator of their own do: gather, compute, warn."""
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor.ops._composite import composite
+from dtensor.ops._operator import implements
+from dtensor.ops._parts import inside, make, move_all
+from dtensor.ops.strict import caller, sent
+
+__all__ = [
+    "FallbackWarning",
+    "alone",
+    "composed",
+    "fallback",
+    "mesh_of",
+    "replicated",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_told: set[tuple[str, int, str]] = set()
+_lock = threading.Lock()
+
+
+class FallbackWarning(UserWarning):
+    """A NumPy function had to gather its arguments on every rank."""
+
+
+def fallback(
+    function: Callable[..., Any],
+) -> Callable[[tuple[Any, ...], Mapping[str, Any]], Any]:
+    """Return a function that answers `function` by gathering.
+
+    Every DTensor among the arguments, also in lists, tuples and dicts, is brought to
+    all ranks, where NumPy computes. Arrays and NumPy's scalars in the result become
+    replicated DTensors; Python's numbers and other objects stay. The first time that a
+    line of the caller does so it is warned with a `FallbackWarning`; inside `strict` it
+    is an error instead.
+
+    Parameters
+    ----------
+    function : callable
+        One of NumPy's.
+
+    Returns
+    -------
+    callable
+        Of ``(args, kwargs)``. Collective.
+    """
+    name = _name_of(function)
+
+    def answer(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        tensors = list({id(x): x for x in _tensors((args, dict(kwargs)))}.values())
+        if not tensors:
+            return alone(function, args, kwargs)
+        mesh = tensors[0].device_mesh
+        arrays = _gathered(name, tensors)
+        found = {id(x): array for x, array in zip(tensors, arrays, strict=True)}
+        args, kwargs = _mapped((args, dict(kwargs)), _C.DTensor, lambda x: found[id(x)])
+        result = function(*args, **kwargs)
+        kinds = (np.ndarray, np.generic)
+        return _mapped(result, kinds, lambda array: replicated(array, mesh))
+
+    return answer
+
+
+def alone(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Return what a NumPy function gives for Tensors of this rank; arrays as Tensors.
+
+    What it writes into, it writes into the arrays of the Tensors.
+    """
+    args, kwargs = _mapped((args, dict(kwargs)), _C.Tensor, np.asarray)
+    return _mapped(function(*args, **kwargs), np.ndarray, _C.as_tensor)
+
+
+def composed(*functions: Callable[..., Any]) -> Callable[[F], F]:
+    """Make a function the answer to NumPy's, for calls that have a DTensor.
+
+    Calls without one go to the first of NumPy's functions. Else as `composite`.
+    """
+
+    def register(answer: F) -> F:
+        spread = composite(answer)
+
+        @functools.wraps(answer)
+        def either(*args: Any, **kwargs: Any) -> Any:
+            if next(_tensors((args, kwargs)), None) is None:
+                return alone(functions[0], args, kwargs)
+            return spread(*args, **kwargs)
+
+        return cast(F, implements(*functions)(either))
+
+    return register
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    module = getattr(function, "__module__", None) or "numpy"
+    return f"{module}.{getattr(function, '__name__', function)}"
+
+
+def _gathered(name: str, tensors: list[_C.DTensor]) -> list[npt.NDArray[Any]]:
+    """Return the whole arrays, moved together; one warning for each calling line."""
+    whole = [x.layout.with_placements(None) for x in tensors]
+    moved = move_all(name, tensors, whole)
+    pairs = zip(tensors, whole, strict=True)
+    if any(x.layout != to for x, to in pairs):
+        _tell(name, [x.layout for x in tensors], whole)
+    if inside(tensors[0].layout):
+        return [np.asarray(x) for x in moved]
+    # A rank outside the mesh has no data: it takes part with something of that shape.
+    return [np.broadcast_to(np.ones((), x.dtype), x.shape) for x in tensors]
+
+
+def _tell(name: str, before: list[_C.Layout], after: list[_C.Layout]) -> None:
+    file, line, level = caller()
+    with _lock:
+        known = (file, line, name) in _told
+        _told.add((file, line, name))
+    total = 0 if known else sum(map(sent, before, after))
+    if total:
+        warnings.warn(
+            f"{name} has no rule for DTensors: its arguments were gathered on every "
+            f"rank ({total} bytes sent) and the result is replicated",
+            FallbackWarning,
+            stacklevel=level,
+        )
+
+
+def mesh_of(value: Any) -> _C.Mesh:
+    """Return the mesh of the first DTensor of some arguments."""
+    return next(_tensors(value)).device_mesh
+
+
+def _tensors(value: Any) -> Iterator[_C.DTensor]:
+    """Yield every DTensor, also those in lists, tuples and dicts."""
+    if isinstance(value, _C.DTensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+
+
+def _mapped(value: Any, kind: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the value with all objects of a kind changed, also in containers."""
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_mapped(item, kind, change) for item in value))
+    if isinstance(value, list | tuple):
+        return type(value)(_mapped(item, kind, change) for item in value)
+    if isinstance(value, dict):
+        return {key: _mapped(item, kind, change) for key, item in value.items()}
+    return value
+
+
+def replicated(array: npt.NDArray[Any] | np.generic, mesh: _C.Mesh) -> Any:
+    """Return what every rank has alike as a DTensor; objects and strings as it is."""
+    if array.dtype.kind not in "biufcV":
+        return array
+    layout = _C.Layout(mesh, None, array.shape, array.dtype)
+    return make(np.asarray(array), layout)

@@ -1,0 +1,339 @@
+"""x[index] = value: every rank writes what it holds; the tensor stays where it is."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from types import EllipsisType, NoneType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor.ops._index import At, Gap, Mask, New, Pick, Span, Term, check_bounds, parse
+from dtensor.ops._parts import (
+    aligned,
+    find,
+    inside,
+    is_strided,
+    key_of,
+    local,
+    make,
+    move,
+    place,
+    plain,
+    values_of,
+)
+from dtensor.ops._pick import first_result_dim, with_mask
+from dtensor.ops.index import basic, getitem, held, whole, window
+
+__all__ = ["brought", "setitem"]
+
+Array = npt.NDArray[Any]
+Value = Array | _C.DTensor
+ALL = slice(None)
+
+
+def setitem(x: Any, index: Any, value: Any) -> None:
+    """Set ``x[index] = value`` in place, for every index that NumPy knows.
+
+    The tensor keeps its layout and its memory; the value is brought to where the
+    elements are. Of a Partial tensor coordinate 0 gets the value and the others what
+    adds nothing. Collective, unless the value and all indices are numbers or arrays.
+
+    Parameters
+    ----------
+    x : DTensor or Tensor
+        What is written into.
+    index : object
+        As for `getitem`.
+    value : array_like or DTensor
+        Of a shape that broadcasts to that of ``x[index]``; cast to the dtype of `x` as
+        NumPy's assignment does.
+
+    Raises
+    ------
+    IndexError, ValueError
+        What NumPy raises; on every rank, before anything is written.
+    """
+    if not isinstance(x, _C.DTensor):
+        np.asarray(x)[whole(index)] = whole(value)
+        return
+    value = _value(x, value)
+    forward = _forward(x, index, value)
+    if forward is not None and _write_through(x, forward, value):
+        return
+    terms = check_bounds("setitem", x.shape, parse("setitem", x.shape, x.dtype, index))
+    if any(_is_odd(x, term) for term in terms):
+        _write_whole(x, index, value)
+    elif not any(isinstance(term, Pick | Mask) for term in terms):
+        _write_view(x, terms, value)
+    elif _is_spread(x, terms, value):
+        _write_mask(x, terms, value)
+    else:
+        _write_picked(x, terms, value)
+
+
+def _value(x: _C.DTensor, value: Any) -> Value:
+    """Return a value as an array or DTensor; Python's numbers in the dtype of `x`."""
+    if isinstance(value, _C.DTensor):
+        return value
+    if isinstance(value, np.ndarray | np.generic | _C.Tensor):
+        return plain("setitem", value)
+    return np.asarray(value, x.dtype)
+
+
+# --- the short way --------------------------------------------------------------------
+
+
+@lru_cache(256)
+def _kinds(layout: _C.Layout) -> tuple[type, ...]:
+    """Return what an index may be made of, if its result is a view of every part."""
+    if any(isinstance(p, _C.Partial | _C._StridedShard) for p in layout.placements):
+        return ()
+    whole = all(p.is_replicate() for p in layout.placements)
+    return (slice, EllipsisType, NoneType, int) if whole else (slice, EllipsisType)
+
+
+def _forward(x: _C.DTensor, index: Any, value: Value) -> tuple[Any, ...] | None:
+    """Return an index made of forward slices, if it is one or can be; else None.
+
+    For a number it does not matter that an integer is a slice of length 1.
+    """
+    kinds = _kinds(x.layout)
+    forward: list[Any] = []
+    for dim, item in enumerate(index if isinstance(index, tuple) else (index,)):
+        kind = type(item)
+        if kind is slice and (item.step is None or item.step > 0) and kind in kinds:
+            forward.append(item)
+        elif kind is not slice and kind in kinds:
+            forward.append(item)
+        elif kind is int and kinds and value.ndim == 0 and ... not in forward:
+            length = x.shape[dim] if dim < x.ndim else 0
+            if not -length <= item < length:
+                return None
+            forward.append(slice(item % length, item % length + 1))
+        else:
+            return None
+    return tuple(forward)
+
+
+def _write_through(x: _C.DTensor, index: tuple[Any, ...], value: Value) -> bool:
+    """Write to the view that an index gives, if the value is a number or fits it."""
+    view = getitem(x, index)
+    spread = isinstance(value, _C.DTensor)
+    if value.shape != view.shape and (value.ndim or spread):
+        return False
+    if isinstance(value, _C.DTensor):
+        value = local(move("setitem", value, view.layout.with_dtype(value.dtype)))
+    elif value.ndim and inside(view.layout):
+        value = value[key_of(view.layout)]
+    local(view)[...] = value
+    return True
+
+
+# --- the value, in the shape and layout of what it is written to ----------------------
+
+
+def _is_odd(x: _C.DTensor, term: Term) -> bool:
+    """Return whether a term is a lone boolean, or takes a part of a strided dim."""
+    if isinstance(term, Mask):
+        return bool(term.mask.ndim == 0)
+    if isinstance(term, Span) and term.size == x.shape[term.dim]:
+        return False
+    return isinstance(term, Span | At) and is_strided(x.layout, term.dim)
+
+
+COPY = "could not broadcast input array from shape {} into shape {}"
+PICK = (
+    "shape mismatch: value array of shape {} could not be broadcast to indexing "
+    "result of shape {}"
+)
+
+
+MASK = (
+    "NumPy boolean array indexing assignment cannot assign {} input values to the {} "
+    "output values where the mask is true"
+)
+
+
+def _fitted(value: Value, terms: Sequence[Term], sentence: str = COPY) -> Value:
+    """Return a value with a dim for each slice and integer, of its length or 1.
+
+    Parameters
+    ----------
+    value : array or DTensor
+        Aligned to the end of the result, in which slices and new dims are dims, and
+        integers are not. Backward slices reverse it.
+    terms : sequence of Term
+        The index.
+    sentence : str
+        Of the ValueError if it does not fit.
+    """
+    result = [t for t in terms if isinstance(t, Span | New)]
+    lengths = tuple(t.size if isinstance(t, Span) else 1 for t in result)
+    extra = max(0, value.ndim - len(lengths))
+    own = value.shape[extra:]
+    ends = lengths[len(lengths) - len(own) :]
+    fits = all(n in (1, full) for n, full in zip(own, ends, strict=True))
+    if not fits or value.shape[:extra] != (1,) * extra:
+        raise ValueError(sentence.format(_shown(value.shape), _shown(lengths)))
+    missing = len(lengths) - len(own)
+    index: list[Any] = [0] * extra
+    for term in terms:
+        if isinstance(term, At):
+            index.append(None)
+        elif missing > 0 and isinstance(term, Span | New):
+            missing -= 1
+            index += [None] * isinstance(term, Span)
+        elif isinstance(term, New):
+            index.append(0)
+        elif isinstance(term, Span):
+            index.append(slice(None, None, -1) if term.step < 0 else ALL)
+    if all(item == ALL for item in index):
+        return value
+    fitted: Value = value[(*index, ...)]  # type: ignore[index]
+    return fitted
+
+
+def _shown(shape: Sequence[int]) -> str:
+    """Return a shape as NumPy's errors show it."""
+    return f"({','.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Array:
+    """Return this rank's part of a value that is to be written to parts of a layout.
+
+    `dims`: dims of the layout -> dims of the value. Where the value has length 1, or
+    the layout cuts another dim, all of the value is there.
+    """
+    same = {d: v for d, v in dims.items() if to.shape[d] == value.shape[v]}
+    alike = aligned(to, value.shape, same, value.dtype)
+    if not to.is_partial:
+        if isinstance(value, _C.DTensor):
+            return local(move("setitem", value, alike))
+        return value[key_of(alike)] if inside(alike) else value
+    addends = aligned(to, value.shape, same, dtype, partial=True)
+    if not isinstance(value, _C.DTensor):
+        return local(place(value.astype(dtype), addends))
+    if value.dtype != dtype:
+        part = local(move("setitem", value, alike)).astype(dtype)
+        value = make(part, alike.with_dtype(dtype))
+    return local(move("setitem", value, addends))
+
+
+# --- writing --------------------------------------------------------------------------
+
+
+def _write_view(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
+    """Write to slices: nothing but the value is moved, to the parts of the slices."""
+    if value.ndim and all(isinstance(t, At) for t in terms):
+        np.empty(1, x.dtype)[0] = np.zeros(value.shape)  # raises
+    windows = [window(t) for t in terms if isinstance(t, Span | At)]
+    layout = basic(x, windows).layout
+    fitted = _fitted(value, terms)
+    part = brought(fitted, layout, {d: d for d in range(x.ndim)}, x.dtype)
+    if inside(layout):
+        local(x)[tuple(held(x.layout, w)[0] for w in windows)] = part
+
+
+def _is_spread(x: _C.DTensor, terms: Sequence[Term], value: Value) -> bool:
+    """Return whether a value is the same for all that a lone mask selects."""
+    lone = [isinstance(t, Mask) for t in terms].count(True) == 1
+    whole_dims = [t for t in terms if isinstance(t, Span) and t.size == x.shape[t.dim]]
+    if (
+        not lone
+        or len(whole_dims) != len(terms) - 1
+        or any(t.step < 0 for t in whole_dims)
+    ):
+        return False
+    dims_after = len(terms) - 1 - [isinstance(t, Mask) for t in terms].index(True)
+    return value.ndim <= dims_after or value.shape[-dims_after - 1] == 1
+
+
+def _write_mask(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
+    """Write one value, or one row, wherever a mask is true."""
+    dim = next(k for k, t in enumerate(terms) if isinstance(t, Mask))
+    mask = terms[dim].mask  # type: ignore[union-attr]
+    result = [Span(-1, 0, 1, 1) if k == dim else t for k, t in enumerate(terms)]
+    dims = {d: d for d in range(dim)}
+    dims |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, x.ndim)}
+    fitted = _fitted(value, result, PICK)
+    part = brought(fitted, x.layout, dims, x.dtype)
+    _, chosen = with_mask("setitem", x, mask, dim, x.layout)
+    if inside(x.layout):
+        local(x)[(ALL,) * dim + (chosen,)] = part
+
+
+def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
+    """Write to what arrays pick: each rank the elements that it holds.
+
+    On each rank the dims of the arrays are brought to the front, of its part and of
+    the value; then a dim that is cut only tells which of the elements are here.
+    """
+    only_mask = len(terms) == 1 and isinstance(terms[0], Mask)
+    terms = list(_without_masks(terms))
+    picks = [t for t in terms if isinstance(t, At | Pick)]
+    arrays = np.broadcast_arrays(*(_positive(x, t) for t in picks))
+    new = [Span(-1, 0, n, 1) for n in arrays[0].shape]
+    if only_mask and value.ndim == 1 and value.size not in (1, new[0].size):
+        raise ValueError(MASK.format(value.size, new[0].size))
+    keys = [_KEYS.get(type(t), "array") for t in terms]
+    rest = [t for t in terms if isinstance(t, Span | New)]
+    at = first_result_dim(keys)
+    fitted = _fitted(value, [*rest[:at], *new, *rest[at:]], PICK)
+    at = sum(isinstance(t, Span) for t in rest[:at])
+    kept = [t.dim for t in rest if isinstance(t, Span)]
+    dims = {d: k if k < at else k + len(new) for k, d in enumerate(kept)}
+    windows = [_window_of(x, t) for t in terms if isinstance(t, Span | At | Pick)]
+    part = brought(fitted, basic(x, windows).layout, dims, x.dtype)
+    if not inside(x.layout):
+        return
+    here = local(x)[tuple(held(x.layout, w)[0] for w in windows)]
+    here = np.moveaxis(here, [t.dim for t in picks], range(len(picks)))
+    part = np.moveaxis(part, range(at, at + len(new)), range(len(new)))
+    part = np.broadcast_to(part, arrays[0].shape + here.shape[len(picks) :])
+    found = [find(x.layout, t.dim, a) for t, a in zip(picks, arrays, strict=True)]
+    mine = np.logical_and.reduce([m for _, m in found])
+    if mine.all():
+        here[tuple(a for a, _ in found)] = part
+    else:
+        here[tuple(a[mine] for a, _ in found)] = part[mine]
+
+
+_KEYS: dict[type, Any] = {Span: ALL, New: ALL, Gap: ...}
+
+
+def _window_of(x: _C.DTensor, term: Span | At | Pick) -> Span:
+    return (
+        window(term)
+        if isinstance(term, Span)
+        else Span(term.dim, 0, x.shape[term.dim], 1)
+    )
+
+
+def _positive(x: _C.DTensor, term: At | Pick) -> npt.NDArray[np.int64]:
+    """Return the whole index for one dim, counted from the front."""
+    if isinstance(term, At):
+        return np.asarray(term.at)
+    index = values_of("setitem", term.index).astype(np.int64)
+    return np.where(index < 0, index + x.shape[term.dim], index)
+
+
+def _without_masks(terms: Sequence[Term]) -> Iterator[Term]:
+    """Yield terms with an array of integers for each dim of a mask."""
+    for term in terms:
+        if isinstance(term, Mask):
+            found = values_of("setitem", term.mask).nonzero()
+            yield from (Pick(term.dim + k, index) for k, index in enumerate(found))
+        else:
+            yield term
+
+
+def _write_whole(x: _C.DTensor, index: Any, value: Value) -> None:
+    """Write to the gathered array, and keep this rank's part of it."""
+    array = values_of("setitem", x).copy()
+    array[whole(index)] = whole(value)
+    if x.layout.is_partial:
+        local(x)[...] = local(place(array, x.layout))
+    elif inside(x.layout):
+        local(x)[...] = array[key_of(x.layout)]

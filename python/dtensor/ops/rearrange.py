@@ -1,0 +1,312 @@
+"""Elements in other places: reversed, rolled, repeated, padded, broadcast.
+
+Dims that only keep their order stay cut; the others are made whole. What moves elements
+and makes no new ones passes every Partial.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dtensor.ops._operator import (
+    LOCAL_SHAPE,
+    Operand,
+    axes_of,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._words import Answer, Shape, group, hollow, method_of, rule
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_to",
+    "expand",
+    "expand_as",
+    "flip",
+    "fliplr",
+    "flipud",
+    "pad",
+    "repeat",
+    "roll",
+    "rot90",
+    "tile",
+]
+
+# --- broadcast ------------------------------------------------------------------------
+
+
+def _broadcast(a: Operand, shape: Shape, kernel: call) -> Answer:
+    """Return the answer of a broadcast: new and longer dims are whole."""
+    new = len(shape) - a.ndim
+    names = letters(a.ndim)
+    kept = [old == to for old, to in zip(a.shape, shape[new:], strict=True)]
+    before = [name if kept[dim] else "1" for dim, name in enumerate(names)]
+    after = [n if kept[dim] else str(shape[new + dim]) for dim, n in enumerate(names)]
+    spread = rule([before], [[*map(str, shape[:new]), *after]], "any")
+    return spread, kernel, a.dtype
+
+
+@method
+@implements(np.broadcast_to)
+@operator
+def broadcast_to(array: Operand, shape: Any, subok: bool = False) -> Answer:
+    """See an array in a larger shape, its dims of length 1 repeated; read-only.
+
+    Raises
+    ------
+    ValueError
+        If the shape does not fit.
+    """
+    to = np.broadcast_to(hollow(array.shape), shape).shape
+    return _broadcast(array, to, call(np.broadcast_to, array, LOCAL_SHAPE))
+
+
+@method
+@operator
+def expand(a: Operand, /, *sizes: Any) -> Answer:
+    """See an array in a larger shape, as torch does: -1 is the length that it has."""
+    given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    old = (*[-1] * (len(given) - a.ndim), *a.shape)
+    shape = tuple(n if to == -1 else to for n, to in zip(old, given, strict=True))
+    to = np.broadcast_to(hollow(a.shape), shape).shape
+    return _broadcast(a, to, call(np.broadcast_to, a, LOCAL_SHAPE))
+
+
+@method
+def expand_as(a: Any, other: Any) -> Any:
+    """See an array in the shape of another one."""
+    return broadcast_to(a, tuple(other.shape))
+
+
+@implements(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """See arrays in the shape that they are broadcast to.
+
+    Returns
+    -------
+    tuple of arrays
+        As many as are given; an array of that shape is itself.
+    """
+    arrays = [x if hasattr(x, "ndim") else np.asarray(x) for x in args]
+    shape = np.broadcast_shapes(*(x.shape for x in arrays))
+    return tuple(x if x.shape == shape else np.broadcast_to(x, shape) for x in arrays)
+
+
+# --- reversed and rolled --------------------------------------------------------------
+
+
+@method
+@implements(np.flip)
+@operator
+def flip(m: Operand, axis: Any = None) -> Answer:
+    """Reverse the order of elements along some dims, which are whole.
+
+    Parameters
+    ----------
+    m : array
+    axis : int or tuple of int, optional
+        Default: all dims.
+    """
+    axes = axes_of(axis, m.ndim)
+    names = letters(m.ndim, whole=axes)
+    return rule([names], [names], "any"), call(np.flip, m, axes)
+
+
+@method
+@implements(np.fliplr)
+def fliplr(m: Any) -> Any:
+    """Reverse the order along dim 1; ValueError for fewer than 2 dims."""
+    np.fliplr(hollow(m.shape))
+    return flip(m, 1)
+
+
+@method
+@implements(np.flipud)
+def flipud(m: Any) -> Any:
+    """Reverse the order along dim 0; ValueError for an array of no dims."""
+    np.flipud(hollow(m.shape))
+    return flip(m, 0)
+
+
+@method
+@implements(np.roll)
+@operator
+def roll(a: Operand, shift: Any, axis: Any = None) -> Answer:
+    """Move elements along some dims, which are whole; the last ones come first.
+
+    Parameters
+    ----------
+    a : array
+    shift : int or tuple of int
+        By how many places.
+    axis : int or tuple of int, optional
+        Default: all elements are rolled as if they had one dim.
+    """
+    rolled = range(a.ndim) if axis is None else np.atleast_1d(axis).tolist()
+    names = letters(a.ndim, whole=[dim % max(a.ndim, 1) for dim in rolled])
+    return rule([names], [names], "any"), call(np.roll, a, shift, axis)
+
+
+@method
+@implements(np.rot90)
+@operator
+def rot90(m: Operand, k: int = 1, axes: Any = (0, 1)) -> Answer:
+    """Rotate by 90 degrees in the plane of two dims, `k` times.
+
+    The dim that is reversed is whole, the other may be cut.
+    """
+    np.rot90(hollow(m.shape), k, axes)  # NumPy's errors
+    first, second = (dim % m.ndim for dim in axes)
+    reversed_dims = [(), (second,), (first, second), (first,)][k % 4]
+    names = letters(m.ndim, whole=reversed_dims)
+    after = names[:]
+    if k % 2:
+        after[first], after[second] = names[second], names[first]
+    return rule([names], [after], "any"), call(np.rot90, m, k, (first, second))
+
+
+# --- repeated -------------------------------------------------------------------------
+
+
+@method
+@implements(np.repeat)
+@operator
+def repeat(
+    a: Operand, repeats: Any, axis: int | None = None
+) -> Answer | Callable[..., Any]:
+    """Repeat each element.
+
+    Parameters
+    ----------
+    a : array
+    repeats : int or sequence of int
+        How often; for each element its own number makes the dim whole.
+    axis : int, optional
+        The dim; default: all elements, as if they had one.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer numbers than elements.
+    """
+    if isinstance(repeats, Operand):
+        return _repeat_by_array
+    counts = np.asarray(repeats)
+    dims = range(a.ndim) if axis is None else axes_of(axis, a.ndim)
+    names = letters(a.ndim)
+    if counts.size == 1 and counts.min() > 0:
+        word = f"({' '.join(names[dim] for dim in dims)} {counts.item()})"
+    else:
+        names = letters(a.ndim, whole=dims)
+        size = math.prod(a.shape[dim] for dim in dims)
+        word = str(np.repeat(np.empty(size, "V0"), counts).size)
+    after = [word]
+    if axis is not None:
+        after = [*names[: dims[0]], word, *names[dims[0] + 1 :]]
+    kernel = call(method_of("repeat", a), a, repeats, axis)
+    return rule([names], [after], "any"), kernel, a.dtype
+
+
+def _repeat_by_array(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Repeat as often as an array says, which is constant then."""
+    return repeat(a, np.asarray(repeats).tolist(), axis)
+
+
+@method
+@implements(np.tile)
+@operator
+def tile(A: Operand, reps: Any) -> Answer:
+    """Put copies of an array side by side.
+
+    Parameters
+    ----------
+    A : array
+    reps : int or sequence of int
+        How many along each dim; more of them than dims make new ones.
+
+    Returns
+    -------
+    array
+        Where a cut dim is repeated its shards are strided.
+    """
+    counts = tuple(np.atleast_1d(reps).tolist())
+    ndim = max(len(counts), A.ndim)
+    counts = (1,) * (ndim - len(counts)) + counts
+    whole = range(A.ndim) if 0 in counts else ()
+    names = letters(A.ndim, whole=whole)
+    words = zip(
+        counts,
+        ["1"] * (ndim - A.ndim) + names,
+        (1,) * (ndim - A.ndim) + A.shape,
+        strict=True,
+    )
+    after = [
+        str(count * length) if whole else group([str(count), name])
+        for count, name, length in words
+    ]
+    return rule([names], [after], "any"), call(np.tile, A, counts), A.dtype
+
+
+# --- padded ---------------------------------------------------------------------------
+
+# Modes that only repeat elements.
+_REPEATING = {"edge", "wrap", "symmetric", "reflect"}
+
+
+@implements(np.pad)
+@operator
+def pad(
+    array: Operand, pad_width: Any, mode: Any = "constant", **kwargs: Any
+) -> Answer | Callable[..., Any]:
+    """Put elements around an array.
+
+    Parameters
+    ----------
+    array : array
+    pad_width : int, sequence or dict
+        How many before and after each dim, as for `numpy.pad`.
+    mode : str or callable, default "constant"
+        As for `numpy.pad`.
+    **kwargs
+        What the mode needs: ``constant_values=1``.
+
+    Returns
+    -------
+    array
+        Dims that are padded are whole.
+    """
+    if any(isinstance(x, Operand) for x in (pad_width, *kwargs.values())):
+        return _pad_by_arrays
+    np.pad(np.empty((2,) * array.ndim, "b"), pad_width, mode, **kwargs)  # its errors
+    widths = np.zeros((array.ndim, 2), int)
+    if isinstance(pad_width, dict):
+        for dim, width in pad_width.items():
+            widths[dim] = width
+    else:
+        widths[:] = pad_width
+    names = letters(array.ndim, whole=np.flatnonzero(widths.any(axis=1)).tolist())
+    after = [
+        str(length + width) if width else name
+        for name, length, width in zip(
+            names, array.shape, widths.sum(axis=1).tolist(), strict=True
+        )
+    ]
+    moves = mode in _REPEATING and kwargs.get("reflect_type", "even") == "even"
+    zeros = mode == "constant" and not np.any(kwargs.get("constant_values", 0))
+    partial = "any" if moves or zeros else None
+    kernel = call(np.pad, array, pad_width, mode, **kwargs)
+    return rule([names], [after], partial), kernel, array.dtype
+
+
+def _pad_by_arrays(array: Any, pad_width: Any, *mode: Any, **kwargs: Any) -> Any:
+    """Pad with what arrays say, which are constants then."""
+    given = {
+        key: np.asarray(value).tolist() if hasattr(value, "ndim") else value
+        for key, value in {"pad_width": pad_width, **kwargs}.items()
+    }
+    return pad(array, given.pop("pad_width"), *mode, **given)

@@ -1,0 +1,265 @@
+"""Rules that are changed a little: the samples must notice.
+
+A mutant is a rule with one mistake. It is *killed* if some row gives another value or
+fails, *dearer* or *cheaper* if only the bytes that move differ, and it *survives* where
+nothing differs: then it says the same in other words, or the samples are too few.
+"""
+
+import functools
+import gc
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from moves import grid
+from rows import Sample
+from validator import NOW, Verdict, check
+from ways import Row, rows_of
+
+from dtensor import _C, DeviceMesh, Layout
+
+Spec = tuple[str, str | None, str | None]  # text, partial, reduce
+Call = tuple[_C.Operator, Any, Any]  # with layouts in the place of DTensors
+CALLS = 200  # that are kept of a rule
+ROWS = 150  # that a mutant is tried on
+LETTER = re.compile(r"[a-z]'*")
+WHOLE = re.compile(r"[A-Z]'*")
+
+
+# Mutants that are right and no dearer, and why that is so: what is in the rule's text, in
+# the mistake, or in the name of the operator.
+EXPLAINED = [
+    (r"->(.* )?0\b", "", "", "there are no elements"),
+    ("", r"^partial is .*;|^partial is '", "", "a row that the rule could have"),
+    ("", "", "^logsumexp$", "any number of that size does for scaling"),
+    ("", "^C may be cut", "quantile", "the points could be cut"),
+]
+
+
+class Mutant(NamedTuple):
+    """A rule, and what became of it."""
+
+    rule: Spec
+    changed: Spec
+    how: str
+
+    def __str__(self) -> str:
+        return f"{self.rule} where {self.how}"
+
+
+# --- substituting ---------------------------------------------------------------------
+
+
+def operators() -> list[_C.Operator]:
+    """Every operator that something refers to."""
+    found = {
+        id(x): x
+        for holder in gc.get_objects()
+        for x in gc.get_referents(holder)
+        if type(x) is _C.Operator
+    }
+    return list(found.values())
+
+
+def abstract(argument: Any) -> Any:
+    """An argument of an operator's function, for a call without data or ranks."""
+    if isinstance(argument, _C.Operand):
+        if argument.layout is not None:
+            layout = argument.layout
+            mesh = grid(*layout.mesh.shape)
+            more = {"cuts": layout.cuts}
+            return Layout(mesh, layout.placements, layout.shape, layout.dtype, **more)
+        if argument.dtype is None:
+            return 2
+        return np.ones(argument.shape, argument.dtype)
+    if isinstance(argument, dict):
+        return {key: abstract(value) for key, value in argument.items()}
+    if isinstance(argument, tuple | list):
+        return type(argument)(map(abstract, argument))
+    return argument
+
+
+class Substitute:
+    """Rules that operators get in the place of their own; `NOW.rules` notes which."""
+
+    def __init__(self) -> None:
+        self.swap: dict[Spec, Spec] = {}
+        self.users: dict[Spec, set[_C.Operator]] = {}
+        self.calls: dict[Spec, dict[str, Call]] = {}
+
+    def rule(
+        self, op: _C.Operator, rule: _C.Rule, *args: Any, **kwargs: Any
+    ) -> _C.Rule:
+        """The rule that an operator gets for its own one."""
+        spec = (rule.text, rule.partial, rule.reduce)
+        self.users.setdefault(spec, set()).add(op)
+        if spec not in self.swap and len(self.calls.setdefault(spec, {})) < CALLS:
+            args, kwargs = abstract(args), abstract(kwargs)
+            self.calls[spec].setdefault(f"{op} {args} {kwargs}", (op, args, kwargs))
+        if getattr(NOW, "rules", None) is not None:
+            NOW.rules.append(spec)
+        return _C.Rule(*self.swap[spec]) if spec in self.swap else rule
+
+    def put(self, swap: dict[Spec, Spec]) -> None:
+        """Exchange these rules from now on, and none of those before."""
+        stale = {op for s in (*swap, *self.swap) for op in self.users.get(s, ())}
+        self.swap = swap
+        self.start(stale)
+
+    def start(self, held: Iterable[_C.Operator]) -> None:
+        """Have these operators make their rules anew."""
+        for op in held:
+            op.replace_rule(functools.partial(self.rule, op))
+
+    def __enter__(self) -> "Substitute":
+        self.start(operators())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for op in operators():
+            op.replace_rule(None)
+
+
+# --- mutating -------------------------------------------------------------------------
+
+
+def mutants(rule: Spec) -> Iterator[Mutant]:
+    """Every small mistake that is still a rule."""
+    seen = {rule}
+    for changed, how in mistakes(*rule):
+        if changed in seen:
+            continue
+        seen.add(changed)
+        try:
+            _C.Rule(*changed)
+        except ValueError:
+            continue
+        yield Mutant(rule, changed, how)
+
+
+def mistakes(
+    text: str, partial: str | None, reduce: str | None
+) -> Iterator[tuple[Spec, str]]:
+    body, tail = text.partition(";")[0], "".join(text.partition(";")[1:])
+    left, _, right = body.partition("->")
+    operands, results = left.split(","), right.split(",")
+    for changed, how in in_terms(operands, "*"):
+        yield (f"{','.join(changed)}->{right}{tail}", partial, reduce), f"operand {how}"
+    for changed, how in in_terms(results, "7"):
+        yield (f"{left}->{','.join(changed)}{tail}", partial, reduce), f"result {how}"
+    for whole in sorted(set(WHOLE.findall(body))):
+        freed = fresh(body) + whole[1:]
+        yield (text.replace(whole, freed), partial, reduce), f"{whole} may be cut"
+    for letter in sorted(set(LETTER.findall(body))):
+        kept = re.sub(rf"{letter}(?!')", letter.upper(), text)
+        yield (kept, partial, reduce), f"{letter} may not be cut"
+    for other in partials(partial):
+        yield (text, other, reduce), f"partial is {other!r}"
+    for other in ("sum", "max", "min", "avg", "product", None):
+        yield (text, partial, other), f"reduce is {other!r}"
+
+
+def in_terms(terms: list[str], whole: str) -> Iterator[tuple[list[str], str]]:
+    """One letter of one term is whole, or another, or changes place with the next."""
+    for k, term in enumerate(terms):
+        places = list(LETTER.finditer(term))
+        for place in places:
+            for word in (whole, fresh("".join(terms))):
+                changed = term[: place.start()] + word + term[place.end() :]
+                yield (
+                    [*terms[:k], changed, *terms[k + 1 :]],
+                    f"{k}: {place[0]} is {word}",
+                )
+        for a, b in zip(places, places[1:], strict=False):
+            swapped = b[0] + term[a.end() : b.start()] + a[0]
+            changed = term[: a.start()] + swapped + term[b.end() :]
+            yield [*terms[:k], changed, *terms[k + 1 :]], f"{k}: {a[0]} and {b[0]} swap"
+
+
+def fresh(text: str) -> str:
+    """A letter that the rule does not use."""
+    return next(c for c in "zyxwvutsrqponmlkjihgfedcba" if c not in text.lower())
+
+
+def partials(partial: str | None) -> Iterator[str | None]:
+    """Other lists of Partial rows: one less, one more, or another."""
+    rows = [row.strip() for row in (partial or "").split(";") if row.strip()]
+    swaps = {"all": "each", "each": "all", "increasing": "decreasing"}
+    swaps["decreasing"] = "increasing"
+    for k, row in enumerate(rows):
+        yield "; ".join(rows[:k] + rows[k + 1 :]) or None
+        if row in swaps:
+            yield "; ".join(rows[:k] + [swaps[row]] + rows[k + 1 :])
+    for more in ("all", "each", "any", "increasing", "decreasing"):
+        if more not in rows:
+            yield "; ".join([*rows, more])
+
+
+# --- judging --------------------------------------------------------------------------
+
+
+class Fate(NamedTuple):
+    """What the samples say of a mutant."""
+
+    mutant: Mutant
+    fate: str
+    samples: list[Sample]
+
+    def reason(self) -> str:
+        """Why the mutant does no harm; nothing if that is not known."""
+        if self.fate not in ("cheaper", "other"):
+            return self.fate
+        text, how, name = self.mutant.rule[0], self.mutant.how, self.samples[0].name
+        for in_text, in_how, in_name, why in EXPLAINED:
+            if all(map(re.search, (in_text, in_how, in_name), (text, how, name))):
+                return why
+        return ""
+
+
+def fates(samples: Sequence[Sample], mesh: DeviceMesh, most: int) -> Iterator[Fate]:
+    """Try every mutant of every rule that these samples make."""
+    rows = [r for k, s in enumerate(samples) for r in rows_of(s, mesh, most, 0, k)]
+    with Substitute() as substitute:
+        users: dict[Spec, list[Verdict]] = {}
+        for verdict in check(rows):
+            for spec in {x for heard in verdict.heard if heard for x in heard.rules}:
+                if not verdict.why:
+                    users.setdefault(spec, []).append(verdict)
+        for spec, verdicts in users.items():
+            calls = list(substitute.calls[spec].values())
+            substitute.put({})
+            before = [choice(call) for call in calls]
+            for mutant in mutants(spec):
+                substitute.put({spec: mutant.changed})
+                after = [choice(call) for call in calls]
+                fate = fate_of(before, after, [v.row for v in verdicts])
+                yield Fate(mutant, fate, [v.row.sample for v in verdicts])
+
+
+def choice(call: Call) -> tuple[str, str, float]:
+    """How an operator is computed: layouts of operands and results, and seconds."""
+    op, args, kwargs = call
+    try:
+        results, operands, seconds = op.abstract(*args, **kwargs)
+    except Exception as error:
+        return repr(error), "", 0.0
+    return str(operands), str(results), seconds
+
+
+def fate_of(before: list[Any], after: list[Any], rows: list[Row]) -> str:
+    """What becomes of rows that were right.
+
+    "same": all calls are computed as before. "killed": one gives something else.
+    "cheaper": all are right, and one sends less: a row that the rule could have.
+    "dearer": all are right, and one sends more. "other": all are right all the same.
+    """
+    differ = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    if not differ:
+        return "same"
+    step = max(1, len(rows) // ROWS)
+    if any(verdict.why for verdict in check(rows[::step], worlds=1)):
+        return "killed"
+    if any(after[k][2] < before[k][2] for k in differ):
+        return "cheaper"
+    return "dearer" if any(after[k][2] > before[k][2] for k in differ) else "other"

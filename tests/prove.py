@@ -1,0 +1,176 @@
+"""The proofs of operators as a command: `./run exec python tests/prove.py --help`."""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from missing_rows import missing
+from moves import grid
+from mutants import fates
+from rows import Sample, arrays_of
+from samples import FAMILIES, SAMPLES
+from validator import Verdict, check
+from ways import rows_of
+
+CHUNK = 5000  # rows that are played in one run
+KINDS = ("S", "P(sum)", "P(avg)", "P(max)", "P(min)")
+
+
+class Totals(NamedTuple):
+    """What was compared."""
+
+    operators: int
+    samples: int
+    rows: int
+    wrong: list[Verdict]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.operators} operators, {self.samples} samples, {self.rows} rows "
+            f"compared with NumPy, {len(self.wrong)} wrong"
+        )
+
+
+def prove(
+    samples: Sequence[Sample],
+    shapes: Sequence[tuple[int, ...]],
+    most: int,
+    odd: int,
+    seed: int = 0,
+    seen: Callable[[Verdict], None] | None = None,
+) -> Totals:
+    """Compare `most` rows of each sample on each mesh, and `odd` random ones."""
+    count, wrong = 0, []
+    for shape in shapes:
+        rows = []
+        for k, sample in enumerate(samples):
+            rows += rows_of(sample, grid(*shape), most, odd, seed + 31 * k)
+            if len(rows) < CHUNK and sample is not samples[-1]:
+                continue
+            for verdict in check(rows):
+                if verdict.why:
+                    wrong.append(verdict)
+                if seen is not None:
+                    seen(verdict)
+            count += len(rows)
+            rows = []
+    return Totals(len({s.name for s in samples}), len(samples), count, wrong)
+
+
+def report(wrong: Sequence[Verdict], most: int = 60) -> str:
+    """The rows that are wrong: one for each operator and kind of mistake."""
+    lines: dict[tuple[str, str], str] = {}
+    counts: dict[str, int] = {}
+    for row, why, _ in wrong:
+        name, why = row.sample.name, " ".join(why.split())[:300]
+        counts[name] = counts.get(name, 0) + 1
+        kind = re.sub(r"[^a-z]*\d[^a-z]*|nan|inf", "", why)[:60]
+        lines.setdefault((name, kind), f"{row}\n    {why}")
+    told = ", ".join(f"{name} {n}" for name, n in counts.items())
+    shown = list(lines.values())[:most]
+    return "\n".join([*shown, f"wrong rows by operator: {told}"]) if wrong else ""
+
+
+# --- the table ------------------------------------------------------------------------
+
+
+class Entry:
+    """What was seen of one operator."""
+
+    def __init__(self) -> None:
+        self.fell_back = self.native = False
+        self.free: set[str] = set()
+
+    def see(self, verdict: Verdict) -> None:
+        """Take a right row of layouts into account."""
+        placed = [p for x in verdict.row.layouts if x for p in x.placements]
+        kinds = {"S" if p.is_shard() else str(p) for p in placed} & set(KINDS)
+        self.fell_back |= any(heard.fell_back for heard in verdict.heard)
+        if kinds and not any(heard.sent for heard in verdict.heard):
+            self.native = True
+            if len(kinds) == 1:
+                self.free |= kinds
+
+    def words(self) -> tuple[str, str]:
+        """Two cells of the table."""
+        if self.fell_back and not self.native:
+            return "fallback", ""
+        kind = "native" if self.native else "replicated"
+        free = ", ".join(k for k in KINDS if k in self.free)
+        return kind + (", falls back" if self.fell_back else ""), free
+
+
+HEAD = """# Operators, one by one
+
+Written by `./run exec python tests/prove.py table`, from what operators did.
+
+* **native**: works on parts. The last column names placements of the operands, on one
+  mesh dimension, for which some call sends nothing.
+* **replicated**: has an operator of its own, which works on whole operands only.
+* **fallback**: gathers its operands, calls NumPy, and warns. "Falls back": some ways to
+  call it do.
+
+| operator | is | sends nothing for |
+| --- | --- | --- |
+"""
+
+
+def table(samples: Sequence[Sample]) -> str:
+    """The table of all operators, as Markdown."""
+    entries: dict[str, Entry] = {}
+
+    def see(verdict: Verdict) -> None:
+        entry = entries.setdefault(verdict.row.sample.name, Entry())
+        arrays = arrays_of(verdict.row.sample)
+        heard = [h for h in verdict.heard if h and not isinstance(h.result, Exception)]
+        if heard and not verdict.why and any(x.size > 1 for x in arrays):
+            entry.see(verdict)
+
+    prove(samples, [(2,)], 60, 0, seen=see)
+    lines = []
+    for name in sorted(entries):
+        kind, free = entries[name].words()
+        lines.append(f"| `{name}` | {kind} | {free} |\n")
+    return HEAD + "".join(lines)
+
+
+# --- the command ----------------------------------------------------------------------
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["wrong", "missing", "mutants", "table"])
+    parser.add_argument("--family", choices=[*FAMILIES], action="append")
+    parser.add_argument("--name", action="append", help="operators; default: all")
+    parser.add_argument("--mesh", default="2 3 2x2", help="as in '2 3 2x2'")
+    parser.add_argument("--most", type=int, default=50, help="rows of a sample")
+    parser.add_argument("--odd", type=int, default=3, help="random rows of a sample")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, help="a file, for the table")
+    asked = parser.parse_args()
+    samples = [s for f in asked.family or FAMILIES for s in FAMILIES[f]]
+    samples = [s for s in samples if not asked.name or s.name in asked.name]
+    meshes = [tuple(map(int, word.split("x"))) for word in asked.mesh.split()]
+    if asked.what == "wrong":
+        totals = prove(samples, meshes, asked.most, asked.odd, asked.seed)
+        print(report(totals.wrong), totals, sep="\n")
+        return bool(totals.wrong)
+    if asked.what == "missing":
+        with np.errstate(all="ignore"):
+            print(*missing(samples), sep="\n")
+    elif asked.what == "mutants":
+        for found in fates(samples, grid(*meshes[0]), asked.most):
+            why = found.reason() or "not known"
+            users = f"{found.samples[0]}, {len(found.samples)} rows"
+            print(f"{found.fate:8} {why}: {found.mutant} {users}", flush=True)
+    else:
+        (asked.output or Path("docs/operators_table.md")).write_text(table(SAMPLES))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

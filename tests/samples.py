@@ -1,0 +1,18 @@
+"""What every operator is tried on, family by family."""
+
+import samples_index
+import samples_linalg
+import samples_reduce
+import samples_shape
+import samples_ufunc
+from rows import Sample
+
+FAMILIES: dict[str, list[Sample]] = {
+    "ufunc": samples_ufunc.ROWS,
+    "reduce": samples_reduce.ROWS,
+    "shape": samples_shape.ROWS,
+    "index": samples_index.ROWS,
+    "linalg": samples_linalg.ROWS,
+}
+
+SAMPLES: list[Sample] = [row for rows in FAMILIES.values() for row in rows]

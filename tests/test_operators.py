@@ -1,0 +1,143 @@
+"""An operator on DTensors is NumPy's on the whole arrays, however they are placed."""
+
+import collections
+import warnings
+from pathlib import Path
+
+import meshes
+import numpy as np
+import pytest
+from conftest import AGREE
+from moves import grid
+from mutants import fates
+from prove import prove, report, table
+from rows import arrays_of
+from samples import FAMILIES, SAMPLES
+from validator import Part, expectations, judge, listening, play, words
+from ways import place, rows_of
+
+ROOT = Path(__file__).resolve().parents[1]
+QUICK = {(2,): (2, 1), (3,): (2, 0), (2, 2): (1, 1)}  # mesh: rows, odd rows of a sample
+WHOLE = {
+    (1,): (60, 5),
+    (2,): (2000, 20),
+    (3,): (2000, 20),
+    (4,): (100, 20),
+    (2, 2): (400, 30),
+    (2, 3): (100, 30),
+    (2, 2, 2): (60, 20),
+}
+
+
+def of(shapes):
+    """A case for each family and mesh."""
+    return [
+        pytest.param(family, shape, id=f"{family}-{'x'.join(map(str, shape))}")
+        for family in FAMILIES
+        for shape in shapes
+    ]
+
+
+@pytest.mark.parametrize("family, shape", of(QUICK))
+def test_some_placements_of_every_operator_give_what_numpy_gives(family, shape):
+    totals = prove(FAMILIES[family], [shape], *QUICK[shape])
+    assert not totals.wrong, f"{totals}\n{report(totals.wrong)}"
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("family, shape", of(WHOLE))
+def test_all_placements_of_every_operator_give_what_numpy_gives(family, shape):
+    totals = prove(FAMILIES[family], [shape], *WHOLE[shape], seed=1)
+    assert not totals.wrong, f"{totals}\n{report(totals.wrong)}"
+
+
+# --- between processes ----------------------------------------------------------------
+
+
+def between_processes(mesh, most, odd, step):
+    """Play rows of every `step`-th sample on the ranks of mpiexec, and judge them."""
+    rows = []
+    for k, sample in enumerate(SAMPLES[::step]):
+        rows += rows_of(sample, grid(*mesh.shape), most, odd, 7 * k)
+    wrong = []
+    for row, expected in zip(rows, expectations(rows), strict=True):
+        layouts = zip(arrays_of(row.sample), row.layouts, strict=True)
+        parts = [
+            dict.fromkeys(range(mesh.size()), x) if y is None else place(x, y, k)
+            for k, (x, y) in enumerate(layouts)
+        ]
+        with listening(), np.errstate(all="ignore"):
+            mine = play(row, parts, mesh.get_rank())
+        try:
+            judge(row, expected, shared(mine))
+        except AssertionError as error:
+            wrong.append(f"{row}: {error}")
+    assert not wrong, "\n".join(wrong[:20])
+
+
+def shared(mine):
+    """What all ranks heard: layouts are compared as texts."""
+    if AGREE is None:
+        return [mine]
+    bare, layouts = stripped(mine.result)
+    theirs = AGREE.allgather((bare, [str(x) for x in layouts]))
+    assert all(texts == theirs[0][1] for _, texts in theirs), "the layouts differ"
+    return [mine._replace(result=dressed(r, iter(layouts))) for r, _ in theirs]
+
+
+def stripped(result):
+    """A result without layouts, and its layouts."""
+    if isinstance(result, Exception) and type(result).__module__ != "builtins":
+        return RuntimeError(f"{type(result)}: {words(result)}"), []
+    if isinstance(result, Part):
+        return Part(result.array, None), [result.layout]
+    if isinstance(result, tuple | list):
+        pairs = [stripped(x) for x in result]
+        bare = [x for x, _ in pairs]
+        named = hasattr(result, "_fields")
+        bare = type(result)(*bare) if named else type(result)(bare)
+        return bare, [x for _, layouts in pairs for x in layouts]
+    return result, []
+
+
+def dressed(result, layouts):
+    """The same with the layouts again."""
+    if isinstance(result, Part):
+        return Part(result.array, next(layouts))
+    if isinstance(result, tuple | list):
+        parts = [dressed(x, layouts) for x in result]
+        named = hasattr(result, "_fields")
+        return type(result)(*parts) if named else type(result)(parts)
+    return result
+
+
+@pytest.mark.mpi
+def test_some_operators_give_what_numpy_gives_between_processes(square):
+    between_processes(square, 1, 1, 9)
+
+
+@pytest.mark.mpi
+@pytest.mark.validate
+def test_every_operator_gives_what_numpy_gives_between_processes(square):
+    between_processes(square, 4, 2, 1)
+    between_processes(meshes.line(), 4, 2, 1)
+
+
+# --- rules and the table --------------------------------------------------------------
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_mistake_in_a_rule_is_noticed_or_does_no_harm(family):
+    found = list(fates(FAMILIES[family], grid(2), 30))
+    counts = collections.Counter(fate for _, fate, _ in found)
+    assert counts["killed"] > counts["cheaper"] + counts["other"]
+    unknown = [f"{f.fate}: {f.mutant} {f.samples[0]}" for f in found if not f.reason()]
+    assert not unknown, "\n".join([str(counts), *unknown])
+
+
+@pytest.mark.validate
+def test_the_table_of_operators_is_up_to_date():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert (ROOT / "docs/operators_table.md").read_text() == table(SAMPLES)

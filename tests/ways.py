@@ -1,0 +1,205 @@
+"""Ways to place the arrays of a sample: all, some by chance, and odd ones."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import oracle
+from cases import random_layout
+from moves import grid
+from rows import Sample, arrays_of
+
+from dtensor import DeviceMesh, Layout, Partial, Replicate, Shard
+
+SUMS = {"sum", "avg", "product"}
+ONE_BY_ONE = {"atleast_2d", "broadcast_arrays"}  # a plain array gives a plain one
+
+
+class Row(NamedTuple):
+    """A sample, and a layout for each of its arrays; None for one that stays plain."""
+
+    sample: Sample
+    layouts: tuple[Layout | None, ...]
+    seed: int = 0
+
+    def __str__(self) -> str:
+        mesh = next(x.mesh.shape for x in self.layouts if x is not None)
+        places = ", ".join(map(placed, self.layouts))
+        return f"{self.sample} on {mesh}: {places}"
+
+
+def placed(layout: Layout | None) -> str:
+    """Placements, as short as they get."""
+    if layout is None:
+        return "plain"
+    more = f" cut at {layout.cuts}" if layout.cuts else ""
+    order = [o for _, o in layout.shard_order if list(o) != sorted(o)]
+    more += f" in the order {layout.shard_order}" if order else ""
+    return "[" + " ".join(map(str, layout.placements)) + "]" + more
+
+
+# --- what the ranks hold --------------------------------------------------------------
+
+
+def place(array: np.ndarray, layout: Layout, seed: int) -> dict[int, np.ndarray]:
+    """The part of each rank; random where it is Partial, and exact together."""
+    rng = np.random.default_rng(seed)
+    dims = oracle.partial_dims(layout)
+    parts = {(): array}  # by coordinates of the Partial mesh dims, last first
+    for m in reversed(dims):
+        op, n = layout.placements[m].reduce_op, layout.mesh.shape[m]
+        split = {at: addends(x, op, n, rng) for at, x in parts.items()}
+        parts = {(k, *at): x[k] for at, x in split.items() for k in range(n)}
+    placed = {}
+    for rank, box in oracle.boxes(layout).items():
+        at = layout.mesh.coordinate(rank)
+        placed[rank] = oracle.take(parts[tuple(at[m] for m in dims)], box)
+    return placed
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def addends(
+    array: np.ndarray, op: str, n: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """`n` random arrays whose reduction is `array`, exactly. Integers wrap."""
+    if op in ("max", "min"):
+        return [extreme(array, op, owned, rng) for owned in owners(array.shape, n, rng)]
+    if op == "product" or array.dtype.kind == "b":
+        return oracle.addends(array, op, n, rng)
+    others = [offsets(array, rng) for _ in range(n - 1)]
+    last = array * np.asarray(n, array.dtype) if op == "avg" else array.copy()
+    for other in others:
+        last = np.asarray(last - other)
+    return [*others, last.astype(array.dtype)]
+
+
+def offsets(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Numbers of either sign with few bits, no whole ones; any integers at all."""
+    if array.dtype.kind in "iu":
+        return oracle.sample(array.shape, array.dtype, rng)
+    step = 2 if array.dtype.kind == "V" else 8  # bfloat16
+    values = rng.integers(-8 * step, 8 * step + 1, array.shape) / step
+    if array.dtype.kind == "c":
+        values = values + 1j * rng.integers(-64, 65, array.shape) / 8
+    return np.asarray(values).astype(array.dtype)
+
+
+def owners(
+    shape: tuple[int, ...], n: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Where each of `n` addends has the true value: one everywhere, two in places."""
+    owner, twice = rng.integers(0, n, shape), rng.random(shape) < 0.3
+    twice = twice & (not np.all(twice))
+    return [(owner == k) | (twice & ((owner + 1) % n == k)) for k in range(n)]
+
+
+def extreme(
+    array: np.ndarray, op: str, owned: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """The array where it is owned; elsewhere less, for a maximum, or more."""
+    if array.dtype.kind == "b":
+        return np.where(owned, array, op == "min")
+    off = rng.integers(1, 48, array.shape)
+    if array.dtype.kind in "fcV":
+        step = np.asarray(off / 8).astype(array.dtype)
+        other = array - step if op == "max" else array + step
+        other = np.where(other == other, other, step)  # NaN is on some ranks only
+    else:
+        limits = np.iinfo(array.dtype)
+        room = array - limits.min if op == "max" else limits.max - array
+        off = np.minimum(off, room.astype(f"u{array.itemsize}")).astype(array.dtype)
+        other = array - off if op == "max" else array + off
+    return np.asarray(np.where(owned, array, other))
+
+
+def adds_up(array: np.ndarray) -> bool:
+    """Whether addends of it can be found that give it back bit by bit."""
+    if array.dtype.kind not in "fc":
+        return True
+    parts = array.view(array.real.dtype) if array.ndim else np.array([array.real])
+    ordinary = np.isfinite(parts) & (parts != 0)
+    steps = parts[ordinary].astype("d") * 1024
+    signed = (parts == 0) & np.signbit(parts)
+    return not signed.any() and bool((steps == np.rint(steps)).all())
+
+
+# --- rows -----------------------------------------------------------------------------
+
+
+def choices(array: np.ndarray) -> list[Any]:
+    """Every placement on one mesh dimension."""
+    ops = ["sum"] * adds_up(array) + ["max", "min"]
+    ops += ["avg"] * (array.dtype.kind in "fc" and adds_up(array))
+    return [Replicate(), *map(Shard, range(array.ndim)), *map(Partial, ops)]
+
+
+def every_row(sample: Sample, mesh: DeviceMesh) -> Iterator[Row]:
+    """All placements of all arrays."""
+    arrays = arrays_of(sample)
+    ways = [
+        [
+            Layout(mesh, places, array.shape, array.dtype)
+            for places in itertools.product(choices(array), repeat=mesh.ndim)
+        ]
+        for array in arrays
+    ]
+    for layouts in itertools.product(*ways):
+        yield Row(sample, layouts)
+
+
+def some_rows(sample: Sample, mesh: DeviceMesh, count: int, seed: int) -> list[Row]:
+    """`count` different ones at most, by chance."""
+    rng = np.random.default_rng(seed)
+    arrays = arrays_of(sample)
+    rows = {}
+    for _ in range(count):
+        layouts = []
+        for array in arrays:
+            ways = choices(array)
+            picks = rng.integers(0, len(ways), mesh.ndim)
+            places = [ways[k] for k in picks]
+            layouts.append(Layout(mesh, places, array.shape, array.dtype))
+        rows[tuple(layouts)] = Row(sample, tuple(layouts))
+    return list(rows.values())
+
+
+def odd_rows(sample: Sample, mesh: DeviceMesh, count: int, seed: int) -> list[Row]:
+    """Cut points of one's own, strided shards, other orders, products, plain arrays."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(count):
+        layouts = [
+            random_layout(
+                rng, mesh, array.shape, array.dtype, None if adds_up(array) else "max"
+            )
+            for array in arrays_of(sample)
+        ]
+        first = int(sample.name.startswith(("x[", "x.")))
+        plain = not sample.changes and sample.name not in ONE_BY_ONE
+        if len(layouts) > 1 and plain and rng.random() < 0.3:
+            layouts[int(rng.integers(first, len(layouts)))] = None  # not whose method
+        rows.append(Row(sample, tuple(layouts)))
+    return rows
+
+
+def number_of_rows(sample: Sample, mesh: DeviceMesh) -> int:
+    """How many `every_row` gives."""
+    return math.prod(len(choices(a)) ** mesh.ndim for a in arrays_of(sample))
+
+
+def rows_of(
+    sample: Sample, mesh: DeviceMesh, most: int, odd: int, seed: int
+) -> list[Row]:
+    """All rows if they are no more than `most`, else some; and odd ones."""
+    if number_of_rows(sample, mesh) <= most:
+        rows = list(every_row(sample, mesh))
+    else:
+        rows = some_rows(sample, mesh, most, seed)
+    return rows + odd_rows(sample, mesh, odd, seed + 1)
+
+
+def meshes_of(*shapes: tuple[int, ...]) -> list[DeviceMesh]:
+    """Meshes that have no world yet."""
+    return [grid(*shape) for shape in shapes]
