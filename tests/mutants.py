@@ -27,8 +27,8 @@ LETTER = re.compile(r"[a-z]'*")
 WHOLE = re.compile(r"[A-Z]'*")
 
 
-# Mutants that are right and no dearer, and why that is so: what is in the rule's text, in
-# the mistake, or in the name of the operator.
+# Mutants that are right and no dearer, and why: what is in the rule's text, in the
+# mistake, and in the operator's name.
 EXPLAINED = [
     (r"->(.* )?0\b", "", "", "there are no elements"),
     ("", r"^partial is .*;|^partial is '", "", "a row that the rule could have"),

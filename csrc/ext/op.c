@@ -143,19 +143,29 @@ operator_replace_rule(PyObject *object, PyObject *replacement)
 
 /* --- the type --- */
 
-/* Whether the function has a parameter of this name (or takes any). */
+/* Whether a Python function has a parameter of this name. */
 static int
 has_parameter(bool *out, PyObject *function, const char *name)
 {
     PyObject *code = PyObject_GetAttrString(function, "__code__");
-    PyObject *names = code == NULL ? NULL : PyObject_GetAttrString(code, "co_varnames");
-    PyObject *text = PyUnicode_FromString(name);
-    int found = names == NULL || text == NULL ? -1 : PySequence_Contains(names, text);
+    PyObject *names = NULL, *plain = NULL, *keywords = NULL;
+    if (code != NULL) {
+        names = PyObject_GetAttrString(code, "co_varnames");
+        plain = PyObject_GetAttrString(code, "co_argcount");
+        keywords = PyObject_GetAttrString(code, "co_kwonlyargcount");
+    }
+    if (names != NULL && plain != NULL && keywords != NULL) {
+        Py_ssize_t count = PyLong_AsSsize_t(plain) + PyLong_AsSsize_t(keywords);
+        *out = false;
+        for (Py_ssize_t k = 0; k < count && k < PyTuple_GET_SIZE(names); k++)
+            *out |= PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k),
+                                                     name) == 0;
+    }
     Py_XDECREF(code);
     Py_XDECREF(names);
-    Py_XDECREF(text);
-    *out = found > 0;
-    return found < 0 ? -1 : 0;
+    Py_XDECREF(plain);
+    Py_XDECREF(keywords);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 static PyObject *

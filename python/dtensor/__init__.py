@@ -8,6 +8,7 @@ from dtensor import _world  # noqa: F401
 
 # isort: split
 from dtensor._C import MPIError
+from dtensor.abstract import abstract
 from dtensor.api import (
     DTensor,
     Layout,
@@ -39,6 +40,7 @@ __all__ = [
     "Replicate",
     "Shard",
     "Tensor",
+    "abstract",
     "as_tensor",
     "distribute_tensor",
     "empty",

@@ -39,6 +39,8 @@ def astype(
 ) -> Any:
     """Return an array in another dtype; with copy=False `x` itself if it has it."""
     check_device(device)
+    if not copy and x.dtype == dtype:
+        return x
     return _astype(x, np.dtype(dtype), copy=copy)
 
 

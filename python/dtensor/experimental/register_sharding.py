@@ -4,14 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dtensor import _C
+from dtensor.experimental._shardings import Sharding, rule_of
 from dtensor.ops import FUNCTIONS
 from dtensor.ops._operator import Rule
-from dtensor.placement_types import Placement
 
 __all__ = ["register_sharding"]
 
-Placements = Sequence[Placement | None]
-Sharding = tuple[Placements, Placements]
 Function = Callable[..., Sequence[Sharding]]
 
 
@@ -35,6 +33,9 @@ def register_sharding(op: Any) -> Callable[[Function], Function]:
     ------
     TypeError
         If `op` is no operator, but composed of several.
+    ValueError
+        When the operator is called, on every rank: if a dim takes part in two of the
+        shardings, or addends of two kinds come out. A rule cuts each dim in one way.
 
     Notes
     -----
@@ -52,8 +53,7 @@ def register_sharding(op: Any) -> Callable[[Function], Function]:
 
     def register(function: Function) -> Function:
         def replace(rule: Rule, *args: Any, **kwargs: Any) -> Rule:
-            rows = function(*args, **kwargs)
-            return Rule(rule.text.upper(), partial=";".join(map(_row, rows)) or None)
+            return rule_of(rule, function(*args, **kwargs), args, kwargs)
 
         for each in ops:
             each.replace_rule(replace)
@@ -70,17 +70,3 @@ def _operator_of(op: Any) -> _C.Operator:
         f"register_sharding: {op!r} is no operator with a rule of its own; it may be "
         "composed of several: register those"
     )
-
-
-def _row(sharding: Sharding) -> str:
-    """Return an acceptable sharding in the notation of csrc/core/rule.h."""
-    results, operands = sharding
-    given = [_word(p) for p in operands if p is not None]
-    made = [_word(p) for p in results if p is not None]
-    return f"{','.join(given)}->{','.join(made)}"
-
-
-def _word(placement: Placement) -> str:
-    if isinstance(placement, _C.Shard):
-        return f"S{placement.dim}"
-    return placement.reduce_op if isinstance(placement, _C.Partial) else "R"

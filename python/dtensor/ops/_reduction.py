@@ -211,11 +211,12 @@ def _initial(
 
 def leads(results: Layouts) -> bool:
     """Return whether this rank's addend is the first of those that are added up."""
-    if not results:
+    adding = [
+        mesh_dim
+        for mesh_dim, p in enumerate(results[0].placements if results else ())
+        if isinstance(p, _C.Partial) and p.reduce_op in ("sum", "product")
+    ]
+    if not adding:
         return True
-    at = results[0].mesh.get_coordinate() or []
-    pairs = zip(results[0].placements, at, strict=False)
-    return not any(
-        isinstance(p, _C.Partial) and p.reduce_op in ("sum", "product") and k > 0
-        for p, k in pairs
-    )
+    at = results[0].mesh.get_coordinate()
+    return at is not None and all(at[mesh_dim] == 0 for mesh_dim in adding)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dtensor.ops._operator import Operand, call, implements, letters, method, operator
 from dtensor.ops._reduction import MISSING
 from dtensor.ops._words import Answer, rule
-from dtensor.ops.pointwise import Rows, broadcast
+from dtensor.ops.pointwise import Rows, anywhere, broadcast
 
 __all__ = [
     "angle",
@@ -366,6 +366,6 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         for c in choices
     ]
     if mode == "raise" and a.dtype.kind in "iu":
-        if bool(np.any((a < 0) | (a >= len(arrays)))):
+        if anywhere((a < 0) | (a >= len(arrays))):
             raise ValueError("invalid entry in choice array")
     return _choose(a, arrays, mode, **options)

@@ -14,6 +14,7 @@ from dtensor.ops._words import Answer
 from dtensor.ops.arg import argmax, argmin
 from dtensor.ops.elementwise import where_
 from dtensor.ops.pointwise import (
+    anywhere,
     broadcast,
     divide,
     isnan,
@@ -83,7 +84,7 @@ def nanprod(
 
 @operator
 def _or_nan(values: Operand, lost: Operand) -> Answer:
-    return broadcast([values, lost]), call(_fill, values, lost)
+    return broadcast([values, lost]), call(_fill, values, lost), values.dtype
 
 
 def _fill(values: npt.NDArray[Any], lost: npt.NDArray[Any]) -> Any:
@@ -146,7 +147,7 @@ def nanmin(
 def _nanarg(function: Any, a: Any, axis: Any, never: float, keepdims: bool) -> Any:
     if not _exact(a):
         missing = isnan(a)
-        if bool(np.any(reduce.all(missing, axis))):
+        if anywhere(reduce.all(missing, axis)):
             raise ValueError("All-NaN slice encountered")
         a = where_(missing, never, a)
     return function(a, axis, keepdims=keepdims)

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor.ops._operator import Operand, call, implements, method, operator
+from dtensor.ops._parts import inside
 from dtensor.ops._words import Answer, rule
 
 __all__ = [
@@ -174,6 +176,15 @@ def check_constant(x: Any) -> None:
         )
 
 
+def anywhere(mask: Any) -> bool:
+    """Return whether a mask holds somewhere; on ranks outside its mesh: no.
+
+    Collective where the mask is spread over ranks."""
+    if isinstance(mask, _C.DTensor) and not inside(mask.layout):
+        return False
+    return bool(np.any(mask))
+
+
 @functools.cache
 def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
     """Return the operator of any ufunc that works element by element.
@@ -290,12 +301,14 @@ def power(x1: Any, x2: Any, /, **options: Any) -> Any:
 
 
 def _is_negative_power(x1: Any, x2: Any) -> bool:
-    kind = x2.dtype.kind if hasattr(x2, "dtype") else "i" if type(x2) is int else "f"
-    if kind != "i":
+    if isinstance(x2, int | float | complex):
+        if type(x2) is not int or x2 >= 0:
+            return False
+    elif not hasattr(x2, "dtype") or x2.dtype.kind != "i":
         return False
     if np.result_type(*(getattr(x, "dtype", x) for x in (x1, x2))).kind != "i":
         return False
-    return bool(np.any(x2 < 0)) and np.size(x1) > 0
+    return anywhere(x2 < 0) and np.size(x1) > 0
 
 
 pow = power
@@ -315,6 +328,19 @@ logaddexp2 = _ufunc(np.logaddexp2, "increasing;floating")
 sqrt = _ufunc(np.sqrt)
 cbrt = _ufunc(np.cbrt, "increasing")
 hypot = _ufunc(np.hypot)
+
+# What ``**`` does in NumPy with these exponents of Python's; bits may differ.
+_EXPONENTS = {(int, 2): square, (int, -1): reciprocal, (float, 0.5): sqrt}
+
+
+def raised(x1: Any, x2: Any, /, **options: Any) -> Any:
+    """Return ``x1 ** x2``: `power`, or what is faster and does the same."""
+    if isinstance(x2, int | float):
+        function = _EXPONENTS.get((type(x2), x2))
+        if function is not None and x1.dtype.kind in ("fciu" if x2 == 2 else "fc"):
+            return function(x1, **options)
+    return power(x1, x2, **options)
+
 
 # --- angles ---------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dtensor.ops._operator import (
     LOCAL_SHAPE,
@@ -282,13 +283,9 @@ def pad(
     """
     if any(isinstance(x, Operand) for x in (pad_width, *kwargs.values())):
         return _pad_by_arrays
-    np.pad(np.empty((2,) * array.ndim, "b"), pad_width, mode, **kwargs)  # its errors
-    widths = np.zeros((array.ndim, 2), int)
-    if isinstance(pad_width, dict):
-        for dim, width in pad_width.items():
-            widths[dim] = width
-    else:
-        widths[:] = pad_width
+    widths = _pad_widths(pad_width, array.ndim)
+    if not callable(mode):  # NumPy's errors
+        np.pad(np.ones((2,) * array.ndim), np.minimum(widths, 1), mode, **kwargs)
     names = letters(array.ndim, whole=np.flatnonzero(widths.any(axis=1)).tolist())
     after = [
         str(length + width) if width else name
@@ -301,6 +298,21 @@ def pad(
     partial = "any" if moves or zeros else None
     kernel = call(np.pad, array, pad_width, mode, **kwargs)
     return rule([names], [after], partial), kernel, array.dtype
+
+
+def _pad_widths(pad_width: Any, ndim: int) -> npt.NDArray[Any]:
+    """Return how many elements come before and after each dim."""
+    if isinstance(pad_width, dict):
+        widths = np.zeros((ndim, 2), int)
+        for dim, width in pad_width.items():
+            widths[dim] = width
+    else:
+        widths = np.broadcast_to(np.asarray(pad_width), (ndim, 2))
+    if widths.dtype.kind not in "iu":
+        raise TypeError("`pad_width` must be of integral type.")
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    return widths
 
 
 def _pad_by_arrays(array: Any, pad_width: Any, *mode: Any, **kwargs: Any) -> Any:

@@ -16,6 +16,7 @@ from dtensor.ops._reduction import MISSING, Axis, DTypeLike, reduced_axes
 from dtensor.ops.elementwise import imag, real, where_
 from dtensor.ops.pointwise import (
     add,
+    anywhere,
     divide,
     exp,
     isfinite,
@@ -229,7 +230,7 @@ def average(
         total = settled(
             "average", np.sum(weights, axis=axes, dtype=dtype, keepdims=keepdims)
         )
-        if bool(np.any(total == 0)):
+        if anywhere(total == 0):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         same = np.result_type(a.dtype, weights.dtype) == dtype
         product = multiply(a, weights, **({} if same else {"dtype": dtype}))

@@ -1,0 +1,130 @@
+"""Lists of acceptable shardings, written as rules."""
+
+import re
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dtensor import _C
+from dtensor.ops._operator import Operand, Rule
+from dtensor.placement_types import Partial, Placement, Replicate, Shard
+
+__all__ = ["Sharding", "rule_of"]
+
+Placements = Sequence[Placement | None]
+Sharding = tuple[Placements, Placements]
+Place = tuple[int, int]  # a term (operands, then results) and a dim of it
+
+WORD = re.compile(r"\.\.\.|\([^)]*\)(?:\[[^]]*\])?|[A-Za-z]'*(?:\[[^]]*\])?|\d+|\*")
+
+
+def rule_of(
+    rule: _C.Rule,
+    shardings: Sequence[Sharding],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> _C.Rule:
+    """Return the rule that accepts `shardings` and what is all replicated.
+
+    Shapes and words are those of the operator's own rule, with all factors whole; each
+    sharding joins the dims that it cuts by a factor of its own.
+    """
+    operands = list(_operands([*args, *kwargs.values()]))
+    operands.sort(key=lambda operand: operand.index)
+    terms, count = _terms(rule, operands)
+    lengths = {
+        word: length
+        for term, operand in zip(terms, operands, strict=False)
+        for word, length in zip(term, operand.shape, strict=True)
+        if word.isalpha()
+    }
+    joined: dict[Place, str] = {}
+    rows, reduce = [], None
+    names = iter(c for c in string.ascii_lowercase if c.upper() not in lengths)
+    for results, given in shardings:
+        row = [p for p in given if p is not None] + [
+            p for p in results if p is not None
+        ]
+        if len(row) != len(terms):
+            raise ValueError(
+                f"register_sharding: {len(row)} placements for {count} arguments and "
+                f"{len(terms) - count} results: {results}, {given}"
+            )
+        if not any(isinstance(p, Shard) for p in row[:count]):
+            rows.append(_partial_row(row, count))
+            continue
+        name = next(names)
+        for term, placement in enumerate(row):
+            if isinstance(placement, Shard):
+                place = term, placement.dim % len(terms[term])
+                if place in joined:
+                    raise ValueError(
+                        f"register_sharding: dim {place[1]} of argument {term} takes "
+                        "part in two shardings; a rule cuts each dim in one way"
+                    )
+                joined[place] = name
+        made = {p.reduce_op for p in row[count:] if isinstance(p, Partial)}
+        if len(made | ({reduce} - {None})) > 1 or any(
+            isinstance(p, Partial) for p in row[:count]
+        ):
+            raise ValueError(
+                "register_sharding: shards give addends of one kind only, and stand "
+                f"beside no addends: {results}, {given}"
+            )
+        reduce = made.pop() if made else reduce
+    words = [
+        [joined.get((t, d), word) for d, word in enumerate(term)]
+        for t, term in enumerate(terms)
+    ]
+    sides = (
+        ",".join(map(" ".join, words[:count])),
+        ",".join(map(" ".join, words[count:])),
+    )
+    ends = ", ".join(
+        f"{word}={length}"
+        for word, length in lengths.items()
+        if any(word in term for term in words)
+    )
+    text = "->".join(sides) + (f"; {ends}" if ends else "")
+    return Rule(text, partial=";".join(filter(None, rows)) or None, reduce=reduce)
+
+
+def _operands(values: Sequence[Any]) -> Iterator[Operand]:
+    for value in values:
+        if isinstance(value, Operand):
+            yield value
+        elif isinstance(value, list):
+            yield from _operands(value)
+
+
+def _terms(rule: _C.Rule, operands: Sequence[Operand]) -> tuple[list[list[str]], int]:
+    """Return the words of operands and results, all whole, and how many operands."""
+    given, results = rule.text.upper().split(";")[0].split("->")
+    terms = [
+        WORD.findall(term) for side in (given, results) for term in side.split(",")
+    ]
+    count = given.count(",") + 1
+    if any("..." in term for term in terms):
+        ndim = max(
+            (
+                x.ndim - len(term) + 1
+                for term, x in zip(terms, operands, strict=False)
+                if "..." in term
+            ),
+            default=0,
+        )
+        free = [c for c in string.ascii_uppercase if c not in rule.text.upper()][:ndim]
+        for k, term in enumerate(terms):
+            if "..." in term:
+                have = operands[k].ndim - len(term) + 1 if k < count else ndim
+                place = term.index("...")
+                term[place : place + 1] = free[ndim - have :]
+    return terms, count
+
+
+def _partial_row(row: Sequence[Placement], count: int) -> str | None:
+    """Return a sharding without shards in the words of csrc/core/rule.h."""
+    if all(isinstance(p, Replicate) for p in row):
+        return None
+    words = [p.reduce_op if isinstance(p, Partial) else "R" for p in row]
+    return f"{','.join(words[:count])}->{','.join(words[count:])}"
