@@ -2,6 +2,7 @@
 
 import samples_index
 import samples_linalg
+import samples_program
 import samples_reduce
 import samples_shape
 import samples_ufunc
@@ -13,6 +14,7 @@ FAMILIES: dict[str, list[Sample]] = {
     "shape": samples_shape.ROWS,
     "index": samples_index.ROWS,
     "linalg": samples_linalg.ROWS,
+    "program": samples_program.ROWS,
 }
 
 SAMPLES: list[Sample] = [row for rows in FAMILIES.values() for row in rows]

@@ -14,7 +14,7 @@ from rows import Sample, arrays_of
 from dtensor import DeviceMesh, Layout, Partial, Replicate, Shard
 
 SUMS = {"sum", "avg", "product"}
-ONE_BY_ONE = {"atleast_2d", "broadcast_arrays"}  # a plain array gives a plain one
+ONE_BY_ONE = {"atleast_2d", "broadcast_arrays", "program"}  # plain gives plain
 
 
 class Row(NamedTuple):

@@ -61,14 +61,15 @@ add_bound(dt_row_bound *out, const dt_search *s, int k, int m, int code)
     case DT_PARTIAL:
         if (code == DT_CODE_PARTIAL - (int)p.op)
             break;
-        out->moved++;
+        out->moved += 2;
+        out->barred = out->barred || code <= DT_CODE_PARTIAL;
         if (counts)
             out->messages += word == NULL ? n - 1 : split;
         break;
     case DT_SHARD:
         if (word != NULL && word->dim == p.dim)
             break;
-        out->moved++;
+        out->moved += 2;
         out->barred = out->barred || code <= DT_CODE_PARTIAL;
         if (counts && code == DT_CODE_WHOLE)
             out->messages += n - 1;
@@ -76,6 +77,19 @@ add_bound(dt_row_bound *out, const dt_search *s, int k, int m, int code)
             out->shared++;
         break;
     }
+}
+
+/* Addends come from addends: what is whole joins those of another operand, and is not
+ * made Partial for its own sake. */
+static bool
+has_addends(const dt_search *s, const dt_row *row, int m)
+{
+    for (int k = 0; k < s->binding->operand_count; k++) {
+        dt_placement p = s->operands[k]->placements[m];
+        if (p.kind == DT_PARTIAL && dt_row_code(s, row, k) <= DT_CODE_PARTIAL)
+            return true;
+    }
+    return false;
 }
 
 /* The bounds above hold for an operand: not empty, chunks now, and no operand has other
@@ -142,6 +156,8 @@ dt_search_bounds(dt_search *s)
         for (int r = 0; r < rows; r++) {
             for (int k = 0; k < operands; k++)
                 add_bound(&bounds[r], s, k, m, dt_row_code(s, &s->rows[r], k));
+            if (s->rows[r].kind == DT_ROW_PARTIAL && !has_addends(s, &s->rows[r], m))
+                bounds[r].barred = true;
         }
         int *order = &s->order[m * rows];
         sort_rows(order, bounds, rows);

@@ -189,6 +189,15 @@ is_counted(const dt_search *s, int t)
     return t < operands || (s->wanted != NULL && s->wanted[t - operands] != NULL);
 }
 
+static bool
+is_replicated(const dt_layout *layout)
+{
+    for (int m = 0; m < layout->mesh->ndim; m++)
+        if (layout->placements[m].kind != DT_REPLICATE)
+            return false;
+    return true;
+}
+
 /* Finds the targets of the combination, what is moved and how long that takes at least,
  * as long as there is hope. */
 static dt_status
@@ -202,8 +211,8 @@ find_targets(bool *hope, double *seconds, int *moved, dt_search *s)
             continue;
         DT_TRY(dt_search_target(&s->trial[t], s, t));
         least += s->trial[t]->least;
-        *moved +=
-            t < s->binding->operand_count && s->trial[t]->layout != s->operands[t];
+        if (t < s->binding->operand_count && s->trial[t]->layout != s->operands[t])
+            *moved += is_replicated(s->operands[t]) ? 1 : 2;
         *seconds = DT_SURELY * least;
         *hope = !is_hopeless(s, *seconds, *moved);
     }

@@ -12,12 +12,12 @@ typedef struct {
     const dt_layout **operands; /* retained; the given one where nothing moves */
     const dt_layout **results;  /* retained */
     double seconds;             /* predicted, of all moves */
-    int moved;                  /* operands whose layout changes */
+    int moved; /* operands whose layout changes; those that were not replicated twice */
 } dt_choice;
 
 /* Chooses, among all ways to take a row of the rule on each mesh dimension, the one
  * whose moves are predicted to take the least time (core/plan.h); among equals the one
- * that moves fewest operands, then the one that comes first in the order of the rows:
+ * that moves fewest operands (one that is cut or Partial counts for two), then the one that comes first in the order of the rows:
  * all replicated, factors in the order of the text, Partial rows.
  *
  * Never more than the cheapest of the full product of rows, but found by a search. A
@@ -26,8 +26,9 @@ typedef struct {
  * cheapest, among the first 16 that differ), and which the results inherit. A dimension
  * of an operand that is length 1 where the factor is longer is replicated. No tensor
  * mixes kinds of Partial but sum and avg, unless it did before and the row is of `any`.
- * A sharded operand is not made Partial: that takes no message, but memory for the
- * whole on every rank.
+ * Partial comes from Partial: an operand is made so only if it is replicated and another
+ * one has addends of that kind there. (What is sharded would take no message either, but
+ * memory for the whole on every rank.)
  *
  * `operands`      on one mesh; operand k has the shape k of the binding
  * `results`       dtypes of the results

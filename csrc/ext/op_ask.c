@@ -59,12 +59,14 @@ put_metas(const op_maker *m, PyObject *argument, int *next)
     bool list = PyList_CheckExact(argument);
     op_kind kind = op_kind_of(argument);
     /* Scalars of NumPy's and lists of numbers have become arrays of the call's own. */
-    bool made = operand != NULL && call->owned != NULL && (list || kind == OP_SCALAR);
+    bool tuple = PyTuple_CheckExact(argument);
+    bool made = operand != NULL && call->owned != NULL &&
+                (list || tuple || kind == OP_SCALAR);
     bool ours = false;
     for (Py_ssize_t k = 0; made && !ours && k < PyList_GET_SIZE(call->owned); k++)
         ours = PyList_GET_ITEM(call->owned, k) == operand;
     bool nested = false;
-    if (list || PyTuple_CheckExact(argument))
+    if (list || tuple)
         for (Py_ssize_t k = 0; !nested && k < PySequence_Fast_GET_SIZE(argument); k++) {
             op_kind item = op_kind_of(PySequence_Fast_ITEMS(argument)[k]);
             nested = item == OP_DTENSOR || item == OP_TENSOR || item == OP_ARRAY ||

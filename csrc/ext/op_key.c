@@ -264,7 +264,7 @@ read_list(op_call *call, PyObject *object)
     return 0;
 }
 
-/* Where an array is expected, a list of numbers is one. */
+/* Where an array is expected, a list or tuple of numbers is one. */
 static int
 read_numbers(op_call *call, PyObject *object)
 {
@@ -286,7 +286,7 @@ read_argument(op_call *call, PyObject *object, bool expected)
         return read_list(call, object);
     if (expected && (kind == OP_NUMBER || kind == OP_SCALAR))
         return push_operand(call, object, kind);
-    if (expected && PyList_CheckExact(object))
+    if (expected && (PyList_CheckExact(object) || PyTuple_CheckExact(object)))
         return read_numbers(call, object);
     return push_static(call, object);
 }

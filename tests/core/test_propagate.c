@@ -176,7 +176,7 @@ orders_and_cuts_are_taken_over(void)
     dt_layout_release(context, q.operands[1]);
     q.operands[1] = layout_with(mesh, "00", ADD.shapes[1], DT_FLOAT32, &order, &cuts);
     choice = choose(&q, false);
-    CHECK(choice.moved == 1 && choice.operands[0] == choice.operands[1] &&
+    CHECK(choice.moved == 2 && choice.operands[0] == choice.operands[1] &&
           choice.results[0] == choice.operands[0]);
     CHECK(choice.results[0] == q.operands[0] || choice.results[0] == q.operands[1]);
     check_equal(&q);

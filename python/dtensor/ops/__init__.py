@@ -14,10 +14,12 @@ from dtensor.ops import (
     elementwise as _elementwise,
     fft as _fft,
     join as _join,
+    known as _known,
     linalg as _linalg,
     linalg_norm as _linalg_norm,
     linalg_product as _linalg_product,
     matmul as _matmul,
+    namespace as _namespace,
     nan as _nan,
     pointwise as _pointwise,
     put as _put,
@@ -43,7 +45,9 @@ from dtensor.ops.cumulative import *  # noqa: F403
 from dtensor.ops.einsum import *  # noqa: F403
 from dtensor.ops.elementwise import *  # noqa: F403
 from dtensor.ops.join import *  # noqa: F403
+from dtensor.ops.known import *  # noqa: F403
 from dtensor.ops.matmul import *  # noqa: F403
+from dtensor.ops.namespace import *  # noqa: F403
 from dtensor.ops.nan import *  # noqa: F403
 from dtensor.ops.pointwise import *  # noqa: F403
 from dtensor.ops.put import *  # noqa: F403
@@ -84,7 +88,9 @@ __all__ += _cumulative.__all__
 __all__ += _einsum.__all__
 __all__ += _elementwise.__all__
 __all__ += _join.__all__
+__all__ += _known.__all__
 __all__ += _matmul.__all__
+__all__ += _namespace.__all__
 __all__ += _nan.__all__
 __all__ += _pointwise.__all__
 __all__ += _put.__all__
@@ -104,13 +110,14 @@ __all__ += _view.__all__
 SLOTS = {
     name: getattr(_pointwise, name)
     for name in (
-        "add subtract multiply true_divide floor_divide remainder divmod power "
+        "add subtract multiply true_divide floor_divide remainder divmod "
         "left_shift right_shift bitwise_and bitwise_or bitwise_xor negative positive "
         "absolute invert less less_equal equal not_equal greater greater_equal"
     ).split()
 }
 SLOTS |= {
     "matmul": _matmul.matmul,
+    "power": _pointwise.raised,
     "getitem": getitem,
     "setitem": setitem,
     "transpose": _view.transpose,

@@ -4,7 +4,7 @@ How it is done: docs/operators.md."""
 
 import string
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from numpy.lib.array_utils import normalize_axis_tuple
 
@@ -36,9 +36,17 @@ METHODS: dict[str, Callable[..., Any]] = {}
 call = Call
 
 
+@overload
+def operator(
+    fn: Callable[..., Any], *, operands: int = 1, name: str | None = None
+) -> Operator: ...
+@overload
+def operator(
+    fn: None = None, *, operands: int = 1, name: str | None = None
+) -> Callable[[Callable[..., Any]], Operator]: ...
 def operator(
     fn: Callable[..., Any] | None = None, *, operands: int = 1, name: str | None = None
-) -> Any:
+) -> Operator | Callable[[Callable[..., Any]], Operator]:
     """Make an operator of a function that gives the rule and the kernel's call.
 
     Parameters
@@ -66,7 +74,13 @@ def implements(*functions: Callable[..., Any]) -> Callable[[F], F]:
     return register
 
 
-def method(answer: F | None = None, *, name: str | None = None) -> Any:
+@overload
+def method(answer: F, *, name: str | None = None) -> F: ...
+@overload
+def method(answer: None = None, *, name: str | None = None) -> Callable[[F], F]: ...
+def method(
+    answer: F | None = None, *, name: str | None = None
+) -> F | Callable[[F], F]:
     """Make an operator or a function a method of Tensor and DTensor as well."""
     if answer is None:
         return lambda given: method(given, name=name)

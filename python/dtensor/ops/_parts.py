@@ -46,8 +46,11 @@ def inside(layout: _C.Layout) -> bool:
 
 
 def is_cut(layout: _C.Layout, dim: int) -> bool:
-    """Return whether some mesh dim cuts a dim."""
-    return any(isinstance(p, CUTS) and p.dim == dim for p in layout.placements)
+    """Return whether some mesh dim of several ranks cuts a dim."""
+    return any(
+        isinstance(p, CUTS) and p.dim == dim and ranks > 1
+        for p, ranks in zip(layout.placements, layout.mesh.shape, strict=True)
+    )
 
 
 @lru_cache(256)

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor.ops._elementwise import check_constant
 from dtensor.ops._operator import Operand, Part, Rule, axes_of, call, letters
 from dtensor.ops._words import Answer
-from dtensor.ops.pointwise import check_constant
 
 __all__ = [
     "KINDS",

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._elementwise import Rows, anywhere, broadcast
 from dtensor.ops._operator import Operand, call, implements, letters, method, operator
 from dtensor.ops._reduction import MISSING
 from dtensor.ops._words import Answer, rule
-from dtensor.ops.pointwise import Rows, anywhere, broadcast
 
 __all__ = [
     "angle",

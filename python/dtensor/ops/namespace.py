@@ -1,12 +1,12 @@
 """What the array API standard asks of an array: where it is, what computes with it."""
 
-import sys
+import importlib
 from types import ModuleType
 
 from dtensor._C import Tensor
 from dtensor.ops._operator import method
 
-__all__ = ["DEVICE", "VERSIONS", "check_device"]
+__all__: list[str] = []  # no operators
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 DEVICE = "cpu"  # how an array is spread over ranks is no device
@@ -30,7 +30,7 @@ def namespace(self: Tensor, /, *, api_version: str | None = None) -> ModuleType:
         raise ValueError(
             f"there is no array API {api_version!r} here: {', '.join(VERSIONS)} are"
         )
-    return sys.modules["dtensor.array_api"]
+    return importlib.import_module("dtensor.array_api")  # which imports this package
 
 
 def to_device(self: Tensor, device: str, /, *, stream: int | None = None) -> Tensor:

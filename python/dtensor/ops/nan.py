@@ -8,14 +8,13 @@ import numpy.typing as npt
 
 from dtensor.ops import reduce
 from dtensor.ops._composite import as_dtype, composite, settled
+from dtensor.ops._elementwise import anywhere, broadcast
 from dtensor.ops._operator import Operand, call, implements, operator
 from dtensor.ops._reduction import MISSING, Axis, DTypeLike, reduced_axes, reduction
 from dtensor.ops._words import Answer
 from dtensor.ops.arg import argmax, argmin
 from dtensor.ops.elementwise import where_
 from dtensor.ops.pointwise import (
-    anywhere,
-    broadcast,
     divide,
     isnan,
     logical_not,

@@ -3,17 +3,13 @@
 Which Partial operands a ufunc passes stands in its row, in the words of
 csrc/core/rule.h; after tables of PyTorch's pointwise operators."""
 
-import functools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dtensor import _C
-from dtensor.ops._operator import Operand, call, implements, method, operator
-from dtensor.ops._parts import inside
-from dtensor.ops._words import Answer, rule
+from dtensor.ops._elementwise import Rows, anywhere, elementwise
+from dtensor.ops._operator import implements, method
 
 __all__ = [
     "abs",
@@ -124,120 +120,6 @@ __all__ = [
 MAXIMUM = "max,max->max;max,R->max;R,max->max;min,R->min;R,min->min"
 MINIMUM = "min,min->min;min,R->min;R,min->min;max,R->max;R,max->max"
 
-
-@dataclass(frozen=True)
-class Rows:
-    """Which Partial operands pass, and for which dtypes that is true.
-
-    What no dtype of operands and result allows, as sums of integers that become floats,
-    is left out by the rule itself."""
-
-    always: str = ""
-    floats: str = ""  # an array is of real floating-point numbers, so nothing wraps
-    bools: str = ""  # all arrays are of booleans
-    scalar: str = ""  # the last operand has no dims
-
-    def of(self, operands: Sequence[Operand]) -> str | None:
-        """Return the rows for these operands."""
-        arrays = {x.dtype for x in operands} - {None}  # a Python number has none
-        rows = [self.always]
-        if any(is_floating(dtype) for dtype in arrays):
-            rows.append(self.floats)
-        if arrays <= {np.dtype(bool)}:
-            rows.append(self.bools)
-        if operands[-1].ndim == 0:
-            rows.append(self.scalar)
-        return ";".join(filter(None, rows)) or None
-
-
-def is_floating(dtype: np.dtype[Any]) -> bool:
-    """Return whether the dtype is of real floating-point numbers."""
-    return dtype.kind == "f" or dtype.name == "bfloat16"
-
-
-def broadcast(
-    operands: Iterable[Any], partial: str | None = None, results: int = 1
-) -> Any:
-    """Return the rule of what is done element by element.
-
-    `operands` are all arguments; None and numbers that are no operands do not count."""
-    operands = list(operands)
-    for x in operands:
-        check_constant(x)
-    arrays = [x for x in operands if isinstance(x, Operand)]
-    return rule([["..."]] * len(arrays), [["..."]] * results, partial)
-
-
-def check_constant(x: Any) -> None:
-    """Refuse an array that is written as a list: no rule sees its shape."""
-    if not isinstance(x, Operand | int | float | complex | np.generic | None):
-        raise TypeError(
-            f"an operand is a {type(x).__name__}: give an array, as np.asarray makes it"
-        )
-
-
-def anywhere(mask: Any) -> bool:
-    """Return whether a mask holds somewhere; on ranks outside its mesh: no.
-
-    Collective where the mask is spread over ranks."""
-    if isinstance(mask, _C.DTensor) and not inside(mask.layout):
-        return False
-    return bool(np.any(mask))
-
-
-@functools.cache
-def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
-    """Return the operator of any ufunc that works element by element.
-
-    Parameters
-    ----------
-    function : numpy.ufunc
-        NumPy's, or that of another library.
-    rows : Rows
-        Which Partial operands pass.
-
-    Raises
-    ------
-    TypeError
-        If it works on vectors or matrices.
-    """
-    if function.signature is not None:
-        raise TypeError(f"{function.__name__} does not work element by element")
-
-    def make(*xs: Any, where: Any = True, **options: Any) -> Answer:
-        if len(xs) != function.nin:
-            raise TypeError(
-                f"{function.__name__}() takes {function.nin} positional arguments "
-                f"but {len(xs)} were given"
-            )
-        plain = where is True and not {"dtype", "signature", "sig"} & options.keys()
-        if where is not True:
-            options["where"] = where
-        for x in (*xs, where):
-            check_constant(x)
-        partial = rows.of(xs) if plain else None
-        return (
-            broadcast([*xs, where], partial, function.nout),
-            call(function, *xs, **options),
-        )
-
-    make.__name__ = function.__name__
-    make.__doc__ = f"""Element by element: see `numpy.{function.__name__}`.
-
-    Parameters
-    ----------
-    *xs : array_like
-        {function.nin} operands, which are broadcast.
-    where : array_like of bool, optional
-        Where not, the result has the values of `out`, or any.
-    out : DTensor, optional
-        What the result is written to.
-    **options
-        Further keywords of `numpy.ufunc`: dtype, casting, order, subok, signature.
-    """
-    return operator(make, operands=function.nin)
-
-
 # The rows of a ufunc, which its `outer` has as well.
 ROWS: dict[np.ufunc, Rows] = {}
 
@@ -337,7 +219,7 @@ def raised(x1: Any, x2: Any, /, **options: Any) -> Any:
     """Return ``x1 ** x2``: `power`, or what is faster and does the same."""
     if isinstance(x2, int | float):
         function = _EXPONENTS.get((type(x2), x2))
-        if function is not None and x1.dtype.kind in ("fciu" if x2 == 2 else "fc"):
+        if function is not None and x1.dtype.kind in ("bfciu" if x2 == 2 else "fc"):
             return function(x1, **options)
     return power(x1, x2, **options)
 

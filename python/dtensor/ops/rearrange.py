@@ -284,7 +284,7 @@ def pad(
     if any(isinstance(x, Operand) for x in (pad_width, *kwargs.values())):
         return _pad_by_arrays
     widths = _pad_widths(pad_width, array.ndim)
-    if not callable(mode):  # NumPy's errors
+    if array.ndim > 0 and not callable(mode):  # NumPy's errors
         np.pad(np.ones((2,) * array.ndim), np.minimum(widths, 1), mode, **kwargs)
     names = letters(array.ndim, whole=np.flatnonzero(widths.any(axis=1)).tolist())
     after = [

@@ -11,12 +11,12 @@ import numpy as np
 
 from dtensor.ops import reduce
 from dtensor.ops._composite import as_dtype, composite, settled
+from dtensor.ops._elementwise import anywhere
 from dtensor.ops._operator import axes_of, implements, method
 from dtensor.ops._reduction import MISSING, Axis, DTypeLike, reduced_axes
 from dtensor.ops.elementwise import imag, real, where_
 from dtensor.ops.pointwise import (
     add,
-    anywhere,
     divide,
     exp,
     isfinite,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor.ops._elementwise import Rows, elementwise
 from dtensor.ops._operator import Operand, call, letters, operator
 from dtensor.ops._parts import find, inside, key_of, local, place, spans, values_of
 from dtensor.ops._reduction import (
@@ -22,7 +23,7 @@ from dtensor.ops._reduction import (
 from dtensor.ops._words import Answer, rule
 from dtensor.ops.cumulative import scan
 from dtensor.ops.fallback import fallback
-from dtensor.ops.pointwise import ROWS, Rows, elementwise
+from dtensor.ops.pointwise import ROWS
 
 __all__ = ["ufunc_method"]
 
