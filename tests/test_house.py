@@ -27,7 +27,10 @@ MAY_INCLUDE = {
     "core": (C11 | CPU, r"core/.*"),
     "kernels": (C11 | CPU, r"kernels/.*|core/(dtype|placement|random|status)\.h"),
     "comm": (C11 | POSIX, r"(comm|core|kernels)/.*"),
-    "ext": (C11 | POSIX, r"(ext|comm|core|kernels)/.*|Python\.h|structmember\.h|numpy/.*"),
+    "ext": (
+        C11 | POSIX | {"Python.h", "structmember.h"},
+        r"(ext|comm|core|kernels|numpy)/.*",
+    ),
 }
 # Files whose whole purpose is one thing more.
 MAY_INCLUDE_TOO = {

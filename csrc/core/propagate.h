@@ -17,8 +17,9 @@ typedef struct {
 
 /* Chooses, among all ways to take a row of the rule on each mesh dimension, the one
  * whose moves are predicted to take the least time (core/plan.h); among equals the one
- * that moves fewest operands (one that is cut or Partial counts for two), then the one that comes first in the order of the rows:
- * all replicated, factors in the order of the text, Partial rows.
+ * that moves fewest operands (one that is cut or Partial counts for two), then the one
+ * that comes first in the order of the rows: all replicated, factors in the order of
+ * the text, Partial rows.
  *
  * Never more than the cheapest of the full product of rows, but found by a search. A
  * factor that several mesh dimensions cut has one order and one set of cut points,
@@ -26,9 +27,9 @@ typedef struct {
  * cheapest, among the first 16 that differ), and which the results inherit. A dimension
  * of an operand that is length 1 where the factor is longer is replicated. No tensor
  * mixes kinds of Partial but sum and avg, unless it did before and the row is of `any`.
- * Partial comes from Partial: an operand is made so only if it is replicated and another
- * one has addends of that kind there. (What is sharded would take no message either, but
- * memory for the whole on every rank.)
+ * Partial comes from Partial: an operand is made so only if it is replicated and
+ * another one has addends of that kind there. (What is sharded would take no message
+ * either, but memory for the whole on every rank.)
  *
  * `operands`      on one mesh; operand k has the shape k of the binding
  * `results`       dtypes of the results

@@ -158,8 +158,8 @@ has_parameter(bool *out, PyObject *function, const char *name)
         Py_ssize_t count = PyLong_AsSsize_t(plain) + PyLong_AsSsize_t(keywords);
         *out = false;
         for (Py_ssize_t k = 0; k < count && k < PyTuple_GET_SIZE(names); k++)
-            *out |= PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k),
-                                                     name) == 0;
+            *out |=
+                PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), name) == 0;
     }
     Py_XDECREF(code);
     Py_XDECREF(names);

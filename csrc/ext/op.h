@@ -138,10 +138,12 @@ struct op_entry {
     uintptr_t *words;
     PyObject **statics;
 
-    PyObject *composite; /* what is called instead, with the call's arguments; or NULL */
+    PyObject
+        *composite; /* what is called instead, with the call's arguments; or NULL */
     int operand_count, slot_count, result_count;
     op_operand *operands;
     PyObject *kernel;
+    PyObject *container; /* type that the kernel gives its results in, or NULL */
     op_slot *slots;
     Py_ssize_t positional; /* arguments of the kernel that are not keywords */
     Py_ssize_t arguments;  /* all */

@@ -60,8 +60,8 @@ put_metas(const op_maker *m, PyObject *argument, int *next)
     op_kind kind = op_kind_of(argument);
     /* Scalars of NumPy's and lists of numbers have become arrays of the call's own. */
     bool tuple = PyTuple_CheckExact(argument);
-    bool made = operand != NULL && call->owned != NULL &&
-                (list || tuple || kind == OP_SCALAR);
+    bool made =
+        operand != NULL && call->owned != NULL && (list || tuple || kind == OP_SCALAR);
     bool ours = false;
     for (Py_ssize_t k = 0; made && !ours && k < PyList_GET_SIZE(call->owned); k++)
         ours = PyList_GET_ITEM(call->owned, k) == operand;

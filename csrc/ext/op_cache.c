@@ -39,6 +39,7 @@ entry_free(op_entry *entry)
         Py_XDECREF(entry->results[k].layout);
     Py_XDECREF(entry->kernel);
     Py_XDECREF(entry->composite);
+    Py_XDECREF(entry->container);
     Py_XDECREF(entry->kwnames);
     Py_XDECREF(entry->out);
     Py_XDECREF(entry->out_names);

@@ -45,6 +45,8 @@ find_dtypes(op_maker *m, PyObject *given)
     if (results == NULL)
         return -1;
     bool several = PyTuple_Check(results) || PyList_Check(results);
+    if (several && given == Py_None)
+        m->entry->container = Py_NewRef((PyObject *)Py_TYPE(results));
     int failed = 0;
     if (several && PySequence_Fast_GET_SIZE(results) != count) {
         PyErr_Format(PyExc_SystemError,

@@ -159,6 +159,20 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call)
     return ext_dtensor(result, entry->results[k].layout);
 }
 
+/* A tuple as one of the type that the kernel gives: a list, or a named tuple. Steals
+ * it. */
+static PyObject *
+named(PyObject *tuple, PyObject *type)
+{
+    if (tuple == NULL || type == (PyObject *)&PyTuple_Type)
+        return tuple;
+    PyObject *made = type == (PyObject *)&PyList_Type
+                         ? PySequence_List(tuple)
+                         : PyObject_CallObject(type, tuple);
+    Py_DECREF(tuple);
+    return made;
+}
+
 /* Several results, in the container that the kernel gave them in; steals it. */
 static PyObject *
 wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
@@ -182,12 +196,8 @@ wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
         else
             PyTuple_SET_ITEM(out, k, item);
     }
-    if (out != NULL && !list && !PyTuple_CheckExact(results)) {
-        /* a named tuple */
-        PyObject *named = PyObject_CallObject((PyObject *)Py_TYPE(results), out);
-        Py_DECREF(out);
-        out = named;
-    }
+    if (!list)
+        out = named(out, (PyObject *)Py_TYPE(results));
     Py_DECREF(results);
     return out;
 }
@@ -207,6 +217,8 @@ empty_results(const op_entry *entry)
         else
             PyTuple_SET_ITEM(out, k, item);
     }
+    if (entry->container != NULL)
+        return named(out, entry->container);
     if (out == NULL || entry->result_count != 1)
         return out;
     PyObject *only = Py_NewRef(PyTuple_GET_ITEM(out, 0));

@@ -43,8 +43,52 @@ ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t na
     return result;
 }
 
+/* Whether there is a tensor in an argument: 1 or 0, -1 with an exception. */
+static int
+holds_tensor(PyObject *value)
+{
+    if (PyObject_TypeCheck(value, &ext_tensor_type))
+        return 1;
+    if (!PyList_Check(value) && !PyTuple_Check(value))
+        return 0;
+    if (Py_EnterRecursiveCall(" in a list of arguments"))
+        return -1;
+    int found = 0;
+    for (Py_ssize_t k = 0; found == 0 && k < PySequence_Fast_GET_SIZE(value); k++)
+        found = holds_tensor(PySequence_Fast_GET_ITEM(value, k));
+    Py_LeaveRecursiveCall();
+    return found;
+}
+
+/* Calls by like=x come without it: no argument is a tensor. A DTensor x says on which
+ * mesh the result is, a Tensor that there is none: *answer is NULL then. New reference
+ * to the keywords; NULL with an exception. */
+static PyObject *
+keywords_of(PyObject *self, PyObject *given, PyObject *kwargs, PyObject **answer)
+{
+    int found = holds_tensor(given);
+    PyObject *value;
+    Py_ssize_t place = 0;
+    while (found == 0 && PyDict_Next(kwargs, &place, NULL, &value))
+        found = holds_tensor(value);
+    if (found < 0)
+        return NULL;
+    if (found)
+        return Py_NewRef(kwargs);
+    if (!PyObject_TypeCheck(self, &ext_dtensor_type)) {
+        *answer = NULL;
+        return Py_NewRef(kwargs);
+    }
+    PyObject *mesh = PyObject_GetAttrString(self, "device_mesh");
+    PyObject *more = mesh == NULL ? NULL : PyDict_Copy(kwargs);
+    if (more != NULL && PyDict_SetItemString(more, "device_mesh", mesh) < 0)
+        Py_CLEAR(more);
+    Py_XDECREF(mesh);
+    return more;
+}
+
 PyObject *
-ext_tensor_function(PyObject *Py_UNUSED(self), PyObject *args)
+ext_tensor_function(PyObject *self, PyObject *args)
 {
     PyObject *function, *types, *given, *kwargs;
     if (!PyArg_ParseTuple(args, "OOO!O!:__array_function__", &function, &types,
@@ -63,11 +107,17 @@ ext_tensor_function(PyObject *Py_UNUSED(self), PyObject *args)
     if (foreign || functions == NULL)
         Py_RETURN_NOTIMPLEMENTED;
     PyObject *answer = PyDict_GetItemWithError(functions, function);
-    if (answer != NULL)
-        return PyObject_Call(answer, given, kwargs);
-    if (PyErr_Occurred())
+    if (answer == NULL && PyErr_Occurred())
         return NULL;
-    return PyObject_CallFunctionObjArgs(fallback, function, given, kwargs, NULL);
+    PyObject *keywords = keywords_of(self, given, kwargs, &answer);
+    if (keywords == NULL)
+        return NULL;
+    PyObject *result =
+        answer != NULL
+            ? PyObject_Call(answer, given, keywords)
+            : PyObject_CallFunctionObjArgs(fallback, function, given, keywords, NULL);
+    Py_DECREF(keywords);
+    return result;
 }
 
 /* --- filling the tables --- */

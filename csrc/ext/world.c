@@ -207,11 +207,24 @@ poll(void *Py_UNUSED(data))
     return failed ? DT_INTERRUPTED : DT_OK;
 }
 
+/* Worlds of threads have one number, and so their layouts, plans and operators are
+ * known from one to the next: what was decided by measured costs must stay so. */
+static void
+keep_cost(dt_world *world)
+{
+    static dt_cost kept;
+    if (kept.bandwidth == 0)
+        kept = world->cost;
+    world->cost = kept;
+}
+
 void
 ext_world_begin(WorldObject *self, dt_world *world)
 {
     self->world = world;
     self->transport = NULL;
+    if (self->threads)
+        keep_cost(world);
     world->poll = poll;
     world->poll_data = self;
 }

@@ -28,11 +28,18 @@ from dtensor.api import (
 from dtensor.device_mesh import DeviceMesh, init_device_mesh
 from dtensor.dlpack import from_dlpack
 from dtensor.ops import *  # noqa: F403
+from dtensor.ops.fallback import FallbackWarning
+from dtensor.ops.strict import ImplicitRedistributeError, strict
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
+
+# isort: split
+from dtensor import fft, linalg  # of operators
 
 __all__ = [
     "DTensor",
     "DeviceMesh",
+    "FallbackWarning",
+    "ImplicitRedistributeError",
     "Layout",
     "MPIError",
     "Partial",
@@ -44,14 +51,17 @@ __all__ = [
     "as_tensor",
     "distribute_tensor",
     "empty",
+    "fft",
     "from_callback",
     "from_dlpack",
     "full",
     "get_default_dtype",
     "init_device_mesh",
+    "linalg",
     "ones",
     "redistribute",
     "set_default_dtype",
+    "strict",
     "tensor",
     "zeros",
 ]

@@ -2,7 +2,11 @@
 
 from numpy.linalg import LinAlgError
 
-from dtensor.ops import _linalg, _linalg_norm, _linalg_product
+from dtensor.ops import (
+    linalg as _linalg,
+    linalg_norm as _linalg_norm,
+    linalg_product as _linalg_product,
+)
 from dtensor.ops.linalg import *  # noqa: F403
 from dtensor.ops.linalg_norm import *  # noqa: F403
 from dtensor.ops.linalg_product import *  # noqa: F403

@@ -14,9 +14,14 @@ import math
 
 import numpy as np
 
-from dtensor.array_api import _creation, _dtypes, _functions, _info
-from dtensor.array_api import fft as fft
-from dtensor.array_api import linalg as linalg
+from dtensor.array_api import (
+    _creation,
+    _dtypes,
+    _functions,
+    _info,
+    fft as fft,
+    linalg as linalg,
+)
 from dtensor.array_api._answer import answer
 from dtensor.ops.namespace import VERSIONS
 

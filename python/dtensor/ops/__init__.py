@@ -3,7 +3,7 @@
 from typing import Any
 
 from dtensor import _C
-from dtensor.ops import (
+from dtensor.ops import (  # noqa: F401
     arg as _arg,
     compare as _compare,
     count as _count,
@@ -12,12 +12,12 @@ from dtensor.ops import (
     cumulative as _cumulative,
     einsum as _einsum,
     elementwise as _elementwise,
-    fft as _fft,
+    fft,
     join as _join,
     known as _known,
-    linalg as _linalg,
-    linalg_norm as _linalg_norm,
-    linalg_product as _linalg_product,
+    linalg,
+    linalg_norm,
+    linalg_product,
     matmul as _matmul,
     namespace as _namespace,
     nan as _nan,
@@ -44,6 +44,9 @@ from dtensor.ops.create_like import *  # noqa: F403
 from dtensor.ops.cumulative import *  # noqa: F403
 from dtensor.ops.einsum import *  # noqa: F403
 from dtensor.ops.elementwise import *  # noqa: F403
+from dtensor.ops.fallback import FallbackWarning, fallback
+from dtensor.ops.index import getitem
+from dtensor.ops.index_write import setitem
 from dtensor.ops.join import *  # noqa: F403
 from dtensor.ops.known import *  # noqa: F403
 from dtensor.ops.matmul import *  # noqa: F403
@@ -59,14 +62,11 @@ from dtensor.ops.softmax import *  # noqa: F403
 from dtensor.ops.sort import *  # noqa: F403
 from dtensor.ops.split import *  # noqa: F403
 from dtensor.ops.statistics import *  # noqa: F403
+from dtensor.ops.strict import ImplicitRedistributeError, strict
 from dtensor.ops.take import *  # noqa: F403
 from dtensor.ops.triangle import *  # noqa: F403
-from dtensor.ops.view import *  # noqa: F403
-from dtensor.ops.fallback import FallbackWarning, fallback
-from dtensor.ops.index import getitem
-from dtensor.ops.index_write import setitem
-from dtensor.ops.strict import ImplicitRedistributeError, strict
 from dtensor.ops.ufunc_methods import ufunc_method
+from dtensor.ops.view import *  # noqa: F403
 
 __all__ = [
     "FUNCTIONS",

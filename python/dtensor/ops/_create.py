@@ -10,7 +10,7 @@ from dtensor import _C
 from dtensor.device_mesh import _current_mesh
 from dtensor.ops._parts import aligned, inside, make
 
-__all__ = ["Placements", "layout_of", "made"]
+__all__ = ["Placements", "layout_of", "made", "mesh_like"]
 
 Placements = Sequence[_C.Placement] | None
 
@@ -24,6 +24,12 @@ def layout_of(
     """Return the layout of a new tensor: by default replicated on the current mesh."""
     mesh = _current_mesh() if device_mesh is None else device_mesh
     return _C.Layout(mesh, placements, shape, dtype)
+
+
+def mesh_like(device_mesh: _C.Mesh | None, *values: Any) -> _C.Mesh | None:
+    """Return the mesh that is given, else that of the first DTensor among values."""
+    found = [x.device_mesh for x in values if isinstance(x, _C.DTensor)]
+    return found[0] if device_mesh is None and found else device_mesh
 
 
 def made(layout: _C.Layout, part: Callable[[_C.Layout], Any]) -> _C.DTensor:

@@ -78,9 +78,7 @@ def implements(*functions: Callable[..., Any]) -> Callable[[F], F]:
 def method(answer: F, *, name: str | None = None) -> F: ...
 @overload
 def method(answer: None = None, *, name: str | None = None) -> Callable[[F], F]: ...
-def method(
-    answer: F | None = None, *, name: str | None = None
-) -> F | Callable[[F], F]:
+def method(answer: F | None = None, *, name: str | None = None) -> F | Callable[[F], F]:
     """Make an operator or a function a method of Tensor and DTensor as well."""
     if answer is None:
         return lambda given: method(given, name=name)

@@ -63,8 +63,11 @@ def is_strided(layout: _C.Layout, dim: int) -> bool:
 
 @lru_cache(256)
 def parts_of(layout: _C.Layout, dim: int) -> tuple[Span, ...] | None:
-    """Return the ranges of all parts of a dim, in their order; None if strided."""
-    if is_strided(layout, dim):
+    """Return the ranges of all parts of a dim, in their order.
+
+    None for strided shards, also where each of them is one range.
+    """
+    if any(isinstance(p, _C._StridedShard) and p.dim == dim for p in layout.placements):
         return None
     return tuple(_ranges(layout, dim, at)[0] for at in _coordinates(layout, dim))
 

@@ -12,7 +12,7 @@ from dtensor import _C, _world
 from dtensor.ops._composite import settled
 from dtensor.ops._operator import Operand, Rule, call, letters, operator
 from dtensor.ops._parts import local, values_of
-from dtensor.ops.fallback import composed, mesh_of, replicated
+from dtensor.ops.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops.known import ndim
 
 __all__ = [
@@ -48,7 +48,7 @@ def _spread(name: str, *arrays: Any, like: Any = None) -> list[Any]:
         if x is None
         else settled(name, x)
         if isinstance(x, _C.DTensor)
-        else replicated(np.asarray(x), mesh)
+        else on_mesh(x, mesh)
         for x in arrays
     ]
 

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor.ops import create_grid as _grid
-from dtensor.ops import create_range as _range
+from dtensor.ops import create_grid as _grid, create_range as _range
 from dtensor.ops._create import Placements, layout_of, made
 from dtensor.ops._operator import implements
 from dtensor.ops._parts import positions

@@ -11,7 +11,7 @@ from dtensor.ops._create import Placements, layout_of, made
 from dtensor.ops._operator import Operand, Rule, call, implements, letters, operator
 from dtensor.ops._parts import aligned, positions
 from dtensor.ops._words import hollow
-from dtensor.ops.fallback import composed, mesh_of, replicated
+from dtensor.ops.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops.index import getitem
 
 __all__ = [
@@ -74,10 +74,7 @@ def meshgrid(
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     mesh = mesh_of(xi)
-    lines = [
-        np.ravel(x if isinstance(x, _C.DTensor) else replicated(np.asarray(x), mesh))
-        for x in xi
-    ]
+    lines = [np.ravel(on_mesh(x, mesh)) for x in xi]
     order = list(range(len(lines)))
     if indexing == "xy" and len(lines) > 1:
         order[:2] = [1, 0]

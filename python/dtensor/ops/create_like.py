@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor.ops._create import Placements, layout_of, made
+from dtensor.ops._create import Placements, layout_of, made, mesh_like
 from dtensor.ops._operator import (
     implements,
 )
@@ -146,7 +146,10 @@ def _full(
     device_mesh: _C.Mesh | None = None,
     placements: Placements = None,
 ) -> _C.DTensor:
-    dtype = np.asarray(fill_value).dtype if dtype is None else dtype
+    device_mesh = mesh_like(device_mesh, fill_value)
+    if not isinstance(fill_value, _C.Tensor):
+        fill_value = np.asarray(fill_value)
+    dtype = fill_value.dtype if dtype is None else dtype
     layout = layout_of(shape, dtype, device_mesh, placements)
     result = made(layout, lambda own: np.empty(own.local_shape(), own.dtype))
     setitem(result, ..., fill_value)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor.ops._create import Placements, layout_of, made
+from dtensor.ops._create import Placements, layout_of, made, mesh_like
 from dtensor.ops._operator import implements
 from dtensor.ops._parts import key_of, positions, values_of
 
@@ -123,7 +123,11 @@ def _sampled(
     part: Callable[[Array, Any], Array],
 ) -> _C.DTensor:
     """Return samples of a NumPy function: a rank's own between numbers, else all."""
-    ends = [values_of(function.__name__, end) for end in ends]
+    name = function.__name__
+    device_mesh = mesh_like(device_mesh, *ends, options.get("base"))
+    ends = [values_of(name, end) for end in ends]
+    if isinstance(options.get("base"), _C.Tensor):
+        options["base"] = values_of(name, options["base"])[()]
     num = python.index(num)
     if num < 0 or any(np.ndim(end) for end in (*ends, options.get("base", 0))):
         whole = function(*ends, num, **options)
@@ -220,13 +224,12 @@ def logspace(
     num, endpoint, dtype, axis, device_mesh, placements
         As of `linspace`.
     """
-    base = values_of("logspace", base) if isinstance(base, _C.DTensor) else base
 
     def part(index: Array, ends: Any) -> Array:
         start, stop = ends
         kind = np.linspace(start, stop, 1).dtype
         return np.asarray(
-            np.power(base, _line(index, start, stop, num, endpoint, kind))
+            np.power(options["base"], _line(index, start, stop, num, endpoint, kind))
         )
 
     options = {"endpoint": endpoint, "dtype": dtype, "axis": axis, "base": base}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._composite import composite
 from dtensor.ops._operator import implements
-from dtensor.ops._parts import inside, make, move_all
+from dtensor.ops._parts import inside, make, move_all, plain
 from dtensor.ops.strict import caller, sent
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "composed",
     "fallback",
     "mesh_of",
+    "on_mesh",
     "replicated",
 ]
 
@@ -53,18 +54,21 @@ def fallback(
     Returns
     -------
     callable
-        Of ``(args, kwargs)``. Collective.
+        Of ``(args, kwargs)``. Collective. ``device_mesh=`` is not `function`'s: for
+        ``like=`` it says where the result is.
     """
     name = _name_of(function)
 
     def answer(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        tensors = list({id(x): x for x in _tensors((args, dict(kwargs)))}.values())
-        if not tensors:
+        kwargs = dict(kwargs)
+        mesh = kwargs.pop("device_mesh", None)
+        tensors = list({id(x): x for x in _tensors((args, kwargs))}.values())
+        if not tensors and mesh is None:
             return alone(function, args, kwargs)
-        mesh = tensors[0].device_mesh
+        mesh = tensors[0].device_mesh if mesh is None else mesh
         arrays = _gathered(name, tensors)
         found = {id(x): array for x, array in zip(tensors, arrays, strict=True)}
-        args, kwargs = _mapped((args, dict(kwargs)), _C.DTensor, lambda x: found[id(x)])
+        args, kwargs = _mapped((args, kwargs), _C.DTensor, lambda x: found[id(x)])
         result = function(*args, **kwargs)
         kinds = (np.ndarray, np.generic)
         return _mapped(result, kinds, lambda array: replicated(array, mesh))
@@ -110,6 +114,8 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 def _gathered(name: str, tensors: list[_C.DTensor]) -> list[npt.NDArray[Any]]:
     """Return the whole arrays, moved together; one warning for each calling line."""
+    if not tensors:
+        return []
     whole = [x.layout.with_placements(None) for x in tensors]
     moved = move_all(name, tensors, whole)
     pairs = zip(tensors, whole, strict=True)
@@ -163,6 +169,11 @@ def _mapped(value: Any, kind: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, dict):
         return {key: _mapped(item, kind, change) for key, item in value.items()}
     return value
+
+
+def on_mesh(x: Any, mesh: _C.Mesh) -> Any:
+    """Return a DTensor as it is, and what every rank has alike as a replicated one."""
+    return x if isinstance(x, _C.DTensor) else replicated(plain("dtensor", x), mesh)
 
 
 def replicated(array: npt.NDArray[Any] | np.generic, mesh: _C.Mesh) -> Any:

@@ -100,6 +100,8 @@ def _forward(x: _C.DTensor, index: Any, value: Value) -> tuple[Any, ...] | None:
     For a number it does not matter that an integer is a slice of length 1.
     """
     kinds = _kinds(x.layout)
+    if not kinds:
+        return None
     forward: list[Any] = []
     for dim, item in enumerate(index if isinstance(index, tuple) else (index,)):
         kind = type(item)
@@ -107,7 +109,7 @@ def _forward(x: _C.DTensor, index: Any, value: Value) -> tuple[Any, ...] | None:
             forward.append(item)
         elif kind is not slice and kind in kinds:
             forward.append(item)
-        elif kind is int and kinds and value.ndim == 0 and ... not in forward:
+        elif kind is int and value.ndim == 0 and ... not in forward:
             length = x.shape[dim] if dim < x.ndim else 0
             if not -length <= item < length:
                 return None

@@ -8,8 +8,7 @@ import numpy as np
 
 from dtensor.ops._composite import composite
 from dtensor.ops._operator import implements
-from dtensor.ops.matmul import cross as _cross
-from dtensor.ops.matmul import outer as _outer
+from dtensor.ops.matmul import cross as _cross, outer as _outer
 from dtensor.ops.reduce import trace as _trace
 from dtensor.ops.triangle import diagonal as _diagonal
 

@@ -21,9 +21,7 @@ from dtensor.ops.pointwise import (
     sqrt,
     subtract,
 )
-from dtensor.ops.statistics import mean as plain_mean
-from dtensor.ops.statistics import squared
-from dtensor.ops.statistics import var as plain_var
+from dtensor.ops.statistics import mean as plain_mean, squared, var as plain_var
 
 __all__ = [
     "nanargmax",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor.ops._operator import (
     LOCAL_SHAPE,
     Operand,
@@ -21,7 +22,9 @@ from dtensor.ops._operator import (
     method,
     operator,
 )
+from dtensor.ops._parts import values_of
 from dtensor.ops._words import Answer, Shape, group, hollow, method_of, rule
+from dtensor.ops.fallback import on_mesh
 
 __all__ = [
     "broadcast_arrays",
@@ -215,7 +218,9 @@ def repeat(
 
 def _repeat_by_array(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Repeat as often as an array says, which is constant then."""
-    return repeat(a, np.asarray(repeats).tolist(), axis)
+    if isinstance(repeats, _C.DTensor):
+        a = on_mesh(a, repeats.device_mesh)
+    return repeat(a, values_of("repeat", repeats).tolist(), axis)
 
 
 @method

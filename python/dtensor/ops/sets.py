@@ -4,7 +4,7 @@ Each rank first finds the unique elements of its own part, in any layout; only t
 gathered. The results are replicated."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from dtensor.ops._parts import (
     positions,
     values_of,
 )
-from dtensor.ops.fallback import composed, mesh_of, replicated
+from dtensor.ops.fallback import composed, mesh_of, on_mesh, replicated
 
 __all__ = [
     "intersect1d",
@@ -161,45 +161,28 @@ def _from_whole(x: _C.DTensor, flags: tuple[bool, ...], options: dict[str, Any])
     return tuple(replicated(part, x.device_mesh) for part in found)
 
 
-class UniqueAll(NamedTuple):
-    """Unique elements, where they are first, which one each element is, how many."""
-
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
-
-
-class UniqueCounts(NamedTuple):
-    """Unique elements, and how often each of them is there."""
-
-    values: Any
-    counts: Any
-
-
-class UniqueInverse(NamedTuple):
-    """Unique elements, and which of them each element is."""
-
-    values: Any
-    inverse_indices: Any
+# NumPy's named tuples, which have no public names.
+_ALL: Any = type(np.unique_all(np.empty(0)))
+_COUNTS: Any = type(np.unique_counts(np.empty(0)))
+_INVERSE: Any = type(np.unique_inverse(np.empty(0)))
 
 
 @composed(np.unique_all)
-def unique_all(x: Any) -> UniqueAll:
+def unique_all(x: Any) -> Any:
     """Return all that `unique` knows; every NaN is one of its own."""
-    return UniqueAll(*unique(x, True, True, True, equal_nan=False))
+    return _ALL(*unique(x, True, True, True, equal_nan=False))
 
 
 @composed(np.unique_counts)
-def unique_counts(x: Any) -> UniqueCounts:
+def unique_counts(x: Any) -> Any:
     """Return the unique elements and their counts; every NaN is one of its own."""
-    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False))
+    return _COUNTS(*unique(x, return_counts=True, equal_nan=False))
 
 
 @composed(np.unique_inverse)
-def unique_inverse(x: Any) -> UniqueInverse:
+def unique_inverse(x: Any) -> Any:
     """Return the unique elements and the inverse; every NaN is one of its own."""
-    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False))
+    return _INVERSE(*unique(x, return_inverse=True, equal_nan=False))
 
 
 @composed(np.unique_values)
@@ -245,7 +228,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     mesh = mesh_of((ar1, ar2))
     if not assume_unique:
         return replicated(np.setdiff1d(_set(ar1), _set(ar2)), mesh)
-    flat = np.ravel(_spread(ar1, mesh))
+    flat = np.ravel(on_mesh(ar1, mesh))
     return flat[isin(flat, ar2, invert=True)]
 
 
@@ -268,16 +251,12 @@ def intersect1d(
     if not return_indices:
         return replicated(np.intersect1d(_set(ar1), _set(ar2)), mesh)
     (one, first, _), (two, second, _) = (
-        _unique("intersect1d", settled("intersect1d", _spread(x, mesh)), True)
+        _unique("intersect1d", settled("intersect1d", on_mesh(x, mesh)), True)
         for x in (ar1, ar2)
     )
     common, in_one, in_two = np.intersect1d(one, two, True, return_indices=True)
     found = (common, first[in_one], second[in_two])
     return tuple(replicated(part, mesh) for part in found)
-
-
-def _spread(x: Any, mesh: _C.Mesh) -> Any:
-    return x if isinstance(x, _C.DTensor) else replicated(np.asarray(x), mesh)
 
 
 @composed(np.isin)
@@ -307,7 +286,7 @@ def isin(
     DTensor of bool
         Of the shape of `element`.
     """
-    element = _spread(element, mesh_of((element, test_elements)))
+    element = on_mesh(element, mesh_of((element, test_elements)))
     return _isin(element, _set(test_elements), assume_unique, invert, kind)
 
 

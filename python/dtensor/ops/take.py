@@ -17,12 +17,13 @@ from dtensor.ops._parts import (
     local,
     make,
     move,
+    plain,
     positions,
     values_of,
 )
 from dtensor.ops._pick import OPS, leading
 from dtensor.ops._words import hollow
-from dtensor.ops.fallback import composed
+from dtensor.ops.fallback import composed, mesh_of, on_mesh
 from dtensor.ops.index import getitem
 from dtensor.ops.known import ndim
 
@@ -41,11 +42,11 @@ ALL = slice(None)
 
 
 def flat_index(
-    index: Array, length: int, mode: Any, axis: int = 0
+    index: Any, length: int, mode: Any, axis: int = 0
 ) -> npt.NDArray[np.intp]:
     """Return integers for a dim as `mode` of NumPy's `take` reads them, from 0 on."""
     np.take(hollow((1,) * axis + (length,)), index, axis, mode=mode)  # its errors
-    index = index.astype(np.intp)
+    index = np.asarray(index).astype(np.intp)
     if mode == "clip":
         return index.clip(0, max(length - 1, 0))
     return index % length if length else index
@@ -80,21 +81,27 @@ def take(
     DTensor
         Of shape ``a.shape[:axis] + indices.shape + a.shape[axis + 1:]``.
     """
-    a = a if isinstance(a, _C.DTensor) else np.asarray(a)
+    a = on_mesh(a, mesh_of((a, indices)))
     dim = None if axis is None else normalize_axis_index(axis, a.ndim)
     dim = 0 if a.ndim == 1 else dim
     shape = (a.size,) if dim is None else a.shape
     if not isinstance(indices, _C.DTensor):
-        known = flat_index(np.asarray(indices), shape[dim or 0], mode, dim or 0)
+        known = flat_index(_list(indices), shape[dim or 0], mode, dim or 0)
         if dim is None:
             return getitem(a, np.unravel_index(known, a.shape))
         return getitem(a, (ALL,) * dim + (known,))
     indices = settled("take", indices)
     if mode == "raise" and indices.dtype.kind in "iu":
         indices = checked_index("take", indices, shape, dim or 0)
-        if dim is not None and isinstance(a, _C.DTensor):
+        if dim is not None:
             return getitem(a, (ALL,) * dim + (indices,))
     return _take(a, indices, dim, mode)
+
+
+def _list(indices: Any) -> Any:
+    """Return indices that every rank knows; an empty list stays one, as it is no array
+    of floats then."""
+    return indices if isinstance(indices, list | tuple) else plain("take", indices)
 
 
 @operator(name="take", operands=2)
@@ -134,8 +141,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
         if ndim(indices) != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
         arr, axis = np.ravel(arr), 0
-    arr = arr if isinstance(arr, _C.DTensor) else np.asarray(arr)
-    indices = indices if isinstance(indices, _C.DTensor) else np.asarray(indices)
+    mesh = mesh_of((arr, indices))
+    arr, indices = on_mesh(arr, mesh), on_mesh(indices, mesh)
     check_along(arr.shape, indices, axis)
     dim = normalize_axis_index(axis, arr.ndim)
     indices = checked_index("take_along_axis", indices, arr.shape, dim)
@@ -192,13 +199,10 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: None = None) 
     """
     if ndim(condition) != 1:
         raise ValueError("condition must be a 1-d array")
+    a = on_mesh(a, mesh_of((condition, a)))
     dim = 0 if axis is None else normalize_axis_index(axis, a.ndim)
-    alike = isinstance(condition, _C.DTensor) and isinstance(a, _C.DTensor)
-    if (
-        alike
-        and condition.shape[0] == a.shape[dim]
-        and (a.ndim == 1 or axis is not None)
-    ):
+    alike = isinstance(condition, _C.DTensor) and (a.ndim == 1 or axis is not None)
+    if alike and condition.shape[0] == a.shape[dim]:
         return getitem(a, (ALL,) * dim + (_booleans(condition),))
     return take(a, values_of("compress", condition).nonzero()[0], axis)
 
@@ -226,8 +230,8 @@ def extract(condition: Any, arr: Any) -> Any:
     arr : array_like
         The source.
     """
-    alike = isinstance(condition, _C.DTensor) and isinstance(arr, _C.DTensor)
-    if alike and condition.shape == arr.shape:
+    arr = on_mesh(arr, mesh_of((condition, arr)))
+    if isinstance(condition, _C.DTensor) and condition.shape == arr.shape:
         return getitem(arr, _booleans(condition))
     return take(arr, np.flatnonzero(values_of("extract", condition)))
 

@@ -11,7 +11,15 @@ from numpy.lib.array_utils import normalize_axis_index
 from dtensor import _C
 from dtensor.ops._elementwise import Rows, elementwise
 from dtensor.ops._operator import Operand, call, letters, operator
-from dtensor.ops._parts import find, inside, key_of, local, place, spans, values_of
+from dtensor.ops._parts import (
+    find,
+    inside,
+    is_strided,
+    key_of,
+    local,
+    place,
+    values_of,
+)
 from dtensor.ops._reduction import (
     MISSING,
     Axis,
@@ -160,8 +168,9 @@ def _is_first(index: Any) -> bool:
 
 
 def _is_box(layout: _C.Layout) -> bool:
-    return layout.ndim > 0 and all(
-        len(spans(layout, dim)) <= 1 for dim in range(layout.ndim)
+    """Return whether the part of every rank, not only of this one, is a box."""
+    return layout.ndim > 0 and not any(
+        is_strided(layout, dim) for dim in range(layout.ndim)
     )
 
 
