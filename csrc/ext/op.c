@@ -232,11 +232,11 @@ static PyMemberDef operator_members[] = {
 static PyMethodDef operator_methods[] = {
     {"abstract", (PyCFunction)(void (*)(void))operator_abstract,
      METH_FASTCALL | METH_KEYWORDS,
-     "abstract(*args, **kwargs)\n--\n\n"
+     "abstract($self, /, *args, **kwargs)\n--\n\n"
      "Return (layouts of the results, layouts that the operands are moved to, seconds\n"
      "that this takes), for Layouts in the place of DTensors: nothing is computed."},
     {"replace_rule", operator_replace_rule, METH_O,
-     "replace_rule(replacement, /)\n--\n\n"
+     "replace_rule($self, replacement, /)\n--\n\n"
      "Take the rule from replacement(rule, *args, **kwargs); None: its own again."},
     {0},
 };

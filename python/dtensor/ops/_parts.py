@@ -55,19 +55,22 @@ def is_cut(layout: _C.Layout, dim: int) -> bool:
 
 @lru_cache(256)
 def is_strided(layout: _C.Layout, dim: int) -> bool:
-    """Return whether parts of a dim are more than one range."""
-    if not any(isinstance(p, _C._StridedShard) for p in layout.placements):
+    """Return whether parts of a dim are strided, which no order of mesh dims tells.
+
+    Whatever the length: short parts may happen to be one range each.
+    """
+    if not any(
+        isinstance(p, _C._StridedShard) and p.dim == dim for p in layout.placements
+    ):
         return False
-    return any(len(_ranges(layout, dim, at)) > 1 for at in _coordinates(layout, dim))
+    order = dict(layout.shard_order)[dim]
+    return list(order) == sorted(order)  # else it is one that is not left to right
 
 
 @lru_cache(256)
 def parts_of(layout: _C.Layout, dim: int) -> tuple[Span, ...] | None:
-    """Return the ranges of all parts of a dim, in their order.
-
-    None for strided shards, also where each of them is one range.
-    """
-    if any(isinstance(p, _C._StridedShard) and p.dim == dim for p in layout.placements):
+    """Return the ranges of all parts of a dim, in their order; None if strided."""
+    if is_strided(layout, dim):
         return None
     return tuple(_ranges(layout, dim, at)[0] for at in _coordinates(layout, dim))
 

@@ -33,7 +33,8 @@ def getitem(x: Operand, index: Any) -> Any:
     """Return ``x[index]``: NumPy's answer for every index that NumPy knows.
 
     * Slices leave cut dims cut where they are and move nothing; the result shares
-      memory with `x`, so that writing into it writes into `x`.
+      memory with `x`, so that writing into it writes into `x`; except of strided shards
+      (`_StridedShard`), which are brought together.
     * An integer on a cut dim moves that one row only.
     * Arrays of integers: of a dim that is cut only the wanted rows move, and nothing
       where they come in the order of the parts.
