@@ -169,8 +169,8 @@ write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result
                                        result->layout->layout, op->text);
 }
 
-/* The kernel writes into the array of `out` by itself where it computes in its layout;
- * elsewhere into another, which has the old elements where `where=` may keep them. */
+/* The kernel writes into an array that is laid out as it computes, and has the old
+ * elements where `where=` may keep them. */
 static int
 write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
 {
@@ -188,13 +188,12 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
     const dt_layout *there = ext_layout_enter(made);
     if (there == NULL)
         return -1;
-    PyObject *target = Py_NewRef((PyObject *)mine);
-    if (there != to)
-        target = moved(target, to, there, call->op->text);
+    PyObject *target =
+        moved(Py_NewRef((PyObject *)mine), to, there, call->op->text);
     PyObject *result = target == NULL ? NULL : op_run(entry, call, target);
     int failed = result == NULL ? -1 : 0;
     Py_XDECREF(result);
-    if (failed == 0 && there != to)
+    if (failed == 0)
         failed = write_array(out, Py_NewRef(target), there, call->op->text);
     Py_XDECREF(target);
     dt_layout_release(ext_context, there);
@@ -215,13 +214,20 @@ static int
 run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
 {
     LayoutObject *layout = entry->results[0].layout;
+    PyArrayObject *mine = ext_local((PyObject *)out);
+    if (mine == NULL)
+        return -1;
+    if (entry->ufunc && !entry->outside && layout->layout == out->layout->layout) {
+        PyObject *result = op_run(entry, call, (PyObject *)mine);
+        Py_XDECREF(result);
+        return result == NULL ? -1 : 0;
+    }
     bool casts = names(call->kwnames, "casting"); /* then the ufunc decides */
     if (!(entry->ufunc && casts) && check_cast_of(entry, out) < 0)
         return -1;
     /* Only the kernel knows what `where` leaves out, and how it casts. */
     bool needs = casts || names(call->kwnames, "where");
-    if (entry->ufunc && !entry->outside && same_box(layout, out->layout) &&
-        (needs || layout->layout == out->layout->layout))
+    if (entry->ufunc && needs && !entry->outside && same_box(layout, out->layout))
         return write_by_kernel(entry, call, out);
     PyObject *made = op_run(entry, call, NULL);
     int failed = made == NULL ? -1 : write_result(call->op, out, (DTensorObject *)made);

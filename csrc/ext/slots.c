@@ -67,20 +67,16 @@ call_two(int slot, PyObject *a, PyObject *b)
 static PyObject *
 call_in_place(int slot, PyObject *a, PyObject *b)
 {
-    static PyObject *names;
     if (!is_operand(b))
         Py_RETURN_NOTIMPLEMENTED;
-    if (names == NULL)
-        names = Py_BuildValue("(s)", "out");
-    PyObject *answer = answer_of(slot), *args[] = {NULL, a, b, a};
-    if (answer == NULL || names == NULL)
+    PyObject *answer = answer_of(slot), *args[] = {a, b};
+    if (answer == NULL)
         return NULL;
-    PyObject *result = PyObject_Vectorcall(answer, args + 1,
-                                           2 | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
-    if (result == NULL || result == a)
-        return result;
-    Py_DECREF(result);
-    return Py_NewRef(a);
+    if (Py_TYPE(answer) != &ext_operator_type)
+        return PyErr_Format(PyExc_TypeError, "%R does not work in place", answer);
+    PyObject *result = op_call_out((OperatorObject *)answer, args, 2, NULL, a);
+    Py_XDECREF(result);
+    return result == NULL ? NULL : Py_NewRef(a);
 }
 
 #define UNARY(name)                                                                    \

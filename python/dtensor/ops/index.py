@@ -158,7 +158,9 @@ def _view(x: Operand, keys: Sequence[Key]) -> Any:
             else _as_it_is(key)
             for k, key in enumerate(keys)
         ]
-        return (*parts, ...)
+        # For integers alone NumPy gives a scalar, and no view, without the dots.
+        integers = all(isinstance(part, int) for part in parts)
+        return (*parts, ...) if integers else tuple(parts)
 
     rule = Rule(f"{' '.join(source)}->{' '.join(result)}", partial="any")
     return rule, call(take_out, x, Part(index)), x.dtype

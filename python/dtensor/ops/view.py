@@ -60,8 +60,10 @@ def _reshaped(a: Operand, shape: Any, order: str, copy: bool | None) -> Answer:
     """Return the answer of a reshape."""
     order = {"A": "C"}.get(order, order)
     new = np.reshape(hollow(a.shape), shape).shape  # -1 filled in, NumPy's errors
-    settings = {} if copy is None else {"copy": copy}
-    kernel = call(method_of("reshape", a), a, LOCAL_SHAPE, order=order, **settings)
+    settings: dict[str, Any] = {} if copy is None else {"copy": copy}
+    if order != "C":
+        settings["order"] = order
+    kernel = call(method_of("reshape", a), a, LOCAL_SHAPE, **settings)
     return _refactored(a.shape, new, order), kernel, a.dtype
 
 
