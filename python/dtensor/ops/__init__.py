@@ -6,10 +6,12 @@ from dtensor import _C
 from dtensor.ops import (  # noqa: F401
     arg as _arg,
     compare as _compare,
+    coordinates as _coordinates,
     count as _count,
     create as _create,
     create_like as _create_like,
     cumulative as _cumulative,
+    edit as _edit,
     einsum as _einsum,
     elementwise as _elementwise,
     fft,
@@ -26,6 +28,7 @@ from dtensor.ops import (  # noqa: F401
     quantile as _quantile,
     rearrange as _rearrange,
     reduce as _reduce,
+    relate as _relate,
     sets as _sets,
     softmax as _softmax,
     sort as _sort,
@@ -38,10 +41,12 @@ from dtensor.ops import (  # noqa: F401
 from dtensor.ops._operator import FUNCTIONS, METHODS
 from dtensor.ops.arg import *  # noqa: F403
 from dtensor.ops.compare import *  # noqa: F403
+from dtensor.ops.coordinates import *  # noqa: F403
 from dtensor.ops.count import *  # noqa: F403
 from dtensor.ops.create import *  # noqa: F403
 from dtensor.ops.create_like import *  # noqa: F403
 from dtensor.ops.cumulative import *  # noqa: F403
+from dtensor.ops.edit import *  # noqa: F403
 from dtensor.ops.einsum import *  # noqa: F403
 from dtensor.ops.elementwise import *  # noqa: F403
 from dtensor.ops.fallback import FallbackWarning, fallback
@@ -57,6 +62,7 @@ from dtensor.ops.put import *  # noqa: F403
 from dtensor.ops.quantile import *  # noqa: F403
 from dtensor.ops.rearrange import *  # noqa: F403
 from dtensor.ops.reduce import *  # noqa: F403
+from dtensor.ops.relate import *  # noqa: F403
 from dtensor.ops.sets import *  # noqa: F403
 from dtensor.ops.softmax import *  # noqa: F403
 from dtensor.ops.sort import *  # noqa: F403
@@ -81,10 +87,12 @@ __all__ = [
 ]
 __all__ += _arg.__all__
 __all__ += _compare.__all__
+__all__ += _coordinates.__all__
 __all__ += _count.__all__
 __all__ += _create.__all__
 __all__ += _create_like.__all__
 __all__ += _cumulative.__all__
+__all__ += _edit.__all__
 __all__ += _einsum.__all__
 __all__ += _elementwise.__all__
 __all__ += _join.__all__
@@ -97,6 +105,7 @@ __all__ += _put.__all__
 __all__ += _quantile.__all__
 __all__ += _rearrange.__all__
 __all__ += _reduce.__all__
+__all__ += _relate.__all__
 __all__ += _sets.__all__
 __all__ += _softmax.__all__
 __all__ += _sort.__all__

@@ -20,7 +20,7 @@ def composite(function: F) -> F:
     ``dim=`` and ``keepdim=`` become ``axis=`` and ``keepdims=``; `out`, which the
     function has as a parameter of no effect, is written to."""
     names = list(inspect.signature(function).parameters)
-    place = names.index("out") if "out" in names else len(names)
+    place = names.index("out") if "out" in names else None
 
     @functools.wraps(function)
     def answer(*args: Any, **options: Any) -> Any:
@@ -28,7 +28,7 @@ def composite(function: F) -> F:
             if old in options and old not in names:
                 options[new] = options.pop(old)
         out = options.pop("out", None)
-        if len(args) > place:
+        if place is not None and len(args) > place:
             out, args = args[place], (*args[:place], None, *args[place + 1 :])
         result = function(*args, **options)
         return result if out is None else copy(result, out=out)

@@ -179,6 +179,7 @@ def copy(a: Operand, order: Any = "K", subok: bool = False) -> Answer:
 
 @method(name="copy")
 def _copy(x: Any, order: Any = "C") -> Any:
+    """Return a copy with memory of its own, in the same layout."""
     return copy(x, order)
 
 
@@ -248,6 +249,7 @@ def clip(
 def _clip_method(
     x: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any
 ) -> Any:
+    """Limit the elements to an interval: see `clip`."""
     low, high = (None if limit is MISSING else limit for limit in (min, max))
     if out is not None:
         options["out"] = out

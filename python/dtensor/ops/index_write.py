@@ -78,7 +78,9 @@ def _value(x: _C.DTensor, value: Any) -> Value:
     if isinstance(value, _C.DTensor):
         return value
     if isinstance(value, np.ndarray | np.generic | _C.Tensor):
-        return plain("setitem", value)
+        array = plain("setitem", value)
+        # What may not convert fails here, on ranks without a part of it too.
+        return array if array.dtype.kind in "biufcV" else array.astype(x.dtype)
     return np.asarray(value, x.dtype)
 
 
@@ -193,7 +195,7 @@ def _fitted(value: Value, terms: Sequence[Term], sentence: str = COPY) -> Value:
             index.append(slice(None, None, -1) if term.step < 0 else ALL)
     if all(item == ALL for item in index):
         return value
-    fitted: Value = value[(*index, ...)]  # type: ignore[index]
+    fitted: Value = value[(*index, ...)]
     return fitted
 
 

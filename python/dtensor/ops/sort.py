@@ -297,6 +297,7 @@ def searchsorted(
 
 @method(name="searchsorted")
 def _searchsorted_method(x: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+    """Return where `v` would be inserted to keep `x` sorted: see `searchsorted`."""
     return searchsorted(x, v, side, sorter)
 
 

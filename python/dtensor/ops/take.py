@@ -46,10 +46,12 @@ def flat_index(
 ) -> npt.NDArray[np.intp]:
     """Return integers for a dim as `mode` of NumPy's `take` reads them, from 0 on."""
     np.take(hollow((1,) * axis + (length,)), index, axis, mode=mode)  # its errors
-    index = np.asarray(index, np.intp)
+    found: npt.NDArray[np.intp] = np.asarray(index, np.intp)
     if mode == "clip":
-        return np.clip(index, 0, max(length - 1, 0))
-    return np.remainder(index, length) if length else index
+        found = found.clip(0, max(length - 1, 0))
+    elif length:
+        found = found % length
+    return found
 
 
 # --- take -----------------------------------------------------------------------------
