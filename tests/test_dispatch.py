@@ -175,6 +175,7 @@ def test_in_place_operators_keep_object_layout_and_memory(ranks):
             x += placed(A, S1)
             x *= 2
             x -= 1.0
+            x **= 1
             assert x is same and x.placements == tuple(placements)
             now = np.asarray(x.to_local())
             assert not now.size or np.shares_memory(memory, now)

@@ -5,12 +5,13 @@
 #define SLOTS(X)                                                                       \
     X(add)                                                                             \
     X(subtract)                                                                        \
-    X(multiply) X(matmul) X(true_divide) X(floor_divide) X(remainder) X(divmod)        \
-        X(power) X(left_shift) X(right_shift) X(bitwise_and) X(bitwise_or)             \
-            X(bitwise_xor) X(negative) X(positive) X(absolute) X(invert) X(less)       \
-                X(less_equal) X(equal) X(not_equal) X(greater) X(greater_equal)        \
-                    X(getitem) X(setitem) X(contains) X(transpose) X(matrix_transpose) \
-                        X(real) X(imag)
+    X(multiply)                                                                        \
+    X(matmul) X(true_divide) X(floor_divide) X(remainder) X(divmod) X(power)           \
+        X(left_shift) X(right_shift) X(bitwise_and) X(bitwise_or) X(bitwise_xor)       \
+            X(negative) X(positive) X(absolute) X(invert) X(less) X(less_equal)        \
+                X(equal) X(not_equal) X(greater) X(greater_equal) X(getitem)           \
+                    X(setitem) X(contains) X(transpose) X(matrix_transpose) X(real)    \
+                        X(imag)
 
 enum {
 #define ENUM(name) SLOT_##name,
@@ -69,12 +70,15 @@ call_in_place(int slot, PyObject *a, PyObject *b)
 {
     if (!is_operand(b))
         Py_RETURN_NOTIMPLEMENTED;
-    PyObject *answer = answer_of(slot), *args[] = {a, b};
-    if (answer == NULL)
+    static PyObject *names;
+    PyObject *answer = answer_of(slot), *args[] = {a, b, a};
+    if (names == NULL)
+        names = Py_BuildValue("(s)", "out");
+    if (answer == NULL || names == NULL)
         return NULL;
-    if (Py_TYPE(answer) != &ext_operator_type)
-        return PyErr_Format(PyExc_TypeError, "%R does not work in place", answer);
-    PyObject *result = op_call_out((OperatorObject *)answer, args, 2, NULL, a);
+    PyObject *result = Py_TYPE(answer) == &ext_operator_type
+                           ? op_call_out((OperatorObject *)answer, args, 2, NULL, a)
+                           : PyObject_Vectorcall(answer, args, 2, names);
     Py_XDECREF(result);
     return result == NULL ? NULL : Py_NewRef(a);
 }

@@ -14,6 +14,7 @@ from dtensor import _C
 from dtensor.ops._create import Placements, layout_of, made, mesh_like
 from dtensor.ops._operator import implements
 from dtensor.ops._parts import key_of, positions, values_of
+from dtensor.ops.fallback import replicated
 
 __all__ = ["arange", "fftfreq", "geomspace", "linspace", "logspace", "rfftfreq"]
 
@@ -178,7 +179,7 @@ def linspace(
     DTensor
         The bits of ``numpy.linspace``.
     step : number or array
-        With `retstep`.
+        With `retstep`; of ends that are DTensors a replicated one.
     """
 
     def part(index: Array, ends: Any) -> Array:
@@ -197,7 +198,10 @@ def linspace(
     first, last = (values_of("linspace", end) for end in ends)
     kind = np.linspace(first, last, 1).dtype
     delta = np.subtract(last, first, dtype=type(kind))
-    return x, delta / div if div > 0 else math.nan
+    step = delta / div if div > 0 else math.nan
+    if div > 0 and mesh_like(None, start, stop) is not None:
+        step = replicated(np.asarray(step), x.device_mesh)
+    return x, step
 
 
 @implements(np.logspace)

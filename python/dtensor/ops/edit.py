@@ -80,8 +80,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         count = values.shape[dim]
     lead = (1,) * dim
     old = np.full((*lead, length), -1)
-    numbers = np.arange(count).reshape((*lead, -1))
-    new = np.insert(old, np.atleast_1d(obj), numbers, dim).ravel()
+    numbers = np.arange(count).reshape((*lead, -1) if obj.ndim else (-1, *lead))
+    new = np.insert(old, obj, numbers, dim).ravel()
     if length:
         result = take(arr, np.maximum(np.cumsum(new < 0) - 1, 0), dim)
     else:

@@ -101,9 +101,10 @@ def cov(
         text = "Degrees of freedom <= 0 for slice"
         warnings.warn(text, RuntimeWarning, stacklevel=caller()[2])
         left = 0.0
-    x = x - np.average(x, axis=1, weights=weights)[:, None]
+    x = as_dtype(x - np.average(x, axis=1, weights=weights)[:, None], x.dtype)
     other = x if weights is None else x * weights
-    return np.squeeze(np.matmul(x, np.conj(other.T)) * np.true_divide(1, left))
+    c = np.squeeze(np.matmul(x, np.conj(other.T)))
+    return as_dtype(c * np.true_divide(1, left), c.dtype)
 
 
 @composed(np.corrcoef)
@@ -122,11 +123,6 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 # --- convolutions ---------------------------------------------------------------------
 
 
-def _lines(a: Any, v: Any) -> list[Any]:
-    mesh = mesh_of((a, v))
-    return [np.atleast_1d(on_mesh(x, mesh)) for x in (a, v)]
-
-
 @composed(np.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """Return the convolution of two sequences, which are made whole.
@@ -139,13 +135,16 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
         Wherever they meet, as long as the longer one, or where all of the shorter one
         meets the other.
     """
-    return _folded(*_lines(a, v), mode, "convolve")
+    mesh = mesh_of((a, v))
+    a, v = (np.atleast_1d(on_mesh(x, mesh)) for x in (a, v))
+    return _folded(a, v, mode, "convolve")
 
 
 @composed(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """Return the correlation of two sequences; parameters as of `convolve`."""
-    return _folded(*_lines(a, v), mode, "correlate")
+    mesh = mesh_of((a, v))
+    return _folded(on_mesh(a, mesh), on_mesh(v, mesh), mode, "correlate")
 
 
 @operator(name="convolve", operands=2)
