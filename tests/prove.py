@@ -127,11 +127,10 @@ def table(samples: Sequence[Sample]) -> str:
     samples = [s for s in samples if not s.name.endswith(("=", "=)"))]
 
     def see(verdict: Verdict) -> None:
-        entry = entries.setdefault(verdict.row.sample.name, Entry())
         arrays = arrays_of(verdict.row.sample)
         heard = [h for h in verdict.heard if h and not isinstance(h.result, Exception)]
         if heard and not verdict.why and all(x.size > 1 for x in arrays):
-            entry.see(verdict)
+            entries.setdefault(verdict.row.sample.name, Entry()).see(verdict)
 
     prove(samples, [(2,)], 60, 0, seen=see)
     lines = []

@@ -137,9 +137,21 @@ def _term(item: Any, dim: int, shape: tuple[int, ...]) -> Term | None:
         at = item + shape[dim] if item < 0 else item
         return At(dim, at) if 0 <= at < shape[dim] else None
     if item.dtype == bool:
-        fits = item.shape == shape[dim : dim + item.ndim]
-        return Mask(dim, item) if fits else None
+        part = shape[dim : dim + item.ndim]
+        if item.shape == part:
+            return Mask(dim, item)
+        return Mask(dim, np.zeros(part, bool)) if _selects_nothing(part, item) else None
     return Pick(dim, item) if item.dtype.kind in "iu" else None
+
+
+def _selects_nothing(shape: tuple[int, ...], mask: Any) -> bool:
+    """Return whether NumPy takes an empty mask for some other shape, as it may."""
+    if not isinstance(mask, np.ndarray) or mask.size:
+        return False
+    try:
+        return np.broadcast_to(False, shape)[mask].size == 0
+    except IndexError:
+        return False
 
 
 def refuse(shape: tuple[int, ...], dtype: Any, items: Sequence[Any]) -> NoReturn:

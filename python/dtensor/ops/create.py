@@ -50,8 +50,8 @@ def eye(
     device_mesh, placements : optional
         As of `arange`.
     """
-    k = python.index(k)
     layout = layout_of((N, N if M is None else M), dtype, device_mesh, placements)
+    k = max(-layout.shape[0], min(python.index(k), layout.shape[1]))
 
     def part(own: _C.Layout) -> Array:
         rows, columns = positions(own, 0), positions(own, 1)

@@ -60,7 +60,7 @@ def _numbers(layout: _C.Layout) -> npt.NDArray[np.int64]:
     """Return where in the flattened whole the elements of this rank's part are."""
     grid = np.ix_(*(positions(layout, dim) for dim in range(layout.ndim)))
     if not inside(layout) or layout.ndim == 0:
-        return np.zeros(layout.ndim == 0, np.int64)
+        return np.zeros(int(layout.ndim == 0), np.int64)
     return np.ravel_multi_index(np.broadcast_arrays(*grid), layout.shape).ravel()
 
 
