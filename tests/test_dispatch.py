@@ -204,8 +204,12 @@ def test_what_cannot_be_written_is_refused_as_numpy_does(ranks):
         with pytest.raises(np._core._exceptions.UFuncTypeError) as error:
             whole_numbers += 1.5
         assert "Cannot cast ufunc 'add' output" in str(error.value)
-        with pytest.raises(ValueError, match="non-broadcastable output operand"):
-            np.add(x, x, out=placed(np.zeros(5), S0))
+        for shape in ((5,), (7,), (1, 7), (3, 5, 8)):
+            with pytest.raises(ValueError) as expected:
+                np.add(A, A, out=np.zeros(shape))
+            with pytest.raises(ValueError) as error:
+                np.add(x, x, out=placed(np.zeros(shape), S0))
+            assert str(error.value) == str(expected.value)
         with pytest.raises(TypeError):
             np.add(A, x, out=A.copy())
 

@@ -195,6 +195,7 @@ PyObject *op_try_kernel(const op_maker *m, bool whole);
 int op_place(op_maker *m, PyObject *dtypes);
 /* op_arguments.c: the kernel's arguments as slots. */
 int op_make_slots(op_maker *m);
+bool op_is_ufunc(PyObject *kernel);
 /* The array of an operand that is no number. */
 PyArrayObject *op_array(PyObject *operand);
 

@@ -87,14 +87,20 @@ room_of(PyObject *argument)
     return holds_operands(argument) ? 1 + PySequence_Fast_GET_SIZE(argument) : 1;
 }
 
+bool
+op_is_ufunc(PyObject *kernel)
+{
+    static PyObject *ufunc;
+    if (ext_import(&ufunc, "numpy", "ufunc") == NULL)
+        PyErr_Clear();
+    return (PyObject *)Py_TYPE(kernel) == ufunc;
+}
+
 /* A ufunc writes into what it is given as `out`. */
 static int
 make_out_names(op_entry *entry)
 {
-    static PyObject *ufunc;
-    if (ext_import(&ufunc, "numpy", "ufunc") == NULL)
-        return -1;
-    entry->ufunc = (PyObject *)Py_TYPE(entry->kernel) == ufunc;
+    entry->ufunc = op_is_ufunc(entry->kernel);
     if (!entry->ufunc)
         return 0;
     Py_ssize_t count = entry->kwnames == NULL ? 0 : PyTuple_GET_SIZE(entry->kwnames);

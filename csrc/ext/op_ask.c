@@ -184,21 +184,28 @@ one_of(const op_maker *m, OperandObject *meta)
     return array;
 }
 
-/* An array of the whole shape that takes no memory: all elements are one. */
+/* An array that takes no memory. */
+static PyObject *
+hollow(PyArray_Descr *descr, PyObject *shape, int flags)
+{
+    static char element[64]; /* as long as the largest one */
+    npy_intp lengths[DT_MAX_NDIM], strides[DT_MAX_NDIM];
+    int ndim = (int)PyTuple_GET_SIZE(shape);
+    for (int d = 0; d < ndim; d++) {
+        lengths[d] = (npy_intp)PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
+        strides[d] = 0;
+    }
+    return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, lengths, strides, element,
+                                flags, NULL);
+}
+
+/* An array of the whole shape. */
 static PyObject *
 whole_of(const op_maker *m, OperandObject *meta)
 {
     if (meta->dtype == Py_None)
         return Py_NewRef(m->call->operands[meta->index]);
-    npy_intp shape[DT_MAX_NDIM], strides[DT_MAX_NDIM];
-    int ndim = (int)PyTuple_GET_SIZE(meta->shape);
-    for (int d = 0; d < ndim; d++) {
-        shape[d] = (npy_intp)PyLong_AsLongLong(PyTuple_GET_ITEM(meta->shape, d));
-        strides[d] = 0;
-    }
-    static char zeros[64]; /* as long as the largest element */
-    return PyArray_NewFromDescr(&PyArray_Type, (PyArray_Descr *)Py_NewRef(meta->dtype),
-                                ndim, shape, strides, zeros, 0, NULL);
+    return hollow((PyArray_Descr *)Py_NewRef(meta->dtype), meta->shape, 0);
 }
 
 /* Calls without NumPy's floating-point warnings: they would not be the user's. */
@@ -229,6 +236,18 @@ call_quietly(PyObject *kernel, PyObject *args, PyObject *kwargs)
     return result;
 }
 
+/* Something of the shape of `out`, which NumPy refuses before it writes. */
+static int
+add_out(PyObject *kwargs, LayoutObject *layout)
+{
+    PyArray_Descr *descr = ext_descr(layout->layout->dtype);
+    PyObject *out =
+        descr == NULL ? NULL : hollow(descr, layout->shape, NPY_ARRAY_WRITEABLE);
+    int failed = out == NULL ? -1 : PyDict_SetItemString(kwargs, "out", out);
+    Py_XDECREF(out);
+    return failed;
+}
+
 PyObject *
 op_try_kernel(const op_maker *m, bool whole)
 {
@@ -243,10 +262,12 @@ op_try_kernel(const op_maker *m, bool whole)
         good = stood != NULL && PyDict_SetItem(kwargs, key, stood) == 0;
         /* A ufunc warns of `where` without `out`; when it is really called it will. */
         if (good && PyUnicode_CompareWithASCIIString(key, "where") == 0 &&
-            strcmp(Py_TYPE(m->kernel->kernel)->tp_name, "numpy.ufunc") == 0)
+            op_is_ufunc(m->kernel->kernel))
             good = PyDict_SetItemString(kwargs, "out", Py_None) == 0;
         Py_XDECREF(stood);
     }
+    if (good && whole && op_is_ufunc(m->kernel->kernel) && m->call->out != NULL)
+        good = add_out(kwargs, m->call->out) == 0;
     PyObject *result = good ? call_quietly(m->kernel->kernel, args, kwargs) : NULL;
     Py_XDECREF(args);
     Py_XDECREF(kwargs);

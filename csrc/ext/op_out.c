@@ -188,8 +188,7 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
     const dt_layout *there = ext_layout_enter(made);
     if (there == NULL)
         return -1;
-    PyObject *target =
-        moved(Py_NewRef((PyObject *)mine), to, there, call->op->text);
+    PyObject *target = moved(Py_NewRef((PyObject *)mine), to, there, call->op->text);
     PyObject *result = target == NULL ? NULL : op_run(entry, call, target);
     int failed = result == NULL ? -1 : 0;
     Py_XDECREF(result);

@@ -267,50 +267,102 @@ take_choice(op_maker *m, const dt_choice *choice)
     return 0;
 }
 
-/* Finds where everything is computed. */
+/* --- the results that are there already --- */
+
+/* Whether NumPy broadcasts a result of this shape into `out`. */
+static bool
+goes_into(dt_shape shape, const dt_layout *out)
+{
+    bool fits = shape.ndim <= out->ndim;
+    for (int d = 1; fits && d <= shape.ndim; d++) {
+        int64_t length = shape.shape[shape.ndim - d];
+        fits = length == 1 || length == out->shape[out->ndim - d];
+    }
+    return fits;
+}
+
+static bool
+is_shape(dt_shape shape, const dt_layout *layout)
+{
+    bool same = shape.ndim == layout->ndim;
+    for (int d = 0; same && d < shape.ndim; d++)
+        same = shape.shape[d] == layout->shape[d];
+    return same;
+}
+
+/* Sets *out to the layout that the only result is to be brought to, NULL if there is
+ * none that propagation could count with. A ufunc says in its own words what does not
+ * fit. */
+static int
+find_wanted(const dt_layout **out, const op_maker *m)
+{
+    *out = NULL;
+    if (m->call->out == NULL || dt_rule_results(m->rule->rule) != 1)
+        return 0;
+    const dt_layout *given = m->call->out->layout;
+    dt_shape shape = dt_binding_result(m->binding, 0);
+    if (op_is_ufunc(m->kernel->kernel) && !goes_into(shape, given)) {
+        PyObject *result = op_try_kernel(m, true);
+        Py_XDECREF(result);
+        return result == NULL ? -1 : 0;
+    }
+    if (is_shape(shape, given) && given->mesh == m->mesh->mesh &&
+        given->dtype == m->dtypes[0])
+        *out = given;
+    return 0;
+}
+
+/* --- all of it --- */
+
+static int
+find_operands(op_maker *m, const dt_layout **layouts)
+{
+    for (int k = 0; k < m->call->operand_count; k++) {
+        LayoutObject *layout = layout_of(m, k);
+        m->entry->operands[k].from = layout;
+        if (layout == NULL || check_mesh(m, layout, k) < 0)
+            return -1;
+        layouts[k] = layout->layout;
+    }
+    return 0;
+}
+
+static int
+propagate(op_maker *m, const dt_layout *const *layouts)
+{
+    const dt_layout *wanted;
+    if (find_wanted(&wanted, m) < 0)
+        return -1;
+    dt_choice choice;
+    dt_error err;
+    dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
+    if (dt_propagate(&choice, ext_context, m->rule->rule, m->binding, layouts,
+                     m->dtypes, wanted == NULL ? NULL : &wanted, &cost,
+                     &err) != DT_OK) {
+        ext_raise(&err);
+        return -1;
+    }
+    int failed = take_choice(m, &choice);
+    dt_choice_clear(&choice, ext_context);
+    return failed;
+}
+
 int
 op_place(op_maker *m, PyObject *dtypes)
 {
-    op_entry *entry = m->entry;
-    int count = m->call->operand_count;
-    const dt_layout **layouts = PyMem_New(const dt_layout *, (size_t)count);
-    const dt_layout **wanted = NULL;
-    int failed = layouts == NULL ? (PyErr_NoMemory(), -1) : 0;
-    for (int k = 0; failed == 0 && k < count; k++) {
-        LayoutObject *layout = layout_of(m, k);
-        entry->operands[k].from = layout;
-        failed = layout == NULL ? -1 : check_mesh(m, layout, k);
-        layouts[k] = layout == NULL ? NULL : layout->layout;
+    size_t count = (size_t)m->call->operand_count;
+    const dt_layout **layouts = PyMem_New(const dt_layout *, count);
+    if (layouts == NULL) {
+        PyErr_NoMemory();
+        return -1;
     }
+    int failed = find_operands(m, layouts);
     if (failed == 0)
         failed = bind(m, layouts);
     if (failed == 0)
         failed = find_dtypes(m, dtypes);
-    int results = dt_rule_results(m->rule->rule);
-    LayoutObject *out = m->call->out;
-    if (failed == 0 && out != NULL && results == 1) {
-        dt_shape shape = dt_binding_result(m->binding, 0);
-        bool fits = out->layout->ndim == shape.ndim &&
-                    out->layout->mesh == m->mesh->mesh &&
-                    out->layout->dtype == m->dtypes[0];
-        for (int d = 0; fits && d < shape.ndim; d++)
-            fits = out->layout->shape[d] == shape.shape[d];
-        if (fits)
-            wanted = &out->layout;
-    }
-    if (failed == 0) {
-        dt_choice choice;
-        dt_error err;
-        dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
-        if (dt_propagate(&choice, ext_context, m->rule->rule, m->binding, layouts,
-                         m->dtypes, wanted, &cost, &err) != DT_OK) {
-            ext_raise(&err);
-            failed = -1;
-        } else {
-            failed = take_choice(m, &choice);
-            dt_choice_clear(&choice, ext_context);
-        }
-    }
+    if (failed == 0)
+        failed = propagate(m, layouts);
     PyMem_Free(layouts);
     return failed;
 }
