@@ -31,9 +31,11 @@ WHOLE = re.compile(r"[A-Z]'*")
 # mistake, and in the operator's name.
 EXPLAINED = [
     (r"->(.* )?0\b", "", "", "there are no elements"),
-    ("", r"^partial is .*;|^partial is '", "", "a row that the rule could have"),
+    ("", "^partial is ", "", "a row that the rule could have"),
     ("", "", "^logsumexp$", "any number of that size does for scaling"),
     ("", "^C may be cut", "quantile", "the points could be cut"),
+    ("", "^reduce is 'product'", "^where=$", "a product of booleans is their minimum"),
+    (r"^\(", "may not be cut|swap", "reshape|resize", "another cut costs the same"),
 ]
 
 

@@ -246,7 +246,7 @@ COUNT = [
     Sample("histogram", lambda x, w: np.histogram(x, 4, weights=w), "d7 d7", SUM),
     Sample("histogram", lambda x, e: np.histogram(x, e), "d7 d4:sorted", SUM),
     *each("histogram_bin_edges", np.histogram_bin_edges, "d7", [(4,)], SUM),
-    *each("histogram2d", np.histogram2d, "d7 d7", [(3,)], SUM),
+    *each("histogram2d", np.histogram2d, "d30 d30", [(3,)], SUM),
 ]
 
 SETS = [

@@ -41,7 +41,7 @@ EINSUM = [
     *einsum("i,ij,j->", "d5 d5,7 d7"),
     *einsum("ij,ij,ij->i", "d5,7 d5,7 d5,7"),
     *einsum("ij,jk,kl,lm->im", "d3,5 d5,2 d2,4 d4,3"),
-    *einsum("ab,ac,ad,ae->bcde", "d3,2 d3,2 d3,2 d3,2"),
+    *einsum("ab,ac,ad,ae->bcde", "d3,2 d3,3 d3,4 d3,5"),
     *einsum("ij,jk->ik", "d5,7 d6,5"),
     *einsum("ij->k", "d5,7"),
     Sample("einsum, 2", lambda x, y: np.einsum(x, [0, 1], y, [1, 2]), "d5,7 d7,3", SUM),

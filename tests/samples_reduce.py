@@ -38,7 +38,7 @@ def positional(name, mode=BITS, arrays=ARRAYS, edges="d | d7 | d0,3 | d2,3,4 | ?
     ]
 
 
-NAN = "d5,7:nan | f7,5:nan | l5,6 | d7:nan"
+NAN = "d5,7:nan | f7,5:nan | l5,6 | d11:nan"
 TIES = "d5,7:ties | l7,5:ties | d5,7:nan"
 
 REDUCTIONS = [

@@ -16,7 +16,8 @@ op_kind_of(PyObject *object)
     if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
         type == &PyComplex_Type)
         return OP_NUMBER;
-    if (type == &PyUnicode_Type || type == &PyTuple_Type || object == Py_None)
+    if (type == &PyUnicode_Type || type == &PyTuple_Type || type == &PySlice_Type ||
+        object == Py_None)
         return OP_CONSTANT;
     if (PyArray_CheckExact(object))
         return OP_ARRAY;
@@ -97,6 +98,8 @@ static_hash(op_call *call, PyObject *object)
 {
     if (object == Py_None || PyBool_Check(object) || PyType_Check(object))
         return (uintptr_t)object;
+    if (PyLong_CheckExact(object))
+        return (uintptr_t)PyLong_Type.tp_hash(object);
     if (PyTuple_Check(object) || PyList_Check(object))
         return sequence_hash(call, object);
     if (PySlice_Check(object)) {

@@ -30,8 +30,11 @@ ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t na
     for (Py_ssize_t k = 2; k < nargs; k++)
         if (is_foreign(args[k]))
             Py_RETURN_NOTIMPLEMENTED;
+    static PyObject *plain; /* interned, as NumPy's is */
+    if (plain == NULL)
+        plain = PyUnicode_InternFromString("__call__");
     PyObject *ufunc = args[0], *method = args[1], *answer = NULL;
-    if (PyUnicode_CompareWithASCIIString(method, "__call__") == 0)
+    if (method == plain || PyUnicode_CompareWithASCIIString(method, "__call__") == 0)
         answer = Py_XNewRef(PyDict_GetItemWithError(functions, ufunc));
     if (answer == NULL && !PyErr_Occurred())
         answer = PyObject_CallFunctionObjArgs(ufunc_method, ufunc, method, NULL);
