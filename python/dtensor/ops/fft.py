@@ -77,8 +77,8 @@ def _along(kernel: Kernel, what: str, points: Any = _same, after: Any = _same) -
     def transform(
         a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None
     ) -> Answer:
+        length = points(a.shape[axis]) if n is None else n
         dim = normalize_axis_index(axis, a.ndim)
-        length = points(a.shape[dim]) if n is None else n
         return _answer(kernel, a, [dim], [after(length)], n=n, axis=dim, norm=norm)
 
     transform.__name__ = kernel.__name__
@@ -118,6 +118,8 @@ def _dims(
     """Return the dims that are transformed, and how many points each has if given."""
     if axes is None:
         axes = range(a.ndim) if s is None else range(-len(s), 0)
+    if s is None:
+        np.take(a.shape, axes)  # NumPy's error of a wrong axis
     dims = [normalize_axis_index(axis, a.ndim) for axis in axes]
     if s is not None and len(s) != len(dims):
         raise ValueError("Shape and axes have different lengths.")
