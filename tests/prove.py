@@ -124,7 +124,7 @@ Written by `./run exec python tests/prove.py table`, from what operators did.
 def table(samples: Sequence[Sample]) -> str:
     """The table of all operators, as Markdown."""
     entries: dict[str, Entry] = {}
-    samples = [s for s in samples if not s.name.endswith(("=", "=)"))]
+    samples = [s for s in samples if not s.name.endswith(("=", "=)", "program"))]
 
     def see(verdict: Verdict) -> None:
         arrays = arrays_of(verdict.row.sample)

@@ -396,3 +396,54 @@ def test_ranks_outside_the_mesh_compute_nothing_and_know_the_result():
 
     results = run_ranks(3, body)
     assert np.array_equal(results[0], np.tanh(A @ np.ones((7, 3))))
+
+
+# --- views ----------------------------------------------------------------------------
+
+WRITES = [
+    lambda x: x[2].__iadd__(5),
+    lambda x: x[::-1][0].__setitem__(slice(None), 7),
+    lambda x: x[::-1].__imul__(3),
+    lambda x: x[2:4, 1].__iadd__(1),
+    lambda x: x[-1, ::-1].__setitem__(0, 4),
+    lambda x: [row.__setitem__(slice(1, None), k) for k, row in enumerate(x)],
+]
+
+
+@pytest.mark.parametrize("write", WRITES, ids=[str(k) for k in range(len(WRITES))])
+def test_writes_reach_the_owner_also_where_rows_had_to_move(ranks, write):
+    def body():
+        for placement in (R, S0, S1):
+            x, expected = placed(A, placement), A.copy()
+            write(x)
+            write(expected)
+            assert np.array_equal(whole(x), expected)
+
+    ranks(body)
+
+
+def test_an_element_is_a_copy_as_in_numpy(ranks):
+    def body():
+        for placement in (R, S0):
+            x = placed(np.arange(4.0), placement)
+            x[0], x[3] = x[3], x[0]
+            before = x[0]
+            x += 1
+            before += 10
+            assert float(before) == 13 and whole(x).tolist() == [4, 2, 3, 1]
+
+    ranks(body)
+
+
+def test_a_view_of_what_had_to_move_is_no_place_to_write_to(ranks):
+    def body():
+        x = placed(A, S0)
+        half = np.split(x, [2])[1]
+        if x.device_mesh.size() > 1:
+            with pytest.raises(ValueError, match=r"read-only.*y\.copy\(\)"):
+                half += 1
+            half = half.copy()
+        half += 1
+        assert np.array_equal(whole(half), A[2:] + 1)
+
+    ranks(body)

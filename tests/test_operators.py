@@ -140,13 +140,12 @@ def test_every_operator_gives_what_numpy_gives_between_processes(square):
 
 
 @pytest.mark.validate
-@pytest.mark.parametrize("family", [f for f in FAMILIES if f != "program"])
-def test_every_mistake_in_a_rule_is_noticed_or_does_no_harm(family):
-    found = list(fates(FAMILIES[family], grid(2), 30))
-    counts = collections.Counter(fate for _, fate, _ in found)
-    assert counts["killed"] > counts["cheaper"] + counts["other"]
+def test_every_mistake_in_a_rule_is_noticed_or_does_no_harm():
+    found = list(fates([s for s in SAMPLES if s.name != "program"], grid(2), 30))
+    counts = collections.Counter(each.fate for each in found)
     unknown = [f"{f.fate}: {f.mutant} {f.samples[0]}" for f in found if not f.reason()]
     assert not unknown, "\n".join([str(counts), *unknown])
+    assert counts["killed"] > 10 * (counts["cheaper"] + counts["other"])
 
 
 @pytest.mark.validate

@@ -322,9 +322,14 @@ def signs(array: np.ndarray) -> np.ndarray:
 
 def bound(row: Row, expected: np.ndarray) -> float:
     """The error that a sum may have: so many roundings of the largest addend."""
-    size = [float(np.abs(x[np.isfinite(x)]).max(initial=1.0)) for x in [expected]]
-    for array in arrays_of(row.sample):
+    largest = float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))
+    eps = float(np.finfo(expected.dtype).eps)
+    for array, layout in zip(arrays_of(row.sample), row.layouts, strict=True):
         if array.dtype.kind in "fc":
-            size.append(float(np.abs(array[np.isfinite(array)]).max(initial=0.0)))
-            size.append(8.0 * len(row.layouts))  # what addends are off by
-    return 64 * float(np.finfo(expected.dtype).eps) * max(size)
+            top = float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
+            largest = max(
+                largest, top, 8.0 * len(row.layouts)
+            )  # so far off are addends
+            if layout is not None and layout.is_partial:
+                eps = max(eps, float(np.finfo(array.dtype).eps))
+    return 64 * eps * largest

@@ -112,10 +112,10 @@ static PyMethodDef module_methods[] = {
 static int
 module_fill(PyObject *module)
 {
-    PyMethodDef *tables[] = {ext_world_methods,   ext_memory_methods,
-                             ext_create_methods,  ext_redistribute_methods,
-                             ext_explain_methods, ext_op_methods,
-                             ext_protocol_methods};
+    PyMethodDef *tables[] = {ext_world_methods,    ext_memory_methods,
+                             ext_create_methods,   ext_redistribute_methods,
+                             ext_explain_methods,  ext_op_methods,
+                             ext_protocol_methods, ext_write_methods};
     import_array1(-1);
     if (ext_context == NULL)
         ext_context = dt_context_make();

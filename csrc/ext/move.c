@@ -139,6 +139,7 @@ typedef struct {
     dt_world *world;
     const char *what;
     int64_t max_bytes;
+    uint64_t detail;       /* compared besides */
     dt_call call;          /* its hash and text once it is clear that data move */
     const dt_plan **plans; /* NULL where nothing is to be done any more */
     int remote;            /* how many are not done */
@@ -303,6 +304,7 @@ describe(journey *j)
         ext_call_text(&j->call, ")");
     }
     ext_call_hash(&j->call, &j->max_bytes, sizeof j->max_bytes);
+    ext_call_hash(&j->call, &j->detail, sizeof j->detail);
     j->call.local.status = local.status;
     if (local.status != DT_OK)
         j->call.local = local;
@@ -359,9 +361,9 @@ move_nothing(ext_item *items, int count)
     return 0;
 }
 
-int
-ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
-               const dt_error *local, PyObject **pending)
+static int
+move_all(ext_item *items, int count, const char *what, int64_t max_bytes,
+         uint64_t detail, const dt_error *local, PyObject **pending)
 {
     if (pending != NULL)
         *pending = NULL;
@@ -372,6 +374,7 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
     j.count = count;
     j.what = what;
     j.max_bytes = max_bytes;
+    j.detail = detail;
     j.call.local.status = DT_OK;
     if (local != NULL && local->status != DT_OK)
         j.call.local = *local;
@@ -396,4 +399,17 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
     for (int i = 0; i < count && failed < 0; i++)
         Py_CLEAR(items[i].result);
     return failed;
+}
+
+int
+ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
+               const dt_error *local, PyObject **pending)
+{
+    return move_all(items, count, what, max_bytes, 0, local, pending);
+}
+
+int
+ext_move_operands(ext_item *items, int count, const char *what, uint64_t detail)
+{
+    return move_all(items, count, what, 0, detail, NULL, NULL);
 }

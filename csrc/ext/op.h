@@ -99,13 +99,18 @@ typedef enum {
     OP_DTENSOR,
     OP_TENSOR,
     OP_ARRAY,
-    OP_SCALAR, /* NumPy's */
+    OP_SCALAR, /* NumPy's, or of a subclass of Python's */
     OP_NUMBER, /* Python's */
     OP_LAYOUT, /* stands for a DTensor in an abstract call */
 } op_kind;
 
 op_kind op_kind_of(PyObject *object);
+bool op_is_array(op_kind kind, const op_call *call);
+/* A list or tuple that holds arrays: its elements are operands. */
+bool op_holds_arrays(PyObject *object, const op_call *call);
 bool op_static_equal(PyObject *a, PyObject *b);
+/* A constant that stays what it is when the user changes a list: a new reference. */
+PyObject *op_static_copy(PyObject *object);
 
 /* --- op_cache.c --- */
 
@@ -133,6 +138,7 @@ struct op_entry {
     op_entry *next;          /* of the bucket */
     op_entry *newer, *older; /* by use */
     int64_t refs;
+    bool kept; /* in the cache */
     uint64_t hash;
     int word_count, static_count;
     uintptr_t *words;
@@ -158,6 +164,7 @@ struct op_entry {
     bool solo;    /* no DTensor among the operands: Tensors come out */
     bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */
     double seconds;
+    uint64_t detail; /* of the constants, the same on all ranks; where it sends */
 };
 
 op_entry *op_cache_find(const op_call *call); /* a new reference, or NULL */
@@ -211,6 +218,17 @@ extern PyObject *ext_implicit_hook; /* called before operands are sent, or NULL 
 /* With DTENSOR_CHECK=2: compares the plain arrays among the operands across ranks, and
  * raises on all where they differ. Collective. */
 int op_check_arrays(const op_call *call);
+
+/* --- op_write.c --- */
+
+/* Before writing into a tensor: 0 if that may be, 1 if op_end_write is due afterwards,
+ * -1 with an exception. */
+int op_begin_write(PyObject *tensor, const char *what);
+/* Collective where there was an origin to write back to. */
+int op_end_write(PyObject *tensor, bool written);
+/* What is a part of such a copy is written back to it. */
+int op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index);
+extern PyMethodDef ext_write_methods[];
 
 /* --- op_out.c --- */
 

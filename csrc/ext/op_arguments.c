@@ -60,22 +60,27 @@ holds_operands(PyObject *argument)
 }
 
 static int
+make_item(op_maker *m, PyObject *argument)
+{
+    if (Py_TYPE(argument) != &ext_operand_type)
+        return make_constant(m, argument);
+    op_slot *slot = &m->entry->slots[m->entry->slot_count++];
+    slot->kind = SLOT_OPERAND;
+    slot->index = ((OperandObject *)argument)->index;
+    return 0;
+}
+
+static int
 make_slot(op_maker *m, PyObject *argument)
 {
     op_slot *slot = &m->entry->slots[m->entry->slot_count];
-    if (Py_TYPE(argument) == &ext_operand_type) {
-        slot->kind = SLOT_OPERAND;
-        slot->index = ((OperandObject *)argument)->index;
-        m->entry->slot_count++;
-        return 0;
-    }
     if (!holds_operands(argument))
-        return make_constant(m, argument);
+        return make_item(m, argument);
     slot->kind = PyList_CheckExact(argument) ? SLOT_LIST : SLOT_TUPLE;
     slot->count = (int)PySequence_Fast_GET_SIZE(argument);
     m->entry->slot_count++;
     for (int k = 0; k < slot->count; k++)
-        if (make_slot(m, PySequence_Fast_ITEMS(argument)[k]) < 0)
+        if (make_item(m, PySequence_Fast_ITEMS(argument)[k]) < 0)
             return -1;
     return 0;
 }

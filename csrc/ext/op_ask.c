@@ -47,46 +47,46 @@ meta_of(int index, PyObject *object)
     return meta;
 }
 
-/* An argument with Operands in the place of operands; they come in the same order as
- * in op_key.c. */
 static PyObject *
-put_metas(const op_maker *m, PyObject *argument, int *next)
+next_meta(const op_maker *m, int *next)
 {
-    const op_call *call = m->call;
-    PyObject *operand = *next < call->operand_count ? call->operands[*next] : NULL;
-    if (argument == operand)
+    if (*next < m->call->operand_count)
         return Py_NewRef(m->metas[(*next)++]);
-    bool list = PyList_CheckExact(argument);
-    op_kind kind = op_kind_of(argument);
-    /* Scalars of NumPy's and lists of numbers have become arrays of the call's own. */
-    bool tuple = PyTuple_CheckExact(argument);
-    bool made =
-        operand != NULL && call->owned != NULL && (list || tuple || kind == OP_SCALAR);
-    bool ours = false;
-    for (Py_ssize_t k = 0; made && !ours && k < PyList_GET_SIZE(call->owned); k++)
-        ours = PyList_GET_ITEM(call->owned, k) == operand;
-    bool nested = false;
-    if (list || tuple)
-        for (Py_ssize_t k = 0; !nested && k < PySequence_Fast_GET_SIZE(argument); k++) {
-            op_kind item = op_kind_of(PySequence_Fast_ITEMS(argument)[k]);
-            nested = item == OP_DTENSOR || item == OP_TENSOR || item == OP_ARRAY ||
-                     (item == OP_LAYOUT && call->abstract);
-        }
-    if (nested) {
-        Py_ssize_t count = PySequence_Fast_GET_SIZE(argument);
-        PyObject *copy = PyList_New(count);
-        for (Py_ssize_t k = 0; copy != NULL && k < count; k++) {
-            PyObject *item = put_metas(m, PySequence_Fast_ITEMS(argument)[k], next);
-            if (item == NULL)
-                Py_CLEAR(copy);
-            else
-                PyList_SET_ITEM(copy, k, item);
-        }
-        return copy;
+    PyErr_Format(PyExc_RuntimeError, "%U: a list changed while it was read",
+                 m->call->op->name);
+    return NULL;
+}
+
+/* The Operand of an object that op_key.c has read as one, else a constant. */
+static PyObject *
+put_meta(const op_maker *m, PyObject *object, bool expected, int *next)
+{
+    op_kind kind = op_kind_of(object);
+    bool number = kind == OP_NUMBER || kind == OP_SCALAR;
+    if (!op_is_array(kind, m->call) && !(expected && number))
+        return op_static_copy(object);
+    return next_meta(m, next);
+}
+
+/* An argument with Operands in the place of operands, in the order of op_key.c. */
+static PyObject *
+put_metas(const op_maker *m, PyObject *argument, bool expected, int *next)
+{
+    if (!op_holds_arrays(argument, m->call)) {
+        bool list = PyList_CheckExact(argument) || PyTuple_CheckExact(argument);
+        return list && expected ? next_meta(m, next)
+                                : put_meta(m, argument, expected, next);
     }
-    if (ours)
-        return Py_NewRef(m->metas[(*next)++]);
-    return Py_NewRef(argument);
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(argument);
+    PyObject *copy = PyList_New(count);
+    for (Py_ssize_t k = 0; copy != NULL && k < count; k++) {
+        PyObject *item = put_meta(m, PySequence_Fast_ITEMS(argument)[k], true, next);
+        if (item == NULL)
+            Py_CLEAR(copy);
+        else
+            PyList_SET_ITEM(copy, k, item);
+    }
+    return copy;
 }
 
 /* torch's names for NumPy's parameters. */
@@ -122,7 +122,8 @@ make_arguments(const op_maker *m, PyObject **args, PyObject **kwargs)
     bool good = *args != NULL && *kwargs != NULL;
     int next = 0;
     for (Py_ssize_t k = 0; good && k < call->nargs + keywords; k++) {
-        PyObject *value = put_metas(m, call->args[k], &next);
+        bool expected = k < call->nargs && k < call->op->operands;
+        PyObject *value = put_metas(m, call->args[k], expected, &next);
         good = value != NULL;
         if (good && k < call->nargs)
             PyTuple_SET_ITEM(*args, k, value);

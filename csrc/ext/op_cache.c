@@ -7,7 +7,7 @@ enum { ENTRIES = 8192, BUCKETS = 16384 };
 
 static op_entry *buckets[BUCKETS];
 static op_entry *newest, *oldest;
-static long long entry_count, hits, misses;
+static long long entry_count, hits, misses, drops;
 
 op_entry *
 op_entry_new(void)
@@ -77,28 +77,33 @@ link_newest(op_entry *entry)
 }
 
 static void
-drop(op_entry *entry)
+take_out(op_entry *entry)
 {
     op_entry **place = &buckets[entry->hash % BUCKETS];
     while (*place != entry)
         place = &(*place)->next;
     *place = entry->next;
     unlink_entry(entry);
+    entry->kept = false;
     entry_count--;
-    op_entry_release(entry);
+    drops++;
 }
 
 /* --- looking up --- */
 
 static bool
-is_key(const op_entry *entry, const op_call *call)
+same_words(const op_entry *entry, const op_call *call)
 {
-    if (entry->hash != call->hash || entry->word_count != call->word_count ||
-        entry->static_count != call->static_count + 1 ||
-        memcmp(entry->words, call->words, (size_t)call->word_count * sizeof(uintptr_t)))
-        return false;
-    if (entry->statics[0] != (PyObject *)call->op)
-        return false;
+    return entry->hash == call->hash && entry->word_count == call->word_count &&
+           entry->static_count == call->static_count + 1 &&
+           entry->statics[0] == (PyObject *)call->op &&
+           memcmp(entry->words, call->words,
+                  (size_t)call->word_count * sizeof(uintptr_t)) == 0;
+}
+
+static bool
+same_statics(const op_entry *entry, const op_call *call)
+{
     for (int k = 0; k < call->static_count; k++)
         if (!op_static_equal(entry->statics[k + 1], call->statics[k]))
             return false;
@@ -108,20 +113,39 @@ is_key(const op_entry *entry, const op_call *call)
 op_entry *
 op_cache_find(const op_call *call)
 {
-    op_entry *entry = buckets[call->hash % BUCKETS];
-    while (entry != NULL && !is_key(entry, call))
-        entry = entry->next;
-    if (entry == NULL) {
-        misses++;
-        return NULL;
+    op_entry *entry = call->cacheable ? buckets[call->hash % BUCKETS] : NULL;
+    while (entry != NULL) {
+        /* Comparing constants may run code that changes the cache. */
+        long long before = drops;
+        entry->refs++;
+        if (same_words(entry, call) && same_statics(entry, call))
+            break;
+        op_entry *next = drops == before ? entry->next : NULL;
+        op_entry_release(entry);
+        entry = next;
     }
-    hits++;
-    if (entry != newest) {
+    *(entry != NULL ? &hits : &misses) += 1;
+    if (entry != NULL && entry->kept && entry != newest) {
         unlink_entry(entry);
         link_newest(entry);
     }
-    entry->refs++;
     return entry;
+}
+
+static int
+copy_statics(op_entry *entry, const op_call *call)
+{
+    entry->statics[0] = Py_NewRef((PyObject *)call->op);
+    entry->static_count = 1;
+    for (int k = 0; k < call->static_count; k++) {
+        PyObject *copy = op_static_copy(call->statics[k]);
+        if (copy == NULL) {
+            PyErr_Clear();
+            return -1;
+        }
+        entry->statics[entry->static_count++] = copy;
+    }
+    return 0;
 }
 
 void
@@ -131,31 +155,40 @@ op_cache_add(op_entry *entry, const op_call *call)
         return;
     entry->words = PyMem_New(uintptr_t, (size_t)call->word_count);
     entry->statics = PyMem_New(PyObject *, (size_t)call->static_count + 1);
-    if (entry->words == NULL || entry->statics == NULL)
+    if (entry->words == NULL || entry->statics == NULL || copy_statics(entry, call) < 0)
         return; /* it is used this once */
     memcpy(entry->words, call->words, (size_t)call->word_count * sizeof(uintptr_t));
     entry->word_count = call->word_count;
-    entry->statics[0] = Py_NewRef((PyObject *)call->op);
-    for (int k = 0; k < call->static_count; k++)
-        entry->statics[k + 1] = Py_NewRef(call->statics[k]);
-    entry->static_count = call->static_count + 1;
     entry->out = (LayoutObject *)Py_XNewRef((PyObject *)call->out);
     entry->hash = call->hash;
     entry->next = buckets[entry->hash % BUCKETS];
     buckets[entry->hash % BUCKETS] = entry;
     link_newest(entry);
+    entry->kept = true;
     entry->refs++;
-    if (++entry_count > ENTRIES)
-        drop(oldest);
+    if (++entry_count <= ENTRIES)
+        return;
+    op_entry *last = oldest;
+    take_out(last);
+    op_entry_release(last);
 }
 
 void
 op_cache_forget(const OperatorObject *op)
 {
+    op_entry *gone = NULL; /* freed at the end: that may run code that comes here */
     for (op_entry *entry = newest, *older; entry != NULL; entry = older) {
         older = entry->older;
-        if (entry->statics[0] == (const PyObject *)op)
-            drop(entry);
+        if (entry->statics[0] != (const PyObject *)op)
+            continue;
+        take_out(entry);
+        entry->next = gone;
+        gone = entry;
+    }
+    while (gone != NULL) {
+        op_entry *entry = gone;
+        gone = entry->next;
+        op_entry_release(entry);
     }
 }
 

@@ -25,7 +25,8 @@ op_kind_of(PyObject *object)
         return ext_is_dtensor(object) ? OP_DTENSOR : OP_TENSOR;
     if (PyArray_Check(object))
         return OP_ARRAY;
-    if (PyArray_IsScalar(object, Generic))
+    if (PyArray_IsScalar(object, Generic) || PyLong_Check(object) ||
+        PyFloat_Check(object) || PyComplex_Check(object))
         return OP_SCALAR;
     return type == &ext_layout_type ? OP_LAYOUT : OP_CONSTANT;
 }
@@ -86,8 +87,14 @@ sequence_hash(op_call *call, PyObject *object)
     Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
     PyObject **items = PySequence_Fast_ITEMS(object);
     uintptr_t hash = (uintptr_t)Py_TYPE(object) + (uintptr_t)count;
-    for (Py_ssize_t k = 0; k < count; k++)
+    if (Py_EnterRecursiveCall(" in a list of arguments")) {
+        PyErr_Clear();
+        call->cacheable = false;
+        return 0;
+    }
+    for (Py_ssize_t k = 0; k < count && call->cacheable; k++)
         hash = hash * 1000003u ^ static_hash(call, items[k]);
+    Py_LeaveRecursiveCall();
     return hash;
 }
 
@@ -100,7 +107,7 @@ static_hash(op_call *call, PyObject *object)
         return (uintptr_t)object;
     if (PyLong_CheckExact(object))
         return (uintptr_t)PyLong_Type.tp_hash(object);
-    if (PyTuple_Check(object) || PyList_Check(object))
+    if (PyTuple_CheckExact(object) || PyList_CheckExact(object))
         return sequence_hash(call, object);
     if (PySlice_Check(object)) {
         PySliceObject *slice = (PySliceObject *)object;
@@ -109,7 +116,8 @@ static_hash(op_call *call, PyObject *object)
                    31u +
                static_hash(call, slice->step) + 7u;
     }
-    Py_hash_t hash = PyObject_Hash(object);
+    /* An entry would keep the data of a tensor. */
+    Py_hash_t hash = ext_is_tensor(object) ? -1 : PyObject_Hash(object);
     if (hash == -1) {
         PyErr_Clear();
         call->cacheable = false;
@@ -129,6 +137,22 @@ sequence_equal(PyObject *a, PyObject *b)
     return true;
 }
 
+/* Of two floating-point or complex numbers of one type. */
+static bool
+same_bits(PyObject *a, PyObject *b)
+{
+    char x[2 * sizeof(npy_longdouble)] = {0}, y[sizeof x] = {0};
+    if (PyArray_IsScalar(a, Inexact)) {
+        PyArray_ScalarAsCtype(a, x);
+        PyArray_ScalarAsCtype(b, y);
+    } else {
+        Py_complex left = PyComplex_AsCComplex(a), right = PyComplex_AsCComplex(b);
+        memcpy(x, &left, sizeof left);
+        memcpy(y, &right, sizeof right);
+    }
+    return memcmp(x, y, sizeof x) == 0;
+}
+
 /* Equal to the last bit: 1, 1.0 and True are three constants, 0.0 and -0.0 two. */
 bool
 op_static_equal(PyObject *a, PyObject *b)
@@ -144,13 +168,35 @@ op_static_equal(PyObject *a, PyObject *b)
         return op_static_equal(x->start, y->start) &&
                op_static_equal(x->stop, y->stop) && op_static_equal(x->step, y->step);
     }
-    if (PyFloat_CheckExact(a))
-        return memcmp(&PyFloat_AS_DOUBLE(a), &PyFloat_AS_DOUBLE(b), sizeof(double)) ==
-               0;
+    if (PyFloat_Check(a) || PyComplex_Check(a) || PyArray_IsScalar(a, Inexact))
+        return same_bits(a, b);
     int equal = PyObject_RichCompareBool(a, b, Py_EQ);
     if (equal < 0)
         PyErr_Clear();
     return equal > 0;
+}
+
+PyObject *
+op_static_copy(PyObject *object)
+{
+    bool list = PyList_CheckExact(object);
+    if (!list && !PyTuple_CheckExact(object))
+        return Py_NewRef(object);
+    if (Py_EnterRecursiveCall(" in a list of arguments"))
+        return NULL;
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+    PyObject *copy = list ? PyList_New(count) : PyTuple_New(count);
+    for (Py_ssize_t k = 0; copy != NULL && k < count; k++) {
+        PyObject *item = op_static_copy(PySequence_Fast_ITEMS(object)[k]);
+        if (item == NULL)
+            Py_CLEAR(copy);
+        else if (list)
+            PyList_SET_ITEM(copy, k, item);
+        else
+            PyTuple_SET_ITEM(copy, k, item);
+    }
+    Py_LeaveRecursiveCall();
+    return copy;
 }
 
 static int
@@ -167,6 +213,7 @@ push_array(op_call *call, PyArrayObject *array, op_kind kind)
 {
     int ndim = PyArray_NDIM(array);
     uintptr_t word = (uintptr_t)(unsigned)PyArray_TYPE(array) << 16 |
+                     (uintptr_t)PyArray_ISBYTESWAPPED(array) << 15 |
                      (uintptr_t)(unsigned)ndim << TAG_BITS;
     if (push_word(call, word, kind) < 0)
         return -1;
@@ -185,11 +232,10 @@ push_layout(op_call *call, LayoutObject *layout)
     return push_word(call, (uintptr_t)layout, OP_DTENSOR);
 }
 
-/* A scalar of NumPy's: only its dtype matters, as for an array of no dimensions. */
+/* Puts an array of the call's own into the place of the last operand; steals it. */
 static int
-push_scalar(op_call *call, PyObject *object)
+push_own(op_call *call, PyObject *array)
 {
-    PyObject *array = PyArray_FromScalar(object, NULL);
     if (array == NULL || keep(call, array) < 0) {
         Py_XDECREF(array);
         return -1;
@@ -197,6 +243,25 @@ push_scalar(op_call *call, PyObject *object)
     Py_DECREF(array);
     call->operands[call->operand_count - 1] = array;
     return push_array(call, (PyArrayObject *)array, OP_ARRAY);
+}
+
+/* A matrix has rules of its own: it counts as the array that it is. */
+static int
+push_subclass(op_call *call, PyObject *object)
+{
+    if (ext_refuse_masked(object, call->op->text) < 0)
+        return -1;
+    return push_own(call, PyArray_View((PyArrayObject *)object, NULL, &PyArray_Type));
+}
+
+/* A scalar of NumPy's, or of a subclass of Python's numbers, which NumPy takes for one:
+ * only its dtype matters, as for an array of no dimensions. */
+static int
+push_scalar(op_call *call, PyObject *object)
+{
+    return push_own(call, PyArray_IsScalar(object, Generic)
+                              ? PyArray_FromScalar(object, NULL)
+                              : PyArray_FromAny(object, NULL, 0, 0, 0, NULL));
 }
 
 static int
@@ -215,7 +280,9 @@ push_operand(op_call *call, PyObject *object, op_kind kind)
         return push_array(call, (PyArrayObject *)((TensorObject *)object)->array,
                           OP_TENSOR);
     case OP_ARRAY:
-        return push_array(call, (PyArrayObject *)object, OP_ARRAY);
+        return PyArray_CheckExact(object)
+                   ? push_array(call, (PyArrayObject *)object, OP_ARRAY)
+                   : push_subclass(call, object);
     case OP_SCALAR:
         return push_scalar(call, object);
     case OP_NUMBER:
@@ -227,23 +294,22 @@ push_operand(op_call *call, PyObject *object, op_kind kind)
     return -1;
 }
 
-static bool
-is_array(op_kind kind, const op_call *call)
+bool
+op_is_array(op_kind kind, const op_call *call)
 {
     return kind == OP_DTENSOR || kind == OP_TENSOR || kind == OP_ARRAY ||
            (kind == OP_LAYOUT && call->abstract);
 }
 
-/* A list or tuple that holds arrays: its elements are operands. */
-static bool
-holds_arrays(PyObject *object, const op_call *call)
+bool
+op_holds_arrays(PyObject *object, const op_call *call)
 {
     if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object))
         return false;
     Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
     PyObject **items = PySequence_Fast_ITEMS(object);
     for (Py_ssize_t k = 0; k < count; k++)
-        if (is_array(op_kind_of(items[k]), call))
+        if (op_is_array(op_kind_of(items[k]), call))
             return true;
     return false;
 }
@@ -255,10 +321,17 @@ read_list(op_call *call, PyObject *object)
     unsigned tag = PyList_CheckExact(object) ? TAG_LIST : TAG_TUPLE;
     if (push_word(call, (uintptr_t)count << TAG_BITS, tag) < 0)
         return -1;
+    if (tag == TAG_LIST) { /* which other code may change while this runs */
+        object = PyList_AsTuple(object);
+        int failed = object == NULL ? -1 : keep(call, object);
+        Py_XDECREF(object);
+        if (failed < 0)
+            return -1;
+    }
     for (Py_ssize_t k = 0; k < count; k++) {
         PyObject *item = PySequence_Fast_ITEMS(object)[k];
         op_kind kind = op_kind_of(item);
-        int failed = is_array(kind, call) || kind == OP_NUMBER || kind == OP_SCALAR
+        int failed = op_is_array(kind, call) || kind == OP_NUMBER || kind == OP_SCALAR
                          ? push_operand(call, item, kind)
                          : push_static(call, item);
         if (failed < 0)
@@ -283,9 +356,9 @@ static int
 read_argument(op_call *call, PyObject *object, bool expected)
 {
     op_kind kind = op_kind_of(object);
-    if (is_array(kind, call))
+    if (op_is_array(kind, call))
         return push_operand(call, object, kind);
-    if (holds_arrays(object, call))
+    if (op_holds_arrays(object, call))
         return read_list(call, object);
     if (expected && (kind == OP_NUMBER || kind == OP_SCALAR))
         return push_operand(call, object, kind);
@@ -326,7 +399,9 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     call->words = call->word_space;
     call->owned = NULL;
     Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
-    if (push_word(call, (uintptr_t)ext_thread_rank << TAG_BITS, TAG_NOTHING) < 0)
+    /* Without nargs, the name of a keyword could be an argument. */
+    uintptr_t first = (uintptr_t)ext_thread_rank << 32 | (uintptr_t)nargs;
+    if (push_word(call, first << TAG_BITS, TAG_NOTHING) < 0)
         return -1;
     for (Py_ssize_t k = 0; k < nargs; k++)
         if (read_argument(call, args[k], k < op->operands) < 0)

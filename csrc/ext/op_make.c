@@ -36,6 +36,36 @@ hold_layouts(op_maker *m)
     }
 }
 
+/* Adds what a constant looks like to a hash; of other objects only the type, for their
+ * addresses differ between processes. */
+static int
+hash_text(uint64_t *out, PyObject *object)
+{
+    bool sequence = PyTuple_Check(object) || PyList_Check(object);
+    for (Py_ssize_t k = 0; sequence && k < PySequence_Fast_GET_SIZE(object); k++)
+        if (hash_text(out, PySequence_Fast_ITEMS(object)[k]) < 0)
+            return -1;
+    bool plain = object == Py_None || PyNumber_Check(object) ||
+                 PyUnicode_Check(object) || PySlice_Check(object);
+    PyObject *text = plain ? PyObject_Repr(object)
+                           : PyUnicode_FromString(Py_TYPE(object)->tp_name);
+    Py_ssize_t size = 0;
+    const char *bytes = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, &size);
+    if (bytes != NULL)
+        *out = dt_hash(*out, bytes, (size_t)size);
+    Py_XDECREF(text);
+    return bytes == NULL ? -1 : 0;
+}
+
+static int
+hash_constants(op_maker *m)
+{
+    for (int k = 0; k < m->call->static_count; k++)
+        if (hash_text(&m->entry->detail, m->call->statics[k]) < 0)
+            return -1;
+    return 0;
+}
+
 static int
 make(op_maker *m)
 {
@@ -58,6 +88,8 @@ make(op_maker *m)
         m->entry->result_count = dt_rule_results(m->rule->rule);
         failed = op_place(m, dtypes);
     }
+    if (failed == 0 && m->entry->sends)
+        failed = hash_constants(m);
     Py_XDECREF(answer);
     return failed < 0 || composite ? failed : op_make_slots(m);
 }

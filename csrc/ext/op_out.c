@@ -70,15 +70,16 @@ whole_target(const dt_layout *to, dt_dtype dtype)
     for (int m = 0; m < to->mesh->ndim; m++)
         placements[m] =
             to->placements[m].kind == DT_PARTIAL ? DT_REPLICATED : to->placements[m];
-    dt_layout *whole, *cast = NULL;
+    dt_layout *whole = NULL, *cast = NULL;
     dt_error err;
-    if (dt_layout_with(&whole, to, placements, &err) != DT_OK ||
-        dt_layout_with_dtype(&cast, whole, dtype, &err) != DT_OK) {
-        ext_raise(&err);
-        return NULL;
-    }
+    dt_status status = dt_layout_with(&whole, to, placements, &err);
+    if (status == DT_OK)
+        status = dt_layout_with_dtype(&cast, whole, dtype, &err);
     dt_layout_free(whole);
-    return ext_layout_enter(cast);
+    if (status == DT_OK)
+        return ext_layout_enter(cast);
+    ext_raise(&err);
+    return NULL;
 }
 
 /* Moves an array to a layout; steals it, and gives a new one back. */
@@ -286,6 +287,34 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     return failed < 0 ? NULL : Py_NewRef(out);
 }
 
+/* Whether results can be written into `outs`, before any is. */
+static int
+check_all(const OperatorObject *op, PyObject *kwnames, PyObject *made, PyObject *outs)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(outs);
+    if (!PyTuple_Check(made) || PyTuple_GET_SIZE(made) != count) {
+        PyErr_Format(PyExc_ValueError,
+                     "%U: out= has %zd tensors, which is not how many "
+                     "results there are",
+                     op->name, count);
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
+        if (out == Py_None)
+            continue;
+        if (!ext_is_dtensor(out) || !ext_is_dtensor(item)) {
+            PyErr_Format(PyExc_TypeError, "%U: out= takes DTensors here", op->name);
+            return -1;
+        }
+        if (!names(kwnames, "casting") &&
+            check_cast(NULL, PyArray_DESCR(op_array(item)),
+                       PyArray_DESCR(op_array(out))) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Several results, each into its own. */
 static PyObject *
 call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -295,25 +324,14 @@ call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     if (made == NULL)
         return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(outs);
-    int failed = 0;
-    if (!PyTuple_Check(made) || PyTuple_GET_SIZE(made) != count) {
-        PyErr_Format(PyExc_ValueError,
-                     "%U: out= has %zd tensors, which is not how many "
-                     "results there are",
-                     op->name, count);
-        failed = -1;
-    }
+    int failed = check_all(op, kwnames, made, outs);
     PyObject *result = failed < 0 ? NULL : PyTuple_New(count);
     for (Py_ssize_t k = 0; result != NULL && k < count; k++) {
         PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
         if (out == Py_None)
             out = item;
-        else if (ext_is_dtensor(out) && ext_is_dtensor(item))
+        else
             failed = write_result(op, (DTensorObject *)out, (DTensorObject *)item);
-        else {
-            PyErr_Format(PyExc_TypeError, "%U: out= takes DTensors here", op->name);
-            failed = -1;
-        }
         if (failed < 0)
             Py_CLEAR(result);
         else
@@ -330,8 +348,14 @@ op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     out = only_out(op, out);
     if (out == NULL)
         return NULL;
-    if (ext_is_dtensor(out))
-        return call_into(op, args, nargs, kwnames, (DTensorObject *)out);
+    if (ext_is_dtensor(out)) {
+        int due = op_begin_write(out, op->text);
+        PyObject *result =
+            due < 0 ? NULL : call_into(op, args, nargs, kwnames, (DTensorObject *)out);
+        if (due > 0 && op_end_write(out, result != NULL) < 0)
+            Py_CLEAR(result);
+        return result;
+    }
     if (PyTuple_Check(out))
         return call_into_all(op, args, nargs, kwnames, out);
     return call_into_array(op, args, nargs, kwnames, out);

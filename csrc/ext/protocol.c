@@ -34,7 +34,8 @@ ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t na
     if (plain == NULL)
         plain = PyUnicode_InternFromString("__call__");
     PyObject *ufunc = args[0], *method = args[1], *answer = NULL;
-    if (method == plain || PyUnicode_CompareWithASCIIString(method, "__call__") == 0)
+    if (method == plain || (PyUnicode_Check(method) &&
+                            PyUnicode_CompareWithASCIIString(method, "__call__") == 0))
         answer = Py_XNewRef(PyDict_GetItemWithError(functions, ufunc));
     if (answer == NULL && !PyErr_Occurred())
         answer = PyObject_CallFunctionObjArgs(ufunc_method, ufunc, method, NULL);
@@ -103,8 +104,8 @@ ext_tensor_function(PyObject *self, PyObject *args)
     bool foreign = false;
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(list) && !foreign; k++) {
         PyTypeObject *type = (PyTypeObject *)PySequence_Fast_ITEMS(list)[k];
-        foreign = !PyType_IsSubtype(type, &ext_tensor_type) &&
-                  !PyType_IsSubtype(type, &PyArray_Type);
+        foreign = !PyType_Check(type) || (!PyType_IsSubtype(type, &ext_tensor_type) &&
+                                          !PyType_IsSubtype(type, &PyArray_Type));
     }
     Py_DECREF(list);
     if (foreign || functions == NULL)

@@ -6,12 +6,12 @@
     X(add)                                                                             \
     X(subtract)                                                                        \
     X(multiply)                                                                        \
-    X(matmul) X(true_divide) X(floor_divide) X(remainder) X(divmod) X(power)           \
-        X(left_shift) X(right_shift) X(bitwise_and) X(bitwise_or) X(bitwise_xor)       \
-            X(negative) X(positive) X(absolute) X(invert) X(less) X(less_equal)        \
-                X(equal) X(not_equal) X(greater) X(greater_equal) X(getitem)           \
-                    X(setitem) X(contains) X(transpose) X(matrix_transpose) X(real)    \
-                        X(imag)
+    X(matmul)                                                                          \
+    X(true_divide) X(floor_divide) X(remainder) X(divmod) X(power) X(left_shift)       \
+        X(right_shift) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(negative)         \
+            X(positive) X(absolute) X(invert) X(less) X(less_equal) X(equal)           \
+                X(not_equal) X(greater) X(greater_equal) X(getitem) X(setitem)         \
+                    X(contains) X(transpose) X(matrix_transpose) X(real) X(imag)
 
 enum {
 #define ENUM(name) SLOT_##name,
@@ -181,8 +181,11 @@ subscript(PyObject *self, PyObject *index)
     PyObject *answer = answer_of(SLOT_getitem), *args[] = {NULL, self, index};
     if (answer == NULL)
         return NULL;
-    return PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                               NULL);
+    PyObject *result =
+        PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    if (result != NULL && op_follow_origin(result, self, index) < 0)
+        Py_CLEAR(result);
+    return result;
 }
 
 static int

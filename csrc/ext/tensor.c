@@ -92,8 +92,8 @@ cast(PyArrayObject *array, dt_dtype dtype)
 }
 
 /* A mask is no part of what ranks could exchange, so it is not dropped in silence. */
-static int
-refuse_masked(PyObject *object, const char *what)
+int
+ext_refuse_masked(PyObject *object, const char *what)
 {
     static PyObject *masked_array;
     if (!PyArray_Check(object) || PyArray_CheckExact(object))
@@ -120,7 +120,7 @@ array_of(PyObject *object, PyObject *dtype, bool numbers, const char *what)
                      what);
         return NULL;
     }
-    if (refuse_masked(object, what) < 0)
+    if (ext_refuse_masked(object, what) < 0)
         return NULL;
     PyObject *source = ext_is_tensor(object) ? ((TensorObject *)object)->array : object;
     PyObject *array = PyArray_FromAny(source, NULL, 0, 0,

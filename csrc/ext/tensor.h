@@ -44,6 +44,8 @@ bool ext_is_dtensor(PyObject *object);
 PyObject *ext_array_of(PyObject *object, PyObject *dtype, const char *what);
 /* The same, where Python's own floats become the default dtype, as in torch.tensor. */
 PyObject *ext_array_of_numbers(PyObject *object, PyObject *dtype, const char *what);
+/* TypeError for a masked array. */
+int ext_refuse_masked(PyObject *object, const char *what);
 /* RuntimeError unless a dtype can have gradients and `requires_grad` asks for them. */
 int ext_check_grad(bool requires_grad, PyArrayObject *array);
 
@@ -197,6 +199,9 @@ typedef struct {
  * under way at return: *pending is then an object for ext_pending_wait, else NULL. */
 int ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
                    const dt_error *local, PyObject **pending);
+/* The same for an operator's operands; ranks whose `detail` differs are in different
+ * calls. */
+int ext_move_operands(ext_item *items, int count, const char *what, uint64_t detail);
 /* Moves one item by a plan that sends nothing, without a word to other ranks. */
 int ext_move_here(ext_item *item, const dt_plan *plan, const char *what);
 /* A new array for this rank's part of a layout. */

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dtensor import _C
+from dtensor._nested import mapped
 from dtensor.device_mesh import DeviceMesh
 
 __all__ = ["abstract"]
@@ -59,8 +60,8 @@ def abstract(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     def enter_any(value: Any) -> Any:
         return enter(value if isinstance(value, _C.Layout) else value.layout)
 
-    args, kwargs = _mapped((args, kwargs), (_C.Layout, _C.DTensor), enter_any)
-    return _mapped(fn(*args, **kwargs), _C.DTensor, leave)
+    args, kwargs = mapped((args, kwargs), (_C.Layout, _C.DTensor), enter_any)
+    return mapped(fn(*args, **kwargs), _C.DTensor, leave)
 
 
 def _on(layout: _C.Layout, mesh: _C.Mesh) -> _C.Layout:
@@ -72,16 +73,3 @@ def _on(layout: _C.Layout, mesh: _C.Mesh) -> _C.Layout:
         shard_order=dict(layout.shard_order),
         cuts=layout.cuts,
     )
-
-
-def _mapped(value: Any, kind: Any, change: Callable[[Any], Any]) -> Any:
-    """Return the value with all objects of a kind changed, also in containers."""
-    if isinstance(value, kind):
-        return change(value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_mapped(item, kind, change) for item in value))
-    if isinstance(value, list | tuple):
-        return type(value)(_mapped(item, kind, change) for item in value)
-    if isinstance(value, dict):
-        return {key: _mapped(item, kind, change) for key, item in value.items()}
-    return value

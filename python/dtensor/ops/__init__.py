@@ -35,6 +35,7 @@ from dtensor.ops import (  # noqa: F401
     split as _split,
     statistics as _statistics,
     take as _take,
+    torch_methods as _torch_methods,
     triangle as _triangle,
     view as _view,
 )
@@ -70,6 +71,7 @@ from dtensor.ops.split import *  # noqa: F403
 from dtensor.ops.statistics import *  # noqa: F403
 from dtensor.ops.strict import ImplicitRedistributeError, strict
 from dtensor.ops.take import *  # noqa: F403
+from dtensor.ops.torch_methods import *  # noqa: F403
 from dtensor.ops.triangle import *  # noqa: F403
 from dtensor.ops.ufunc_methods import ufunc_method
 from dtensor.ops.view import *  # noqa: F403
@@ -112,6 +114,7 @@ __all__ += _sort.__all__
 __all__ += _split.__all__
 __all__ += _statistics.__all__
 __all__ += _take.__all__
+__all__ += _torch_methods.__all__
 __all__ += _triangle.__all__
 __all__ += _view.__all__
 

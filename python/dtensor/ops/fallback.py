@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._nested import mapped
 from dtensor.ops._composite import composite
 from dtensor.ops._operator import implements
 from dtensor.ops._parts import inside, make, move_all, plain
@@ -68,10 +69,10 @@ def fallback(
         mesh = tensors[0].device_mesh if mesh is None else mesh
         arrays = _gathered(name, tensors)
         found = {id(x): array for x, array in zip(tensors, arrays, strict=True)}
-        args, kwargs = _mapped((args, kwargs), _C.DTensor, lambda x: found[id(x)])
+        args, kwargs = mapped((args, kwargs), _C.DTensor, lambda x: found[id(x)])
         result = function(*args, **kwargs)
         kinds = (np.ndarray, np.generic)
-        return _mapped(result, kinds, lambda array: replicated(array, mesh))
+        return mapped(result, kinds, lambda array: replicated(array, mesh))
 
     return answer
 
@@ -83,8 +84,8 @@ def alone(
 
     What it writes into, it writes into the arrays of the Tensors.
     """
-    args, kwargs = _mapped((args, dict(kwargs)), _C.Tensor, np.asarray)
-    return _mapped(function(*args, **kwargs), np.ndarray, _C.as_tensor)
+    args, kwargs = mapped((args, dict(kwargs)), _C.Tensor, np.asarray)
+    return mapped(function(*args, **kwargs), np.ndarray, _C.as_tensor)
 
 
 def composed(*functions: Callable[..., Any]) -> Callable[[F], F]:
@@ -156,19 +157,6 @@ def _tensors(value: Any) -> Iterator[_C.DTensor]:
             yield from _tensors(item)
     elif isinstance(value, dict):
         yield from _tensors(list(value.values()))
-
-
-def _mapped(value: Any, kind: Any, change: Callable[[Any], Any]) -> Any:
-    """Return the value with all objects of a kind changed, also in containers."""
-    if isinstance(value, kind):
-        return change(value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_mapped(item, kind, change) for item in value))
-    if isinstance(value, list | tuple):
-        return type(value)(_mapped(item, kind, change) for item in value)
-    if isinstance(value, dict):
-        return {key: _mapped(item, kind, change) for key, item in value.items()}
-    return value
 
 
 def on_mesh(x: Any, mesh: _C.Mesh) -> Any:

@@ -19,7 +19,7 @@ from dtensor.ops._index import (
     parse,
 )
 from dtensor.ops._operator import Operand, Part, Rule, call, letters, operator
-from dtensor.ops._parts import is_cut, is_strided, spans, values_of
+from dtensor.ops._parts import is_cut, is_strided, local, make, spans, values_of
 from dtensor.ops._pick import masked, picked
 
 __all__ = ["basic", "getitem", "held", "whole", "window"]
@@ -65,7 +65,14 @@ def getitem(x: Operand, index: Any) -> Any:
     terms = parse("getitem", x.shape, x.dtype, index)
     keys = [t for t in terms if isinstance(t, Span | At | New)]
     arrays = any(isinstance(t, Pick | Mask) for t in terms)
-    return _any if arrays or _in_two_steps(x.layout, keys) else _view(x, keys)
+    if arrays or _in_two_steps(x.layout, keys):
+        return _any
+    return _view(x, keys, element=_is_element(terms))
+
+
+def _is_element(terms: Sequence[Term]) -> bool:
+    """Return whether integers alone name one element, of which NumPy gives a copy."""
+    return all(isinstance(term, At) for term in terms)
 
 
 def _has_arrays(index: Any) -> bool:
@@ -79,7 +86,12 @@ def _any(x: Any, index: Any) -> Any:
         return _C.as_tensor(np.asarray(x)[whole(index)])
     terms = parse("getitem", x.shape, x.dtype, index)
     if not any(isinstance(t, Pick | Mask) for t in terms):
-        return basic(x, [t for t in terms if isinstance(t, Span | At | New)])
+        view = basic(x, [t for t in terms if isinstance(t, Span | At | New)])
+        if _is_element(terms):
+            return make(local(view).copy(), view.layout)
+        if not local(view).flags.writeable:
+            view._origin = x, index  # what moved is written back: csrc/ext/op_write.c
+        return view
     return _advanced(x, check_bounds("getitem", x.shape, terms))
 
 
@@ -135,8 +147,12 @@ def _rest(key: Key) -> Key:
     return Span(key.dim, key.size - 1, key.size, -1)
 
 
-def _view(x: Operand, keys: Sequence[Key]) -> Any:
-    """Return the rule and the kernel of slices, integers and new dims in one step."""
+def _view(x: Operand, keys: Sequence[Key], element: bool = False) -> Any:
+    """Return the rule and the kernel of slices, integers and new dims in one step.
+
+    Without dots NumPy gives a scalar for an element, and no view.
+    """
+    dots = not element and all(isinstance(key, At) for key in keys)
     source = letters(x.ndim)
     result = []
     whole = set()  # keys that the kernel takes as they are
@@ -158,9 +174,7 @@ def _view(x: Operand, keys: Sequence[Key]) -> Any:
             else _as_it_is(key)
             for k, key in enumerate(keys)
         ]
-        # For integers alone NumPy gives a scalar, and no view, without the dots.
-        integers = all(isinstance(part, int) for part in parts)
-        return (*parts, ...) if integers else tuple(parts)
+        return (*parts, ...) if dots else tuple(parts)
 
     rule = Rule(f"{' '.join(source)}->{' '.join(result)}", partial="any")
     return rule, call(take_out, x, Part(index)), x.dtype

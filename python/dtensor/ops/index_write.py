@@ -57,7 +57,19 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     """
     if not isinstance(x, _C.DTensor):
         np.asarray(x)[whole(index)] = whole(value)
-        return
+    elif not _C.begin_write(x):
+        _set(x, index, value)
+    else:
+        written = False
+        try:
+            _set(x, index, value)
+            written = True
+        finally:
+            _C.end_write(x, written)
+
+
+def _set(x: _C.DTensor, index: Any, value: Any) -> None:
+    """Set ``x[index] = value`` of a tensor that may be written into."""
     value = _value(x, value)
     forward = _forward(x, index, value)
     if forward is not None and _write_through(x, forward, value):
@@ -123,7 +135,7 @@ def _forward(x: _C.DTensor, index: Any, value: Value) -> tuple[Any, ...] | None:
 
 def _write_through(x: _C.DTensor, index: tuple[Any, ...], value: Value) -> bool:
     """Write to the view that an index gives, if the value is a number or fits it."""
-    view = getitem(x, index)
+    view = getitem(x, index if ... in index else (*index, ...))
     spread = isinstance(value, _C.DTensor)
     if value.shape != view.shape and (value.ndim or spread):
         return False
