@@ -147,8 +147,12 @@ def test_plain_arrays_that_differ_are_found_with_the_check_on(monkeypatch):
         x = placed(A, S0)
         rank = x.device_mesh.get_rank()
         assert np.array_equal(whole(x + np.ones(7)), A + 1)
-        with pytest.raises(ValueError, match="operand 1 is a plain array"):
+        with pytest.raises(ValueError, match="operand 1 is a plain array or number"):
             x + np.full(7, rank)
+        with pytest.raises(ValueError, match="operand 1 is a plain array or number"):
+            x * float(rank)
+        with pytest.raises(ValueError, match="operand 1 is a plain array or number"):
+            x += rank
         assert np.array_equal(whole(x * 2), A * 2)
 
     run_ranks(3, body)
@@ -396,6 +400,37 @@ def test_ranks_outside_the_mesh_compute_nothing_and_know_the_result():
 
     results = run_ranks(3, body)
     assert np.array_equal(results[0], np.tanh(A @ np.ones((7, 3))))
+
+
+def test_a_singular_matrix_is_an_error_on_all_ranks(ranks):
+    def body():
+        stack = np.stack([np.eye(2)] * 3 + [np.zeros((2, 2))])
+        for placement in (S0, R):
+            with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+                np.linalg.inv(placed(stack, placement))
+        assert np.allclose(whole(np.linalg.inv(placed(stack[:3], S0))), stack[:3])
+
+    ranks(body)
+
+
+def test_meshes_that_differ_by_names_alone_go_together(ranks):
+    def body():
+        x, n = placed(A, S0), line().size()
+        y = distribute_tensor(A, dtensor.init_device_mesh("cpu", (n,)), [S1])
+        z = x + y
+        assert np.array_equal(whole(z), A + A) and z.device_mesh == x.device_mesh
+        assert np.array_equal(whole(y + x), A + A)
+
+    ranks(body)
+
+
+def test_constants_that_differ_between_ranks_are_found_where_something_is_sent():
+    def body():
+        x = placed(A, S0)
+        np.sort(x, axis=0, kind="stable" if x.device_mesh.get_rank() else None)
+
+    with pytest.raises(RuntimeError, match="ranks are in different calls"):
+        run_ranks(3, body)
 
 
 # --- views ----------------------------------------------------------------------------

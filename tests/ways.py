@@ -15,6 +15,7 @@ from dtensor import DeviceMesh, Layout, Partial, Replicate, Shard
 
 SUMS = {"sum", "avg", "product"}
 ONE_BY_ONE = {"atleast_2d", "broadcast_arrays", "program"}  # plain gives plain
+ASKS_THE_FIRST = {"full_like", "repeat", "take"}  # NumPy looks at no other operand
 
 
 class Row(NamedTuple):
@@ -177,7 +178,8 @@ def odd_rows(sample: Sample, mesh: DeviceMesh, count: int, seed: int) -> list[Ro
             )
             for array in arrays_of(sample)
         ]
-        first = int(sample.name.startswith(("x[", "x.")))
+        method = sample.name.startswith(("x[", "x."))
+        first = int(method or sample.name in ASKS_THE_FIRST)
         plain = not sample.changes and sample.name not in ONE_BY_ONE
         if len(layouts) > 1 and plain and rng.random() < 0.3:
             layouts[int(rng.integers(first, len(layouts)))] = None  # not whose method

@@ -337,8 +337,8 @@ dt_layout_equal(const dt_layout *a, const dt_layout *b)
 
 /* Orders and cuts of `from` for the dimensions that `placements` cut alike. */
 static dt_status
-copy_with(dt_layout **out, const dt_layout *from, const dt_placement *placements,
-          dt_dtype dtype, dt_error *err)
+copy_with(dt_layout **out, const dt_layout *from, const dt_mesh *mesh,
+          const dt_placement *placements, dt_dtype dtype, dt_error *err)
 {
     dt_order orders[DT_MAX_NDIM];
     dt_cuts cuts[DT_MAX_NDIM];
@@ -362,22 +362,28 @@ copy_with(dt_layout **out, const dt_layout *from, const dt_placement *placements
             cuts[cuts_count++] =
                 (dt_cuts){.dim = d, .count = cut->parts + 1, .cuts = cut->cuts};
     }
-    return dt_layout_make(out, from->mesh, placements, from->ndim, from->shape, dtype,
-                          orders, order_count, cuts, cuts_count, err);
+    return dt_layout_make(out, mesh, placements, from->ndim, from->shape, dtype, orders,
+                          order_count, cuts, cuts_count, err);
 }
 
 dt_status
 dt_layout_with(dt_layout **out, const dt_layout *from, const dt_placement *placements,
                dt_error *err)
 {
-    return copy_with(out, from, placements, from->dtype, err);
+    return copy_with(out, from, from->mesh, placements, from->dtype, err);
 }
 
 dt_status
 dt_layout_with_dtype(dt_layout **out, const dt_layout *from, dt_dtype dtype,
                      dt_error *err)
 {
-    return copy_with(out, from, from->placements, dtype, err);
+    return copy_with(out, from, from->mesh, from->placements, dtype, err);
+}
+
+dt_status
+dt_layout_on(dt_layout **out, const dt_layout *from, const dt_mesh *mesh, dt_error *err)
+{
+    return copy_with(out, from, mesh, from->placements, from->dtype, err);
 }
 
 dt_placement

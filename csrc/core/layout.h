@@ -92,6 +92,10 @@ dt_status dt_layout_with(dt_layout **out, const dt_layout *from,
 dt_status dt_layout_with_dtype(dt_layout **out, const dt_layout *from, dt_dtype dtype,
                                dt_error *err);
 
+/* Like `from`, on another mesh of the same shape. */
+dt_status dt_layout_on(dt_layout **out, const dt_layout *from, const dt_mesh *mesh,
+                       dt_error *err);
+
 /* The placement of a mesh dimension as a user writes it: an order that is not left to
  * right is told by a split, as torch's _StridedShard tells it. */
 dt_placement dt_layout_placement(const dt_layout *layout, int mesh_dim);

@@ -171,11 +171,12 @@ has_parameter(bool *out, PyObject *function, const char *name)
 static PyObject *
 operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"function", "name", "operands", NULL};
+    static char *names[] = {"function", "name", "operands", "agrees", NULL};
     PyObject *function, *name;
+    PyObject *agrees = Py_None;
     int operands = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|i:Operator", names, &function,
-                                     &name, &operands))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|iO:Operator", names, &function,
+                                     &name, &operands, &agrees))
         return NULL;
     OperatorObject *self = (OperatorObject *)type->tp_alloc(type, 0);
     if (self == NULL)
@@ -185,6 +186,7 @@ operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->name = Py_NewRef(name);
     self->text = PyUnicode_AsUTF8(name);
     self->operands = operands;
+    self->agrees = agrees == Py_None ? NULL : Py_NewRef(agrees);
     self->doc = PyObject_GetAttrString(function, "__doc__");
     if (self->text == NULL || self->doc == NULL ||
         has_parameter(&self->dim, function, "dim") < 0 ||
@@ -204,6 +206,7 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->doc);
     Py_XDECREF(self->dict);
     Py_XDECREF(self->replacement);
+    Py_XDECREF(self->agrees);
     Py_TYPE(object)->tp_free(object);
 }
 

@@ -51,7 +51,8 @@ typedef struct {
     PyObject *replacement; /* callable(rule, *args, **kwargs) -> Rule, or NULL */
     const char *text;      /* of name */
     int operands;          /* leading positional parameters that may be numbers */
-    bool dim, keepdim;     /* the function has parameters of torch's names */
+    PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
+    bool dim, keepdim; /* the function has parameters of torch's names */
     PyObject *weakrefs;
 } OperatorObject;
 
@@ -115,7 +116,8 @@ PyObject *op_static_copy(PyObject *object);
 /* --- op_cache.c --- */
 
 typedef struct {
-    LayoutObject *from, *to; /* `to` NULL: stays */
+    LayoutObject *key;       /* as it was given: the key has its address; or NULL */
+    LayoutObject *from, *to; /* on the mesh of the call; `to` NULL: stays */
     const dt_plan *plan;     /* of the move, or NULL */
     PyObject *stand_in;      /* for a Python number, or NULL: itself */
 } op_operand;

@@ -29,6 +29,7 @@ entry_free(op_entry *entry)
         op_operand *operand = &entry->operands[k];
         if (operand->plan != NULL)
             dt_plan_release(ext_context, operand->plan);
+        Py_XDECREF(operand->key);
         Py_XDECREF(operand->from);
         Py_XDECREF(operand->to);
         Py_XDECREF(operand->stand_in);

@@ -13,6 +13,14 @@ hash_array(uint64_t *out, PyArrayObject *array)
     return 0;
 }
 
+static int
+hash_number(uint64_t *out, PyObject *number)
+{
+    Py_hash_t hash = PyObject_Hash(number);
+    *out = dt_hash(*out, &hash, sizeof hash);
+    return hash == -1 ? -1 : 0;
+}
+
 int
 op_check_arrays(const op_call *call)
 {
@@ -25,19 +33,22 @@ op_check_arrays(const op_call *call)
         PyObject *operand = call->operands[k];
         uint64_t hash = 0;
         bool equal;
-        if (op_kind_of(operand) != OP_ARRAY)
+        op_kind kind = op_kind_of(operand);
+        if (kind != OP_ARRAY && kind != OP_NUMBER)
             continue;
         dt_call compared;
         ext_call_begin(&compared, call->op->text);
-        ext_call_text(&compared, ": the plain array that is operand %d", k);
-        if (hash_array(&hash, (PyArrayObject *)operand) < 0)
+        ext_call_text(&compared, ": the plain array or number that is operand %d", k);
+        int failed = kind == OP_ARRAY ? hash_array(&hash, (PyArrayObject *)operand)
+                                      : hash_number(&hash, operand);
+        if (failed < 0)
             ext_catch(&compared.local);
         if (ext_call_compare(&equal, group, &compared, hash) < 0)
             return -1;
         if (!equal) {
             PyErr_Format(PyExc_ValueError,
-                         "%U: operand %d is a plain array, which counts as replicated, "
-                         "but it differs between ranks; make it a DTensor: "
+                         "%U: operand %d is a plain array or number, which counts as "
+                         "replicated, but it differs between ranks; make it a DTensor: "
                          "DTensor.from_local(array, mesh, placements)",
                          call->op->name, k);
             return -1;

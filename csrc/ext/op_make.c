@@ -47,8 +47,8 @@ hash_text(uint64_t *out, PyObject *object)
             return -1;
     bool plain = object == Py_None || PyNumber_Check(object) ||
                  PyUnicode_Check(object) || PySlice_Check(object);
-    PyObject *text = plain ? PyObject_Repr(object)
-                           : PyUnicode_FromString(Py_TYPE(object)->tp_name);
+    PyObject *text =
+        plain ? PyObject_Repr(object) : PyUnicode_FromString(Py_TYPE(object)->tp_name);
     Py_ssize_t size = 0;
     const char *bytes = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, &size);
     if (bytes != NULL)

@@ -255,7 +255,9 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         PyErr_Format(PyExc_TypeError, "%U has %d results, but one out=", op->name,
                      entry->result_count);
     else
-        failed = run_into(entry, &call, out);
+        failed = entry->checks && op_check_arrays(&call) < 0
+                     ? -1
+                     : run_into(entry, &call, out);
     op_entry_release(entry);
     op_call_clear(&call);
     return failed < 0 ? NULL : Py_NewRef((PyObject *)out);

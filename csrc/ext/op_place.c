@@ -158,17 +158,30 @@ layout_of(const op_maker *m, int k)
     return layout == NULL ? NULL : ext_layout(layout, m->mesh);
 }
 
-static int
-check_mesh(const op_maker *m, LayoutObject *layout, int k)
+/* Replaces a layout by that on the mesh of the call, if the meshes differ by the names
+ * of their dimensions alone. Steals it. */
+static LayoutObject *
+on_mesh(const op_maker *m, LayoutObject *layout, int k)
 {
-    if (layout->mesh->mesh == m->mesh->mesh)
-        return 0;
-    PyErr_Format(PyExc_ValueError,
-                 "%U: operands are on different meshes: %R, and operand %d on %R; move "
-                 "one of them first: x.redistribute(device_mesh=mesh, "
-                 "placements=placements)",
-                 m->call->op->name, (PyObject *)m->mesh, k, (PyObject *)layout->mesh);
-    return -1;
+    const dt_mesh *mesh = m->mesh->mesh;
+    dt_layout *made;
+    dt_error err;
+    LayoutObject *result = NULL;
+    if (!dt_mesh_same_ranks(layout->layout->mesh, mesh))
+        PyErr_Format(PyExc_ValueError,
+                     "%U: operands are on different meshes: %R, and operand %d on %R; "
+                     "move one of them first: x.redistribute(device_mesh=mesh, "
+                     "placements=placements)",
+                     m->call->op->name, (PyObject *)m->mesh, k,
+                     (PyObject *)layout->mesh);
+    else if (dt_layout_on(&made, layout->layout, mesh, &err) != DT_OK)
+        ext_raise(&err);
+    else {
+        const dt_layout *entered = ext_layout_enter(made);
+        result = entered == NULL ? NULL : ext_layout(entered, m->mesh);
+    }
+    Py_DECREF(layout);
+    return result;
 }
 
 /* --- the entry --- */
@@ -318,11 +331,16 @@ static int
 find_operands(op_maker *m, const dt_layout **layouts)
 {
     for (int k = 0; k < m->call->operand_count; k++) {
-        LayoutObject *layout = layout_of(m, k);
-        m->entry->operands[k].from = layout;
-        if (layout == NULL || check_mesh(m, layout, k) < 0)
+        op_operand *operand = &m->entry->operands[k];
+        operand->key = operand->from = layout_of(m, k);
+        if (operand->from == NULL)
             return -1;
-        layouts[k] = layout->layout;
+        Py_INCREF((PyObject *)operand->key);
+        if (operand->from->layout->mesh != m->mesh->mesh)
+            operand->from = on_mesh(m, operand->from, k);
+        if (operand->from == NULL)
+            return -1;
+        layouts[k] = operand->from->layout;
     }
     return 0;
 }

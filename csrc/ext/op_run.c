@@ -340,6 +340,33 @@ protect(PyObject *result, const op_call *call, PyObject *const *moved)
         protect_array(PySequence_Fast_ITEMS(result)[k], call, moved);
 }
 
+/* After a kernel whose errors depend on the values of a part: what went wrong on one
+ * rank is raised on all. */
+static int
+agree(const op_call *call, PyObject **result)
+{
+    dt_call compared;
+    ext_call_begin(&compared, call->op->text);
+    if (*result == NULL)
+        ext_catch(&compared.local);
+    dt_error err = compared.local;
+    dt_group *group = ext_group(call->layout->mesh->mesh, NULL, call->op->text);
+    if (group == NULL)
+        return -1;
+    dt_status status = compared.local.status;
+    if (group->index >= 0)
+        status = ext_call_agree(group, &compared, true, &err);
+    if (status == DT_OK)
+        return 0;
+    if (compared.local.status != DT_OK)
+        ext_raise(&compared.local);
+    else if (status == DT_VALUE)
+        PyErr_SetString(call->op->agrees, err.message);
+    else
+        ext_raise(&err);
+    return -1;
+}
+
 PyObject *
 op_run(const op_entry *entry, const op_call *call, PyObject *out)
 {
@@ -360,6 +387,8 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
     PyObject *result = NULL;
     if (moved == NULL || move_operands(entry, call, moved) == 0)
         result = call_kernel(entry, call, moved, out);
+    if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
+        Py_CLEAR(result);
     if (result != NULL && moved != NULL && out == NULL)
         protect(result, call, moved);
     if (moved != NULL)

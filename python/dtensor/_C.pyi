@@ -1,5 +1,6 @@
 """The C half of dtensor: placements, meshes, layouts, tensors and moves."""
 
+import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import (
     Any,
@@ -146,50 +147,50 @@ class _Size(int):
 
 @disjoint_base
 class Tensor:
-    requires_grad: bool
+    requires_grad: builtins.bool
     grad: Tensor | None
     def __new__(
         cls,
         data: npt.ArrayLike | Tensor,
         dtype: npt.DTypeLike | None = None,
-        requires_grad: bool = False,
+        requires_grad: builtins.bool = False,
     ) -> Self: ...
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[builtins.int, ...]: ...
     @property
     def dtype(self) -> np.dtype[Any]: ...
     @property
-    def ndim(self) -> int: ...
+    def ndim(self) -> builtins.int: ...
     @property
     def size(self) -> _Size: ...
     @property
-    def itemsize(self) -> int: ...
+    def itemsize(self) -> builtins.int: ...
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> builtins.int: ...
     @property
-    def strides(self) -> tuple[int, ...]: ...
+    def strides(self) -> tuple[builtins.int, ...]: ...
     @property
     def device(self) -> str: ...
     @property
-    def is_leaf(self) -> bool: ...
-    def numel(self) -> int: ...
-    def dim(self) -> int: ...
-    def element_size(self) -> int: ...
+    def is_leaf(self) -> builtins.bool: ...
+    def numel(self) -> builtins.int: ...
+    def dim(self) -> builtins.int: ...
+    def element_size(self) -> builtins.int: ...
     @overload
-    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    def stride(self, dim: None = None) -> tuple[builtins.int, ...]: ...
     @overload
-    def stride(self, dim: SupportsIndex) -> int: ...
-    def is_contiguous(self) -> bool: ...
-    def requires_grad_(self, requires_grad: bool = True) -> Self: ...
+    def stride(self, dim: SupportsIndex) -> builtins.int: ...
+    def is_contiguous(self) -> builtins.bool: ...
+    def requires_grad_(self, requires_grad: builtins.bool = True) -> Self: ...
     def detach(self) -> Self: ...
-    def numpy(self, *, force: bool = False) -> npt.NDArray[Any]: ...
+    def numpy(self, *, force: builtins.bool = False) -> npt.NDArray[Any]: ...
     def item(self) -> Any: ...
     def tolist(self) -> Any: ...
     def wait(self) -> Self: ...
     def __array__(
-        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+        self, dtype: npt.DTypeLike | None = None, copy: builtins.bool | None = None
     ) -> npt.NDArray[Any]: ...
-    def __len__(self) -> int: ...
+    def __len__(self) -> builtins.int: ...
     # operators: python/dtensor/ops
     def __add__(self, value: Any, /) -> Any: ...
     def __radd__(self, value: Any, /) -> Any: ...
@@ -242,12 +243,12 @@ class Tensor:
     def __ge__(self, value: Any, /) -> Any: ...
     def __eq__(self, value: Any, /) -> Any: ...
     def __ne__(self, value: Any, /) -> Any: ...
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> builtins.int: ...
     def __getitem__(self, key: Any, /) -> Any: ...
     def __setitem__(self, key: Any, value: Any, /) -> None: ...
     def __delitem__(self, key: Any, /) -> None: ...
     def __iter__(self) -> Iterator[Any]: ...
-    def __contains__(self, key: object, /) -> bool: ...
+    def __contains__(self, key: object, /) -> builtins.bool: ...
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any
     ) -> Any: ...
@@ -261,77 +262,295 @@ class Tensor:
     real: Any
     imag: Any
     __array_namespace__: ClassVar[Callable[..., Any]]
+    abs: ClassVar[Operator]
+    abs_: ClassVar[Callable[..., Any]]
+    absolute: ClassVar[Operator]
+    absolute_: ClassVar[Callable[..., Any]]
+    acos: ClassVar[Operator]
+    acos_: ClassVar[Callable[..., Any]]
+    acosh: ClassVar[Operator]
+    acosh_: ClassVar[Callable[..., Any]]
+    add: ClassVar[Callable[..., Any]]
+    add_: ClassVar[Callable[..., Any]]
     all: ClassVar[Operator]
+    allclose: ClassVar[Callable[..., Any]]
+    amax: ClassVar[Operator]
+    amin: ClassVar[Operator]
+    angle: ClassVar[Operator]
     any: ClassVar[Operator]
+    arccos: ClassVar[Operator]
+    arccos_: ClassVar[Callable[..., Any]]
+    arccosh: ClassVar[Operator]
+    arccosh_: ClassVar[Callable[..., Any]]
+    arcsin: ClassVar[Operator]
+    arcsin_: ClassVar[Callable[..., Any]]
+    arcsinh: ClassVar[Operator]
+    arcsinh_: ClassVar[Callable[..., Any]]
+    arctan: ClassVar[Operator]
+    arctan2: ClassVar[Operator]
+    arctan2_: ClassVar[Callable[..., Any]]
+    arctan_: ClassVar[Callable[..., Any]]
+    arctanh: ClassVar[Operator]
+    arctanh_: ClassVar[Callable[..., Any]]
     argmax: ClassVar[Callable[..., Any]]
     argmin: ClassVar[Callable[..., Any]]
     argpartition: ClassVar[Operator]
     argsort: ClassVar[Operator]
+    asin: ClassVar[Operator]
+    asin_: ClassVar[Callable[..., Any]]
+    asinh: ClassVar[Operator]
+    asinh_: ClassVar[Callable[..., Any]]
     astype: ClassVar[Operator]
+    atan: ClassVar[Operator]
+    atan2: ClassVar[Operator]
+    atan2_: ClassVar[Callable[..., Any]]
+    atan_: ClassVar[Callable[..., Any]]
+    atanh: ClassVar[Operator]
+    atanh_: ClassVar[Callable[..., Any]]
+    bitwise_and: ClassVar[Operator]
+    bitwise_and_: ClassVar[Callable[..., Any]]
+    bitwise_left_shift: ClassVar[Operator]
+    bitwise_left_shift_: ClassVar[Callable[..., Any]]
+    bitwise_not: ClassVar[Operator]
+    bitwise_not_: ClassVar[Callable[..., Any]]
+    bitwise_or: ClassVar[Operator]
+    bitwise_or_: ClassVar[Callable[..., Any]]
+    bitwise_right_shift: ClassVar[Operator]
+    bitwise_right_shift_: ClassVar[Callable[..., Any]]
+    bitwise_xor: ClassVar[Operator]
+    bitwise_xor_: ClassVar[Callable[..., Any]]
     bmm: ClassVar[Operator]
+    bool: ClassVar[Callable[..., Any]]
     broadcast_to: ClassVar[Operator]
+    byte: ClassVar[Callable[..., Any]]
+    cdouble: ClassVar[Callable[..., Any]]
+    ceil: ClassVar[Operator]
+    ceil_: ClassVar[Callable[..., Any]]
+    cfloat: ClassVar[Callable[..., Any]]
+    char: ClassVar[Callable[..., Any]]
     chunk: ClassVar[Callable[..., Any]]
+    clamp: ClassVar[Callable[..., Any]]
+    clamp_: ClassVar[Callable[..., Any]]
+    clamp_max: ClassVar[Operator]
+    clamp_min: ClassVar[Operator]
     clip: ClassVar[Callable[..., Any]]
+    clone: ClassVar[Callable[..., Any]]
     compress: ClassVar[Callable[..., Any]]
     conj: ClassVar[Operator]
     conjugate: ClassVar[Operator]
+    contiguous: ClassVar[Operator]
     copy: ClassVar[Callable[..., Any]]
+    copy_: ClassVar[Callable[..., Any]]
+    copysign: ClassVar[Operator]
+    copysign_: ClassVar[Callable[..., Any]]
+    cos: ClassVar[Operator]
+    cos_: ClassVar[Callable[..., Any]]
+    cosh: ClassVar[Operator]
+    cosh_: ClassVar[Callable[..., Any]]
+    cpu: ClassVar[Callable[..., Any]]
     cumprod: ClassVar[Callable[..., Any]]
     cumsum: ClassVar[Callable[..., Any]]
+    deg2rad: ClassVar[Operator]
+    deg2rad_: ClassVar[Callable[..., Any]]
     diag: ClassVar[Operator]
     diagflat: ClassVar[Operator]
     diagonal: ClassVar[Operator]
+    div: ClassVar[Callable[..., Any]]
+    div_: ClassVar[Callable[..., Any]]
+    divide: ClassVar[Operator]
+    divide_: ClassVar[Callable[..., Any]]
     dot: ClassVar[Operator]
+    double: ClassVar[Callable[..., Any]]
+    eq: ClassVar[Operator]
+    exp: ClassVar[Operator]
+    exp2: ClassVar[Operator]
+    exp2_: ClassVar[Callable[..., Any]]
+    exp_: ClassVar[Callable[..., Any]]
     expand: ClassVar[Operator]
     expand_as: ClassVar[Callable[..., Any]]
+    expm1: ClassVar[Operator]
+    expm1_: ClassVar[Callable[..., Any]]
     fill: ClassVar[Callable[..., Any]]
+    fill_: ClassVar[Callable[..., Any]]
+    fix: ClassVar[Operator]
+    fix_: ClassVar[Callable[..., Any]]
     flatten: ClassVar[Operator]
     flip: ClassVar[Operator]
     fliplr: ClassVar[Callable[..., Any]]
     flipud: ClassVar[Callable[..., Any]]
+    float: ClassVar[Callable[..., Any]]
+    float_power: ClassVar[Operator]
+    float_power_: ClassVar[Callable[..., Any]]
+    floor: ClassVar[Operator]
+    floor_: ClassVar[Callable[..., Any]]
+    floor_divide: ClassVar[Operator]
+    floor_divide_: ClassVar[Callable[..., Any]]
+    fmax: ClassVar[Operator]
+    fmin: ClassVar[Operator]
+    fmod: ClassVar[Operator]
+    fmod_: ClassVar[Callable[..., Any]]
+    frexp: ClassVar[Operator]
+    gather: ClassVar[Callable[..., Any]]
+    gcd: ClassVar[Operator]
+    gcd_: ClassVar[Callable[..., Any]]
+    ge: ClassVar[Operator]
+    greater: ClassVar[Operator]
+    greater_equal: ClassVar[Operator]
+    gt: ClassVar[Operator]
+    half: ClassVar[Callable[..., Any]]
+    heaviside: ClassVar[Operator]
+    heaviside_: ClassVar[Callable[..., Any]]
+    hypot: ClassVar[Operator]
+    hypot_: ClassVar[Callable[..., Any]]
+    index_select: ClassVar[Callable[..., Any]]
     inner: ClassVar[Operator]
+    int: ClassVar[Callable[..., Any]]
+    isclose: ClassVar[Operator]
+    isfinite: ClassVar[Operator]
+    isinf: ClassVar[Operator]
+    isnan: ClassVar[Operator]
+    isneginf: ClassVar[Operator]
+    isposinf: ClassVar[Operator]
+    isreal: ClassVar[Operator]
     kron: ClassVar[Operator]
+    lcm: ClassVar[Operator]
+    lcm_: ClassVar[Callable[..., Any]]
+    ldexp: ClassVar[Operator]
+    ldexp_: ClassVar[Callable[..., Any]]
+    le: ClassVar[Operator]
+    less: ClassVar[Operator]
+    less_equal: ClassVar[Operator]
+    log: ClassVar[Operator]
+    log10: ClassVar[Operator]
+    log10_: ClassVar[Callable[..., Any]]
+    log1p: ClassVar[Operator]
+    log1p_: ClassVar[Callable[..., Any]]
+    log2: ClassVar[Operator]
+    log2_: ClassVar[Callable[..., Any]]
+    log_: ClassVar[Callable[..., Any]]
     log_softmax: ClassVar[Operator]
+    logaddexp: ClassVar[Operator]
+    logaddexp2: ClassVar[Operator]
+    logical_and: ClassVar[Operator]
+    logical_and_: ClassVar[Callable[..., Any]]
+    logical_not: ClassVar[Operator]
+    logical_not_: ClassVar[Callable[..., Any]]
+    logical_or: ClassVar[Operator]
+    logical_or_: ClassVar[Callable[..., Any]]
+    logical_xor: ClassVar[Operator]
+    logical_xor_: ClassVar[Callable[..., Any]]
+    long: ClassVar[Callable[..., Any]]
+    lt: ClassVar[Operator]
+    masked_fill: ClassVar[Callable[..., Any]]
+    masked_fill_: ClassVar[Callable[..., Any]]
     matmul: ClassVar[Operator]
     max: ClassVar[Operator]
+    maximum: ClassVar[Operator]
     mean: ClassVar[Callable[..., Any]]
     min: ClassVar[Operator]
+    minimum: ClassVar[Operator]
     mm: ClassVar[Operator]
     moveaxis: ClassVar[Operator]
     movedim: ClassVar[Operator]
+    mul: ClassVar[Operator]
+    mul_: ClassVar[Callable[..., Any]]
+    multiply: ClassVar[Operator]
+    multiply_: ClassVar[Callable[..., Any]]
     mv: ClassVar[Operator]
+    nan_to_num: ClassVar[Operator]
+    nan_to_num_: ClassVar[Callable[..., Any]]
+    ne: ClassVar[Operator]
+    neg: ClassVar[Operator]
+    neg_: ClassVar[Callable[..., Any]]
+    negative: ClassVar[Operator]
+    negative_: ClassVar[Callable[..., Any]]
+    new_empty: ClassVar[Callable[..., Any]]
+    new_full: ClassVar[Callable[..., Any]]
+    new_ones: ClassVar[Callable[..., Any]]
+    new_zeros: ClassVar[Callable[..., Any]]
+    nextafter: ClassVar[Operator]
+    nextafter_: ClassVar[Callable[..., Any]]
     nonzero: ClassVar[Callable[..., Any]]
     norm: ClassVar[Callable[..., Any]]
+    not_equal: ClassVar[Operator]
     outer: ClassVar[Operator]
     partition: ClassVar[Callable[..., Any]]
     permute: ClassVar[Operator]
+    positive: ClassVar[Operator]
+    pow: ClassVar[Callable[..., Any]]
+    pow_: ClassVar[Callable[..., Any]]
     prod: ClassVar[Operator]
     put: ClassVar[Callable[..., Any]]
+    rad2deg: ClassVar[Operator]
+    rad2deg_: ClassVar[Callable[..., Any]]
     ravel: ClassVar[Operator]
+    reciprocal: ClassVar[Operator]
+    reciprocal_: ClassVar[Callable[..., Any]]
+    relu: ClassVar[Callable[..., Any]]
+    relu_: ClassVar[Callable[..., Any]]
+    remainder: ClassVar[Operator]
+    remainder_: ClassVar[Callable[..., Any]]
     repeat: ClassVar[Operator]
     reshape: ClassVar[Operator]
     reshape_as: ClassVar[Callable[..., Any]]
     roll: ClassVar[Operator]
     rot90: ClassVar[Operator]
     round: ClassVar[Operator]
+    round_: ClassVar[Callable[..., Any]]
+    rsqrt: ClassVar[Operator]
+    rsqrt_: ClassVar[Callable[..., Any]]
     searchsorted: ClassVar[Callable[..., Any]]
+    sgn: ClassVar[Operator]
+    sgn_: ClassVar[Callable[..., Any]]
+    short: ClassVar[Callable[..., Any]]
+    sigmoid: ClassVar[Operator]
+    sigmoid_: ClassVar[Callable[..., Any]]
+    sign: ClassVar[Operator]
+    sign_: ClassVar[Callable[..., Any]]
+    signbit: ClassVar[Operator]
+    sin: ClassVar[Operator]
+    sin_: ClassVar[Callable[..., Any]]
+    sinc: ClassVar[Operator]
+    sinc_: ClassVar[Callable[..., Any]]
+    sinh: ClassVar[Operator]
+    sinh_: ClassVar[Callable[..., Any]]
     softmax: ClassVar[Operator]
     sort: ClassVar[Callable[..., Any]]
     split: ClassVar[Callable[..., Any]]
+    sqrt: ClassVar[Operator]
+    sqrt_: ClassVar[Callable[..., Any]]
+    square: ClassVar[Operator]
+    square_: ClassVar[Callable[..., Any]]
     squeeze: ClassVar[Operator]
     std: ClassVar[Callable[..., Any]]
+    sub: ClassVar[Callable[..., Any]]
+    sub_: ClassVar[Callable[..., Any]]
+    subtract: ClassVar[Operator]
+    subtract_: ClassVar[Callable[..., Any]]
     sum: ClassVar[Operator]
     swapaxes: ClassVar[Operator]
     swapdims: ClassVar[Operator]
+    t: ClassVar[Callable[..., Any]]
     take: ClassVar[Callable[..., Any]]
+    tan: ClassVar[Operator]
+    tan_: ClassVar[Callable[..., Any]]
+    tanh: ClassVar[Operator]
+    tanh_: ClassVar[Callable[..., Any]]
     tensor_split: ClassVar[Callable[..., Any]]
     tile: ClassVar[Operator]
+    to: ClassVar[Callable[..., Any]]
     to_device: ClassVar[Callable[..., Any]]
     topk: ClassVar[Operator]
     trace: ClassVar[Operator]
     transpose: ClassVar[Operator]
     tril: ClassVar[Operator]
     triu: ClassVar[Operator]
+    true_divide: ClassVar[Operator]
+    true_divide_: ClassVar[Callable[..., Any]]
+    trunc: ClassVar[Operator]
+    trunc_: ClassVar[Callable[..., Any]]
+    type: ClassVar[Callable[..., Any]]
+    type_as: ClassVar[Callable[..., Any]]
     unbind: ClassVar[Callable[..., Any]]
     unflatten: ClassVar[Operator]
     unsqueeze: ClassVar[Operator]
@@ -340,24 +559,28 @@ class Tensor:
     vecdot: ClassVar[Operator]
     view: ClassVar[Operator]
     view_as: ClassVar[Callable[..., Any]]
+    where: ClassVar[Callable[..., Any]]
+    zero_: ClassVar[Callable[..., Any]]
     # end of operators
-    def __bool__(self) -> bool: ...
-    def __int__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __float__(self) -> float: ...
+    def __format__(self, spec: str, /) -> str: ...
+    def __round__(self, ndigits: builtins.int | None = None, /) -> Any: ...
+    def __bool__(self) -> builtins.bool: ...
+    def __int__(self) -> builtins.int: ...
+    def __index__(self) -> builtins.int: ...
+    def __float__(self) -> builtins.float: ...
     def __complex__(self) -> complex: ...
     def __copy__(self) -> Self: ...
-    def __deepcopy__(self, memo: dict[int, Any], /) -> Self: ...
+    def __deepcopy__(self, memo: dict[builtins.int, Any], /) -> Self: ...
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]: ...
     def __dlpack__(
         self,
         *,
         stream: None = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
+        max_version: tuple[builtins.int, builtins.int] | None = None,
+        dl_device: tuple[builtins.int, builtins.int] | None = None,
+        copy: builtins.bool | None = None,
     ) -> CapsuleType: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]: ...
 
 @disjoint_base
 class DTensor(Tensor):
@@ -624,7 +847,11 @@ class Operator:
     __qualname__: str
     __wrapped__: Final[Callable[..., Any]]
     def __new__(
-        cls, function: Callable[..., Any], name: str, operands: int = 1
+        cls,
+        function: Callable[..., Any],
+        name: str,
+        operands: int = 1,
+        agrees: type[Exception] | None = None,
     ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     @overload

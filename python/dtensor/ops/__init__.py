@@ -23,6 +23,7 @@ from dtensor.ops import (  # noqa: F401
     matmul as _matmul,
     namespace as _namespace,
     nan as _nan,
+    pad as _pad,
     pointwise as _pointwise,
     put as _put,
     quantile as _quantile,
@@ -36,6 +37,7 @@ from dtensor.ops import (  # noqa: F401
     statistics as _statistics,
     take as _take,
     torch_methods as _torch_methods,
+    torch_pointwise as _torch_pointwise,
     triangle as _triangle,
     view as _view,
 )
@@ -58,6 +60,7 @@ from dtensor.ops.known import *  # noqa: F403
 from dtensor.ops.matmul import *  # noqa: F403
 from dtensor.ops.namespace import *  # noqa: F403
 from dtensor.ops.nan import *  # noqa: F403
+from dtensor.ops.pad import *  # noqa: F403
 from dtensor.ops.pointwise import *  # noqa: F403
 from dtensor.ops.put import *  # noqa: F403
 from dtensor.ops.quantile import *  # noqa: F403
@@ -72,6 +75,7 @@ from dtensor.ops.statistics import *  # noqa: F403
 from dtensor.ops.strict import ImplicitRedistributeError, strict
 from dtensor.ops.take import *  # noqa: F403
 from dtensor.ops.torch_methods import *  # noqa: F403
+from dtensor.ops.torch_pointwise import *  # noqa: F403
 from dtensor.ops.triangle import *  # noqa: F403
 from dtensor.ops.ufunc_methods import ufunc_method
 from dtensor.ops.view import *  # noqa: F403
@@ -102,6 +106,7 @@ __all__ += _known.__all__
 __all__ += _matmul.__all__
 __all__ += _namespace.__all__
 __all__ += _nan.__all__
+__all__ += _pad.__all__
 __all__ += _pointwise.__all__
 __all__ += _put.__all__
 __all__ += _quantile.__all__
@@ -115,6 +120,7 @@ __all__ += _split.__all__
 __all__ += _statistics.__all__
 __all__ += _take.__all__
 __all__ += _torch_methods.__all__
+__all__ += _torch_pointwise.__all__
 __all__ += _triangle.__all__
 __all__ += _view.__all__
 

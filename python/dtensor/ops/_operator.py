@@ -36,16 +36,31 @@ METHODS: dict[str, Callable[..., Any]] = {}
 call = Call
 
 
+Error = type[Exception]
+
+
 @overload
 def operator(
-    fn: Callable[..., Any], *, operands: int = 1, name: str | None = None
+    fn: Callable[..., Any],
+    *,
+    operands: int = 1,
+    name: str | None = None,
+    agrees: Error | None = None,
 ) -> Operator: ...
 @overload
 def operator(
-    fn: None = None, *, operands: int = 1, name: str | None = None
+    fn: None = None,
+    *,
+    operands: int = 1,
+    name: str | None = None,
+    agrees: Error | None = None,
 ) -> Callable[[Callable[..., Any]], Operator]: ...
 def operator(
-    fn: Callable[..., Any] | None = None, *, operands: int = 1, name: str | None = None
+    fn: Callable[..., Any] | None = None,
+    *,
+    operands: int = 1,
+    name: str | None = None,
+    agrees: Error | None = None,
 ) -> Operator | Callable[[Callable[..., Any]], Operator]:
     """Make an operator of a function that gives the rule and the kernel's call.
 
@@ -57,10 +72,15 @@ def operator(
         How many leading positional parameters are arrays even if they are numbers.
     name : str, optional
         How messages call it; default: the name of `fn`.
+    agrees : type of exception, optional
+        What the kernel may raise because of the values of one rank's part. The ranks
+        then agree after it, and all of them raise it: such an operator is collective.
     """
     if fn is None:
-        return lambda function: operator(function, operands=operands, name=name)
-    return Operator(fn, name or fn.__name__, operands)
+        return lambda function: operator(
+            function, operands=operands, name=name, agrees=agrees
+        )
+    return Operator(fn, name or fn.__name__, operands, agrees)
 
 
 def implements(*functions: Callable[..., Any]) -> Callable[[F], F]:

@@ -90,7 +90,8 @@ def _any(x: Any, index: Any) -> Any:
         if _is_element(terms):
             return make(local(view).copy(), view.layout)
         if not local(view).flags.writeable:
-            view._origin = x, index  # what moved is written back: csrc/ext/op_write.c
+            # What moved is written back: csrc/ext/op_write.c.
+            setattr(view, "_origin", (x, index))  # noqa: B010
         return view
     return _advanced(x, check_bounds("getitem", x.shape, terms))
 

@@ -1,12 +1,14 @@
-"""Arrays joined to one. The dim along which they are joined is whole."""
+"""Arrays joined to one. A dim along which they are joined is cut if it was in one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor.ops._composite import composite
+from dtensor.ops._joined import joinable, joined, joined_layout, rows_only
 from dtensor.ops._operator import Operand, Rule, call, implements, letters, operator
 from dtensor.ops._words import Answer, group, rule
 from dtensor.ops.split import unstack
@@ -28,15 +30,16 @@ __all__ = [
 
 
 @implements(np.concatenate)
-@operator
+@composite
 def concatenate(
     arrays: Any,
     /,
     axis: int | None = 0,
+    out: Any = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-) -> Answer | Callable[..., Any]:
+) -> Any:
     """Join arrays along a dim that they have.
 
     Parameters
@@ -45,19 +48,41 @@ def concatenate(
         Of the same shape, but for `axis`. An array is the sequence of its rows.
     axis : int, optional
         The dim, default 0; None: all elements of all arrays, as if they had one.
+    out : array, optional
+        What the result is written to.
     dtype, casting
         Of the result.
+
+    Returns
+    -------
+    array
+        Cut along `axis`, in chunks, as the largest array that is; only what then lies
+        on another rank moves.
 
     Raises
     ------
     ValueError
         For no arrays, or if shapes do not fit.
     """
+    return _concatenate(arrays, axis, dtype=dtype, casting=casting)
+
+
+@operator(name="concatenate")
+def _concatenate(
+    arrays: Any,
+    axis: int | None = 0,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> Answer | Callable[..., Any]:
     settings = {"axis": axis, "dtype": dtype, "casting": casting}
     if isinstance(arrays, Operand):
         return _joined_rows(arrays, axis), call(np.concatenate, arrays, **settings)
     if not all(isinstance(x, Operand) for x in arrays):
-        return _with_lists(concatenate)
+        return _with_lists(_concatenate)
+    cut = _of_parts(arrays, **settings)
+    if cut is not None:
+        return cut
     kernel = call(np.concatenate, arrays, **settings)
     if axis is None:
         total = str(sum(x.size for x in arrays))
@@ -71,6 +96,35 @@ def concatenate(
         before[dim] = "*"
         after[dim] = str(sum(x.shape[dim] for x in arrays if x.ndim == first.ndim))
     return rule([before] * len(arrays), [after], "any"), kernel
+
+
+def _of_parts(
+    arrays: Sequence[Operand], axis: int | None, dtype: Any, casting: Any
+) -> Callable[..., Any] | None:
+    """Return what joins arrays along a dim that is cut; None where there is none."""
+    if axis is None:
+        rows = all(x.layout is None or rows_only(x.layout) for x in arrays)
+        return _flat if rows and any(joinable(x.layout, 0) for x in arrays) else None
+    ndim = arrays[0].ndim if arrays else 0
+    if any(x.ndim != ndim or x.dtype.kind not in "biufc" for x in arrays):
+        return None
+    if len(arrays) < 2 or not -ndim <= axis < ndim:
+        return None
+    dim = axis % ndim
+    probes = [np.empty((0,) * ndim, x.dtype) for x in arrays]
+    wide = np.concatenate(probes, dtype=dtype, casting=casting).dtype
+    operands = tuple(x.shape if x.layout is None else x.layout for x in arrays)
+    to = joined_layout(operands, dim, wide)
+
+    def join(arrays: Sequence[Any], *_: Any, **settings: Any) -> Any:
+        assert to is not None
+        return joined("concatenate", arrays, dim, to)
+
+    return None if to is None else join
+
+
+def _flat(arrays: Sequence[Any], axis: None, **settings: Any) -> Any:
+    return _concatenate([np.ravel(x) for x in arrays], 0, **settings)
 
 
 def _with_lists(join: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,13 +1,14 @@
 """Decompositions and equations: matrices are whole, stacks of them may be cut.
 
-A matrix that NumPy refuses (singular, not positive definite) raises LinAlgError on the
-ranks that hold it. The other ranks go on, and find out at their next collective call.
+A matrix that NumPy refuses (singular, not positive definite) raises LinAlgError on all
+ranks, also on those that do not hold it. So these functions are collective.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from dtensor._C import DTensor
 from dtensor.ops._operator import (
@@ -68,28 +69,28 @@ def _matrix(a: Operand, *results: str) -> Rule:
 
 
 @implements(np.linalg.inv)
-@operator
+@operator(agrees=LinAlgError)
 def inv(a: Operand) -> Answer:
     """Inverse of matrices, shape (..., n, n). LinAlgError for singular ones."""
     return _square(a, "nn"), call(np.linalg.inv, a)
 
 
 @implements(np.linalg.det)
-@operator
+@operator(agrees=LinAlgError)
 def det(a: Operand) -> Answer:
     """Determinants of matrices, shape (..., n, n) -> (...)."""
     return _square(a, ""), call(np.linalg.det, a)
 
 
 @implements(np.linalg.slogdet)
-@operator
+@operator(agrees=LinAlgError)
 def slogdet(a: Operand) -> Answer:
     """Sign and logarithm of determinants, shape (..., n, n) -> (...), named tuple."""
     return _square(a, "", ""), call(np.linalg.slogdet, a)
 
 
 @implements(np.linalg.cholesky)
-@operator
+@operator(agrees=LinAlgError)
 def cholesky(a: Operand, /, *, upper: bool = False) -> Answer:
     """Cholesky factor of matrices, shape (..., n, n).
 
@@ -102,21 +103,21 @@ def cholesky(a: Operand, /, *, upper: bool = False) -> Answer:
 
 
 @implements(np.linalg.matrix_power)
-@operator
+@operator(agrees=LinAlgError)
 def matrix_power(a: Operand, n: int) -> Answer:
     """Power of matrices, shape (..., n, n); negative: of their inverse."""
     return _square(a, "nn"), call(np.linalg.matrix_power, a, n)
 
 
 @implements(np.linalg.eigh)
-@operator
+@operator(agrees=LinAlgError)
 def eigh(a: Operand, UPLO: str = "L") -> Answer:
     """Eigenvalues and -vectors of Hermitian matrices, shape (..., n, n)."""
     return _square(a, "n", "nn"), call(np.linalg.eigh, a, UPLO)
 
 
 @implements(np.linalg.eigvalsh)
-@operator
+@operator(agrees=LinAlgError)
 def eigvalsh(a: Operand, UPLO: str = "L") -> Answer:
     """Eigenvalues of Hermitian matrices, shape (..., n, n) -> (..., n), ascending."""
     return _square(a, "n"), call(np.linalg.eigvalsh, a, UPLO)
@@ -138,12 +139,12 @@ def _complex_eigvals(a: Any) -> Any:
     return values.astype(np.result_type(values, np.complex64))
 
 
-@operator(name="eig")
+@operator(name="eig", agrees=LinAlgError)
 def _eig(a: Operand) -> Answer:
     return _square(a, "n", "nn"), call(_complex_eig, a)
 
 
-@operator(name="eigvals")
+@operator(name="eigvals", agrees=LinAlgError)
 def _eigvals(a: Operand) -> Answer:
     return _square(a, "n"), call(_complex_eigvals, a)
 
@@ -180,7 +181,7 @@ def eigvals(a: Any) -> Any:
 
 
 @implements(np.linalg.solve)
-@operator(operands=2)
+@operator(operands=2, agrees=LinAlgError)
 def solve(a: Operand, b: Operand) -> Answer:
     """Solve ``a @ x = b``.
 
@@ -202,7 +203,7 @@ def solve(a: Operand, b: Operand) -> Answer:
 
 
 @implements(np.linalg.tensorinv)
-@operator
+@operator(agrees=LinAlgError)
 def tensorinv(a: Operand, ind: int = 2) -> Answer:
     """Inverse of the matrix whose rows are the first `ind` dims; `a` is whole."""
     after = map(str, a.shape[ind:] + a.shape[:ind])
@@ -210,7 +211,7 @@ def tensorinv(a: Operand, ind: int = 2) -> Answer:
 
 
 @implements(np.linalg.tensorsolve)
-@operator(operands=2)
+@operator(operands=2, agrees=LinAlgError)
 def tensorsolve(a: Operand, b: Operand, axes: Sequence[int] | None = None) -> Answer:
     """Solve ``tensordot(a, x, x.ndim) = b``; both are whole.
 
@@ -235,7 +236,7 @@ def _tolerances(*given: Any) -> str:
 
 
 @implements(np.linalg.pinv)
-@operator
+@operator(agrees=LinAlgError)
 def pinv(
     a: Operand, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue
 ) -> Answer:
@@ -257,7 +258,7 @@ def pinv(
 
 
 @implements(np.linalg.matrix_rank)
-@operator
+@operator(agrees=LinAlgError)
 def matrix_rank(
     A: Operand, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
 ) -> Answer:
@@ -279,14 +280,14 @@ def matrix_rank(
 
 
 @implements(np.linalg.cond)
-@operator
+@operator(agrees=LinAlgError)
 def cond(x: Operand, p: Any = None) -> Answer:
     """Condition number of matrices, shape (..., m, n) -> (...), in the norm `p`."""
     return _matrix(x, ""), call(np.linalg.cond, x, p)
 
 
 @implements(np.linalg.qr)
-@operator
+@operator(agrees=LinAlgError)
 def qr(a: Operand, mode: str = "reduced") -> Answer:
     """QR factors of matrices, shape (..., m, n).
 
@@ -305,7 +306,7 @@ def qr(a: Operand, mode: str = "reduced") -> Answer:
 
 
 @implements(np.linalg.svd)
-@operator
+@operator(agrees=LinAlgError)
 def svd(
     a: Operand,
     full_matrices: bool = True,
@@ -334,7 +335,7 @@ def svd(
 
 
 @implements(np.linalg.svdvals)
-@operator
+@operator(agrees=LinAlgError)
 def svdvals(x: Operand, /) -> Answer:
     """Singular values of matrices, shape (..., m, n) -> (..., min(m, n))."""
     return _matrix(x, "k"), call(np.linalg.svdvals, x)

@@ -1,7 +1,7 @@
-"""Elements in other places: reversed, rolled, repeated, padded, broadcast.
+"""Elements in other places: reversed, rolled, repeated, broadcast.
 
-Dims that only keep their order stay cut; the others are made whole. What moves elements
-and makes no new ones passes every Partial.
+Dims that only keep their order, or are rolled, stay cut; the others are made whole. What
+moves elements and makes no new ones passes every Partial.
 """
 
 import math
@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from dtensor import _C
+from dtensor.ops._joined import joinable, joined, rows_only
 from dtensor.ops._operator import (
     LOCAL_SHAPE,
     Operand,
@@ -25,6 +26,8 @@ from dtensor.ops._operator import (
 from dtensor.ops._parts import values_of
 from dtensor.ops._words import Answer, Shape, group, hollow, method_of, rule
 from dtensor.ops.fallback import on_mesh
+from dtensor.ops.index import getitem
+from dtensor.ops.view import ravel, reshape
 
 __all__ = [
     "broadcast_arrays",
@@ -34,7 +37,6 @@ __all__ = [
     "flip",
     "fliplr",
     "flipud",
-    "pad",
     "repeat",
     "roll",
     "rot90",
@@ -140,8 +142,8 @@ def flipud(m: Any) -> Any:
 @method
 @implements(np.roll)
 @operator
-def roll(a: Operand, shift: Any, axis: Any = None) -> Answer:
-    """Move elements along some dims, which are whole; the last ones come first.
+def roll(a: Operand, shift: Any, axis: Any = None) -> Answer | Callable[..., Any]:
+    """Move elements along some dims; the last ones come first.
 
     Parameters
     ----------
@@ -150,10 +152,53 @@ def roll(a: Operand, shift: Any, axis: Any = None) -> Answer:
         By how many places.
     axis : int or tuple of int, optional
         Default: all elements are rolled as if they had one dim.
+
+    Returns
+    -------
+    array
+        Laid out as `a`; of a dim that is cut only what then lies on another rank moves.
     """
-    rolled = range(a.ndim) if axis is None else np.atleast_1d(axis).tolist()
-    names = letters(a.ndim, whole=[dim % max(a.ndim, 1) for dim in rolled])
-    return rule([names], [names], "any"), call(np.roll, a, shift, axis)
+    if axis is None and a.ndim != 1:
+        if a.layout is not None and joinable(a.layout, 0) and rows_only(a.layout):
+            return _roll_flat
+        names = letters(a.ndim, whole=range(a.ndim))
+        return rule([names], [names], "any"), call(np.roll, a, shift)
+    offsets = _offsets(a.shape, shift, 0 if axis is None else axis)
+    if any(joinable(a.layout, dim) for dim in offsets):
+        return _roll_parts
+    names = letters(a.ndim, whole=offsets)
+    kernel = call(np.roll, a, tuple(offsets.values()), tuple(offsets))
+    return rule([names], [names], "any"), kernel
+
+
+def _offsets(shape: Shape, shift: Any, axis: Any) -> dict[int, int]:
+    """Return by how many places dims are rolled, without those that are not."""
+    axes = normalize_axis_tuple(axis, len(shape), allow_duplicate=True)
+    pairs = np.broadcast(shift, axes)
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    total = dict.fromkeys(axes, 0)
+    for places, dim in pairs:
+        total[dim] += int(places)
+    return {d: n % shape[d] for d, n in total.items() if n % (shape[d] or 1)}
+
+
+def _roll_flat(a: Any, shift: Any, axis: None = None) -> Any:
+    return reshape(roll(ravel(a), shift, 0), a.shape)
+
+
+def _roll_parts(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Roll one dim after the other, those that are cut by joining two slices."""
+    offsets = _offsets(a.shape, shift, 0 if axis is None else axis)
+    whole = {d: n for d, n in offsets.items() if not joinable(a.layout, d)}
+    if whole:
+        a = roll(a, tuple(whole.values()), tuple(whole))
+    for dim in offsets.keys() - whole.keys():
+        key = (slice(None),) * dim
+        at = a.shape[dim] - offsets[dim]
+        ends = [getitem(a, (*key, part)) for part in (slice(at, None), slice(at))]
+        a = joined("roll", ends, dim, a.layout)
+    return a
 
 
 @method
@@ -256,74 +301,3 @@ def tile(A: Operand, reps: Any) -> Answer:
         for count, name, length in words
     ]
     return rule([names], [after], "any"), call(np.tile, A, counts), A.dtype
-
-
-# --- padded ---------------------------------------------------------------------------
-
-# Modes that only repeat elements.
-_REPEATING = {"edge", "wrap", "symmetric", "reflect"}
-
-
-@implements(np.pad)
-@operator
-def pad(
-    array: Operand, pad_width: Any, mode: Any = "constant", **kwargs: Any
-) -> Answer | Callable[..., Any]:
-    """Put elements around an array.
-
-    Parameters
-    ----------
-    array : array
-    pad_width : int, sequence or dict
-        How many before and after each dim, as for `numpy.pad`.
-    mode : str or callable, default "constant"
-        As for `numpy.pad`.
-    **kwargs
-        What the mode needs: ``constant_values=1``.
-
-    Returns
-    -------
-    array
-        Dims that are padded are whole.
-    """
-    if any(isinstance(x, Operand) for x in (pad_width, *kwargs.values())):
-        return _pad_by_arrays
-    widths = _pad_widths(pad_width, array.ndim)
-    if array.ndim > 0 and not callable(mode):  # NumPy's errors
-        np.pad(np.ones((2,) * array.ndim), np.minimum(widths, 1), mode, **kwargs)
-    names = letters(array.ndim, whole=np.flatnonzero(widths.any(axis=1)).tolist())
-    after = [
-        str(length + width) if width else name
-        for name, length, width in zip(
-            names, array.shape, widths.sum(axis=1).tolist(), strict=True
-        )
-    ]
-    moves = mode in _REPEATING and kwargs.get("reflect_type", "even") == "even"
-    zeros = mode == "constant" and not np.any(kwargs.get("constant_values", 0))
-    partial = "any" if moves or zeros else None
-    kernel = call(np.pad, array, pad_width, mode, **kwargs)
-    return rule([names], [after], partial), kernel, array.dtype
-
-
-def _pad_widths(pad_width: Any, ndim: int) -> npt.NDArray[Any]:
-    """Return how many elements come before and after each dim."""
-    if isinstance(pad_width, dict):
-        widths = np.zeros((ndim, 2), int)
-        for dim, width in pad_width.items():
-            widths[dim] = width
-    else:
-        widths = np.broadcast_to(np.asarray(pad_width), (ndim, 2))
-    if widths.dtype.kind not in "iu":
-        raise TypeError("`pad_width` must be of integral type.")
-    if (widths < 0).any():
-        raise ValueError("index can't contain negative values")
-    return widths
-
-
-def _pad_by_arrays(array: Any, pad_width: Any, *mode: Any, **kwargs: Any) -> Any:
-    """Pad with what arrays say, which are constants then."""
-    given = {
-        key: np.asarray(value).tolist() if hasattr(value, "ndim") else value
-        for key, value in {"pad_width": pad_width, **kwargs}.items()
-    }
-    return pad(array, given.pop("pad_width"), *mode, **given)
