@@ -80,7 +80,7 @@ def _concatenate(
         return _joined_rows(arrays, axis), call(np.concatenate, arrays, **settings)
     if not all(isinstance(x, Operand) for x in arrays):
         return _with_lists(_concatenate)
-    cut = _of_parts(arrays, **settings)
+    cut = _of_parts(arrays, axis, dtype, casting)
     if cut is not None:
         return cut
     kernel = call(np.concatenate, arrays, **settings)

@@ -1,7 +1,7 @@
 """Elements in other places: reversed, rolled, repeated, broadcast.
 
-Dims that only keep their order, or are rolled, stay cut; the others are made whole. What
-moves elements and makes no new ones passes every Partial.
+Dims that only keep their order, or are rolled, stay cut; the others are made whole.
+What moves elements and makes no new ones passes every Partial.
 """
 
 import math
