@@ -3,6 +3,8 @@
 Every test holds for any number of ranks; on one rank nothing is ever sent.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from meshes import line, square
@@ -292,5 +294,87 @@ def test_a_softmax_over_another_dim_than_the_cut_one_sends_nothing(ranks):
         with CommDebugMode() as comm:
             y = softmax(placed(values, mesh, Shard(0)), axis=1)
         assert comm.get_comm_counts() == {} and y.placements == (Shard(0),)
+
+    ranks(body)
+
+
+# --- joined along a cut dim -----------------------------------------------------------
+
+
+def sent(mesh: DeviceMesh, fn: Callable[[], DTensor], expected: np.ndarray) -> int:
+    """The bytes that this rank sends in a call, which gives what NumPy gives."""
+    with CommDebugMode() as comm:
+        got = fn()
+    assert set(comm.get_comm_counts()) <= {"all_to_all", "all_gather"}
+    assert mesh.size() == 1 or got.placements == (Shard(0),)
+    assert np.array_equal(got.full_tensor(), expected)
+    return comm.get_comm_bytes().total()
+
+
+@pytest.mark.parametrize("shift", [1, -1, 3])
+def test_a_roll_along_a_cut_dim_sends_as_many_rows_as_it_moves(ranks, shift):
+    def body():
+        mesh, values = line(), np.arange(3000.0).reshape(1000, 3)
+        x = placed(values, mesh, Shard(0))
+        rows = abs(shift) if mesh.size() > 1 else 0
+        rolled = np.roll(values, shift, axis=0)
+        assert sent(mesh, lambda: np.roll(x, shift, axis=0), rolled) == 24 * rows
+        rolled = np.roll(values, shift, axis=(0, 1))
+        assert sent(mesh, lambda: np.roll(x, shift, axis=(0, 1)), rolled) == 24 * rows
+        rolled = np.roll(values, shift)
+        assert sent(mesh, lambda: np.roll(x, shift), rolled) == 8 * rows
+
+    ranks(body)
+
+
+PADS = ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp"]
+
+
+@pytest.mark.parametrize("mode", PADS)
+def test_padding_a_cut_dim_sends_few_rows(ranks, mode):
+    def body():
+        mesh, values = line(), np.arange(3000.0).reshape(1000, 3)
+        x = placed(values, mesh, Shard(0))
+        padded = np.pad(values, 1, mode)
+        row = padded[0].nbytes
+        ends = 0 if mode == "constant" else 2 * (mesh.size() - 1)
+        most = (mesh.size() + ends) * row if mesh.size() > 1 else 0
+        assert sent(mesh, lambda: np.pad(x, 1, mode), padded) <= most
+
+    ranks(body)
+
+
+def test_a_join_along_a_cut_dim_sends_what_changes_its_rank(ranks):
+    def body():
+        mesh, values = line(), np.arange(3600.0).reshape(1200, 3)
+        x, more = placed(values, mesh, Shard(0)), np.ones((12, 3))
+        y = placed(more, mesh, Shard(0))
+        most = 12 * 24 if mesh.size() > 1 else 0
+        for pair, arrays in [([x, y], [values, more]), ([more, x], [more, values])]:
+            joined = np.concatenate(arrays)
+            assert sent(mesh, lambda p=pair: np.concatenate(p), joined) <= most
+            assert sent(mesh, lambda p=pair: np.vstack(p), joined) <= most
+            assert sent(mesh, lambda p=pair: np.append(*p, axis=0), joined) <= most
+        # The parts of slices lie where they lay: together they are where they belong.
+        halves = [x[:500], x[500:]]
+        assert sent(mesh, lambda: np.concatenate(halves), values) == 0
+        out = placed(np.zeros((1212, 3)), mesh, Shard(0))
+        assert np.concatenate([x, y], out=out) is out
+        assert np.array_equal(out.full_tensor(), np.concatenate([values, more]))
+
+    ranks(body)
+
+
+def test_a_join_along_a_cut_dim_keeps_how_the_others_are_cut(ranks):
+    def body():
+        mesh, values = square(), array(9, 7)
+        x = placed(values, mesh, Shard(0), Shard(1))
+        y = np.concatenate([x[1:, 2:], x[:1, 2:], values[:2, 2:]])
+        expected = np.concatenate([values[1:, 2:], values[:1, 2:], values[:2, 2:]])
+        if mesh.shape[0] > 1:
+            assert (
+                y.placements == x.placements and y.layout.cuts == x[:, 2:].layout.cuts
+            )
+        assert np.array_equal(y.full_tensor(), expected)
 
     ranks(body)

@@ -309,37 +309,6 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
     return result;
 }
 
-/* Whether an array shows the elements of another one. */
-static bool
-shows(PyObject *array, PyObject *other)
-{
-    while (array != NULL && array != other && PyArray_Check(array))
-        array = PyArray_BASE((PyArrayObject *)array);
-    return array == other;
-}
-
-static void
-protect_array(PyObject *result, const op_call *call, PyObject *const *moved)
-{
-    for (int k = 0; k < call->operand_count && PyArray_Check(result); k++)
-        if (moved[k] != NULL && moved[k] != array_of(call->operands[k]) &&
-            shows(result, moved[k]))
-            PyArray_CLEARFLAGS((PyArrayObject *)result, NPY_ARRAY_WRITEABLE);
-}
-
-/* In NumPy a view writes into what it shows. Where the operand had to move it shows a
- * copy: writing into that would be lost, and is refused (op_write.c). */
-static void
-protect(PyObject *result, const op_call *call, PyObject *const *moved)
-{
-    if (!PyTuple_Check(result) && !PyList_Check(result)) {
-        protect_array(result, call, moved);
-        return;
-    }
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(result); k++)
-        protect_array(PySequence_Fast_ITEMS(result)[k], call, moved);
-}
-
 /* After a kernel whose errors depend on the values of a part: what went wrong on one
  * rank is raised on all. */
 static int
@@ -389,8 +358,6 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
         result = call_kernel(entry, call, moved, out);
     if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
         Py_CLEAR(result);
-    if (result != NULL && moved != NULL && out == NULL)
-        protect(result, call, moved);
     if (moved != NULL)
         for (int k = 0; k < entry->operand_count; k++)
             Py_XDECREF(moved[k]);

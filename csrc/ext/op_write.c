@@ -59,6 +59,18 @@ op_end_write(PyObject *tensor, bool written)
     return failed;
 }
 
+static int
+keep_origin(PyObject *tensor, PyObject *owner, PyObject *index)
+{
+    PyObject *origin = PyTuple_Pack(2, owner, index);
+    int failed = origin == NULL ? -1 : PyObject_SetAttr(tensor, origin_name(), origin);
+    Py_XDECREF(origin);
+    if (failed == 0)
+        PyArray_CLEARFLAGS((PyArrayObject *)((TensorObject *)tensor)->array,
+                           NPY_ARRAY_WRITEABLE);
+    return failed;
+}
+
 int
 op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index)
 {
@@ -67,10 +79,18 @@ op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index)
         !ext_is_tensor(result) || PyArray_ISWRITEABLE((PyArrayObject *)to->array) ||
         origin_of(to) != NULL)
         return 0;
-    PyObject *origin = PyTuple_Pack(2, tensor, index);
-    int failed = origin == NULL ? -1 : PyObject_SetAttr(result, origin_name(), origin);
-    Py_XDECREF(origin);
-    return failed;
+    return keep_origin(result, tensor, index);
+}
+
+static PyObject *
+set_origin(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *tensor, *owner, *index;
+    if (!PyArg_ParseTuple(args, "O!O!O:set_origin", &ext_tensor_type, &tensor,
+                          &ext_tensor_type, &owner, &index) ||
+        keep_origin(tensor, owner, index) < 0)
+        return NULL;
+    Py_RETURN_NONE;
 }
 
 static PyObject *
@@ -94,6 +114,10 @@ end_write(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 PyMethodDef ext_write_methods[] = {
+    {"set_origin", set_origin, METH_VARARGS,
+     "set_origin(tensor, owner, index, /)\n--\n\n"
+     "Make a tensor a copy of owner[index] that is written back when it is written "
+     "to."},
     {"begin_write", begin_write, METH_O,
      "begin_write(tensor, /)\n--\n\n"
      "Allow to write into a copy that knows its origin; return whether `end_write` is\n"

@@ -89,9 +89,8 @@ def _any(x: Any, index: Any) -> Any:
         view = basic(x, [t for t in terms if isinstance(t, Span | At | New)])
         if _is_element(terms):
             return make(local(view).copy(), view.layout)
-        if not local(view).flags.writeable:
-            # What moved is written back: csrc/ext/op_write.c.
-            setattr(view, "_origin", (x, index))  # noqa: B010
+        if _in_two_steps(x.layout, [t for t in terms if isinstance(t, Span | At)]):
+            _C.set_origin(view, x, index)  # what is written into it is brought back
         return view
     return _advanced(x, check_bounds("getitem", x.shape, terms))
 

@@ -114,16 +114,17 @@ def _cut_dims(layout: _C.Layout | None, widths: Widths, mode: Any) -> list[int]:
         edges = _edges(mode, width)
         if layout is None or edges is None or not width.any():
             continue
-        if (
-            joinable(layout, dim)
-            and sum(edges) * _parts(layout, dim) <= (layout.shape[dim])
-        ):
+        # The ends go to all ranks, but for wrap, where each goes to the other end.
+        copies = 1 if mode == "wrap" else _parts(layout, dim)
+        if joinable(layout, dim) and sum(edges) * copies <= layout.shape[dim]:
             dims.append(dim)
     return dims
 
 
 def _parts(layout: _C.Layout, dim: int) -> int:
-    return math.prod(layout.mesh.shape[m] for m in dict(layout.shard_order)[dim])
+    return math.prod(
+        layout.mesh.shape[m] for m in dict(layout.shard_order).get(dim, ())
+    )
 
 
 def _pad_dims(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
@@ -141,7 +142,7 @@ def _pad_dims(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any)
 def _pad_cut(
     x: _C.DTensor, dim: int, widths: Widths, mode: str, kwargs: dict[str, Any]
 ) -> _C.DTensor:
-    """Pad one dim that is cut: what lies at its ends goes to all ranks."""
+    """Pad one dim that is cut: join it with what is made of its ends."""
     edges = _edges(mode, widths[dim])
     assert edges is not None
     length, key = x.shape[dim], (slice(None),) * dim
@@ -169,14 +170,17 @@ def _ends(
     ]
     if to[0].mesh.world == 0:
         return [_C.without_data(layout) for layout in to]
-    whole = move_all("pad", ends, layouts)
+    if any(x.size for x in ends):
+        ends = move_all("pad", ends, layouts)
+    elif inside(to[0]):
+        ends = [make(np.empty(y.local_shape(), y.dtype), y) for y in layouts]
     if not inside(to[0]):
         return [make(np.empty(0, layout.dtype), layout) for layout in to]
     around = [
         np.pad(local(x), side, mode, **kwargs)  # type: ignore[call-overload]
-        for x, side in zip(whole, sides, strict=True)
+        for x, side in zip(ends, sides, strict=True)
     ]
     key = (slice(None),) * dim
     before = around[0][(*key, slice(to[0].shape[dim]))]
-    after = around[1][(*key, slice(whole[1].shape[dim], None))]
+    after = around[1][(*key, slice(ends[1].shape[dim], None))]
     return [make(before, to[0]), make(after, to[1])]

@@ -158,6 +158,8 @@ def roll(a: Operand, shift: Any, axis: Any = None) -> Answer | Callable[..., Any
     array
         Laid out as `a`; of a dim that is cut only what then lies on another rank moves.
     """
+    if isinstance(shift, Operand):
+        return _roll_by_array
     if axis is None and a.ndim != 1:
         if a.layout is not None and joinable(a.layout, 0) and rows_only(a.layout):
             return _roll_flat
@@ -181,6 +183,13 @@ def _offsets(shape: Shape, shift: Any, axis: Any) -> dict[int, int]:
     for places, dim in pairs:
         total[dim] += int(places)
     return {d: n % shape[d] for d, n in total.items() if n % (shape[d] or 1)}
+
+
+def _roll_by_array(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Roll by as many places as an array says, which is constant then."""
+    if isinstance(shift, _C.DTensor):
+        a = on_mesh(a, shift.device_mesh)
+    return roll(a, values_of("roll", shift).tolist(), axis)
 
 
 def _roll_flat(a: Any, shift: Any, axis: None = None) -> Any:

@@ -1,13 +1,24 @@
-"""One array split into several. The dim along which it is done is whole."""
+"""One array split into several: the parts of a cut dim stay where they are."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor._C import Layout
 from dtensor.ops._composite import composite
-from dtensor.ops._operator import Operand, call, implements, letters, method, operator
+from dtensor.ops._operator import (
+    Operand,
+    Part,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._parts import spans
 from dtensor.ops._words import Answer, rule
 from dtensor.ops.view import squeeze
 
@@ -26,15 +37,24 @@ __all__ = [
 
 @operator(name="split")
 def _split(ary: Operand, at: Sequence[int], axis: int) -> Answer:
-    """Split before the indices `at`."""
+    """Split before the indices `at`: windows of a dim, each with its parts where they
+    are; of a whole dim where the windows are not one behind the other."""
     dim = normalize_axis_index(axis, ary.ndim)
-    names = letters(ary.ndim, whole=[dim])
     edges = [0, *at, ary.shape[dim]]
+    rising = all(a <= b for a, b in pairwise(edges))
+    names = letters(ary.ndim, whole=[] if rising else [dim])
     results = []
-    for first, end in zip(edges, edges[1:], strict=False):
+    for first, end in pairwise(edges):
         count = len(range(ary.shape[dim])[first:end])
-        results.append([*names[:dim], str(count), *names[dim + 1 :]])
-    kernel = call(np.array_split, ary, list(at), dim)
+        word = f"{names[dim]}[{first}:{count}:1]" if rising else str(count)
+        results.append([*names[:dim], word, *names[dim + 1 :]])
+
+    def own(operands: tuple[Layout, ...], _: tuple[Layout, ...]) -> list[int]:
+        ranges = spans(operands[0], dim)
+        start, stop = (ranges[0][0], sum(ranges[-1])) if ranges else (0, 0)
+        return [min(max(index, start), stop) - start for index in at]
+
+    kernel = call(np.array_split, ary, Part(own) if rising else list(at), dim)
     return rule([names], results, "any"), kernel, [ary.dtype] * len(results)
 
 
@@ -56,7 +76,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     indices_or_sections : int or sequence of int
         How many parts, as equal as can be, or the indices before which parts begin.
     axis : int, default 0
-        The dim, which is made whole.
+        The dim; where it is cut nothing moves, so that the parts are uneven.
 
     Returns
     -------
