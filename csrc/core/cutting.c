@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-dt_status
-dt_search_no_memory(const dt_search *s)
-{
-    return dt_fail(s->err, DT_MEMORY, "no memory to choose the layouts of an operator");
-}
-
 static unsigned
 mask_of(const dt_cut *cut)
 {

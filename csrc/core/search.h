@@ -7,25 +7,11 @@
 #ifndef DT_SEARCH_H
 #define DT_SEARCH_H
 
+#include "core/arena.h"
 #include "core/propagate.h"
 #include "core/rule_parts.h"
 
 #include <stddef.h>
-
-/* --- memory that lives as long as the search --- */
-
-typedef struct dt_arena_block {
-    struct dt_arena_block *next;
-} dt_arena_block;
-
-typedef struct {
-    char *at, *end;
-    dt_arena_block *blocks;
-} dt_arena;
-
-/* Zeros; NULL: no memory. */
-void *dt_arena_take(dt_arena *arena, size_t count, size_t size);
-void dt_arena_free(dt_arena *arena);
 
 /* --- rows --- */
 
@@ -123,6 +109,12 @@ typedef struct {
     const dt_layout **best;
 } dt_search;
 
+static inline dt_status
+dt_search_no_memory(const dt_search *s)
+{
+    return dt_fail(s->err, DT_MEMORY, "no memory to choose the layouts of an operator");
+}
+
 /* rows.c: fills rows and row_count with the rows that the dtypes allow. */
 dt_status dt_search_rows(dt_search *search);
 int dt_row_code(const dt_search *search, const dt_row *row, int term);
@@ -134,7 +126,6 @@ dt_status dt_search_cuttings(const dt_cuttings **out, dt_search *search, int fac
 dt_status dt_cutting_points(const int64_t **out, dt_search *search,
                             const dt_cutting *cutting, const dt_bound_word *word,
                             int64_t length);
-dt_status dt_search_no_memory(const dt_search *search);
 
 /* target.c: the target of a term in the current combination, and its plan. */
 dt_status dt_search_target(dt_target **out, dt_search *search, int term);
