@@ -8,11 +8,32 @@
     X(multiply)                                                                        \
     X(matmul)                                                                          \
     X(true_divide)                                                                     \
-    X(floor_divide) X(remainder) X(divmod) X(power) X(left_shift) X(right_shift)       \
-        X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(negative) X(positive)            \
-            X(absolute) X(invert) X(less) X(less_equal) X(equal) X(not_equal)          \
-                X(greater) X(greater_equal) X(getitem) X(setitem) X(contains)          \
-                    X(transpose) X(matrix_transpose) X(real) X(imag)
+    X(floor_divide)                                                                    \
+    X(remainder)                                                                       \
+    X(divmod)                                                                          \
+    X(power)                                                                           \
+    X(left_shift)                                                                      \
+    X(right_shift)                                                                     \
+    X(bitwise_and)                                                                     \
+    X(bitwise_or)                                                                      \
+    X(bitwise_xor)                                                                     \
+    X(negative)                                                                        \
+    X(positive)                                                                        \
+    X(absolute)                                                                        \
+    X(invert)                                                                          \
+    X(less)                                                                            \
+    X(less_equal)                                                                      \
+    X(equal)                                                                           \
+    X(not_equal)                                                                       \
+    X(greater)                                                                         \
+    X(greater_equal)                                                                   \
+    X(getitem)                                                                         \
+    X(setitem)                                                                         \
+    X(contains)                                                                        \
+    X(transpose)                                                                       \
+    X(matrix_transpose)                                                                \
+    X(real)                                                                            \
+    X(imag)
 
 enum {
 #define ENUM(name) SLOT_##name,
