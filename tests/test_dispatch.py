@@ -9,7 +9,6 @@ from meshes import line, square
 
 import dtensor
 from dtensor import (
-    _C,
     DeviceMesh,
     DTensor,
     Layout,
@@ -22,6 +21,7 @@ from dtensor import (
     strict,
     tensor,
 )
+from dtensor.debug import cache_info
 from dtensor.experimental import implicit_replication, register_sharding
 from dtensor.ops._operator import Operand, Part, Rule, call, letters, operator
 from dtensor.testing import run_ranks
@@ -78,17 +78,20 @@ def test_a_list_that_has_changed_is_another_constant(ranks):
     ranks(body)
 
 
-def test_the_cache_is_bounded():
+def test_the_cache_is_bounded_and_tells_what_it_knew():
     def body():
-        x = placed(np.zeros(4), S0)
-        info = _C.operator_cache_info()
-        for k in range(info["capacity"] + 50):
+        x, before = placed(np.zeros(4), S0), cache_info()
+        for k in range(before.operator_capacity + 50):
             np.sum(x, initial=float(k))
-        return _C.operator_cache_info()
+        missed = cache_info()
+        np.sum(x, initial=float(before.operator_capacity))
+        return before, missed, cache_info()
 
-    info = run_ranks(1, body)[0]
-    assert info["entries"] <= info["capacity"]
-    assert info["misses"] > info["capacity"]
+    before, missed, after = run_ranks(1, body)[0]
+    assert after.operator_entries <= after.operator_capacity
+    assert missed.operator_misses - before.operator_misses > before.operator_capacity
+    assert after.operator_misses == missed.operator_misses
+    assert after.operator_hits == missed.operator_hits + 1
 
 
 def test_many_operands_are_one_call(ranks):

@@ -1,0 +1,53 @@
+"""What is remembered from call to call."""
+
+from typing import NamedTuple
+
+from dtensor import _C
+
+__all__ = ["CacheInfo", "cache_info"]
+
+
+class CacheInfo(NamedTuple):
+    """Numbers since the process began; `entries` is how many are kept now."""
+
+    operator_hits: int
+    operator_misses: int
+    operator_entries: int
+    operator_capacity: int
+    plan_hits: int
+    plan_misses: int
+    plan_entries: int
+    layouts: int
+    meshes: int
+
+
+def cache_info() -> CacheInfo:
+    """Return how often calls of operators, and moves, were known already.
+
+    An operator is known by its arguments: layouts, dtypes of numbers, and the values of
+    constants such as `axis`. A miss takes some 20 us longer than a hit. The entries used
+    last are kept, up to a capacity. Not collective.
+
+    Returns
+    -------
+    CacheInfo
+        Of this process.
+
+    Examples
+    --------
+    >>> before = cache_info()
+    >>> cache_info().operator_hits - before.operator_hits
+    0
+    """
+    operators, plans = _C.operator_cache_info(), _C.cache_info()
+    return CacheInfo(
+        operators["hits"],
+        operators["misses"],
+        operators["entries"],
+        operators["capacity"],
+        plans["hits"],
+        plans["misses"],
+        plans["plans"],
+        plans["layouts"],
+        plans["meshes"],
+    )
