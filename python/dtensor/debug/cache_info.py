@@ -25,7 +25,7 @@ def cache_info() -> CacheInfo:
     """Return how often calls of operators, and moves, were known already.
 
     An operator is known by its arguments: layouts, dtypes of numbers, and the values of
-    constants such as `axis`. A miss takes some 20 us longer than a hit. The entries used
+    constants such as `axis`. A miss takes 20 us longer than a hit. The entries used
     last are kept, up to a capacity. Not collective.
 
     Returns
