@@ -1,4 +1,4 @@
-"""A tensor-parallel MLP: columns of the first weight, rows of the second, one all_reduce.
+"""A tensor-parallel MLP: columns of one weight, rows of the other, one all_reduce.
 
 ./run ranks 4 python examples/mlp.py
 """
