@@ -41,6 +41,12 @@ def test_random_layouts_tell_local_shapes_and_boxes_as_the_oracle_does():
                 assert np.array_equal(whole, wanted)
 
 
+def test_a_layout_with_its_own_placements_is_itself():
+    for case in random_cases(5, 300, 8):
+        for layout in (case.start, case.end):
+            assert layout.with_placements(layout.placements) is layout
+
+
 def test_chunks_are_torchs():
     for length, count in itertools.product(range(20), range(1, 7)):
         layout = Layout(DeviceMesh.abstract((count,)), [Shard(0)], (length,), "int8")

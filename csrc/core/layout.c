@@ -335,14 +335,25 @@ dt_layout_equal(const dt_layout *a, const dt_layout *b)
     return true;
 }
 
+/* Whether a user's placement says of a mesh dimension that shards what `from` says: its
+ * split may stand for the order. */
+static bool
+shards_alike(const dt_layout *from, int m, dt_placement placement)
+{
+    return placement.split == from->placements[m].split ||
+           placement.split == dt_layout_placement(from, m).split;
+}
+
 /* Orders and cuts of `from` for the dimensions that `placements` cut alike. */
 static dt_status
 copy_with(dt_layout **out, const dt_layout *from, const dt_mesh *mesh,
           const dt_placement *placements, dt_dtype dtype, dt_error *err)
 {
+    dt_placement plain[DT_MESH_MAX_NDIM];
     dt_order orders[DT_MAX_NDIM];
     dt_cuts cuts[DT_MAX_NDIM];
     int order_count = 0, cuts_count = 0;
+    memcpy(plain, placements, sizeof *plain * (size_t)mesh->ndim);
     for (int d = 0; d < from->ndim; d++) {
         const dt_cut *cut = &from->dims[d];
         bool same = true;
@@ -351,18 +362,20 @@ copy_with(dt_layout **out, const dt_layout *from, const dt_mesh *mesh,
             int dim = b.dim < 0 ? b.dim + from->ndim : b.dim;
             bool was = a.kind == DT_SHARD && a.dim == d;
             bool is = b.kind == DT_SHARD && dim == d;
-            same = same && was == is && (!is || a.split == b.split);
+            same = same && was == is && (!is || shards_alike(from, m, b));
         }
         if (!same || cut->count == 0 || cut->strided)
             continue;
         dt_order *order = &orders[order_count++];
         *order = (dt_order){.dim = d, .count = cut->count};
+        for (int k = 0; k < cut->count; k++)
+            plain[cut->mesh_dims[k]] = from->placements[cut->mesh_dims[k]];
         memcpy(order->mesh_dims, cut->mesh_dims, sizeof cut->mesh_dims);
         if (cut->cuts != NULL)
             cuts[cuts_count++] =
                 (dt_cuts){.dim = d, .count = cut->parts + 1, .cuts = cut->cuts};
     }
-    return dt_layout_make(out, mesh, placements, from->ndim, from->shape, dtype, orders,
+    return dt_layout_make(out, mesh, plain, from->ndim, from->shape, dtype, orders,
                           order_count, cuts, cuts_count, err);
 }
 

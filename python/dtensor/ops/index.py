@@ -65,7 +65,7 @@ def getitem(x: Operand, index: Any) -> Any:
     terms = parse("getitem", x.shape, x.dtype, index)
     keys = [t for t in terms if isinstance(t, Span | At | New)]
     arrays = any(isinstance(t, Pick | Mask) for t in terms)
-    if arrays or _in_two_steps(x.layout, keys):
+    if arrays or _is_copied(x.layout, keys):
         return _any
     return _view(x, keys, element=_is_element(terms))
 
@@ -89,7 +89,7 @@ def _any(x: Any, index: Any) -> Any:
         view = basic(x, [t for t in terms if isinstance(t, Span | At | New)])
         if _is_element(terms):
             return make(local(view).copy(), view.layout)
-        if _in_two_steps(x.layout, [t for t in terms if isinstance(t, Span | At)]):
+        if _is_copied(x.layout, [t for t in terms if isinstance(t, Span | At)]):
             _C.set_origin(view, x, index)  # what is written into it is brought back
         return view
     return _advanced(x, check_bounds("getitem", x.shape, terms))
@@ -119,6 +119,17 @@ def basic(x: _C.DTensor, keys: Sequence[Key]) -> _C.DTensor:
         keys = [_rest(k) for k in keys]
     view: _C.DTensor = _basic(x, tuple(keys))
     return view
+
+
+def _is_copied(layout: _C.Layout | None, keys: Sequence[Key]) -> bool:
+    """Return whether an index has to move elements, so that no view is possible."""
+    return _in_two_steps(layout, keys) or any(
+        isinstance(k, Span)
+        and layout is not None
+        and k.size != layout.shape[k.dim]
+        and is_strided(layout, k.dim)
+        for k in keys
+    )
 
 
 def _in_two_steps(layout: _C.Layout | None, keys: Sequence[Key]) -> bool:
