@@ -146,10 +146,10 @@ def _term(item: Any, dim: int, shape: tuple[int, ...]) -> Term | None:
 
 def _selects_nothing(shape: tuple[int, ...], mask: Any) -> bool:
     """Return whether NumPy takes an empty mask for some other shape, as it may."""
-    if not isinstance(mask, np.ndarray) or mask.size:
+    if mask.size:
         return False
     try:
-        return np.broadcast_to(False, shape)[mask].size == 0
+        return np.broadcast_to(False, shape)[np.zeros(mask.shape, bool)].size == 0
     except IndexError:
         return False
 
