@@ -274,7 +274,11 @@ def _repeat_by_array(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Repeat as often as an array says, which is constant then."""
     if isinstance(repeats, _C.DTensor):
         a = on_mesh(a, repeats.device_mesh)
-    return repeat(a, values_of("repeat", repeats).tolist(), axis)
+    counts = values_of("repeat", repeats)
+    if counts.size:
+        return repeat(a, counts.tolist(), axis)
+    np.repeat(hollow(a.shape), counts, axis)  # NumPy's error, if it is one
+    return repeat(a, 1, axis)
 
 
 @method
