@@ -33,8 +33,6 @@ def unary(f: np.ufunc) -> list[Sample]:
 def binary(f: np.ufunc) -> list[Sample]:
     name = f.__name__
     mode = VALUE if name in ("maximum", "minimum", "fmax", "fmin") else BITS
-    if name in ("power", "float_power"):
-        mode = SUM  # NumPy's bits depend on whether the exponents of a row are equal
     words = "d5,7 d5,7 | d5,7 d7 | d5,1 d1,7 | d5,7 d | d d7 | f5,7 d7 | f5,7 f7"
     words += (
         " | l5,6 l5,6 | l7 b7 | ?5,6 ?6 | d0,3 d3 | D3,4 D4 | d2,3,4 d3,1 | d5,7 d6"
