@@ -141,6 +141,41 @@ operator_replace_rule(PyObject *object, PyObject *replacement)
     Py_RETURN_NONE;
 }
 
+/* --- the gradient --- */
+
+/* What `vjp` and `vjp_all` give back: their function, so that they decorate it. */
+static PyObject *
+set_vjp(PyObject *object, PyObject *vjp, PyObject *answer)
+{
+    Py_XSETREF(((OperatorObject *)object)->vjp, Py_NewRef(vjp));
+    return Py_NewRef(answer);
+}
+
+static PyObject *
+operator_vjp(PyObject *self, PyObject *functions)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(functions);
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *function = PyTuple_GET_ITEM(functions, k);
+        if (function != Py_None && !PyFunction_Check(function))
+            return PyErr_Format(PyExc_TypeError,
+                                "vjp takes a function for each operand, or None, not "
+                                "%R",
+                                function);
+    }
+    return set_vjp(self, functions,
+                   count == 1 ? PyTuple_GET_ITEM(functions, 0) : Py_None);
+}
+
+static PyObject *
+operator_vjp_all(PyObject *self, PyObject *function)
+{
+    if (!PyFunction_Check(function))
+        return PyErr_Format(PyExc_TypeError, "vjp_all takes a function, not %R",
+                            function);
+    return set_vjp(self, function, function);
+}
+
 /* --- the type --- */
 
 /* Whether a Python function has a parameter of this name. */
@@ -207,6 +242,7 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->dict);
     Py_XDECREF(self->replacement);
     Py_XDECREF(self->agrees);
+    Py_XDECREF(self->vjp);
     Py_TYPE(object)->tp_free(object);
 }
 
@@ -241,6 +277,15 @@ static PyMethodDef operator_methods[] = {
     {"replace_rule", operator_replace_rule, METH_O,
      "replace_rule($self, replacement, /)\n--\n\n"
      "Take the rule from replacement(rule, *args, **kwargs); None: its own again."},
+    {"vjp", operator_vjp, METH_VARARGS,
+     "vjp($self, /, *functions)\n--\n\n"
+     "Set the gradient: function k gets (grad, out, *args, **kwargs) and gives the\n"
+     "gradient of operand k. A parameter with an underscore first is not kept: it comes\n"
+     "as an Operand. None: no gradient."},
+    {"vjp_all", operator_vjp_all, METH_O,
+     "vjp_all($self, function, /)\n--\n\n"
+     "Set the gradient: function(needs, grad, out, *args, **kwargs) gives a tuple with\n"
+     "the gradient of each operand, or None."},
     {0},
 };
 

@@ -53,6 +53,8 @@ typedef struct {
     int operands;          /* leading positional parameters that may be numbers */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
+    PyObject *vjp;     /* its gradient: a function, or a tuple of one per operand or
+                        * None; or NULL */
     PyObject *weakrefs;
 } OperatorObject;
 
