@@ -387,6 +387,35 @@ dt_layout_with(dt_layout **out, const dt_layout *from, const dt_placement *place
 }
 
 dt_status
+dt_layout_dual(dt_layout **out, const dt_layout *from, dt_error *err)
+{
+    dt_placement placements[DT_MESH_MAX_NDIM];
+    for (int m = 0; m < from->mesh->ndim; m++)
+        placements[m] = from->placements[m].kind == DT_PARTIAL ? DT_REPLICATED
+                                                               : from->placements[m];
+    return dt_layout_with(out, from, placements, err);
+}
+
+dt_status
+dt_layout_addend_scale(double *out, const dt_layout *layout, dt_error *err)
+{
+    double scale = 1;
+    for (int m = 0; m < layout->mesh->ndim; m++) {
+        dt_placement placement = layout->placements[m];
+        if (placement.kind != DT_PARTIAL || placement.op == DT_SUM)
+            continue;
+        if (placement.op != DT_AVG)
+            return dt_fail(err, DT_NOT_IMPLEMENTED,
+                           "the gradient of the addends of a Partial('%s') is not "
+                           "implemented: only of sum and avg",
+                           dt_reduce_op_name(placement.op));
+        scale /= (double)layout->mesh->shape[m];
+    }
+    *out = scale;
+    return DT_OK;
+}
+
+dt_status
 dt_layout_with_dtype(dt_layout **out, const dt_layout *from, dt_dtype dtype,
                      dt_error *err)
 {

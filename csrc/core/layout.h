@@ -88,6 +88,14 @@ bool dt_layout_equal(const dt_layout *a, const dt_layout *b);
 dt_status dt_layout_with(dt_layout **out, const dt_layout *from,
                          const dt_placement *placements, dt_error *err);
 
+/* Like `from`, Replicate where that is Partial: how the gradient of a tensor is laid
+ * out, for every addend has the whole of it. */
+dt_status dt_layout_dual(dt_layout **out, const dt_layout *from, dt_error *err);
+
+/* What the gradient of the whole is multiplied by to be that of this rank's addend: 1,
+ * or 1/n where n addends are averaged. DT_NOT_IMPLEMENTED for other reductions. */
+dt_status dt_layout_addend_scale(double *out, const dt_layout *layout, dt_error *err);
+
 /* Like `from`, with another dtype. */
 dt_status dt_layout_with_dtype(dt_layout **out, const dt_layout *from, dt_dtype dtype,
                                dt_error *err);

@@ -1,5 +1,5 @@
 /* DTensor: what it is made of and what it tells without communication. */
-#include "ext/tensor.h"
+#include "ext/tape.h"
 
 #define FAST(function) (PyCFunction)(void (*)(void))(function)
 
@@ -166,10 +166,7 @@ to_local(PyObject *object, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
         ext_placements(grad, mesh, given, "to_local") < 0)
         return NULL;
     PyObject *result = get_local(object, NULL);
-    if (result != NULL)
-        ((TensorObject *)result)->requires_grad =
-            ((TensorObject *)object)->requires_grad;
-    return result;
+    return tape_to_local(result, (DTensorObject *)object, given);
 }
 
 PyDoc_STRVAR(

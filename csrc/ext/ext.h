@@ -150,11 +150,15 @@ typedef struct {
     PyObject_HEAD
     PyObject *array; /* the ndarray */
     PyObject *grad;  /* or NULL */
-    PyObject *node;  /* of the tape, or NULL */
+    PyObject *node;  /* of the tape, or NULL; see ext/tape.h */
+    PyObject *hooks; /* of a leaf: a list, or NULL */
+    struct tape_version *version; /* or NULL: nobody has asked yet */
     PyObject *weakrefs;
     PyObject *dict;
+    int output; /* of the node */
     bool requires_grad;
     bool parameter;
+    bool view; /* recorded as one of another tensor's memory */
 } TensorObject;
 
 typedef struct {

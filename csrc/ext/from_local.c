@@ -3,7 +3,7 @@
  * Every rank works out the layout that it would be if all parts were as its own. As a
  * rule all come to the same and one small agreement is all that is sent; else the ranks
  * tell each other what they hold. */
-#include "ext/tensor.h"
+#include "ext/tape.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -216,8 +216,8 @@ accept(offer *o, PyObject *const *given)
         ext_first_replica(&o->array, &o->meta, o->mesh->mesh, o->placements,
                           o->coordinate) < 0)
         Py_CLEAR(o->array);
-    return ext_dtensor_new(Py_XNewRef(o->array), layout, o->mesh,
-                           o->meta.requires_grad != 0);
+    PyObject *result = ext_dtensor_new(Py_XNewRef(o->array), layout, o->mesh, false);
+    return tape_from_local(result, given[LOCAL], given[GRAD]);
 }
 
 PyObject *

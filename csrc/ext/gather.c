@@ -1,5 +1,5 @@
 /* Moves with a fixed target: full_tensor to everybody or to one rank, rebalance. */
-#include "ext/tensor.h"
+#include "ext/tape.h"
 
 /* Moves one tensor; the new part, NULL with an exception. */
 static PyObject *
@@ -82,9 +82,7 @@ ext_dtensor_full(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
     if (array == NULL || array == Py_None)
         return array;
     PyObject *result = ext_tensor(array);
-    if (result != NULL)
-        ((TensorObject *)result)->requires_grad = self->tensor.requires_grad;
-    return result;
+    return root < 0 ? tape_gathered(result, self, given[0]) : result;
 }
 
 const char ext_dtensor_full_doc[] =
@@ -128,8 +126,9 @@ ext_dtensor_rebalance(PyObject *object, PyObject *Py_UNUSED(ignored))
     const dt_layout *to = chunked(self->layout->layout);
     if (to == NULL)
         return NULL;
-    return ext_dtensor_new(move_to(self, to, "rebalance"), to, self->layout->mesh,
-                           self->tensor.requires_grad);
+    PyObject *result =
+        ext_dtensor_new(move_to(self, to, "rebalance"), to, self->layout->mesh, false);
+    return tape_moved(result, self, NULL);
 }
 
 const char ext_dtensor_rebalance_doc[] =

@@ -1,6 +1,7 @@
 /* module.c: the module dtensor._C. */
 #define EXT_IMPORTS_NUMPY
-#include "ext/op.h"
+#include "ext/kernels.h"
+#include "ext/tape.h"
 
 dt_context *ext_context;
 
@@ -23,8 +24,11 @@ static const struct {
     {&ext_rule_type, {NULL}},
     {&ext_call_type, {NULL}},
     {&ext_part_type, {NULL}},
+    {&ext_node_type, {NULL}},
+    {&ext_saved_type, {NULL}},
     {&ext_operand_type, {NULL}},
     {&ext_operator_type, {NULL}},
+    {&ext_kernel_type, {NULL}},
 };
 
 /* Sets __match_args__ of a type that is ready, where it has some. */
@@ -112,10 +116,12 @@ static PyMethodDef module_methods[] = {
 static int
 module_fill(PyObject *module)
 {
-    PyMethodDef *tables[] = {ext_world_methods,    ext_memory_methods,
-                             ext_create_methods,   ext_redistribute_methods,
-                             ext_explain_methods,  ext_op_methods,
-                             ext_protocol_methods, ext_write_methods};
+    PyMethodDef *tables[] = {
+        ext_world_methods,        ext_memory_methods,   ext_create_methods,
+        ext_redistribute_methods, ext_explain_methods,  ext_op_methods,
+        ext_protocol_methods,     ext_write_methods,    ext_tape_methods,
+        ext_saved_methods,        ext_gradient_methods, ext_engine_methods,
+        ext_kernel_methods};
     import_array1(-1);
     if (ext_context == NULL)
         ext_context = dt_context_make();

@@ -1,5 +1,5 @@
 /* Operator: what is called for an operator, from Python or from NumPy. */
-#include "ext/op.h"
+#include "ext/tape.h"
 
 #include <stddef.h>
 #include <structmember.h>
@@ -143,37 +143,31 @@ operator_replace_rule(PyObject *object, PyObject *replacement)
 
 /* --- the gradient --- */
 
-/* What `vjp` and `vjp_all` give back: their function, so that they decorate it. */
 static PyObject *
-set_vjp(PyObject *object, PyObject *vjp, PyObject *answer)
+set_vjp(PyObject *object, PyObject *functions, bool all)
 {
-    Py_XSETREF(((OperatorObject *)object)->vjp, Py_NewRef(vjp));
-    return Py_NewRef(answer);
+    OperatorObject *self = (OperatorObject *)object;
+    struct tape_vjp *vjp = tape_vjp_new(functions, all);
+    if (vjp == NULL)
+        return NULL;
+    tape_vjp_free(self->vjp);
+    self->vjp = vjp;
+    return Py_NewRef(object);
 }
 
 static PyObject *
 operator_vjp(PyObject *self, PyObject *functions)
 {
-    Py_ssize_t count = PyTuple_GET_SIZE(functions);
-    for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *function = PyTuple_GET_ITEM(functions, k);
-        if (function != Py_None && !PyFunction_Check(function))
-            return PyErr_Format(PyExc_TypeError,
-                                "vjp takes a function for each operand, or None, not "
-                                "%R",
-                                function);
-    }
-    return set_vjp(self, functions,
-                   count == 1 ? PyTuple_GET_ITEM(functions, 0) : Py_None);
+    return set_vjp(self, functions, false);
 }
 
 static PyObject *
 operator_vjp_all(PyObject *self, PyObject *function)
 {
-    if (!PyFunction_Check(function))
-        return PyErr_Format(PyExc_TypeError, "vjp_all takes a function, not %R",
-                            function);
-    return set_vjp(self, function, function);
+    PyObject *functions = PyTuple_Pack(1, function);
+    PyObject *answer = functions == NULL ? NULL : set_vjp(self, functions, true);
+    Py_XDECREF(functions);
+    return answer;
 }
 
 /* --- the type --- */
@@ -242,7 +236,7 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->dict);
     Py_XDECREF(self->replacement);
     Py_XDECREF(self->agrees);
-    Py_XDECREF(self->vjp);
+    tape_vjp_free(self->vjp);
     Py_TYPE(object)->tp_free(object);
 }
 
@@ -280,12 +274,14 @@ static PyMethodDef operator_methods[] = {
     {"vjp", operator_vjp, METH_VARARGS,
      "vjp($self, /, *functions)\n--\n\n"
      "Set the gradient: function k gets (grad, out, *args, **kwargs) and gives the\n"
-     "gradient of operand k. A parameter with an underscore first is not kept: it comes\n"
-     "as an Operand. None: no gradient."},
+     "gradient of operand k. A parameter with an underscore first is not kept: it "
+     "comes\n"
+     "as an Operand. None: no gradient. Return the operator."},
     {"vjp_all", operator_vjp_all, METH_O,
      "vjp_all($self, function, /)\n--\n\n"
-     "Set the gradient: function(needs, grad, out, *args, **kwargs) gives a tuple with\n"
-     "the gradient of each operand, or None."},
+     "Set the gradient: function(needs, grad, out, *args, **kwargs) gives a tuple "
+     "with\n"
+     "the gradient of each operand, or None. Return the operator."},
     {0},
 };
 

@@ -53,8 +53,7 @@ typedef struct {
     int operands;          /* leading positional parameters that may be numbers */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
-    PyObject *vjp;     /* its gradient: a function, or a tuple of one per operand or
-                        * None; or NULL */
+    struct tape_vjp *vjp; /* its gradient, or NULL */
     PyObject *weakrefs;
 } OperatorObject;
 

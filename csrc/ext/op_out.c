@@ -1,5 +1,5 @@
 /* Results that are written into tensors which are there already: `out=`, `x += y`. */
-#include "ext/op.h"
+#include "ext/tape.h"
 
 /* The one tensor that is written to; raises. */
 static PyObject *
@@ -66,13 +66,9 @@ check_cast_of(const op_entry *entry, const DTensorObject *out)
 static const dt_layout *
 whole_target(const dt_layout *to, dt_dtype dtype)
 {
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    for (int m = 0; m < to->mesh->ndim; m++)
-        placements[m] =
-            to->placements[m].kind == DT_PARTIAL ? DT_REPLICATED : to->placements[m];
     dt_layout *whole = NULL, *cast = NULL;
     dt_error err;
-    dt_status status = dt_layout_with(&whole, to, placements, &err);
+    dt_status status = dt_layout_dual(&whole, to, &err);
     if (status == DT_OK)
         status = dt_layout_with_dtype(&cast, whole, dtype, &err);
     dt_layout_free(whole);
@@ -242,6 +238,7 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     op_call call;
     op_entry *entry = NULL;
     int failed = -1;
+    bool in_place = nargs > 0 && args[0] == (PyObject *)out;
     if (op_call_read(&call, op, args, nargs, kwnames, out->layout, false) == 0)
         entry = op_entry_of(&call);
     if (entry == NULL)
@@ -254,10 +251,15 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     else if (entry->result_count != 1)
         PyErr_Format(PyExc_TypeError, "%U has %d results, but one out=", op->name,
                      entry->result_count);
-    else
-        failed = entry->checks && op_check_arrays(&call) < 0
-                     ? -1
-                     : run_into(entry, &call, out);
+    else if ((!entry->checks || op_check_arrays(&call) == 0) &&
+             tape_check_write(&call, &out->tensor, in_place) == 0) {
+        bool off = tape_off;
+        tape_off = true; /* it is recorded as a write */
+        failed = run_into(entry, &call, out);
+        tape_off = off;
+        if (failed == 0)
+            failed = tape_record_write(&call, &out->tensor);
+    }
     op_entry_release(entry);
     op_call_clear(&call);
     return failed < 0 ? NULL : Py_NewRef((PyObject *)out);
@@ -282,6 +284,9 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
             (PyArrayObject *)(ext_is_tensor(out) ? ((TensorObject *)out)->array : out);
         PyArrayObject *array = (PyArrayObject *)((TensorObject *)made)->array;
         failed = check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target));
+        if (failed == 0 && ext_is_tensor(out))
+            failed = tape_take_over((TensorObject *)out, (TensorObject *)made,
+                                    nargs > 0 && args[0] == out, op->name);
         if (failed == 0)
             failed = PyArray_CopyInto(target, array);
     }
@@ -332,6 +337,9 @@ call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
         if (out == Py_None)
             out = item;
+        else if (tape_take_over((TensorObject *)out, (TensorObject *)item, false,
+                                op->name) < 0)
+            failed = -1;
         else
             failed = write_result(op, (DTensorObject *)out, (DTensorObject *)item);
         if (failed < 0)

@@ -1,5 +1,5 @@
 /* A hit: operands are moved, the kernel is called, its results become tensors. */
-#include "ext/op.h"
+#include "ext/tape.h"
 
 #include <string.h>
 
@@ -202,6 +202,20 @@ wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
     return out;
 }
 
+/* What the kernel gave, as tensors; steals it. */
+static PyObject *
+wrap_result(const op_entry *entry, PyObject *result, const op_call *call)
+{
+    if (PyTuple_Check(result) || PyList_Check(result))
+        return wrap_all(entry, result, call);
+    if (entry->result_count == 1)
+        return wrap(entry, 0, result, call);
+    PyErr_Format(PyExc_SystemError, "operator %U: the rule has %d results, not one",
+                 call->op->name, entry->result_count);
+    Py_DECREF(result);
+    return NULL;
+}
+
 /* On a rank outside the mesh: empty parts. */
 static PyObject *
 empty_results(const op_entry *entry)
@@ -343,8 +357,10 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
     if (entry->composite != NULL)
         return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
                                    call->kwnames);
-    if (entry->outside)
-        return empty_results(entry);
+    if (entry->outside) {
+        PyObject *empty = empty_results(entry);
+        return empty != NULL && tape_wants(call) ? tape_record(call, empty) : empty;
+    }
     if (entry->moved > 0) {
         moved = entry->operand_count <= OP_INLINE
                     ? space
@@ -365,13 +381,6 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
         PyMem_Free(moved);
     if (result == NULL || out != NULL)
         return result;
-    if (PyTuple_Check(result) || PyList_Check(result))
-        return wrap_all(entry, result, call);
-    if (entry->result_count != 1) {
-        PyErr_Format(PyExc_SystemError, "operator %U: the rule has %d results, not one",
-                     call->op->name, entry->result_count);
-        Py_DECREF(result);
-        return NULL;
-    }
-    return wrap(entry, 0, result, call);
+    result = wrap_result(entry, result, call);
+    return result != NULL && tape_wants(call) ? tape_record(call, result) : result;
 }

@@ -1,10 +1,10 @@
 /* redistribute: some tensors on their way. */
-#include "ext/tensor.h"
+#include "ext/tape.h"
 
 /* The arguments, borrowed. */
 typedef struct {
     const char *what;
-    PyObject *mesh, *placements, *forward_dtype;
+    PyObject *mesh, *placements, *forward_dtype, *backward_dtype;
     int64_t max_bytes;
     bool async, any;
 } wishes;
@@ -75,16 +75,13 @@ leave_board(passenger *p)
 
 /* The new tensor; steals `array`. */
 static PyObject *
-arrive(passenger *p, PyObject *array, PyObject *pending)
+arrive(const passenger *p, const wishes *w, PyObject *array, PyObject *pending)
 {
     PyObject *result = ext_dtensor(array, p->to);
     if (result == NULL)
         return NULL;
-    char kind = dt_dtype_kind(p->from->dtype);
-    ((TensorObject *)result)->requires_grad =
-        p->tensor->tensor.requires_grad && (kind == 'f' || kind == 'c');
     ((DTensorObject *)result)->pending = Py_XNewRef(pending);
-    return result;
+    return tape_moved(result, p->tensor, w->backward_dtype);
 }
 
 /* Moves all of them together; a list of new tensors. */
@@ -104,7 +101,7 @@ ride(passenger *p, int count, const wishes *w, const dt_error *local)
     for (int i = 0; i < count && list != NULL; i++) {
         PyObject *array = items[i].result;
         items[i].result = NULL;
-        PyObject *result = arrive(&p[i], array, pending);
+        PyObject *result = arrive(&p[i], w, array, pending);
         if (result == NULL)
             Py_CLEAR(list);
         else
@@ -208,6 +205,7 @@ read_options(wishes *w, PyObject *const *given)
     w->mesh = given[MESH];
     w->placements = given[PLACEMENTS];
     w->forward_dtype = given[FORWARD];
+    w->backward_dtype = given[BACKWARD];
     if (ext_argument_bool(&w->async, given[ASYNC]) < 0 ||
         ext_argument_int(&w->max_bytes, given[MAX_BYTES]) < 0 ||
         ext_dtype_like(&backward, given[BACKWARD], DT_FLOAT32, w->what) < 0)
@@ -235,6 +233,19 @@ ext_dtensor_redistribute(PyObject *self, PyObject *const *args, Py_ssize_t nargs
         return ext_fail_together(((DTensorObject *)self)->layout->layout->mesh, NULL,
                                  w.what);
     PyObject *list = move_tensors(&self, 1, false, &w);
+    PyObject *result = list == NULL ? NULL : Py_NewRef(PyList_GET_ITEM(list, 0));
+    Py_XDECREF(list);
+    return result;
+}
+
+PyObject *
+ext_redistribute_to(PyObject *tensor, LayoutObject *to, const char *what)
+{
+    wishes w = {.what = what,
+                .mesh = (PyObject *)to->mesh,
+                .placements = (PyObject *)to,
+                .any = true};
+    PyObject *list = move_tensors(&tensor, 1, false, &w);
     PyObject *result = list == NULL ? NULL : Py_NewRef(PyList_GET_ITEM(list, 0));
     Py_XDECREF(list);
     return result;

@@ -1,5 +1,5 @@
 /* Tensor: the type, how one is made, lives, is shown and dies. */
-#include "ext/op.h"
+#include "ext/tape.h"
 
 #include <stddef.h>
 
@@ -187,6 +187,7 @@ tensor_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->array);
     Py_VISIT(self->grad);
     Py_VISIT(self->node);
+    Py_VISIT(self->hooks);
     Py_VISIT(self->dict);
     if (ext_is_dtensor(object)) {
         Py_VISIT(((DTensorObject *)self)->layout);
@@ -203,6 +204,7 @@ tensor_clear(PyObject *object)
     TensorObject *self = (TensorObject *)object;
     Py_CLEAR(self->grad);
     Py_CLEAR(self->node);
+    Py_CLEAR(self->hooks);
     Py_CLEAR(self->dict);
     return 0;
 }
@@ -215,6 +217,7 @@ tensor_dealloc(PyObject *object)
     if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
     tensor_clear(object);
+    tape_version_release(self->version);
     Py_CLEAR(self->array);
     if (ext_is_dtensor(object)) {
         Py_CLEAR(((DTensorObject *)self)->layout);

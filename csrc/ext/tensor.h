@@ -240,6 +240,9 @@ PyObject *ext_dtensor_redistribute(PyObject *self, PyObject *const *args,
                                    Py_ssize_t nargs, PyObject *kwnames);
 extern const char ext_dtensor_redistribute_doc[];
 
+/* Moves a DTensor to a layout, also to new Partial placements; recorded. */
+PyObject *ext_redistribute_to(PyObject *tensor, LayoutObject *to, const char *what);
+
 /* The target of a redistribute: a layout like `from` with another mesh, placements (or
  * a whole Layout) and dtype. `any` allows new Partial placements. */
 LayoutObject *ext_target(const dt_layout *from, MeshObject *from_mesh, PyObject *mesh,

@@ -1,5 +1,5 @@
 /* The attributes of Tensor, which a DTensor answers for the whole array. */
-#include "ext/tensor.h"
+#include "ext/tape.h"
 
 int
 ext_tensor_shape(int64_t out[DT_MAX_NDIM], TensorObject *tensor)
@@ -186,6 +186,73 @@ get_is_leaf(PyObject *object, void *Py_UNUSED(closure))
     return PyBool_FromLong(((TensorObject *)object)->node == NULL);
 }
 
+/* The flag by which isinstance(x, nn.Parameter) answers. */
+static PyObject *
+get_is_param(PyObject *object, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(((TensorObject *)object)->parameter);
+}
+
+static int
+set_is_param(PyObject *object, PyObject *value, void *Py_UNUSED(closure))
+{
+    int truth = value == NULL ? 0 : PyObject_IsTrue(value);
+    if (truth < 0)
+        return -1;
+    ((TensorObject *)object)->parameter = truth != 0;
+    return 0;
+}
+
+static PyObject *
+get_data(PyObject *object, void *Py_UNUSED(closure))
+{
+    return PyObject_CallMethod(object, "detach", NULL);
+}
+
+/* The object stays, with another array: optimizers go on to know their parameters. */
+static int
+set_data(PyObject *object, PyObject *value, void *Py_UNUSED(closure))
+{
+    TensorObject *self = (TensorObject *)object;
+    if (value == NULL || !ext_is_tensor(value) ||
+        ext_is_dtensor(value) != ext_is_dtensor(object)) {
+        PyErr_Format(PyExc_TypeError, "data of a %s takes a %s, not %R",
+                     Py_TYPE(object)->tp_name, Py_TYPE(object)->tp_name,
+                     value == NULL ? Py_None : (PyObject *)Py_TYPE(value));
+        return -1;
+    }
+    PyArrayObject *array = ext_local(value);
+    if (array == NULL || ext_local(object) == NULL ||
+        ext_check_grad(self->requires_grad, array) < 0)
+        return -1;
+    if (ext_is_dtensor(object)) {
+        PyObject *layout = (PyObject *)((DTensorObject *)value)->layout;
+        Py_SETREF(((DTensorObject *)self)->layout, (LayoutObject *)Py_NewRef(layout));
+    }
+    Py_SETREF(self->array, Py_NewRef((PyObject *)array));
+    return 0;
+}
+
+static PyObject *
+get_grad_fn(PyObject *object, void *Py_UNUSED(closure))
+{
+    PyObject *node = ((TensorObject *)object)->node;
+    return Py_NewRef(node == NULL ? Py_None : node);
+}
+
+static PyObject *
+get_output_nr(PyObject *object, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(((TensorObject *)object)->output);
+}
+
+static PyObject *
+get_version(PyObject *object, void *Py_UNUSED(closure))
+{
+    const tape_version *version = ((TensorObject *)object)->version;
+    return PyLong_FromUnsignedLongLong(version == NULL ? 0 : version->value);
+}
+
 PyGetSetDef ext_tensor_attributes[] = {
     {"shape", get_shape, NULL,
      "Lengths of the dimensions, in elements: of the whole array for a DTensor.", NULL},
@@ -206,6 +273,17 @@ PyGetSetDef ext_tensor_attributes[] = {
      "The gradient of the same shape and dtype, or None; can be set.", NULL},
     {"is_leaf", get_is_leaf, NULL,
      "True unless an operation that was recorded made it.", NULL},
+    {"grad_fn", get_grad_fn, NULL,
+     "The Node of the recorded operation that made it, or None.", NULL},
+    {"output_nr", get_output_nr, NULL, "Which output of `grad_fn` it is.", NULL},
+    {"_version", get_version, NULL,
+     "How often it was written to since something was kept for backward.", NULL},
+    {"data", get_data, set_data,
+     "The same array without gradients; set, it takes the place of the array, and of\n"
+     "a DTensor's layout, while the object stays.",
+     NULL},
+    {"_is_param", get_is_param, set_is_param,
+     "Whether this is a parameter of a module: see `dtensor.nn.Parameter`.", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

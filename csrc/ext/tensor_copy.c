@@ -1,5 +1,5 @@
 /* Copies of a Tensor: its NumPy view, copy, deepcopy, pickle. */
-#include "ext/tensor.h"
+#include "ext/tape.h"
 
 enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
 
@@ -105,7 +105,10 @@ ext_tensor_copy(PyObject *object, PyObject *Py_UNUSED(ignored))
         return NULL;
     copy->grad = Py_XNewRef(self->grad);
     copy->node = Py_XNewRef(self->node);
-    if (self->dict != NULL && (copy->dict = PyDict_Copy(self->dict)) == NULL)
+    copy->output = self->output;
+    if (tape_share_version(copy, self) < 0)
+        Py_CLEAR(copy);
+    if (copy != NULL && self->dict != NULL && (copy->dict = PyDict_Copy(self->dict)) == NULL)
         Py_CLEAR(copy);
     return (PyObject *)copy;
 }

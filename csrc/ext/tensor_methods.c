@@ -1,7 +1,7 @@
 /* The methods of Tensor. Those that look at elements serve this rank's array; a DTensor
  * is gathered first for item(), bool() and the like, and else refuses unless every rank
  * has all of it. */
-#include "ext/op.h"
+#include "ext/tape.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -147,12 +147,17 @@ static PyObject *
 tensor_detach(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     TensorObject *self = (TensorObject *)object;
+    PyObject *result;
     if (!ext_is_dtensor(object))
-        return ext_tensor(Py_NewRef(self->array));
-    DTensorObject *whole = (DTensorObject *)object;
-    PyObject *result = ext_dtensor(Py_NewRef(self->array), whole->layout);
-    if (result != NULL)
-        ((DTensorObject *)result)->pending = Py_XNewRef(whole->pending);
+        result = ext_tensor(Py_NewRef(self->array));
+    else {
+        DTensorObject *whole = (DTensorObject *)object;
+        result = ext_dtensor(Py_NewRef(self->array), whole->layout);
+        if (result != NULL)
+            ((DTensorObject *)result)->pending = Py_XNewRef(whole->pending);
+    }
+    if (result != NULL && tape_share_version((TensorObject *)result, self) < 0)
+        Py_CLEAR(result);
     return result;
 }
 

@@ -1,0 +1,171 @@
+/* tape.h: what was computed, and the way back through it.
+ *
+ * While recording is on, an operator with an operand that requires a gradient makes a
+ * Node: its arguments, as far as the gradient needs them, and for each operand the edge
+ * to the node that made it, or to the leaf that it is. tape_backward() goes along the
+ * edges from the youngest node to the oldest. After PyTorch's autograd, whose rules and
+ * errors are kept; gradients are made of operators, so they shard as everything does.
+ *
+ *     y = x * w; y.sum().backward()
+ *
+ *     leaf x <---.                      .--- leaf w
+ *                 Node multiply (y) ---'
+ *                     ^
+ *                 Node sum  <-- backward starts here */
+#ifndef DT_EXT_TAPE_H
+#define DT_EXT_TAPE_H
+
+#include "ext/op.h"
+
+/* --- tape_node.c --- */
+
+/* Where the gradient of an input goes. */
+typedef struct {
+    PyObject *target; /* a Node, or a leaf (a Tensor); NULL: none is wanted */
+    int output;       /* of the node */
+} tape_edge;
+
+typedef struct {
+    PyObject_HEAD
+    uint64_t sequence;  /* younger nodes have greater ones; leaves count as 0 */
+    PyObject *name;     /* of the operator or function */
+    OperatorObject *op; /* or NULL */
+    PyObject *backward; /* without `op`: called with the gradients of the outputs */
+    int input_count, output_count;
+    tape_edge *edges;
+    PyObject **metas;  /* of each output an Operand: shape, dtype, layout */
+    bool done;         /* what was kept is given back */
+    bool several;      /* the operator gave a tuple or list */
+    Py_ssize_t nargs;  /* arguments by place */
+    PyObject **args;   /* Saved, Operand or as they came; lists hold these too */
+    Py_ssize_t count;  /* of args */
+    PyObject *kwnames; /* or NULL */
+    PyObject **outs;   /* Saved or Operand */
+    PyObject *hooks;   /* list of (output, function), or NULL */
+    PyObject *dict;
+    PyObject *weakrefs;
+} NodeObject;
+
+extern PyTypeObject ext_node_type, ext_saved_type;
+
+NodeObject *tape_node(PyObject *name, int inputs, int outputs);
+void tape_node_forget(NodeObject *node); /* what it keeps for backward */
+/* The edge to what made a tensor; its target is a new reference. */
+tape_edge tape_edge_to(TensorObject *tensor);
+/* What is known of a tensor without its data: an Operand. */
+PyObject *tape_meta(TensorObject *tensor, int index);
+bool tape_is_node(PyObject *object);
+/* Makes a tensor output number `output` of a node. */
+int tape_attach(TensorObject *tensor, NodeObject *node, int output);
+
+/* --- tape_saved.c --- */
+
+/* Counts the writes into memory that several tensors may share. */
+typedef struct tape_version {
+    Py_ssize_t refs;
+    uint64_t value;
+} tape_version;
+
+/* Notes that `tensor` shares the memory of `owner`. */
+int tape_share_version(TensorObject *tensor, TensorObject *owner);
+void tape_version_release(tape_version *version);
+void tape_written(TensorObject *tensor); /* a write has happened */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *value;  /* the tensor, or what the pack hook made of it */
+    PyObject *unpack; /* the hook, or NULL */
+    tape_edge edge;   /* of the tensor */
+    bool output;      /* an output of the node that keeps it */
+    tape_version *version;
+    uint64_t at;
+} SavedObject;
+
+/* Keeps a tensor until backward; `output` says of which output of its own node, -1: an
+ * input. New reference. */
+PyObject *tape_save(TensorObject *tensor, int output);
+/* The tensor again; RuntimeError if it was written to since. New reference. */
+PyObject *tape_unpack(SavedObject *saved, NodeObject *node);
+
+/* --- tape_vjp.c: the gradients of operators --- */
+
+struct tape_vjp *tape_vjp_new(PyObject *functions, bool all);
+void tape_vjp_free(struct tape_vjp *vjp);
+/* Whether the gradients along those edges that are wanted need the data of an argument:
+ * the one at a place, or of this name. */
+bool tape_vjp_keeps(const struct tape_vjp *vjp, const tape_edge *edges, int count,
+                    Py_ssize_t place, PyObject *keyword);
+bool tape_vjp_keeps_out(const struct tape_vjp *vjp, const tape_edge *edges, int count);
+/* Gradients of a node's inputs, a tuple; `grads` has one for each output, NULL where
+ * there is none. New reference. */
+PyObject *tape_node_backward(NodeObject *node, PyObject *const *grads);
+
+/* --- tape_record.c --- */
+
+extern _Thread_local bool tape_off;
+
+static inline bool
+tape_requires(PyObject *object)
+{
+    return ext_is_tensor(object) && ((TensorObject *)object)->requires_grad;
+}
+
+/* Whether a call is to be recorded. */
+bool tape_wants(const op_call *call);
+/* Records a call; steals the result and gives it back. */
+PyObject *tape_record(const op_call *call, PyObject *result);
+/* Records what `backward`, called with the gradients of the outputs, goes back
+ * through. */
+int tape_record_function(PyObject *name, PyObject *backward, PyObject *const *inputs,
+                         int input_count, PyObject *const *outputs, int output_count);
+/* Before a tensor is written to by a call: RuntimeError where that cannot be recorded.
+ * `in_place`: it is operand 0 too. */
+int tape_check_write(const op_call *call, TensorObject *target, bool in_place);
+/* Before the result `made` of an operator is copied into `target`: it takes the place
+ * of the result on the tape. Checks as tape_check_write. */
+int tape_take_over(TensorObject *target, TensorObject *made, bool in_place,
+                   PyObject *name);
+/* After an operator has written into its operand 0. */
+int tape_record_write(const op_call *call, TensorObject *target);
+extern PyMethodDef ext_tape_methods[], ext_saved_methods[], ext_gradient_methods[],
+    ext_engine_methods[];
+
+/* --- tape_engine.c, tape_gradient.c --- */
+
+typedef struct {
+    bool keep_graph, create_graph;
+    bool accumulate; /* into leaves; else the gradients of `inputs` are wanted */
+    bool allow_unused;
+    PyObject *inputs; /* sequence (fast), or NULL */
+} tape_options;
+
+/* New tuple of the gradients of `inputs`, or None. */
+PyObject *tape_backward(PyObject *tensors, PyObject *grads,
+                        const tape_options *options);
+
+/* Brings a gradient to the shape and dtype of what it is the gradient of; steals it. */
+PyObject *tape_fit(PyObject *grad, PyObject *target, int output, PyObject *name);
+/* The sum of two gradients; steals both. `mine`: the first is the engine's own. */
+PyObject *tape_add(PyObject *a, PyObject *b, bool in_place);
+/* Adds to the `grad` of a leaf; steals it. */
+int tape_accumulate(TensorObject *leaf, PyObject *grad);
+PyObject *tape_zeros(PyObject *meta);
+PyObject *tape_ones(PyObject *tensor);
+
+/* --- tape_border.c: where arrays become DTensors, move, and come back --- */
+
+/* Each records how `result`, whose requires_grad is unset, was made of `source`, where
+ * that requires a gradient and recording is on. Each steals `result` (NULL: an
+ * exception is set) and gives it back. `grad_placements` may be NULL or None. */
+PyObject *tape_moved(PyObject *result, DTensorObject *source, PyObject *backward_dtype);
+PyObject *tape_from_local(PyObject *result, PyObject *source,
+                          PyObject *grad_placements);
+PyObject *tape_to_local(PyObject *result, DTensorObject *source,
+                        PyObject *grad_placements);
+/* As to_local, of what was gathered. */
+PyObject *tape_gathered(PyObject *result, DTensorObject *source,
+                        PyObject *grad_placements);
+/* The layout of the gradient of a tensor: core's dual. New reference. */
+LayoutObject *tape_dual(LayoutObject *layout);
+
+#endif

@@ -1,0 +1,478 @@
+/* Backward: gradients go from the youngest node to the oldest.
+ *
+ * A node is always younger than what it was made of, so that in the order of their
+ * numbers every node comes after all that use its outputs; a leaf gets its gradient as
+ * soon as the last of these is done, which lets hooks send it meanwhile. What a run
+ * knows of a node is its own, not the node's: hooks may start runs of their own. */
+#include "ext/tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    PyObject *target; /* a Node or a leaf */
+    int uses;         /* edges to it that are still to come */
+    int output_count;
+    bool needed;      /* a wanted input is behind it */
+    bool wanted;      /* it is, or has, a wanted input */
+    PyObject **grads; /* one for each output, or NULL */
+} stop;
+
+typedef struct {
+    const tape_options *options;
+    stop *stops;
+    int count, room;
+    int *table; /* of a hash of the target: index + 1 */
+    int table_size;
+    PyObject **inputs; /* of options->inputs, or NULL */
+    PyObject **found;  /* the gradient of each, or NULL */
+    int input_count;
+} journey;
+
+/* --- what is to be visited --- */
+
+static int *
+slot_of(const journey *j, PyObject *target)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)target * 0x9E3779B97F4A7C15u;
+    int mask = j->table_size - 1, place = (int)(hash >> 33) & mask;
+    while (j->table[place] != 0 && j->stops[j->table[place] - 1].target != target)
+        place = (place + 1) & mask;
+    return &j->table[place];
+}
+
+static int
+grow(journey *j)
+{
+    int room = j->room == 0 ? 64 : 2 * j->room;
+    stop *stops = PyMem_Realloc(j->stops, (size_t)room * sizeof *stops);
+    if (stops != NULL)
+        j->stops = stops;
+    int *table = stops == NULL ? NULL : PyMem_Calloc((size_t)room * 2, sizeof *table);
+    if (table == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    PyMem_Free(j->table);
+    j->room = room;
+    j->table = table;
+    j->table_size = 2 * room;
+    for (int k = 0; k < j->count; k++)
+        *slot_of(j, j->stops[k].target) = k + 1;
+    return 0;
+}
+
+/* The index of a stop, made where there is none; -1 with an exception. */
+static int
+stop_at(journey *j, PyObject *target)
+{
+    if (j->count == j->room && grow(j) < 0)
+        return -1;
+    int *slot = slot_of(j, target);
+    if (*slot == 0) {
+        j->stops[j->count] = (stop){
+            .target = Py_NewRef(target),
+            .output_count =
+                tape_is_node(target) ? ((NodeObject *)target)->output_count : 1,
+        };
+        *slot = ++j->count;
+    }
+    return *slot - 1;
+}
+
+/* Finds all that can be reached, and how many edges lead to each. New stops come at the
+ * end, so that going through the list is a walk through the graph. */
+static int
+explore(journey *j)
+{
+    for (int k = 0; k < j->count; k++) {
+        PyObject *target = j->stops[k].target;
+        if (!tape_is_node(target))
+            continue;
+        NodeObject *node = (NodeObject *)target;
+        for (int e = 0; e < node->input_count; e++) {
+            if (node->edges[e].target == NULL)
+                continue;
+            int next = stop_at(j, node->edges[e].target);
+            if (next < 0)
+                return -1;
+            j->stops[next].uses++;
+        }
+    }
+    return 0;
+}
+
+static uint64_t
+age(const stop *s)
+{
+    return tape_is_node(s->target) ? ((NodeObject *)s->target)->sequence : 0;
+}
+
+static int
+by_age(const void *a, const void *b)
+{
+    uint64_t x = age(a), y = age(b);
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void
+sort_stops(journey *j)
+{
+    qsort(j->stops, (size_t)j->count, sizeof *j->stops, by_age);
+    memset(j->table, 0, (size_t)j->table_size * sizeof *j->table);
+    for (int k = 0; k < j->count; k++)
+        *slot_of(j, j->stops[k].target) = k + 1;
+}
+
+/* Only what leads to a wanted input is computed; without such inputs, everything. */
+static int
+mark_needed(journey *j)
+{
+    for (int i = 0; i < j->input_count; i++) {
+        tape_edge edge = tape_edge_to((TensorObject *)j->inputs[i]);
+        int place = edge.target == NULL ? -1 : *slot_of(j, edge.target) - 1;
+        Py_XDECREF(edge.target);
+        if (place >= 0)
+            j->stops[place].wanted = true;
+    }
+    for (int k = j->count - 1; k >= 0; k--) {
+        stop *s = &j->stops[k];
+        s->needed = j->inputs == NULL;
+        if (!tape_is_node(s->target))
+            continue;
+        NodeObject *node = (NodeObject *)s->target;
+        for (int e = 0; e < node->input_count && !s->needed; e++) {
+            PyObject *target = node->edges[e].target;
+            const stop *next =
+                target == NULL ? NULL : &j->stops[*slot_of(j, target) - 1];
+            s->needed = next != NULL && (next->needed || next->wanted);
+        }
+    }
+    return 0;
+}
+
+/* --- hooks --- */
+
+/* Calls the hooks of one kind on a gradient: what they give back takes its place.
+ * Steals it. */
+static PyObject *
+call_hooks(PyObject *hooks, int output, const char *kind, PyObject *grad)
+{
+    PyObject *list = hooks == NULL ? NULL : PyList_AsTuple(hooks);
+    for (Py_ssize_t k = 0; list != NULL && grad != NULL && k < PyTuple_GET_SIZE(list);
+         k++) {
+        int place;
+        const char *is;
+        PyObject *function;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(list, k), "isO", &place, &is,
+                              &function)) {
+            Py_CLEAR(grad);
+            break;
+        }
+        if (place != output || strcmp(is, kind) != 0)
+            continue;
+        PyObject *answer = PyObject_CallOneArg(function, grad);
+        if (answer == Py_None)
+            Py_DECREF(answer);
+        else
+            Py_SETREF(grad, answer);
+    }
+    if (hooks != NULL && list == NULL)
+        Py_CLEAR(grad);
+    Py_XDECREF(list);
+    return grad;
+}
+
+/* --- one stop --- */
+
+/* Adds to the gradient of an output; steals it. */
+static int
+arrive(stop *s, int output, PyObject *grad)
+{
+    if (s->grads == NULL)
+        s->grads = PyMem_Calloc((size_t)s->output_count + 1, sizeof *s->grads);
+    if (s->grads == NULL) {
+        Py_DECREF(grad);
+        PyErr_NoMemory();
+        return -1;
+    }
+    PyObject *have = s->grads[output];
+    s->grads[output] = have == NULL ? grad : tape_add(have, grad, tape_off);
+    return s->grads[output] == NULL ? -1 : 0;
+}
+
+/* Hands the gradients of a stop to the inputs that want them. */
+static int
+capture(journey *j, const stop *s)
+{
+    for (int i = 0; s->wanted && s->grads != NULL && i < j->input_count; i++) {
+        TensorObject *input = (TensorObject *)j->inputs[i];
+        tape_edge edge = tape_edge_to(input);
+        bool here = edge.target == s->target;
+        Py_XDECREF(edge.target);
+        if (!here || s->grads[edge.output] == NULL)
+            continue;
+        if (j->options->accumulate) {
+            if (tape_accumulate(input, Py_NewRef(s->grads[edge.output])) < 0)
+                return -1;
+        } else
+            Py_XSETREF(j->found[i], Py_NewRef(s->grads[edge.output]));
+    }
+    return 0;
+}
+
+static int
+leave_at_leaf(journey *j, stop *s)
+{
+    TensorObject *leaf = (TensorObject *)s->target;
+    if (s->grads == NULL || s->grads[0] == NULL)
+        return 0;
+    s->grads[0] = call_hooks(leaf->hooks, 0, "grad", s->grads[0]);
+    if (s->grads[0] == NULL)
+        return -1;
+    if (j->inputs != NULL) {
+        if (capture(j, s) < 0)
+            return -1;
+        if (!j->options->accumulate || !s->wanted)
+            return 0;
+    } else {
+        PyObject *grad = s->grads[0];
+        s->grads[0] = NULL;
+        if (tape_accumulate(leaf, grad) < 0)
+            return -1;
+    }
+    PyObject *done =
+        call_hooks(leaf->hooks, 0, "accumulated", Py_NewRef((PyObject *)leaf));
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+/* Sends the gradients of a node's inputs on; `results` is a tuple or one, borrowed. */
+static int
+send_on(journey *j, NodeObject *node, PyObject *results)
+{
+    bool tuple = results != NULL && PyTuple_Check(results);
+    Py_ssize_t count = results == NULL ? 0 : tuple ? PyTuple_GET_SIZE(results) : 1;
+    for (int e = 0; e < node->input_count; e++) {
+        tape_edge edge = node->edges[e];
+        if (edge.target == NULL)
+            continue;
+        stop *next = &j->stops[*slot_of(j, edge.target) - 1];
+        PyObject *grad = e >= count ? Py_None
+                         : tuple    ? PyTuple_GET_ITEM(results, e)
+                                    : results;
+        if (grad != Py_None && (next->needed || next->wanted)) {
+            grad = tape_fit(Py_NewRef(grad), edge.target, edge.output, node->name);
+            if (grad == NULL || arrive(next, edge.output, grad) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* The leaves whose last gradient a node has sent, or was to send. */
+static int
+finish_leaves(journey *j, NodeObject *node)
+{
+    for (int e = 0; e < node->input_count; e++) {
+        if (node->edges[e].target == NULL)
+            continue;
+        stop *next = &j->stops[*slot_of(j, node->edges[e].target) - 1];
+        if (--next->uses == 0 && !tape_is_node(next->target) &&
+            leave_at_leaf(j, next) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *
+call_function(NodeObject *node, PyObject *const *grads)
+{
+    PyObject *args = PyTuple_New(node->output_count);
+    for (int k = 0; args != NULL && k < node->output_count; k++)
+        PyTuple_SET_ITEM(args, k, Py_NewRef(grads[k] == NULL ? Py_None : grads[k]));
+    PyObject *results = args == NULL ? NULL : PyObject_CallObject(node->backward, args);
+    Py_XDECREF(args);
+    return results;
+}
+
+static PyObject *
+compute(NodeObject *node, PyObject *const *grads)
+{
+    if (node->done)
+        return PyErr_Format(
+            PyExc_RuntimeError,
+            "Trying to backward through the graph a second time (or directly access "
+            "saved tensors after they have already been freed). Saved intermediate "
+            "values of the graph are freed when you call .backward() or "
+            "autograd.grad(). Specify retain_graph=True if you need to backward "
+            "through the graph a second time or if you need to access saved tensors "
+            "after calling backward.");
+    return node->op != NULL ? tape_node_backward(node, grads)
+                            : call_function(node, grads);
+}
+
+/* A gradient that is no longer needed is given back before the next one is made. */
+static void
+drop_grads(stop *s)
+{
+    for (int k = 0; s->grads != NULL && k < s->output_count; k++)
+        Py_CLEAR(s->grads[k]);
+    PyMem_Free(s->grads);
+    s->grads = NULL;
+}
+
+static int
+visit_node(journey *j, stop *s)
+{
+    NodeObject *node = (NodeObject *)s->target;
+    bool any = false;
+    for (int k = 0; s->grads != NULL && k < s->output_count; k++)
+        if (s->grads[k] != NULL) {
+            any = true;
+            s->grads[k] = call_hooks(node->hooks, k, "grad", s->grads[k]);
+            if (s->grads[k] == NULL)
+                return -1;
+        }
+    if (capture(j, s) < 0)
+        return -1;
+    PyObject *results = NULL;
+    if (any && s->needed) {
+        results = compute(node, s->grads);
+        if (results == NULL)
+            return -1;
+    }
+    drop_grads(s);
+    if (!j->options->keep_graph)
+        tape_node_forget(node);
+    int failed = send_on(j, node, results);
+    Py_XDECREF(results);
+    return failed < 0 ? -1 : finish_leaves(j, node);
+}
+
+/* --- the run --- */
+
+/* Puts the gradients of the outputs that backward starts from where they belong. */
+static int
+begin(journey *j, PyObject *tensors, PyObject *grads)
+{
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tensors); k++) {
+        TensorObject *tensor = (TensorObject *)PyTuple_GET_ITEM(tensors, k);
+        PyObject *grad = PyTuple_GET_ITEM(grads, k);
+        tape_edge edge = tape_edge_to(tensor);
+        if (edge.target == NULL) {
+            PyErr_Format(PyExc_RuntimeError,
+                         "element %zd of tensors does not require grad and does not "
+                         "have a grad_fn",
+                         k);
+            return -1;
+        }
+        int place = stop_at(j, edge.target);
+        grad = grad == Py_None ? tape_ones((PyObject *)tensor) : Py_NewRef(grad);
+        int failed = grad == NULL || place < 0
+                         ? -1
+                         : arrive(&j->stops[place], edge.output, grad);
+        Py_DECREF(edge.target);
+        if (failed < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int
+go(journey *j, PyObject *tensors, PyObject *grads)
+{
+    if (begin(j, tensors, grads) < 0 || explore(j) < 0)
+        return -1;
+    sort_stops(j);
+    if (mark_needed(j) < 0)
+        return -1;
+    for (int k = 0; k < j->count; k++) {
+        stop *s = &j->stops[k];
+        int failed = 0;
+        if (tape_is_node(s->target))
+            failed = visit_node(j, s);
+        else if (s->grads != NULL) /* backward of a leaf itself */
+            failed = leave_at_leaf(j, s);
+        drop_grads(s);
+        if (failed < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *
+answer_of(journey *j)
+{
+    if (j->options->accumulate)
+        Py_RETURN_NONE;
+    PyObject *answer = PyTuple_New(j->input_count);
+    for (int i = 0; answer != NULL && i < j->input_count; i++) {
+        PyObject *grad = j->found[i];
+        if (grad == NULL && !j->options->allow_unused) {
+            PyErr_SetString(PyExc_RuntimeError,
+                            "One of the differentiated Tensors appears to not have "
+                            "been used in the graph. Set allow_unused=True if this is "
+                            "the desired behavior.");
+            Py_CLEAR(answer);
+        } else
+            PyTuple_SET_ITEM(answer, i, Py_NewRef(grad == NULL ? Py_None : grad));
+    }
+    return answer;
+}
+
+PyObject *
+tape_backward(PyObject *tensors, PyObject *grads, const tape_options *options)
+{
+    journey j = {.options = options};
+    PyObject *result = NULL;
+    bool before = tape_off;
+    if (options->inputs != NULL) {
+        j.input_count = (int)PyTuple_GET_SIZE(options->inputs);
+        j.inputs = PySequence_Fast_ITEMS(options->inputs);
+        j.found = PyMem_Calloc((size_t)j.input_count + 1, sizeof *j.found);
+    }
+    tape_off = !options->create_graph;
+    if (options->inputs != NULL && j.found == NULL)
+        PyErr_NoMemory();
+    else if (go(&j, tensors, grads) == 0)
+        result = answer_of(&j);
+    tape_off = before;
+    for (int k = 0; k < j.count; k++) {
+        drop_grads(&j.stops[k]);
+        Py_DECREF(j.stops[k].target);
+    }
+    for (int i = 0; j.found != NULL && i < j.input_count; i++)
+        Py_XDECREF(j.found[i]);
+    PyMem_Free(j.found);
+    PyMem_Free(j.stops);
+    PyMem_Free(j.table);
+    return result;
+}
+
+/* run_backward(tensors, grads, retain_graph, create_graph, inputs or None,
+ * accumulate, allow_unused) */
+static PyObject *
+run_backward(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *tensors, *grads, *inputs;
+    int keep, create, accumulate, unused;
+    if (!PyArg_ParseTuple(args, "O!O!ppOpp:run_backward", &PyTuple_Type, &tensors,
+                          &PyTuple_Type, &grads, &keep, &create, &inputs, &accumulate,
+                          &unused))
+        return NULL;
+    tape_options options = {.keep_graph = keep != 0,
+                            .create_graph = create != 0,
+                            .accumulate = accumulate != 0,
+                            .allow_unused = unused != 0,
+                            .inputs = inputs == Py_None ? NULL : inputs};
+    return tape_backward(tensors, grads, &options);
+}
+
+PyMethodDef ext_engine_methods[] = {
+    {"run_backward", run_backward, METH_VARARGS,
+     "run_backward(tensors, grads, retain_graph, create_graph, inputs, accumulate, "
+     "allow_unused, /)\n--\n\n"
+     "Go back from tensors with their gradients (None: ones): see autograd.backward."},
+    {0},
+};

@@ -1,0 +1,226 @@
+"""`backward` and `grad`, and what backward itself computes with."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C
+
+__all__ = ["backward", "grad"]
+
+Tensors = _C.Tensor | Sequence[_C.Tensor]
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add the gradients of tensors to the `grad` of the leaves they were made of.
+
+    The gradient of a leaf has its layout; of one that is Partial, Replicate in its
+    place. Collective where the gradients are: all ranks must call it alike.
+
+    Parameters
+    ----------
+    tensors : Tensor, DTensor or sequence of these
+        What is differentiated.
+    grad_tensors : Tensor, DTensor, array_like or sequence of these, optional
+        The gradient of each, of its shape: v in the product of v and the Jacobian.
+        Default: 1 for a tensor of one element.
+    retain_graph : bool, optional
+        Keep what was recorded for another backward; default: `create_graph`.
+    create_graph : bool, default False
+        Record the gradients too, so that they can be differentiated.
+    inputs : Tensor, DTensor or sequence of these, optional
+        Only these get their gradient.
+
+    Raises
+    ------
+    RuntimeError
+        If a tensor requires no gradient, has several elements and no gradient is
+        given, what it needs was given back by a backward before or written to since.
+    NotImplementedError
+        If an operator has no gradient.
+
+    References
+    ----------
+    .. [1] A. Griewank and A. Walther, "Evaluating Derivatives", 2nd ed., SIAM, 2008.
+    """
+    given = _tuple(tensors)
+    grads = _gradients(given, grad_tensors)
+    wanted = None if inputs is None else _tuple(inputs)
+    if wanted == ():
+        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+    keep = create_graph if retain_graph is None else retain_graph
+    _C.run_backward(given, grads, keep, create_graph, wanted, True, True)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """Return the gradients of outputs with respect to inputs; no `grad` is changed.
+
+    Parameters
+    ----------
+    outputs, inputs : Tensor, DTensor or sequence of these
+        What is differentiated, and by what: leaves or results on the way.
+    grad_outputs : optional
+        As `grad_tensors` of `backward`.
+    retain_graph, create_graph : bool, optional
+        As in `backward`.
+    allow_unused : bool, optional
+        Give None for an input that no output depends on, instead of an error; default:
+        `materialize_grads`.
+    is_grads_batched : bool, default False
+        Not there: a RuntimeError.
+    materialize_grads : bool, default False
+        Give zeros for such an input.
+
+    Returns
+    -------
+    tuple of Tensor, DTensor or None
+        One for each input.
+
+    Raises
+    ------
+    RuntimeError
+        As `backward`; or if an input requires no gradient or is not used.
+    """
+    if is_grads_batched:
+        raise RuntimeError("grad: is_grads_batched is not there; call it for each")
+    if allow_unused is False and materialize_grads:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True"
+        )
+    given, wanted = _tuple(outputs), _tuple(inputs)
+    for k, x in enumerate(wanted):
+        if not x.requires_grad:
+            raise RuntimeError(
+                "One of the differentiated Tensors does not require grad: "
+                f"inputs[{k}] of grad()"
+            )
+    keep = create_graph if retain_graph is None else retain_graph
+    unused = materialize_grads if allow_unused is None else allow_unused
+    grads: tuple[Any, ...] = _C.run_backward(
+        given, _gradients(given, grad_outputs), keep, create_graph, wanted, False, unused
+    )
+    if materialize_grads:
+        return tuple(
+            _filled(x, 0) if g is None else g for x, g in zip(wanted, grads, strict=True)
+        )
+    return grads
+
+
+def _tuple(tensors: Tensors) -> tuple[_C.Tensor, ...]:
+    return (tensors,) if isinstance(tensors, _C.Tensor) else tuple(tensors)
+
+
+def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...]:
+    """Return the gradient to begin with for each tensor, None for ones."""
+    if given is None:
+        grads: tuple[Any, ...] = (None,) * len(tensors)
+    elif isinstance(given, _C.Tensor | np.ndarray | int | float | complex):
+        grads = (given,)
+    else:
+        grads = tuple(given)
+    if len(grads) != len(tensors):
+        raise RuntimeError(
+            f"got {len(tensors)} tensors and {len(grads)} gradients"
+        )
+    return tuple(_gradient(x, g) for x, g in zip(tensors, grads, strict=True))
+
+
+def _gradient(x: _C.Tensor, given: Any) -> Any:
+    if given is None:
+        if x.requires_grad and int(x.size) != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        return None
+    if not isinstance(given, _C.Tensor):
+        given = np.asarray(given)
+        given = _replicated(given, x) if isinstance(x, _C.DTensor) else _C.Tensor(given)
+    if isinstance(x, _C.DTensor) and not isinstance(given, _C.DTensor):
+        raise RuntimeError(
+            "backward: the gradient of a DTensor is a DTensor, not a Tensor; "
+            "make one with distribute_tensor or DTensor.from_local"
+        )
+    if tuple(given.shape) != tuple(x.shape):
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output has a shape of {tuple(given.shape)} and "
+            f"output has a shape of {tuple(x.shape)}."
+        )
+    return given if given.dtype == x.dtype else cast(given, x.dtype)
+
+
+def _replicated(array: Any, like: _C.DTensor) -> _C.DTensor:
+    mesh = like.device_mesh
+    placements = [_C.Replicate()] * mesh.ndim
+    layout = _C.Layout(mesh, placements, array.shape, array.dtype)
+    return _C.DTensor(array, layout, requires_grad=False)
+
+
+# --- what backward computes with ------------------------------------------------------
+
+
+def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return the sum over the dims along which `shape` was broadcast."""
+    extra = x.ndim - len(shape)
+    broadcast = tuple(
+        d
+        for d in range(x.ndim)
+        if d < extra or (shape[d - extra] == 1 and x.shape[d] != 1)
+    )
+    if extra < 0 or any(
+        d not in broadcast and x.shape[d] != shape[d - extra] for d in range(x.ndim)
+    ):
+        raise ValueError(f"{tuple(x.shape)} is not broadcast from {shape}")
+    return x.sum(broadcast).reshape(shape)
+
+
+def cast(x: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a gradient in a dtype; the real part where that is real."""
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = x.real
+    return x.astype(dtype)
+
+
+def zeros(operand: Any) -> Any:
+    """Return the gradient of what nothing was made of."""
+    return _made(operand.shape, operand.dtype, operand.layout, 0)
+
+
+def ones(x: _C.Tensor) -> Any:
+    """Return the gradient of a tensor by itself."""
+    return _filled(x, 1)
+
+
+def _filled(x: _C.Tensor, value: int) -> Any:
+    layout = x.layout if isinstance(x, _C.DTensor) else None
+    return _made(tuple(x.shape), x.dtype, layout, value)
+
+
+def _made(
+    shape: tuple[int, ...], dtype: np.dtype[Any], layout: _C.Layout | None, value: int
+) -> Any:
+    if layout is None:
+        return _C.Tensor(np.full(shape, value, dtype))
+    dual = layout.with_placements(
+        [_C.Replicate() if p.is_partial() else p for p in layout.placements]
+    )
+    if dual.mesh.world == 0:
+        return _C.without_data(dual)
+    part = np.full(dual.local_shape(), value, dtype)
+    return _C.DTensor(part, dual, requires_grad=False)
+
+
+_C.install_tape({"sum_to": sum_to, "cast": cast, "zeros": zeros, "ones": ones})

@@ -1,0 +1,129 @@
+"""What backward calls on its way, and the methods of tensors that belong to it."""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from dtensor import _C
+from dtensor.autograd import _backward
+from dtensor.ops._operator import method
+
+__all__ = ["RemovableHandle"]
+
+Hook = Callable[[Any], Any]
+
+
+class RemovableHandle:
+    """What takes a hook away again: ``remove()``, or the end of a ``with`` block."""
+
+    def __init__(self, hooks: list[Any], entry: Any) -> None:
+        self._hooks = hooks
+        self._entry = entry
+
+    def remove(self) -> None:
+        """Take the hook away; nothing if it is gone already."""
+        self._hooks[:] = [entry for entry in self._hooks if entry is not self._entry]
+
+    def __enter__(self) -> "RemovableHandle":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+def _add(tensor: _C.Tensor, kind: str, hook: Hook) -> RemovableHandle:
+    hooks = _C.hooks_of(tensor)
+    entry = (tensor.output_nr, kind, hook)
+    hooks.append(entry)
+    return RemovableHandle(hooks, entry)
+
+
+@method
+def register_hook(self: _C.Tensor, hook: Hook) -> RemovableHandle:
+    """Call ``hook(grad)`` when backward has the gradient of this tensor.
+
+    Parameters
+    ----------
+    hook : callable
+        What it returns, unless that is None, takes the place of the gradient.
+
+    Returns
+    -------
+    RemovableHandle
+        Its ``remove()`` takes the hook away.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor requires no gradient.
+    """
+    if not self.requires_grad:
+        raise RuntimeError(
+            "cannot register a hook on a tensor that doesn't require gradient"
+        )
+    return _add(self, "grad", hook)
+
+
+@method
+def register_post_accumulate_grad_hook(self: _C.Tensor, hook: Hook) -> RemovableHandle:
+    """Call ``hook(tensor)`` after backward has added to its `grad`; of leaves only.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor requires no gradient or is no leaf.
+    """
+    if not self.requires_grad:
+        raise RuntimeError(
+            "cannot register a hook on a tensor that doesn't require gradient"
+        )
+    if not self.is_leaf:
+        raise RuntimeError(
+            "post accumulate grad hooks cannot be registered on non-leaf tensors"
+        )
+    return _add(self, "accumulated", lambda leaf: hook(leaf) and None)
+
+
+@method
+def retain_grad(self: _C.Tensor) -> None:
+    """Let backward set `grad` of a result too, not only of leaves.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor requires no gradient.
+    """
+    if not self.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if self.is_leaf or getattr(self, "_retains_grad", False):
+        return
+    self._retains_grad = True
+    owner = weakref.ref(self)
+
+    def retain(grad: Any) -> None:
+        tensor = owner()
+        if tensor is not None:
+            tensor.grad = grad if tensor.grad is None else tensor.grad + grad
+
+    _add(self, "grad", retain)
+
+
+@method
+def backward(
+    self: _C.Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add gradients to the `grad` of the leaves that this tensor was made of.
+
+    See `dtensor.autograd.backward`, of which this is the form for one tensor.
+    """
+    _backward.backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+@method
+def detach_(self: _C.Tensor) -> _C.Tensor:
+    """Forget how this tensor was made: it is a leaf without gradient from now on."""
+    return _C.forget_history(self)

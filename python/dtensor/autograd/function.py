@@ -1,0 +1,176 @@
+"""Operations whose gradient the user writes: `Function`."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from dtensor import _C
+from dtensor.autograd import _backward
+from dtensor.autograd.grad_mode import no_grad
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+
+class FunctionCtx:
+    """What `forward` leaves for `backward`; any attribute may be set.
+
+    Attributes
+    ----------
+    needs_input_grad : tuple of bool
+        For each argument of ``apply`` whether its gradient is wanted.
+    saved_tensors : tuple
+        What `save_for_backward` was given.
+    """
+
+    needs_input_grad: tuple[bool, ...] = ()
+
+    def __init__(self) -> None:
+        self._saved: tuple[Any, ...] = ()
+        self._materialize = True
+        self._plain: set[int] = set()
+        self._dirty: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors, or None, until backward."""
+        self._saved = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was kept; RuntimeError if it was written to since."""
+        return tuple(
+            x.unpack() if isinstance(x, _C.Saved) else x for x in self._saved
+        )
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say which outputs have no gradient."""
+        self._plain |= {id(x) for x in tensors}
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` has written to and gives back."""
+        self._dirty = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros, not None, for an output that nobody used."""
+        self._materialize = value
+
+
+class Function:
+    """An operation with a gradient of its own: override `forward` and `backward`.
+
+    Call it by ``apply``; never make an instance. Operators within `forward` are not
+    recorded. With `setup_context` overridden, `forward` gets no context.
+
+    Examples
+    --------
+    >>> import dtensor
+    >>> class Square(Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 2 * x * grad
+    >>> x = dtensor.tensor([3.0], requires_grad=True)
+    >>> Square.apply(x).backward()
+    >>> x.grad
+    Tensor([6.], dtype=float32)
+    """
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute: ``forward(ctx, *args)``, or ``forward(*args)`` with `setup_context`."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep what backward needs, where `forward` gets no context."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Return a gradient, or None, for each argument of `forward` but the context."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Compute, and record how to go back.
+
+        Raises
+        ------
+        RuntimeError
+            In backward, if `backward` gives more or fewer gradients than there are
+            arguments.
+        """
+        ctx = FunctionCtx()
+        recording = _C.is_grad_enabled()
+        ctx.needs_input_grad = tuple(
+            isinstance(x, _C.Tensor) and x.requires_grad and recording for x in args
+        )
+        with no_grad():
+            if cls.setup_context is Function.setup_context:
+                output = cls.forward(ctx, *args, **kwargs)
+            else:
+                output = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, args, output)
+        if any(ctx.needs_input_grad):
+            return _record(cls, ctx, args, output)
+        return output
+
+
+def _record(
+    cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output: Any
+) -> Any:
+    several = isinstance(output, tuple | list)
+    outputs = tuple(
+        _own(x, args, ctx) for x in (output if several else (output,))
+    )
+    metas = [
+        _C.operand_of(x) if isinstance(x, _C.Tensor) else None for x in outputs
+    ]
+
+    def back(*grads: Any) -> tuple[Any, ...]:
+        if ctx._materialize:
+            grads = tuple(
+                _backward.zeros(meta) if grad is None and meta is not None else grad
+                for grad, meta in zip(grads, metas, strict=True)
+            )
+        given = cls.backward(ctx, *grads)
+        given = given if isinstance(given, tuple) else (given,)
+        if len(given) < len(args) or any(g is not None for g in given[len(args) :]):
+            raise RuntimeError(
+                f"function {cls.__name__} returned an incorrect number of gradients "
+                f"(expected {len(args)}, got {len(given)})"
+            )
+        return given[: len(args)]
+
+    kept = tuple(x if id(x) not in ctx._plain else None for x in outputs)
+    ctx._saved = tuple(
+        _C.save(x) if isinstance(x, _C.Tensor) else x for x in ctx._saved
+    )
+    _C.record_function(cls.__name__, back, args, kept)
+    return outputs if several else outputs[0]
+
+
+def _own(x: Any, args: tuple[Any, ...], ctx: FunctionCtx) -> Any:
+    """Return an output as an object of its own, unless it was written to."""
+    if any(x is arg for arg in args) and not any(x is d for d in ctx._dirty):
+        return x.detach() if isinstance(x, _C.Tensor) else x
+    return x
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Make the gradients that a `backward` gives have no gradient of their own."""
+
+    @functools.wraps(backward)
+    def once(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            return backward(ctx, *grads)
+
+    return once

@@ -1,0 +1,80 @@
+"""Whether operators are recorded: `no_grad` and its kin."""
+
+import contextlib
+from types import TracebackType
+from typing import Self
+
+from dtensor import _C
+
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+is_grad_enabled = _C.is_grad_enabled
+
+
+class _Recording(contextlib.ContextDecorator):
+    """Record operators of this thread, or not, within the context."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self._before: list[bool] = []
+
+    def _recreate_cm(self) -> Self:  # a decorated function may call itself
+        return self
+
+    def __enter__(self) -> None:
+        self._before.append(_C.set_recording(self.mode))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _C.set_recording(self._before.pop())
+
+
+class no_grad(_Recording):
+    """Record nothing: results do not require gradients. A context and a decorator.
+
+    Local to this thread; not collective, but all ranks must do alike.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+
+class enable_grad(_Recording):
+    """Record again within `no_grad`. A context and a decorator."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+
+class inference_mode(_Recording):
+    """Record nothing, as `no_grad`; with ``mode=False`` do nothing."""
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(not mode and is_grad_enabled())
+
+
+class set_grad_enabled(_Recording):
+    """Record or not from now on; as a context, until it ends.
+
+    Parameters
+    ----------
+    mode : bool
+        Whether operators are recorded.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode)
+        self._before.append(_C.set_recording(mode))
+
+    def __enter__(self) -> None:
+        """Stay as it is since it was made."""
