@@ -4,152 +4,11 @@
  * numbers every node comes after all that use its outputs; a leaf gets its gradient as
  * soon as the last of these is done, which lets hooks send it meanwhile. What a run
  * knows of a node is its own, not the node's: hooks may start runs of their own. */
-#include "ext/tape.h"
+#include "ext/tape_route.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    PyObject *target; /* a Node or a leaf */
-    int uses;         /* edges to it that are still to come */
-    int output_count;
-    bool needed;      /* a wanted input is behind it */
-    bool wanted;      /* it is, or has, a wanted input */
-    PyObject **grads; /* one for each output, or NULL */
-} stop;
-
-typedef struct {
-    const tape_options *options;
-    stop *stops;
-    int count, room;
-    int *table; /* of a hash of the target: index + 1 */
-    int table_size;
-    PyObject **inputs; /* of options->inputs, or NULL */
-    PyObject **found;  /* the gradient of each, or NULL */
-    int input_count;
-} journey;
-
-/* --- what is to be visited --- */
-
-static int *
-slot_of(const journey *j, PyObject *target)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)target * 0x9E3779B97F4A7C15u;
-    int mask = j->table_size - 1, place = (int)(hash >> 33) & mask;
-    while (j->table[place] != 0 && j->stops[j->table[place] - 1].target != target)
-        place = (place + 1) & mask;
-    return &j->table[place];
-}
-
-static int
-grow(journey *j)
-{
-    int room = j->room == 0 ? 64 : 2 * j->room;
-    stop *stops = PyMem_Realloc(j->stops, (size_t)room * sizeof *stops);
-    if (stops != NULL)
-        j->stops = stops;
-    int *table = stops == NULL ? NULL : PyMem_Calloc((size_t)room * 2, sizeof *table);
-    if (table == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    PyMem_Free(j->table);
-    j->room = room;
-    j->table = table;
-    j->table_size = 2 * room;
-    for (int k = 0; k < j->count; k++)
-        *slot_of(j, j->stops[k].target) = k + 1;
-    return 0;
-}
-
-/* The index of a stop, made where there is none; -1 with an exception. */
-static int
-stop_at(journey *j, PyObject *target)
-{
-    if (j->count == j->room && grow(j) < 0)
-        return -1;
-    int *slot = slot_of(j, target);
-    if (*slot == 0) {
-        j->stops[j->count] = (stop){
-            .target = Py_NewRef(target),
-            .output_count =
-                tape_is_node(target) ? ((NodeObject *)target)->output_count : 1,
-        };
-        *slot = ++j->count;
-    }
-    return *slot - 1;
-}
-
-/* Finds all that can be reached, and how many edges lead to each. New stops come at the
- * end, so that going through the list is a walk through the graph. */
-static int
-explore(journey *j)
-{
-    for (int k = 0; k < j->count; k++) {
-        PyObject *target = j->stops[k].target;
-        if (!tape_is_node(target))
-            continue;
-        NodeObject *node = (NodeObject *)target;
-        for (int e = 0; e < node->input_count; e++) {
-            if (node->edges[e].target == NULL)
-                continue;
-            int next = stop_at(j, node->edges[e].target);
-            if (next < 0)
-                return -1;
-            j->stops[next].uses++;
-        }
-    }
-    return 0;
-}
-
-static uint64_t
-age(const stop *s)
-{
-    return tape_is_node(s->target) ? ((NodeObject *)s->target)->sequence : 0;
-}
-
-static int
-by_age(const void *a, const void *b)
-{
-    uint64_t x = age(a), y = age(b);
-    return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static void
-sort_stops(journey *j)
-{
-    qsort(j->stops, (size_t)j->count, sizeof *j->stops, by_age);
-    memset(j->table, 0, (size_t)j->table_size * sizeof *j->table);
-    for (int k = 0; k < j->count; k++)
-        *slot_of(j, j->stops[k].target) = k + 1;
-}
-
-/* Only what leads to a wanted input is computed; without such inputs, everything. */
-static int
-mark_needed(journey *j)
-{
-    for (int i = 0; i < j->input_count; i++) {
-        tape_edge edge = tape_edge_to((TensorObject *)j->inputs[i]);
-        int place = edge.target == NULL ? -1 : *slot_of(j, edge.target) - 1;
-        Py_XDECREF(edge.target);
-        if (place >= 0)
-            j->stops[place].wanted = true;
-    }
-    for (int k = j->count - 1; k >= 0; k--) {
-        stop *s = &j->stops[k];
-        s->needed = j->inputs == NULL;
-        if (!tape_is_node(s->target))
-            continue;
-        NodeObject *node = (NodeObject *)s->target;
-        for (int e = 0; e < node->input_count && !s->needed; e++) {
-            PyObject *target = node->edges[e].target;
-            const stop *next =
-                target == NULL ? NULL : &j->stops[*slot_of(j, target) - 1];
-            s->needed = next != NULL && (next->needed || next->wanted);
-        }
-    }
-    return 0;
-}
+static _Thread_local journey *current;
 
 /* --- hooks --- */
 
@@ -257,7 +116,7 @@ send_on(journey *j, NodeObject *node, PyObject *results)
         tape_edge edge = node->edges[e];
         if (edge.target == NULL)
             continue;
-        stop *next = &j->stops[*slot_of(j, edge.target) - 1];
+        stop *next = route_find(j, edge.target);
         PyObject *grad = e >= count ? Py_None
                          : tuple    ? PyTuple_GET_ITEM(results, e)
                                     : results;
@@ -270,6 +129,16 @@ send_on(journey *j, NodeObject *node, PyObject *results)
     return 0;
 }
 
+/* A gradient that is no longer needed is given back before the next one is made. */
+static void
+drop_grads(stop *s)
+{
+    for (int k = 0; s->grads != NULL && k < s->output_count; k++)
+        Py_CLEAR(s->grads[k]);
+    PyMem_Free(s->grads);
+    s->grads = NULL;
+}
+
 /* The leaves whose last gradient a node has sent, or was to send. */
 static int
 finish_leaves(journey *j, NodeObject *node)
@@ -277,9 +146,12 @@ finish_leaves(journey *j, NodeObject *node)
     for (int e = 0; e < node->input_count; e++) {
         if (node->edges[e].target == NULL)
             continue;
-        stop *next = &j->stops[*slot_of(j, node->edges[e].target) - 1];
-        if (--next->uses == 0 && !tape_is_node(next->target) &&
-            leave_at_leaf(j, next) < 0)
+        stop *next = route_find(j, node->edges[e].target);
+        if (--next->uses > 0 || tape_is_node(next->target))
+            continue;
+        int failed = leave_at_leaf(j, next);
+        drop_grads(next);
+        if (failed < 0)
             return -1;
     }
     return 0;
@@ -310,16 +182,6 @@ compute(NodeObject *node, PyObject *const *grads)
             "after calling backward.");
     return node->op != NULL ? tape_node_backward(node, grads)
                             : call_function(node, grads);
-}
-
-/* A gradient that is no longer needed is given back before the next one is made. */
-static void
-drop_grads(stop *s)
-{
-    for (int k = 0; s->grads != NULL && k < s->output_count; k++)
-        Py_CLEAR(s->grads[k]);
-    PyMem_Free(s->grads);
-    s->grads = NULL;
 }
 
 static int
@@ -367,7 +229,7 @@ begin(journey *j, PyObject *tensors, PyObject *grads)
                          k);
             return -1;
         }
-        int place = stop_at(j, edge.target);
+        int place = route_add(j, edge.target);
         grad = grad == Py_None ? tape_ones((PyObject *)tensor) : Py_NewRef(grad);
         int failed = grad == NULL || place < 0
                          ? -1
@@ -382,11 +244,9 @@ begin(journey *j, PyObject *tensors, PyObject *grads)
 static int
 go(journey *j, PyObject *tensors, PyObject *grads)
 {
-    if (begin(j, tensors, grads) < 0 || explore(j) < 0)
+    if (begin(j, tensors, grads) < 0 || route_explore(j) < 0)
         return -1;
-    sort_stops(j);
-    if (mark_needed(j) < 0)
-        return -1;
+    route_mark_needed(j);
     for (int k = 0; k < j->count; k++) {
         stop *s = &j->stops[k];
         int failed = 0;
@@ -397,6 +257,20 @@ go(journey *j, PyObject *tensors, PyObject *grads)
         drop_grads(s);
         if (failed < 0)
             return -1;
+    }
+    return 0;
+}
+
+/* Calls what hooks have left to be called at the end, and what those leave. */
+static int
+call_back(journey *j)
+{
+    for (Py_ssize_t k = 0; j->callbacks != NULL && k < PyList_GET_SIZE(j->callbacks);
+         k++) {
+        PyObject *answer = PyObject_CallNoArgs(PyList_GET_ITEM(j->callbacks, k));
+        if (answer == NULL)
+            return -1;
+        Py_DECREF(answer);
     }
     return 0;
 }
@@ -424,7 +298,7 @@ answer_of(journey *j)
 PyObject *
 tape_backward(PyObject *tensors, PyObject *grads, const tape_options *options)
 {
-    journey j = {.options = options};
+    journey j = {.options = options, .outer = current};
     PyObject *result = NULL;
     bool before = tape_off;
     if (options->inputs != NULL) {
@@ -432,21 +306,15 @@ tape_backward(PyObject *tensors, PyObject *grads, const tape_options *options)
         j.inputs = PySequence_Fast_ITEMS(options->inputs);
         j.found = PyMem_Calloc((size_t)j.input_count + 1, sizeof *j.found);
     }
+    current = &j;
     tape_off = !options->create_graph;
     if (options->inputs != NULL && j.found == NULL)
         PyErr_NoMemory();
-    else if (go(&j, tensors, grads) == 0)
+    else if (go(&j, tensors, grads) == 0 && call_back(&j) == 0)
         result = answer_of(&j);
     tape_off = before;
-    for (int k = 0; k < j.count; k++) {
-        drop_grads(&j.stops[k]);
-        Py_DECREF(j.stops[k].target);
-    }
-    for (int i = 0; j.found != NULL && i < j.input_count; i++)
-        Py_XDECREF(j.found[i]);
-    PyMem_Free(j.found);
-    PyMem_Free(j.stops);
-    PyMem_Free(j.table);
+    current = j.outer;
+    route_clear(&j);
     return result;
 }
 
@@ -469,7 +337,24 @@ run_backward(PyObject *Py_UNUSED(module), PyObject *args)
     return tape_backward(tensors, grads, &options);
 }
 
+static PyObject *
+queue_callback(PyObject *Py_UNUSED(module), PyObject *function)
+{
+    if (current == NULL)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "Final callbacks can only be installed during backward "
+                            "pass.");
+    if (current->callbacks == NULL)
+        current->callbacks = PyList_New(0);
+    if (current->callbacks == NULL || PyList_Append(current->callbacks, function) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 PyMethodDef ext_engine_methods[] = {
+    {"queue_callback", queue_callback, METH_O,
+     "queue_callback(function, /)\n--\n\n"
+     "Call a function without arguments at the end of the backward that is running."},
     {"run_backward", run_backward, METH_VARARGS,
      "run_backward(tensors, grads, retain_graph, create_graph, inputs, accumulate, "
      "allow_unused, /)\n--\n\n"
