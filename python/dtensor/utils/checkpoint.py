@@ -1,0 +1,239 @@
+"""Less memory for more computation: forward is computed again in backward."""
+
+import contextlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from dtensor import _C
+from dtensor import random as _random
+from dtensor.autograd import Function, backward, enable_grad
+from dtensor.autograd.graph import saved_tensors_hooks
+
+__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn"]
+
+Context = AbstractContextManager[Any]
+
+
+def noop_context_fn() -> tuple[Context, Context]:
+    """Return two contexts that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool = False,
+    context_fn: Callable[[], tuple[Context, Context]] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call a function; what backward needs of it is computed again, not kept.
+
+    Collective as the function is: in backward it is called once more, on all ranks.
+
+    Parameters
+    ----------
+    function : callable
+        Called with `args` and `kwargs`; the second time with random numbers as the
+        first time.
+    use_reentrant : bool, default False
+        torch's older way, in which inputs inside lists get no gradient, nor do those of
+        `autograd.grad`.
+    context_fn : callable, optional
+        Gives two contexts, for the first call and for the second.
+    determinism_check : {"default", "none"}
+        Whether the second call must keep tensors of the shapes and dtypes of the first.
+    debug : bool, default False
+        Of no account.
+    early_stop : bool, default True
+        End the second call once all that was asked for is there.
+    preserve_rng_state : bool, default True
+        Whether the second call begins with the random state of the first.
+
+    Returns
+    -------
+    object
+        What the function returns.
+
+    Raises
+    ------
+    RuntimeError
+        In backward, if the second call keeps other tensors than the first.
+
+    References
+    ----------
+    .. [1] T. Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016.
+    """
+    if use_reentrant:
+        return _Reentrant.apply(function, preserve_rng_state, kwargs, *args)
+    first, second = context_fn()
+    frame = _Frame(
+        lambda: function(*args, **kwargs),
+        second,
+        preserve_rng_state,
+        determinism_check != "none",
+        early_stop,
+    )
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        return function(*args, **kwargs)
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, **options: Any
+) -> Any:
+    """Checkpoint a Sequential, or a list of functions, in segments.
+
+    Parameters
+    ----------
+    functions : Sequential or list of callable
+        Called one after the other.
+    segments : int
+        How many pieces; the last is not checkpointed.
+    input : Tensor or DTensor
+        What the first function gets.
+    **options
+        As for `checkpoint`.
+    """
+    children = getattr(functions, "children", None)
+    chain = list(functions if children is None else children())
+    size = len(chain) // segments
+
+    def run(start: int, end: int) -> Callable[[Any], Any]:
+        def forward(x: Any) -> Any:
+            for function in chain[start:end]:
+                x = function(x)
+            return x
+
+        return forward
+
+    end = 0
+    for start in range(0, size * (segments - 1), size):
+        end = start + size
+        input = checkpoint(run(start, end), input, **options)
+    return run(end, len(chain))(input)
+
+
+# --- by hooks on what is kept ---------------------------------------------------------
+
+
+class _Enough(Exception):
+    """The second call has made all that the first one kept."""
+
+
+class _Frame:
+    """One call: how many tensors it kept, and what the second call made of them."""
+
+    def __init__(
+        self,
+        call: Callable[[], Any],
+        context: Context,
+        preserve_rng_state: bool,
+        check: bool,
+        early_stop: bool,
+    ) -> None:
+        self._call = call
+        self._context = context
+        self._state = _random.get_rng_state() if preserve_rng_state else None
+        self._check = check
+        self._early_stop = early_stop
+        self._metas: list[Any] = []
+        self._made: dict[int, Any] = {}
+
+    def pack(self, tensor: Any) -> int:
+        """Keep a number and what the tensor looks like."""
+        self._metas.append((tuple(tensor.shape), tensor.dtype))
+        return len(self._metas) - 1
+
+    def unpack(self, number: int) -> Any:
+        """Return the tensor of that number; the first time, compute all of them."""
+        if number not in self._made:
+            self._again()
+        return self._made.pop(number)
+
+    def _again(self) -> None:
+        made: list[Any] = []
+
+        def pack(tensor: Any) -> Any:
+            made.append(tensor)
+            if self._early_stop and len(made) == len(self._metas):
+                raise _Enough
+            return tensor
+
+        before = _random.get_rng_state() if self._state is not None else None
+        try:
+            if self._state is not None:
+                _random.set_rng_state(self._state)
+            with (
+                enable_grad(),
+                saved_tensors_hooks(pack, lambda tensor: tensor),
+                self._context,
+                contextlib.suppress(_Enough),
+            ):
+                self._call()
+        finally:
+            if before is not None:
+                _random.set_rng_state(before)
+        self._compare(made)
+        self._made = dict(enumerate(made))
+
+    def _compare(self, made: list[Any]) -> None:
+        if len(made) != len(self._metas):
+            raise RuntimeError(
+                "checkpoint: A different number of tensors was saved during the "
+                f"original forward and recomputation: {len(self._metas)} and {len(made)}"
+            )
+        for number, (meta, tensor) in enumerate(zip(self._metas, made, strict=True)):
+            have = (tuple(tensor.shape), tensor.dtype)
+            if self._check and meta != have:
+                raise RuntimeError(
+                    "checkpoint: Recomputed values for the following tensors have "
+                    "different metadata than during the forward pass: tensor at "
+                    f"position {number} was {meta} and is {have}"
+                )
+
+
+# --- by a backward within backward ----------------------------------------------------
+
+
+class _Reentrant(Function):
+    @staticmethod
+    def forward(
+        ctx: Any, function: Callable[..., Any], preserve: bool, kwargs: Any, *args: Any
+    ) -> Any:
+        ctx.function, ctx.kwargs = function, kwargs
+        ctx.state = _random.get_rng_state() if preserve else None
+        ctx.tensors = [k for k, x in enumerate(args) if isinstance(x, _C.Tensor)]
+        ctx.args = [None if k in ctx.tensors else x for k, x in enumerate(args)]
+        ctx.save_for_backward(*(args[k] for k in ctx.tensors))
+        return function(*args, **kwargs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        args = list(ctx.args)
+        for k, x in zip(ctx.tensors, ctx.saved_tensors, strict=True):
+            args[k] = x.detach().requires_grad_(x.requires_grad)
+        before = _random.get_rng_state()
+        try:
+            if ctx.state is not None:
+                _random.set_rng_state(ctx.state)
+            with enable_grad():
+                outputs = ctx.function(*args, **ctx.kwargs)
+        finally:
+            _random.set_rng_state(before)
+        outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
+        pairs = [
+            (y, g)
+            for y, g in zip(outputs, grads, strict=True)
+            if isinstance(y, _C.Tensor) and y.requires_grad
+        ]
+        backward([y for y, _ in pairs], [g for _, g in pairs])
+        return (
+            None,
+            None,
+            None,
+            *(x.grad if isinstance(x, _C.Tensor) else None for x in args),
+        )
