@@ -185,7 +185,8 @@ PyObject *ext_move(PyObject *array, LayoutObject *from, LayoutObject *to,
 /* --- methods of the module, one table per file --- */
 
 extern PyMethodDef ext_create_methods[], ext_redistribute_methods[],
-    ext_explain_methods[], ext_world_methods[], ext_memory_methods[];
+    ext_explain_methods[], ext_world_methods[], ext_memory_methods[],
+    ext_random_methods[];
 int ext_add_types(PyObject *module); /* module.c: readies and adds all types above */
 
 #endif
