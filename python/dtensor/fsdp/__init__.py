@@ -1,0 +1,51 @@
+"""Data parallelism with parameters that are spread over ranks: ``torch.distributed.fsdp``.
+
+`fully_shard` spreads parameters, gradients and the optimizer's state; `replicate` keeps
+them whole on every rank. After S. Rajbhandari et al., "ZeRO: Memory Optimizations
+Toward Training Trillion Parameter Models", SC 2020.
+"""
+
+from dtensor.fsdp._fully_shard import (
+    ReplicateModule,
+    fully_shard,
+    register_fsdp_forward_method,
+    replicate,
+)
+from dtensor.fsdp._module import FSDPModule, UnshardHandle
+from dtensor.fsdp.policies import (
+    CPUOffloadPolicy,
+    MixedPrecisionPolicy,
+    OffloadPolicy,
+    ShardPlacementResult,
+)
+from dtensor.fsdp.wrapper import (
+    BackwardPrefetch,
+    CPUOffload,
+    FullyShardedDataParallel,
+    MixedPrecision,
+    ModuleWrapPolicy,
+    ShardingStrategy,
+    size_based_auto_wrap_policy,
+    transformer_auto_wrap_policy,
+)
+
+__all__ = [
+    "BackwardPrefetch",
+    "CPUOffload",
+    "CPUOffloadPolicy",
+    "FSDPModule",
+    "FullyShardedDataParallel",
+    "MixedPrecision",
+    "MixedPrecisionPolicy",
+    "ModuleWrapPolicy",
+    "OffloadPolicy",
+    "ReplicateModule",
+    "ShardPlacementResult",
+    "ShardingStrategy",
+    "UnshardHandle",
+    "fully_shard",
+    "register_fsdp_forward_method",
+    "replicate",
+    "size_based_auto_wrap_policy",
+    "transformer_auto_wrap_policy",
+]

@@ -1,0 +1,277 @@
+"""`fully_shard` and `replicate`: data parallelism over the ranks of a mesh."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, overload
+
+from dtensor import DeviceMesh, Placement, Replicate, Shard, _world
+from dtensor.device_mesh import _current_mesh, init_device_mesh
+from dtensor.fsdp._group import Group
+from dtensor.fsdp._module import FSDPModule, become
+from dtensor.fsdp._parameter import Owners, Sharded, Spread
+from dtensor.fsdp._state import State, state_of
+from dtensor.fsdp.policies import (
+    MixedPrecisionPolicy,
+    OffloadPolicy,
+    ShardPlacementResult,
+)
+from dtensor.nn import Module, ModuleDict, ModuleList
+
+__all__ = [
+    "ReplicateModule",
+    "fully_shard",
+    "register_fsdp_forward_method",
+    "replicate",
+]
+
+M = TypeVar("M", bound=Module)
+PlacementFn = Callable[[Any], Placement | ShardPlacementResult | None]
+DEFAULT = MixedPrecisionPolicy()
+
+
+class ReplicateModule(FSDPModule):
+    """A module under `replicate`."""
+
+
+def fully_shard(
+    module: Any,
+    *,
+    mesh: DeviceMesh | None = None,
+    reshard_after_forward: bool | int | None = None,
+    shard_placement_fn: PlacementFn | None = None,
+    mp_policy: MixedPrecisionPolicy = DEFAULT,
+    offload_policy: OffloadPolicy | None = None,
+    ignored_params: Iterable[Any] | None = None,
+) -> Any:
+    """Spread the parameters of a module over ranks that train on different data.
+
+    Parameters become DTensors. Forward gathers them, by one all_gather, and gives them
+    back; so does backward, and leaves in `grad` the average of the ranks' gradients,
+    by one reduce_scatter. All that is below the module, and not under a `fully_shard`
+    of its own, moves together: call it from the inside to the outside. Optimizers are
+    made afterwards. Not collective; forward and backward are, over the mesh.
+
+    Parameters
+    ----------
+    module : Module or list of Module
+        Changed in place. All ranks have the same values.
+    mesh : DeviceMesh, optional
+        Of one dim; or of two: spread over the second, and replicated over the first
+        (HSDP). Default: the mesh of a ``with`` block, else all ranks.
+    reshard_after_forward : bool or int, optional
+        Give back what was gathered after forward. An int keeps it spread over groups
+        of so many ranks. Default: True, but False for the outermost module.
+    shard_placement_fn : callable, optional
+        ``fn(parameter)`` gives the Shard to use, or None for ``Shard(0)``.
+    mp_policy : MixedPrecisionPolicy, optional
+    offload_policy : OffloadPolicy, optional
+        Of no account: memory is the host's.
+    ignored_params : iterable of Parameter, optional
+        Parameters that stay as they are.
+
+    Returns
+    -------
+    FSDPModule or list of these
+        The module itself, now also of that class.
+
+    Raises
+    ------
+    ValueError
+        If the mesh has more than two dims, a container without a forward is given,
+        `reshard_after_forward` divides no group, or a parameter is on a mesh that does
+        not belong to this one. On every rank.
+    AssertionError
+        If the module is under `fully_shard` already.
+    """
+    mesh = _default_mesh() if mesh is None else mesh
+    if mesh.ndim not in (1, 2):
+        raise ValueError(f"fully_shard expects a 1D or 2D DeviceMesh but got {mesh}")
+    reshard = _checked_reshard(reshard_after_forward, mesh.shape[-1])
+
+    def place(parameter: Any) -> Spread:
+        given = None if shard_placement_fn is None else shard_placement_fn(parameter)
+        if isinstance(given, ShardPlacementResult):
+            return Spread(given.mesh, given.placement)
+        return Spread(mesh, _checked_shard(given, parameter))
+
+    return _apply(module, place, mp_policy, reshard, ignored_params, FSDPModule, "FSDP")
+
+
+def replicate(
+    module: Any,
+    *,
+    mesh: DeviceMesh | None = None,
+    mp_policy: MixedPrecisionPolicy = DEFAULT,
+    offload_policy: OffloadPolicy | None = None,
+    ignored_params: Iterable[Any] | None = None,
+    **ignored: Any,
+) -> Any:
+    """Train a module on ranks that all have the whole of it and different data.
+
+    As `fully_shard`, but that parameters become replicated DTensors: nothing is
+    gathered, and the gradients of all that is below are averaged by one all_reduce.
+
+    Parameters
+    ----------
+    module : Module or list of Module
+    mesh : DeviceMesh, optional
+        Of one dim; default: as in `fully_shard`.
+    mp_policy, offload_policy, ignored_params
+        As in `fully_shard`.
+    **ignored
+        Options of torch's older ``replicate``, such as `bucket_cap_mb`.
+
+    Returns
+    -------
+    ReplicateModule or list of these
+        The module itself.
+
+    Raises
+    ------
+    ValueError, AssertionError
+        As `fully_shard`.
+    """
+    mesh = _default_mesh() if mesh is None else mesh
+    if mesh.ndim != 1:
+        raise ValueError(f"replicate expects a 1D DeviceMesh but got {mesh}")
+    spread = Spread(mesh, Replicate())
+    return _apply(
+        module,
+        lambda parameter: spread,
+        mp_policy,
+        False,
+        ignored_params,
+        ReplicateModule,
+        "Replicate",
+    )
+
+
+def register_fsdp_forward_method(module: Module, method_name: str) -> None:
+    """Have another method of a module gather and give back as `forward` does.
+
+    Without effect on a module that `fully_shard` was not applied to.
+    """
+    state = state_of(module)
+    if state is None:
+        return
+    if not hasattr(module, method_name):
+        raise ValueError(f"{type(module)} does not have a method {method_name}")
+    method = getattr(module, method_name)
+
+    def gathered(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = state.before_forward(module, args, kwargs)
+        return state.after_forward(module, args, method(*args, **kwargs))
+
+    vars(module)[method_name] = gathered
+
+
+# --- how it is done -------------------------------------------------------------------
+
+
+def _default_mesh() -> DeviceMesh:
+    try:
+        return _current_mesh()
+    except RuntimeError:
+        return init_device_mesh("cpu", (_world.current().size,))
+
+
+def _checked_reshard(reshard: bool | int | None, ranks: int) -> bool | int | None:
+    if reshard is None or isinstance(reshard, bool):
+        return reshard
+    if reshard < 1 or ranks % reshard:
+        raise ValueError(
+            "reshard_after_forward as an int must be a factor of the number of ranks "
+            f"that the parameters are spread over: {reshard} is none of {ranks}"
+        )
+    return {1: False, ranks: True}.get(reshard, reshard)
+
+
+def _checked_shard(given: Placement | None, parameter: Any) -> Placement:
+    placement = Shard(0) if given is None else given
+    if not isinstance(placement, Shard):
+        raise ValueError(
+            f"shard_placement_fn must return a Shard or None, not {placement!r}"
+        )
+    if parameter.ndim == 0:
+        return Replicate()
+    dim = placement.dim + parameter.ndim if placement.dim < 0 else placement.dim
+    return Shard(dim)
+
+
+@overload
+def _apply(module: M, *rest: Any) -> M: ...
+@overload
+def _apply(module: Sequence[M], *rest: Any) -> list[M]: ...
+def _apply(
+    module: Any,
+    place: Callable[[Any], Spread],
+    policy: MixedPrecisionPolicy,
+    reshard: bool | int | None,
+    ignored: Iterable[Any] | None,
+    base: type,
+    prefix: str,
+) -> Any:
+    modules = [module] if isinstance(module, Module) else list(module)
+    for each in modules:
+        if isinstance(each, ModuleList | ModuleDict):
+            raise ValueError(
+                "fully_shard does not support containers that do not implement "
+                f"forward: {each}"
+            )
+        if state_of(each) is not None:
+            raise AssertionError(
+                "Each distinct composable distributed API can only be applied to a "
+                f"module once: {type(each).__name__} is under fully_shard already"
+            )
+    left_out = {id(parameter) for parameter in ignored or ()}
+    managed = _managed(modules)
+    spreads = [
+        (owners, parameter, place(parameter))
+        for parameter, owners in _parameters(managed, left_out)
+    ]
+    for _, parameter, spread in spreads:  # all errors come before anything changes
+        spread.layout(parameter)
+    group = Group(
+        [
+            Sharded(owners, parameter, spread, policy.param_dtype)
+            for owners, parameter, spread in spreads
+        ],
+        policy,
+    )
+    State(modules, group, reshard)
+    for each in modules:
+        become(each, base, prefix)
+    return module
+
+
+def _managed(modules: Sequence[Module]) -> list[Module]:
+    """Return the modules below that no other `fully_shard` has."""
+    found: list[Module] = []
+    seen: set[int] = set()
+
+    def visit(module: Module) -> None:
+        if id(module) in seen or state_of(module) is not None:
+            return
+        seen.add(id(module))
+        found.append(module)
+        for child in module.children():
+            visit(child)
+
+    for module in modules:
+        visit(module)
+    return found
+
+
+def _parameters(
+    modules: Sequence[Module], left_out: set[int]
+) -> list[tuple[Any, Owners]]:
+    """Return each parameter once, with all the places where it is."""
+    owners: dict[int, tuple[Any, Owners]] = {}
+    for module in modules:
+        for name, parameter in module._parameters.items():
+            if parameter is None or id(parameter) in left_out:
+                continue
+            owners.setdefault(id(parameter), (parameter, []))[1].append((module, name))
+    return list(owners.values())
+
+
+fully_shard.state = state_of  # type: ignore[attr-defined]

@@ -1,0 +1,237 @@
+"""The parameters of one `fully_shard` call: gathered together, reduced together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dtensor import DeviceMesh, DTensor, Layout, Replicate, no_grad, redistribute
+from dtensor._C import queue_callback
+from dtensor.fsdp._parameter import Sharded, reduced_placements
+from dtensor.fsdp.policies import MixedPrecisionPolicy
+
+__all__ = ["Group", "Switches"]
+
+
+@dataclass
+class Switches:
+    """What the methods of `FSDPModule` set."""
+
+    gradient_sync: bool = True
+    all_reduce: bool = True
+    reshard_after_backward: bool = True
+    unshard_in_backward: bool = True
+    last_backward: bool = True
+    divide_factor: float | None = None
+    force_sum: bool = False
+    all_reduce_hook: Callable[[Any], None] | None = None
+
+
+class Group:
+    """Parameters that are gathered by one all_gather and reduced by one reduce_scatter.
+
+    Parameters
+    ----------
+    parameters : list of Sharded
+    policy : MixedPrecisionPolicy
+    """
+
+    def __init__(self, parameters: list[Sharded], policy: MixedPrecisionPolicy) -> None:
+        self.parameters = parameters
+        self.policy = policy
+        self.switches = Switches()
+        self.reshard_after_forward: bool | int = True
+        self.is_full = False
+        self.in_backward = False
+        self.prefetch: tuple[list[Group], list[Group]] = ([], [])
+        self._coming: list[list[DTensor]] | None = None
+        self._waits: set[int] = set()
+        self._postponed: dict[int, DTensor] = {}  # to be all-reduced later
+        self._regroups: dict[DeviceMesh, DeviceMesh] = {}
+        for parameter in parameters:
+            if parameter.full.requires_grad:
+                parameter.full.register_post_accumulate_grad_hook(self._arrived)
+
+    def _by_mesh(self) -> list[list[Sharded]]:
+        """Return the parameters in lists that can move together."""
+        lists: dict[tuple[DeviceMesh, Any], list[Sharded]] = {}
+        for p in self.parameters:
+            lists.setdefault((p.layout.mesh, p.compute_dtype), []).append(p)
+        return list(lists.values())
+
+    # --- whole and spread -------------------------------------------------------------
+
+    @no_grad()
+    def unshard(self, async_op: bool = False) -> None:
+        """Gather the parameters; with `async_op` only begin. Collective."""
+        if self.is_full or self._coming is not None:
+            return
+        self._coming = [
+            redistribute(
+                [(p.sharded if p.held is None else p.held).detach() for p in together],
+                together[0].gathered.mesh,
+                [p.gathered.with_dtype(p.compute_dtype) for p in together],
+                async_op=async_op,
+                forward_dtype=together[0].compute_dtype,
+            )
+            for together in self._by_mesh()
+        ]
+
+    def wait(self) -> None:
+        """Have the modules use what was gathered."""
+        if self._coming is None:
+            return
+        for together, gathered in zip(self._by_mesh(), self._coming, strict=True):
+            for parameter, whole in zip(together, gathered, strict=True):
+                parameter.fill(whole)
+                parameter.held = None
+        self._coming = None
+        self.is_full = True
+        for parameter in self.parameters:
+            parameter.show(parameter.full)
+
+    def reshard(self, write_back: bool = False) -> None:
+        """Give the gathered parameters back, or what was written to them; no sending."""
+        self.wait()
+        if not self.is_full:
+            return
+        self.is_full = False
+        if write_back:
+            for parameter in self.parameters:
+                parameter.write_back()
+        for parameter in self.parameters:
+            parameter.show(parameter.sharded)
+            parameter.drop()
+
+    @no_grad()
+    def hold(self, count: int) -> None:
+        """Keep the parameters spread over groups of `count` ranks until backward."""
+        for p in self.parameters:
+            local = p.full.detach()
+            local = local.to_local() if isinstance(local, DTensor) else local
+            layout = p.gathered.with_dtype(p.compute_dtype)
+            whole = DTensor(local, layout, requires_grad=False)
+            placements = list(p.layout.placements)
+            placements[: p.outer - 1] = [Replicate()] * p.outer
+            held = whole.redistribute(self._regrouped(p, count), placements)
+            p.held = held.copy()
+
+    def _regrouped(self, p: Sharded, count: int) -> DeviceMesh:
+        """Return the mesh of a parameter with its sharding dim in groups of `count`."""
+        mesh = p.layout.mesh
+        if mesh not in self._regroups:
+            shape, dim = mesh.shape, p.outer - 1
+            ranks = mesh.ranks.reshape(*shape[:dim], -1, count, *shape[dim + 1 :])
+            self._regroups[mesh] = DeviceMesh("cpu", ranks)
+        return self._regroups[mesh]
+
+    # --- around forward and backward --------------------------------------------------
+
+    def before_forward(self) -> None:
+        """Gather, unless it is done; begin with those that are to come next."""
+        self.unshard()
+        self.wait()
+        for group in self.prefetch[0]:
+            group.unshard(async_op=True)
+
+    def after_forward(self) -> None:
+        """Give back what the module was computed with, unless backward is under way."""
+        after = self.reshard_after_forward
+        if self.in_backward or after is False:
+            return
+        if after is not True:
+            self.hold(int(after))
+        self.reshard()
+
+    def before_backward(self) -> None:
+        """Gather again, when the gradient of an output comes."""
+        if not self.in_backward:
+            self.in_backward = True
+            self._waits = {id(p.full) for p in self.parameters if p.full.requires_grad}
+            queue_callback(self.after_backward)
+        if self.switches.unshard_in_backward:
+            self.unshard()
+            self.wait()
+        for group in self.prefetch[1]:
+            group.unshard(async_op=True)
+
+    def _arrived(self, full: Any) -> None:
+        """Reduce, when the last of the parameters has its gradient."""
+        self._waits.discard(id(full))
+        if self.in_backward and not self._waits:
+            self._finish()
+
+    def after_backward(self) -> None:
+        """Reduce what has come, where some parameters were not used."""
+        if self.in_backward and self._waits:
+            self._finish()
+        self.in_backward = False
+
+    def forget_run(self) -> None:
+        """Begin anew after an exception."""
+        self.in_backward = False
+        self._waits = set()
+        self._postponed.clear()
+        self.reshard()
+        for p in self.parameters:
+            p.held, p.full.grad = None, None
+
+    def _finish(self) -> None:
+        self._waits = set()
+        if self.switches.reshard_after_backward:
+            self.reshard()
+        if self.switches.gradient_sync:
+            self.reduce()
+
+    @no_grad()
+    def reduce(self) -> None:
+        """Add up the gradients of the ranks, each rank its part. Collective."""
+        lists: dict[tuple[DeviceMesh, Any], list[tuple[Sharded, DTensor]]] = {}
+        scaled = self.switches.divide_factor is not None or self.switches.force_sum
+        for p in self.parameters:
+            if p.full.grad is None:
+                continue
+            grad = p.take_gradient("sum" if scaled else "avg")
+            lists.setdefault((grad.device_mesh, grad.dtype), []).append((p, grad))
+        for together in lists.values():
+            self._reduce_together(together, scaled)
+
+    def _reduce_together(
+        self, together: list[tuple[Sharded, DTensor]], scaled: bool
+    ) -> None:
+        """Reduce gradients that can move together, by one collective."""
+        dtype = self.policy.reduce_dtype
+        mesh = together[0][1].device_mesh
+        late = not self.switches.all_reduce or any(
+            id(p) in self._postponed for p, _ in together
+        )
+        moved = redistribute(
+            [grad for _, grad in together],
+            mesh,
+            [self._target(p, grad, late) for p, grad in together],
+            forward_dtype=dtype,
+        )
+        for (p, _), grad in zip(together, moved, strict=True):
+            if late:
+                before = self._postponed.pop(id(p), None)
+                grad = grad if before is None else before + grad
+                if not self.switches.all_reduce:
+                    self._postponed[id(p)] = grad
+                    continue
+                grad = grad.redistribute(mesh, p.layout.with_dtype(grad.dtype))
+            if scaled:
+                factor = self.switches.divide_factor or p.spread.mesh.size()
+                grad = grad * (1 / factor)
+            if self.switches.all_reduce_hook is not None:
+                self.switches.all_reduce_hook(grad.to_local())
+            p.add_gradient(grad)
+
+    def _target(self, p: Sharded, grad: DTensor, late: bool) -> Layout:
+        """Return where a gradient goes; `late`: still as addends of the replicas."""
+        dtype = self.policy.reduce_dtype
+        target = p.layout.with_dtype(grad.dtype if dtype is None else dtype)
+        if not late:
+            return target
+        op = grad.placements[0].reduce_op  # type: ignore[attr-defined]
+        return target.with_placements(
+            reduced_placements(tuple(target.placements), p.outer - 1, op)
+        )

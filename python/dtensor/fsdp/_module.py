@@ -1,0 +1,170 @@
+"""The methods that a module gets by `fully_shard`, and its class."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dtensor.fsdp._group import Group
+from dtensor.fsdp._state import State, state_of
+from dtensor.nn import Module
+
+__all__ = ["FSDPModule", "UnshardHandle", "become"]
+
+
+class UnshardHandle:
+    """What `FSDPModule.unshard` gives with ``async_op=True``."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def wait(self) -> None:
+        """Wait until the parameters are there, and have the module use them."""
+        self._group.wait()
+
+
+class FSDPModule:
+    """A module under `fully_shard`: its class is a subclass of this one and its own.
+
+    The methods that begin with ``set_`` hold for all modules below too where they have
+    the argument `recurse`, which is True by default.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make an instance of the class that it was, as slices of a Sequential do."""
+        plain = cls.__mro__[2]
+        made = plain.__new__(plain)
+        made.__init__(*args, **kwargs)  # type: ignore[misc]
+        return made
+
+    def _state(self) -> State:
+        state = state_of(self)  # type: ignore[arg-type]
+        if state is None:
+            raise RuntimeError(f"No FSDP state found on {type(self).__name__}")
+        return state
+
+    def _groups(self, recurse: bool) -> list[Group]:
+        modules = self.modules() if recurse else [self]  # type: ignore[attr-defined]
+        states = [state_of(module) for module in modules]
+        return [state.group for state in states if state is not None]
+
+    def reshard(self) -> None:
+        """Give the gathered parameters back; not collective."""
+        self._state().group.reshard()
+
+    def unshard(self, async_op: bool = False) -> UnshardHandle | None:
+        """Gather the parameters. Collective over the mesh.
+
+        Parameters
+        ----------
+        async_op : bool, default False
+            Only begin, and return what waits for the end; else forward does.
+        """
+        group = self._state().group
+        group.unshard(async_op)
+        if async_op:
+            return UnshardHandle(group)
+        group.wait()
+        return None
+
+    def set_is_last_backward(self, is_last_backward: bool) -> None:
+        """Say whether the next backward is the last before the optimizer's step."""
+        for group in self._groups(True):
+            group.switches.last_backward = is_last_backward
+
+    def set_requires_gradient_sync(
+        self, requires_gradient_sync: bool, *, recurse: bool = True
+    ) -> None:
+        """Reduce gradients after backward, or keep them whole for the next one."""
+        for group in self._groups(recurse):
+            group.switches.gradient_sync = requires_gradient_sync
+
+    def set_requires_all_reduce(
+        self, requires_all_reduce: bool, *, recurse: bool = True
+    ) -> None:
+        """On a mesh of two dims, reduce over the replicas too, or keep the addends."""
+        for group in self._groups(recurse):
+            group.switches.all_reduce = requires_all_reduce
+
+    def set_reshard_after_forward(
+        self, reshard_after_forward: bool, recurse: bool = True
+    ) -> None:
+        """Give parameters back after forward, or keep them until backward."""
+        modules = self.modules() if recurse else [self]  # type: ignore[attr-defined]
+        for module in modules:
+            state = state_of(module)
+            if state is not None:
+                state.reshard = reshard_after_forward
+                state.group.reshard_after_forward = reshard_after_forward
+
+    def set_reshard_after_backward(
+        self, reshard_after_backward: bool, *, recurse: bool = True
+    ) -> None:
+        """Give parameters back after backward, or keep them for the next forward."""
+        for group in self._groups(recurse):
+            group.switches.reshard_after_backward = reshard_after_backward
+
+    def set_modules_to_forward_prefetch(self, modules: Sequence["FSDPModule"]) -> None:
+        """Begin to gather these modules too when forward comes to this one."""
+        self._state().group.prefetch[0][:] = _groups_of(modules)
+
+    def set_modules_to_backward_prefetch(self, modules: Sequence["FSDPModule"]) -> None:
+        """Begin to gather these modules too when backward comes to this one."""
+        self._state().group.prefetch[1][:] = _groups_of(modules)
+
+    def set_all_reduce_hook(self, hook: Callable[[Any], None]) -> None:
+        """Call ``hook(gradient)`` on this rank's part of each reduced gradient."""
+        self._state().group.switches.all_reduce_hook = hook
+
+    def set_gradient_divide_factor(self, factor: float) -> None:
+        """Divide the sum of gradients by `factor`, not by the number of ranks."""
+        self._state().group.switches.divide_factor = factor
+
+    def set_reduce_scatter_divide_factor(self, factor: float) -> None:
+        """Do as `set_gradient_divide_factor`, its newer name."""
+        self.set_gradient_divide_factor(factor)
+
+    def set_force_sum_reduction_for_comms(self, enable: bool) -> None:
+        """Reduce by sums, and divide afterwards."""
+        for group in self._groups(True):
+            group.switches.force_sum = enable
+
+    def set_unshard_in_backward(self, unshard_in_backward: bool) -> None:
+        """Gather in backward, or not, where no gradient needs the parameters."""
+        self._state().group.switches.unshard_in_backward = unshard_in_backward
+
+    def set_post_optim_event(self, event: object) -> None:
+        """Do nothing: there are no streams to wait for."""
+
+    def set_allocate_memory_from_process_group_for_comm(self, enable: bool) -> None:
+        """Do nothing: all memory is the library's own."""
+
+    def reset_iter_state(self) -> None:
+        """Begin anew after an exception in forward or backward."""
+        for group in self._groups(True):
+            group.forget_run()
+
+
+def _groups_of(modules: Sequence[FSDPModule]) -> list[Group]:
+    for module in modules:
+        if not isinstance(module, FSDPModule):
+            raise ValueError(f"Expects FSDPModule but got {type(module)}:\n{module}")
+    return [module._state().group for module in modules]
+
+
+def _refuse_copy(self: Module, memo: object) -> Any:
+    raise AssertionError(
+        "FSDP does not support deepcopy. Please use state dict for serialization."
+    )
+
+
+_classes: dict[tuple[type, type], type] = {}
+
+
+def become(module: Module, base: type, prefix: str) -> None:
+    """Make a module one of a class that has the methods of `base` too."""
+    cls = type(module)
+    key = (cls, base)
+    if key not in _classes:
+        _classes[key] = type(
+            f"{prefix}{cls.__name__}", (base, cls), {"__deepcopy__": _refuse_copy}
+        )
+    module.__class__ = _classes[key]

@@ -1,0 +1,103 @@
+"""What happens around the forward of a module under `fully_shard`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dtensor import Tensor, is_grad_enabled
+from dtensor._nested import mapped
+from dtensor.fsdp._group import Group
+from dtensor.nn import Module
+
+__all__ = ["State", "state_of"]
+
+
+class State:
+    """Of one `fully_shard` call: its modules, its group, and the hooks on both."""
+
+    def __init__(
+        self, modules: Sequence[Module], group: Group, reshard: bool | int | None
+    ) -> None:
+        self.modules = list(modules)
+        self.group = group
+        self.reshard = reshard
+        self.is_root: bool | None = None
+        self._left: set[int] = set()
+        self._inside = False
+        for module in modules:
+            vars(module)["_fsdp_state"] = self
+            module.register_forward_pre_hook(
+                self.before_forward, prepend=True, with_kwargs=True
+            )
+            module.register_forward_hook(self.after_forward)
+            module.register_state_dict_pre_hook(self._to_sharded)
+            module.register_load_state_dict_pre_hook(self._to_sharded)
+
+    def _to_sharded(self, *ignored: Any) -> None:
+        self.group.reshard()
+
+    def find_root(self) -> None:
+        """Make the first module whose forward is called the root of those below it.
+
+        Backward begins with the root, which therefore stays whole by default.
+        """
+        if self.is_root is not None:
+            return
+        self.is_root = True
+        self.group.reshard_after_forward = (
+            False if self.reshard is None else self.reshard
+        )
+        for module in self.modules:
+            for below in module.modules():
+                state = state_of(below)
+                if state is not None and state is not self:
+                    state.is_root = False
+                    state.group.reshard_after_forward = (
+                        True if state.reshard is None else state.reshard
+                    )
+
+    def before_forward(
+        self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Gather the parameters and cast the inputs."""
+        self.find_root()
+        if not self._left:
+            self._left = {id(m) for m in self.modules}
+            self.group.before_forward()
+        policy = self.group.policy
+        if policy.cast_forward_inputs and policy.param_dtype is not None:
+            args, kwargs = _cast((args, kwargs), policy.param_dtype)
+        return args, kwargs
+
+    def after_forward(self, module: Module, args: Any, output: Any) -> Any:
+        """Give the parameters back, and be told when backward comes here."""
+        self._left.discard(id(module))
+        if not self._left:
+            self.group.after_forward()
+        if self.group.policy.output_dtype is not None:
+            output = _cast(output, self.group.policy.output_dtype)
+        if is_grad_enabled():
+            mapped(output, Tensor, self._watch)
+        return output
+
+    def _watch(self, output: Tensor) -> Tensor:
+        if output.requires_grad:
+            output.register_hook(lambda grad: self.group.before_backward())
+        return output
+
+
+def state_of(module: Module) -> State | None:
+    """Return the state of a module that `fully_shard` was applied to."""
+    state: State | None = vars(module).get("_fsdp_state")
+    return state
+
+
+def _cast(values: Any, dtype: Any) -> Any:
+    """Return values with their floating-point tensors in a dtype."""
+    wanted = np.dtype(dtype)
+
+    def cast(x: Any) -> Any:
+        return x.astype(wanted) if x.dtype.kind == "f" and x.dtype != wanted else x
+
+    return mapped(values, Tensor, cast)

@@ -1,0 +1,62 @@
+"""How `fully_shard` treats dtypes and memory: torch's policies."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy.typing as npt
+
+from dtensor import DeviceMesh, Placement
+
+__all__ = [
+    "CPUOffloadPolicy",
+    "MixedPrecisionPolicy",
+    "OffloadPolicy",
+    "ShardPlacementResult",
+]
+
+
+@dataclass(frozen=True)
+class MixedPrecisionPolicy:
+    """In which dtypes a module computes and communicates.
+
+    Attributes
+    ----------
+    param_dtype : dtype_like, optional
+        Of the gathered parameters; default: their own.
+    reduce_dtype : dtype_like, optional
+        Of the gradients while they are reduced; default: as they are computed.
+    output_dtype : dtype_like, optional
+        What the floating-point outputs of the module's forward are cast to.
+    cast_forward_inputs : bool
+        Whether floating-point inputs are cast to `param_dtype`.
+    """
+
+    param_dtype: npt.DTypeLike | None = None
+    reduce_dtype: npt.DTypeLike | None = None
+    output_dtype: npt.DTypeLike | None = None
+    cast_forward_inputs: bool = True
+
+
+@dataclass
+class OffloadPolicy:
+    """Parameters stay where they are."""
+
+
+@dataclass
+class CPUOffloadPolicy(OffloadPolicy):
+    """Parameters stay in the memory of the host, where they are anyway.
+
+    Attributes
+    ----------
+    pin_memory : bool
+        Of no account without an accelerator.
+    """
+
+    pin_memory: bool = True
+
+
+class ShardPlacementResult(NamedTuple):
+    """What a `shard_placement_fn` may give: a placement, on a mesh of its own."""
+
+    placement: Placement
+    mesh: DeviceMesh
