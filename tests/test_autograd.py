@@ -438,3 +438,24 @@ def test_backward_dtype_is_that_of_the_way_back(ranks):
         assert np.array_equal(x.grad.full_tensor(), expected)
 
     ranks(body)
+
+
+def test_elements_that_are_set_have_the_gradient_of_the_value(ranks):
+    def body():
+        for spread in (lambda a: tensor(a), lambda a: distribute_tensor(a, line(), [S0])):
+            x, v = spread(A).requires_grad_(), spread(A[:1] * 10).requires_grad_()
+            y = x * 2
+            y[1:] = v
+            y[0, 1] = 7.0
+            (y * y).sum().backward()
+            expected = 8 * A
+            expected[1:] = 0
+            expected[0, 1] = 0
+            assert np.array_equal(np.asarray(whole(x.grad)), expected)
+            assert np.array_equal(np.asarray(whole(v.grad)), 20 * A[:1])
+            with no_grad():
+                x[0] = 1
+            with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+                x[0] = 1
+
+    ranks(body)

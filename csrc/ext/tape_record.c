@@ -413,6 +413,16 @@ forget_history(PyObject *Py_UNUSED(module), PyObject *tensor)
     return Py_NewRef(tensor);
 }
 
+static PyObject *
+written(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "written takes a Tensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    tape_written((TensorObject *)tensor);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef ext_tape_methods[] = {
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS,
      "is_grad_enabled()\n--\n\nReturn whether operators are recorded in this thread."},
@@ -437,6 +447,10 @@ PyMethodDef ext_tape_methods[] = {
     {"forget_history", forget_history, METH_O,
      "forget_history(tensor, /)\n--\n\n"
      "Make a tensor a leaf without gradient; return it."},
+    {"written", written, METH_O,
+     "written(tensor, /)\n--\n\n"
+     "Note a write into a tensor, so that backward finds it if it needs what was "
+     "there."},
     {"hooks_of", hooks_of, METH_O,
      "hooks_of(tensor, /)\n--\n\n"
      "Return the list of (output, kind, function) that backward calls for a tensor."},

@@ -315,6 +315,8 @@ class Tensor:
     atan_: ClassVar[Callable[..., Any]]
     atanh: ClassVar[Operator]
     atanh_: ClassVar[Callable[..., Any]]
+    bernoulli: ClassVar[Callable[..., Any]]
+    bernoulli_: ClassVar[Callable[..., Any]]
     bitwise_and: ClassVar[Operator]
     bitwise_and_: ClassVar[Callable[..., Any]]
     bitwise_left_shift: ClassVar[Operator]
@@ -378,6 +380,7 @@ class Tensor:
     expand_as: ClassVar[Callable[..., Any]]
     expm1: ClassVar[Operator]
     expm1_: ClassVar[Callable[..., Any]]
+    exponential_: ClassVar[Callable[..., Any]]
     fill: ClassVar[Callable[..., Any]]
     fill_: ClassVar[Callable[..., Any]]
     fix: ClassVar[Operator]
@@ -480,6 +483,7 @@ class Tensor:
     nextafter_: ClassVar[Callable[..., Any]]
     nonzero: ClassVar[Callable[..., Any]]
     norm: ClassVar[Callable[..., Any]]
+    normal_: ClassVar[Callable[..., Any]]
     not_equal: ClassVar[Operator]
     outer: ClassVar[Operator]
     partition: ClassVar[Callable[..., Any]]
@@ -491,6 +495,7 @@ class Tensor:
     put: ClassVar[Callable[..., Any]]
     rad2deg: ClassVar[Operator]
     rad2deg_: ClassVar[Callable[..., Any]]
+    random_: ClassVar[Callable[..., Any]]
     ravel: ClassVar[Operator]
     reciprocal: ClassVar[Operator]
     reciprocal_: ClassVar[Callable[..., Any]]
@@ -561,6 +566,7 @@ class Tensor:
     type_as: ClassVar[Callable[..., Any]]
     unbind: ClassVar[Callable[..., Any]]
     unflatten: ClassVar[Operator]
+    uniform_: ClassVar[Callable[..., Any]]
     unsqueeze: ClassVar[Operator]
     var: ClassVar[Callable[..., Any]]
     vdot: ClassVar[Operator]
@@ -897,6 +903,7 @@ def record_write(
 ) -> None: ...
 def check_write(name: str, target: Tensor, values: tuple[Any, ...], /) -> None: ...
 def hooks_of(tensor: Tensor, /) -> list[tuple[int, str, Callable[[Any], Any]]]: ...
+def written(tensor: Tensor, /) -> None: ...
 def save(tensor: Tensor, /) -> Saved: ...
 def operand_of(tensor: Tensor, /) -> Operand: ...
 def forget_history(tensor: Tensor, /) -> Tensor: ...
@@ -931,3 +938,72 @@ def install(
     fallback: Callable[..., Any],
     ufunc_method: Callable[..., Any],
 ) -> None: ...
+
+# --- random arrays --------------------------------------------------------------------
+
+_State = npt.NDArray[np.uint64]
+
+def random_take(
+    state: _State, kind: str, dtype: npt.DTypeLike, count: int, /
+) -> _State: ...
+def random_part(
+    state: _State,
+    kind: str,
+    a: Any,
+    b: Any,
+    dtype: npt.DTypeLike,
+    where: Layout | _Shape,
+    /,
+) -> npt.NDArray[Any]: ...
+def random_fill(
+    state: _State,
+    kind: str,
+    a: Any,
+    b: Any,
+    array: npt.NDArray[Any],
+    layout: Layout | None,
+    /,
+) -> None: ...
+def random_dropout(
+    x: npt.NDArray[Any], state: _State, p: float, layout: Layout | None, /
+) -> npt.NDArray[Any]: ...
+def random_permutation(state: _State, count: int, /) -> npt.NDArray[np.int64]: ...
+def random_check(what: str, state: _State, mesh: Mesh, /) -> None: ...
+
+# --- kernels --------------------------------------------------------------------------
+
+@final
+class Kernel:
+    def __call__(self, *args: Any) -> Any: ...
+
+def kernel(name: str, /) -> Kernel: ...
+def _set_kernel_level(level: int, /) -> int: ...
+def adam_steps(
+    params: list[Tensor],
+    grads: list[Tensor],
+    means: list[Tensor],
+    squares: list[Tensor],
+    peaks: list[Tensor] | None,
+    steps: list[float],
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    decoupled: bool,
+    maximize: bool,
+    /,
+) -> list[int]: ...
+def sgd_steps(
+    params: list[Tensor],
+    grads: list[Tensor],
+    velocities: list[Tensor] | None,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    maximize: bool,
+    first: bool,
+    /,
+) -> list[int]: ...

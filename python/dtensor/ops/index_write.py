@@ -9,27 +9,26 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._basic import basic, held, whole, window
 from dtensor.ops._index import At, Gap, Mask, New, Pick, Span, Term, check_bounds, parse
 from dtensor.ops._parts import (
-    aligned,
     find,
     inside,
     is_strided,
     key_of,
     local,
-    make,
     move,
     place,
     plain,
     values_of,
 )
 from dtensor.ops._pick import first_result_dim, with_mask
-from dtensor.ops.index import basic, getitem, held, whole, window
+from dtensor.ops._written import PICK, Value, brought, fitted, write_view
+from dtensor.ops.index import getitem
 
-__all__ = ["brought", "setitem"]
+__all__ = ["setitem"]
 
 Array = npt.NDArray[Any]
-Value = Array | _C.DTensor
 ALL = slice(None)
 
 
@@ -55,8 +54,48 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     IndexError, ValueError
         What NumPy raises; on every rank, before anything is written.
     """
+    if _C.is_grad_enabled() and (x.requires_grad or _requires_grad(value)):
+        _set_recorded(x, index, value)
+    else:
+        _write(x, index, value)
+        _C.written(x)
+
+
+def _requires_grad(value: Any) -> bool:
+    return isinstance(value, _C.Tensor) and value.requires_grad
+
+
+def _set_recorded(x: Any, index: Any, value: Any) -> None:
+    """Write, and record that the elements there are those of the value from now on."""
+    wants, shape = (x.requires_grad, _requires_grad(value)), np.shape(value)
+    _C.check_write("setitem", x, (x, value))
+    before = _C.set_recording(False)
+    try:
+        _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
+    finally:
+        _C.set_recording(before)
+
+    def back(grad: Any) -> tuple[Any, Any]:
+        rest = None
+        if wants[0]:
+            rest = grad * 1
+            setitem(rest, index, 0)
+        return rest, _of_value(grad, index, shape) if wants[1] else None
+
+    _C.record_write("setitem", back, (x, value))
+
+
+def _of_value(grad: Any, index: Any, shape: tuple[int, ...]) -> Any:
+    """Return the gradient of a value, with the leading dims of length 1 that it has."""
+    found = getitem(grad, index)
+    return (
+        found[(None,) * (len(shape) - found.ndim)] if len(shape) > found.ndim else found
+    )
+
+
+def _write(x: Any, index: Any, value: Any) -> None:
     if not isinstance(x, _C.DTensor):
-        np.asarray(x)[whole(index)] = whole(value)
+        np.asarray(x.detach())[whole(index)] = whole(value)
     elif not _C.begin_write(x):
         _set(x, index, value)
     else:
@@ -78,7 +117,7 @@ def _set(x: _C.DTensor, index: Any, value: Any) -> None:
     if any(_is_odd(x, term) for term in terms):
         _write_whole(x, index, value)
     elif not any(isinstance(term, Pick | Mask) for term in terms):
-        _write_view(x, terms, value)
+        write_view(x, terms, value)
     elif _is_spread(x, terms, value):
         _write_mask(x, terms, value)
     else:
@@ -147,7 +186,7 @@ def _write_through(x: _C.DTensor, index: tuple[Any, ...], value: Value) -> bool:
     return True
 
 
-# --- the value, in the shape and layout of what it is written to ----------------------
+# --- writing --------------------------------------------------------------------------
 
 
 def _is_odd(x: _C.DTensor, term: Term) -> bool:
@@ -157,99 +196,6 @@ def _is_odd(x: _C.DTensor, term: Term) -> bool:
     if isinstance(term, Span) and term.size == x.shape[term.dim]:
         return False
     return isinstance(term, Span | At) and is_strided(x.layout, term.dim)
-
-
-COPY = "could not broadcast input array from shape {} into shape {}"
-PICK = (
-    "shape mismatch: value array of shape {} could not be broadcast to indexing "
-    "result of shape {}"
-)
-
-
-MASK = (
-    "NumPy boolean array indexing assignment cannot assign {} input values to the {} "
-    "output values where the mask is true"
-)
-
-
-def _fitted(value: Value, terms: Sequence[Term], sentence: str = COPY) -> Value:
-    """Return a value with a dim for each slice and integer, of its length or 1.
-
-    Parameters
-    ----------
-    value : array or DTensor
-        Aligned to the end of the result, in which slices and new dims are dims, and
-        integers are not. Backward slices reverse it.
-    terms : sequence of Term
-        The index.
-    sentence : str
-        Of the ValueError if it does not fit.
-    """
-    result = [t for t in terms if isinstance(t, Span | New)]
-    lengths = tuple(t.size if isinstance(t, Span) else 1 for t in result)
-    extra = max(0, value.ndim - len(lengths))
-    own = value.shape[extra:]
-    ends = lengths[len(lengths) - len(own) :]
-    fits = all(n in (1, full) for n, full in zip(own, ends, strict=True))
-    if not fits or value.shape[:extra] != (1,) * extra:
-        raise ValueError(sentence.format(_shown(value.shape), _shown(lengths)))
-    missing = len(lengths) - len(own)
-    index: list[Any] = [0] * extra
-    for term in terms:
-        if isinstance(term, At):
-            index.append(None)
-        elif missing > 0 and isinstance(term, Span | New):
-            missing -= 1
-            index += [None] * isinstance(term, Span)
-        elif isinstance(term, New):
-            index.append(0)
-        elif isinstance(term, Span):
-            index.append(slice(None, None, -1) if term.step < 0 else ALL)
-    if all(item == ALL for item in index):
-        return value
-    fitted: Value = value[(*index, ...)]
-    return fitted
-
-
-def _shown(shape: Sequence[int]) -> str:
-    """Return a shape as NumPy's errors show it."""
-    return f"({','.join(map(str, shape))}{',' * (len(shape) == 1)})"
-
-
-def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Array:
-    """Return this rank's part of a value that is to be written to parts of a layout.
-
-    `dims`: dims of the layout -> dims of the value. Where the value has length 1, or
-    the layout cuts another dim, all of the value is there.
-    """
-    same = {d: v for d, v in dims.items() if to.shape[d] == value.shape[v]}
-    alike = aligned(to, value.shape, same, value.dtype)
-    if not to.is_partial:
-        if isinstance(value, _C.DTensor):
-            return local(move("setitem", value, alike))
-        return value[key_of(alike)] if inside(alike) else value
-    addends = aligned(to, value.shape, same, dtype, partial=True)
-    if not isinstance(value, _C.DTensor):
-        return local(place(value.astype(dtype), addends))
-    if value.dtype != dtype:
-        part = local(move("setitem", value, alike)).astype(dtype)
-        value = make(part, alike.with_dtype(dtype))
-    return local(move("setitem", value, addends))
-
-
-# --- writing --------------------------------------------------------------------------
-
-
-def _write_view(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
-    """Write to slices: nothing but the value is moved, to the parts of the slices."""
-    if value.ndim and all(isinstance(t, At) for t in terms):
-        np.empty(1, x.dtype)[0] = np.zeros(value.shape)  # raises
-    windows = [window(t) for t in terms if isinstance(t, Span | At)]
-    layout = basic(x, windows).layout
-    fitted = _fitted(value, terms)
-    part = brought(fitted, layout, {d: d for d in range(x.ndim)}, x.dtype)
-    if inside(layout):
-        local(x)[tuple(held(x.layout, w)[0] for w in windows)] = part
 
 
 def _is_spread(x: _C.DTensor, terms: Sequence[Term], value: Value) -> bool:
@@ -273,11 +219,16 @@ def _write_mask(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
     result = [Span(-1, 0, 1, 1) if k == dim else t for k, t in enumerate(terms)]
     dims = {d: d for d in range(dim)}
     dims |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, x.ndim)}
-    fitted = _fitted(value, result, PICK)
-    part = brought(fitted, x.layout, dims, x.dtype)
+    part = brought(fitted(value, result, PICK), x.layout, dims, x.dtype)
     _, chosen = with_mask("setitem", x, mask, dim, x.layout)
     if inside(x.layout):
         local(x)[(ALL,) * dim + (chosen,)] = part
+
+
+MASK = (
+    "NumPy boolean array indexing assignment cannot assign {} input values to the {} "
+    "output values where the mask is true"
+)
 
 
 def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
@@ -296,12 +247,12 @@ def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
     keys = [_KEYS.get(type(t), "array") for t in terms]
     rest = [t for t in terms if isinstance(t, Span | New)]
     at = first_result_dim(keys)
-    fitted = _fitted(value, [*rest[:at], *new, *rest[at:]], PICK)
+    whole_value = fitted(value, [*rest[:at], *new, *rest[at:]], PICK)
     at = sum(isinstance(t, Span) for t in rest[:at])
     kept = [t.dim for t in rest if isinstance(t, Span)]
     dims = {d: k if k < at else k + len(new) for k, d in enumerate(kept)}
     windows = [_window_of(x, t) for t in terms if isinstance(t, Span | At | Pick)]
-    part = brought(fitted, basic(x, windows).layout, dims, x.dtype)
+    part = brought(whole_value, basic(x, windows).layout, dims, x.dtype)
     if not inside(x.layout):
         return
     here = local(x)[tuple(held(x.layout, w)[0] for w in windows)]
