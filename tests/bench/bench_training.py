@@ -1,0 +1,115 @@
+# ranks: 1 2
+"""What a step of training costs beside PyTorch with gloo: time, and peak memory.
+
+A GPT of 4 layers, width 256, 8 heads, on 8 pieces of 128 bytes, with AdamW in float32:
+on one process, tensor parallel and fully sharded on two. One thread a rank; both sides
+take turns. PyTorch runs in processes of its own: ``pip install torch==2.13.0`` into
+this environment, or into another one, whose Python DTENSOR_TORCH_PYTHON then names.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before NumPy reads them
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402
+from mpi4py import MPI  # noqa: E402
+from training_model import Steps  # noqa: E402
+
+import dtensor  # noqa: E402
+from dtensor import init_device_mesh  # noqa: E402
+
+COMM = MPI.COMM_WORLD
+TORCH_PYTHON = "DTENSOR_TORCH_PYTHON"
+AIMS = {"one": 1.1, "tp": 0.65, "fsdp": 0.9}
+
+
+class Torch:
+    """PyTorch's rank beside this one."""
+
+    def __init__(self, file: str) -> None:
+        python = os.environ.get(TORCH_PYTHON, sys.executable)
+        script = Path(__file__).with_name("torch_training.py")
+        words = [python, str(script), str(COMM.rank), str(COMM.size), file]
+        keep = {
+            k: v for k, v in os.environ.items() if not k.startswith(("OMPI", "PMI"))
+        }
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=keep
+        )
+        self.version = self._line()
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def ask(self, form: str, what: object) -> float:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{form} {what}\n")
+        self.process.stdin.flush()
+        return float(self._line())
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def slower(value: float) -> float:
+    """Return what the slower rank took."""
+    return float(COMM.allreduce(value, MPI.MAX))
+
+
+def measure(form: str, steps: Any, torch: Torch | None, rounds: int) -> None:
+    ours, theirs = [], []
+    steps.seconds(2)
+    if torch is not None:
+        torch.ask(form, 2)
+    for _ in range(rounds):
+        COMM.Barrier()
+        ours.append(slower(steps.seconds(2)))
+        COMM.Barrier()
+        if torch is not None:
+            theirs.append(slower(torch.ask(form, 2)))
+    peak = slower(steps.peak())
+    line = f"{form:5} ours {np.median(ours) * 1e3:7.1f} ms {peak / 2**20:6.1f} MiB"
+    if torch is not None:
+        their_peak = slower(torch.ask(form, "peak"))
+        ratio = np.median(np.array(ours) / np.array(theirs))
+        line += (
+            f"   torch {np.median(theirs) * 1e3:7.1f} ms {their_peak / 2**20:6.1f} MiB"
+            f"   ratio {ratio:.2f} (aim {AIMS[form]})   memory {peak / their_peak:.2f}"
+        )
+    if COMM.rank == 0:
+        print(line, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    processors = sorted(os.sched_getaffinity(0))
+    if COMM.size <= len(processors):
+        os.sched_setaffinity(0, {processors[COMM.rank]})
+    mesh = init_device_mesh("cpu", (COMM.size,))
+    with tempfile.TemporaryDirectory() as folder:
+        file = COMM.bcast(str(Path(folder) / "meet"))
+        torch = Torch(file)
+        there = all(COMM.allgather(torch.version != ""))
+        if COMM.rank == 0:
+            what = f"PyTorch {torch.version}" if there else f"no torch: {TORCH_PYTHON}"
+            print(f"{COMM.size} ranks, {what}, load {os.getloadavg()[0]:.1f}")
+        for form in ("one",) if COMM.size == 1 else ("tp", "fsdp"):
+            dtensor.random.manual_seed(0)
+            steps = Steps("dtensor", form, mesh, dtensor.as_tensor)
+            measure(form, steps, torch if there else None, options.rounds)
+        torch.end()
+        COMM.Barrier()
+
+
+main()

@@ -1,0 +1,155 @@
+"""The GPT of bench_training.py, written once for PyTorch and for dtensor."""
+
+import importlib
+import resource
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+LAYERS, WIDTH, HEADS, LENGTH, BATCH, VOCABULARY = 4, 256, 8, 128, 8, 256
+RATE = 1e-3
+NAMES = {
+    "torch": {
+        "nn": "torch.nn",
+        "F": "torch.nn.functional",
+        "optim": "torch.optim",
+        "parallel": "torch.distributed.tensor.parallel",
+        "tensor": "torch.distributed.tensor",
+        "fsdp": "torch.distributed.fsdp",
+    },
+    "dtensor": {
+        "nn": "dtensor.nn",
+        "F": "dtensor.nn.functional",
+        "optim": "dtensor.optim",
+        "parallel": "dtensor.parallel",
+        "tensor": "dtensor",
+        "fsdp": "dtensor.fsdp",
+    },
+}
+
+
+def library(name: str) -> SimpleNamespace:
+    """Return the modules of a library under the names that are used here."""
+    modules = {k: importlib.import_module(v) for k, v in NAMES[name].items()}
+    return SimpleNamespace(**modules)
+
+
+def model(lib: Any) -> Any:
+    """Return the GPT, made of a library's modules."""
+    nn, F = lib.nn, lib.F
+
+    class Attention(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            for name in ("wq", "wk", "wv", "wo"):
+                setattr(self, name, nn.Linear(WIDTH, WIDTH, bias=False))
+
+        def forward(self, x: Any) -> Any:
+            batch, length, _ = x.shape
+
+            def heads(y: Any) -> Any:
+                return y.reshape(batch, length, -1, WIDTH // HEADS).swapaxes(1, 2)
+
+            y = F.scaled_dot_product_attention(
+                heads(self.wq(x)), heads(self.wk(x)), heads(self.wv(x)), is_causal=True
+            )
+            return self.wo(y.swapaxes(1, 2).reshape(batch, length, -1))
+
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+            self.attention = Attention()
+            self.mlp = nn.Sequential(
+                nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH)
+            )
+
+        def forward(self, x: Any) -> Any:
+            x = x + self.attention(self.norm1(x))
+            return x + self.mlp(self.norm2(x))
+
+    class GPT(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tokens = nn.Embedding(VOCABULARY, WIDTH)
+            self.places = nn.Embedding(LENGTH, WIDTH)
+            self.blocks = nn.ModuleList([Block() for _ in range(LAYERS)])
+            self.norm = nn.LayerNorm(WIDTH)
+            self.output = nn.Linear(WIDTH, VOCABULARY, bias=False)
+
+        def forward(self, ids: Any, places: Any) -> Any:
+            x = self.tokens(ids) + self.places(places)
+            for block in self.blocks:
+                x = block(x)
+            return self.output(self.norm(x))
+
+    return GPT()
+
+
+def spread(lib: Any, made: Any, form: str, mesh: Any) -> Any:
+    """Make a model tensor-parallel ("tp"), sharded ("fsdp"), or leave it ("one")."""
+    if form == "tp":
+        column, row = lib.parallel.ColwiseParallel, lib.parallel.RowwiseParallel
+        plan = {f"attention.w{k}": column() for k in "qkv"}
+        plan |= {"attention.wo": row(), "mlp.0": column(), "mlp.2": row()}
+        for block in made.blocks:
+            lib.parallel.parallelize_module(block, mesh, dict(plan))
+    elif form == "fsdp":
+        for block in made.blocks:
+            lib.fsdp.fully_shard(block, mesh=mesh)
+        lib.fsdp.fully_shard(made, mesh=mesh)
+    return made
+
+
+class Steps:
+    """A model that can be stepped: of one library, in one form."""
+
+    def __init__(self, name: str, form: str, mesh: Any, as_tensor: Any) -> None:
+        lib = library(name)
+        rank, size = (mesh.get_rank(), mesh.size()) if form == "fsdp" else (0, 1)
+        rng = np.random.default_rng(0)
+        ids = rng.integers(0, VOCABULARY, (BATCH, LENGTH + 1))
+        mine = np.array_split(ids, size)[rank]
+        self.ids = as_tensor(np.ascontiguousarray(mine[:, :-1]))
+        self.targets = as_tensor(np.ascontiguousarray(mine[:, 1:].reshape(-1)))
+        self.places = as_tensor(np.arange(LENGTH))
+        self.lib = lib
+        self.model = spread(lib, model(lib), form, mesh)
+        self.optimizer = lib.optim.AdamW(self.model.parameters(), lr=RATE)
+
+    def step(self) -> float:
+        """Do one step; return the loss."""
+        self.optimizer.zero_grad()
+        logits = self.model(self.ids, self.places)
+        loss = self.lib.F.cross_entropy(logits.reshape(-1, VOCABULARY), self.targets)
+        loss.backward()
+        self.optimizer.step()
+        return float(loss.detach())
+
+    def seconds(self, count: int) -> float:
+        """Return the seconds of a step, the mean of so many."""
+        start = time.perf_counter()
+        for _ in range(count):
+            self.step()
+        return (time.perf_counter() - start) / count
+
+    def peak(self) -> int:
+        """Return the bytes that a step needs at most above what there was before."""
+        clear, status = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+        try:
+            clear.write_text("5")
+        except OSError:
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        before = _kilobytes(status, "VmRSS")
+        self.step()
+        return (_kilobytes(status, "VmHWM") - before) * 1024
+
+
+def _kilobytes(status: Path, name: str) -> int:
+    for line in status.read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1])
+    return 0
