@@ -222,8 +222,9 @@ def test_writes_are_recorded(ranks):
             y = x * 1
             y *= 3
             y += x
+            y *= x
             y.sum().backward()
-            assert np.array_equal(np.asarray(whole(x.grad)), np.full(A.shape, 4))
+            assert np.array_equal(np.asarray(whole(x.grad)), 8 * A)
 
     ranks(body)
 
@@ -243,6 +244,32 @@ def test_writes_that_would_make_gradients_wrong_are_refused(ranks):
             with no_grad():
                 x += 1
             assert x.is_leaf and x.requires_grad
+
+    ranks(body)
+
+
+def test_views_are_written_to_if_the_tensor_itself_is_not_used_before_it_knows(ranks):
+    def body():
+        for x in (leaf(), distribute_tensor(A, line(), [R]).requires_grad_()):
+            y = (x * 2).reshape(3, 2)
+            y += 1
+            (y * y).sum().backward()
+            assert np.array_equal(np.asarray(whole(x.grad)), 4 * (2 * A + 1))
+            x.grad = None
+            y = x * 2
+            y[0] += x[1]
+            (y * y).sum().backward()
+            rows = 2 * A + [[1], [0]] * A[1]
+            expected = np.array([4 * rows[0], 4 * rows[1] + 2 * rows[0]])
+            assert np.array_equal(np.asarray(whole(x.grad)), expected)
+            y = x * 2
+            row = y[0]
+            row += 1
+            with pytest.raises(RuntimeError, match="through a view of it"):
+                y.sum()
+            view = x[0]
+            with pytest.raises(RuntimeError, match="view of a leaf Variable"):
+                view += 1
 
     ranks(body)
 

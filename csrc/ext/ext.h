@@ -148,17 +148,18 @@ extern const char ext_world_agree_doc[], ext_world_share_doc[];
 
 typedef struct {
     PyObject_HEAD
-    PyObject *array; /* the ndarray */
-    PyObject *grad;  /* or NULL */
-    PyObject *node;  /* of the tape, or NULL; see ext/tape.h */
-    PyObject *hooks; /* of a leaf: a list, or NULL */
+    PyObject *array;              /* the ndarray */
+    PyObject *grad;               /* or NULL */
+    PyObject *node;               /* of the tape, or NULL; see ext/tape.h */
+    PyObject *hooks;              /* of a leaf: a list, or NULL */
     struct tape_version *version; /* or NULL: nobody has asked yet */
     PyObject *weakrefs;
     PyObject *dict;
     int output; /* of the node */
     bool requires_grad;
     bool parameter;
-    bool view; /* recorded as one of another tensor's memory */
+    bool leaf_view; /* of a leaf that requires a gradient */
+    uint64_t fresh; /* recorded writes into its memory that its node knows of */
 } TensorObject;
 
 typedef struct {

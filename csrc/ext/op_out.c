@@ -1,6 +1,8 @@
 /* Results that are written into tensors which are there already: `out=`, `x += y`. */
 #include "ext/tape.h"
 
+#include <string.h>
+
 /* The one tensor that is written to; raises. */
 static PyObject *
 only_out(const OperatorObject *op, PyObject *out)
@@ -233,12 +235,11 @@ run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
 
 static PyObject *
 call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
-          PyObject *kwnames, DTensorObject *out)
+          PyObject *kwnames, DTensorObject *out, bool in_place)
 {
     op_call call;
     op_entry *entry = NULL;
     int failed = -1;
-    bool in_place = nargs > 0 && args[0] == (PyObject *)out;
     if (op_call_read(&call, op, args, nargs, kwnames, out->layout, false) == 0)
         entry = op_entry_of(&call);
     if (entry == NULL)
@@ -268,7 +269,7 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
 /* Without layouts, into an array of this rank. */
 static PyObject *
 call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
-                PyObject *kwnames, PyObject *out)
+                PyObject *kwnames, PyObject *out, bool in_place)
 {
     PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
     if (made == NULL)
@@ -285,8 +286,8 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         PyArrayObject *array = (PyArrayObject *)((TensorObject *)made)->array;
         failed = check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target));
         if (failed == 0 && ext_is_tensor(out))
-            failed = tape_take_over((TensorObject *)out, (TensorObject *)made,
-                                    nargs > 0 && args[0] == out, op->name);
+            failed = tape_take_over((TensorObject *)out, (TensorObject *)made, in_place,
+                                    op->name);
         if (failed == 0)
             failed = PyArray_CopyInto(target, array);
     }
@@ -351,6 +352,44 @@ call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     return result;
 }
 
+/* Into the one tensor `out`; `in_place`: it is the first argument too, of which `args`
+ * may have a copy. */
+static PyObject *
+call_into_one(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, PyObject *out, bool in_place)
+{
+    if (!ext_is_dtensor(out))
+        return call_into_array(op, args, nargs, kwnames, out, in_place);
+    int due = op_begin_write(out, op->text);
+    PyObject *result = NULL;
+    if (due >= 0)
+        result = call_into(op, args, nargs, kwnames, (DTensorObject *)out, in_place);
+    if (due > 0 && op_end_write(out, result != NULL) < 0)
+        Py_CLEAR(result);
+    return result;
+}
+
+/* The same, where backward will need what is overwritten: it gets a copy. */
+static PyObject *
+call_into_copied(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                 PyObject *kwnames, PyObject *out)
+{
+    Py_ssize_t count = nargs + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames));
+    PyObject *old = tape_old_value((TensorObject *)out);
+    PyObject **copied = PyMem_New(PyObject *, (size_t)count);
+    PyObject *result = NULL;
+    if (copied == NULL)
+        PyErr_NoMemory();
+    else if (old != NULL) {
+        memcpy(copied, args, (size_t)count * sizeof *copied);
+        copied[0] = old;
+        result = call_into_one(op, copied, nargs, kwnames, out, true);
+    }
+    PyMem_Free(copied);
+    Py_XDECREF(old);
+    return result;
+}
+
 PyObject *
 op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
             PyObject *kwnames, PyObject *out)
@@ -358,15 +397,10 @@ op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     out = only_out(op, out);
     if (out == NULL)
         return NULL;
-    if (ext_is_dtensor(out)) {
-        int due = op_begin_write(out, op->text);
-        PyObject *result =
-            due < 0 ? NULL : call_into(op, args, nargs, kwnames, (DTensorObject *)out);
-        if (due > 0 && op_end_write(out, result != NULL) < 0)
-            Py_CLEAR(result);
-        return result;
-    }
     if (PyTuple_Check(out))
         return call_into_all(op, args, nargs, kwnames, out);
-    return call_into_array(op, args, nargs, kwnames, out);
+    bool in_place = nargs > 0 && args[0] == out;
+    if (in_place && tape_needs_old_value(op, args, nargs))
+        return call_into_copied(op, args, nargs, kwnames, out);
+    return call_into_one(op, args, nargs, kwnames, out, in_place);
 }

@@ -52,6 +52,9 @@ NodeObject *tape_node(PyObject *name, int inputs, int outputs);
 void tape_node_forget(NodeObject *node); /* what it keeps for backward */
 /* The edge to what made a tensor; its target is a new reference. */
 tape_edge tape_edge_to(TensorObject *tensor);
+/* RuntimeError if a recorded write through another view of its memory came after what
+ * made a tensor. */
+int tape_check_fresh(TensorObject *tensor);
 /* What is known of a tensor without its data: an Operand. */
 PyObject *tape_meta(TensorObject *tensor, int index);
 bool tape_is_node(PyObject *object);
@@ -64,12 +67,17 @@ int tape_attach(TensorObject *tensor, NodeObject *node, int output);
 typedef struct tape_version {
     Py_ssize_t refs;
     uint64_t value;
+    uint64_t recorded; /* of these, those that became nodes */
 } tape_version;
 
 /* Notes that `tensor` shares the memory of `owner`. */
 int tape_share_version(TensorObject *tensor, TensorObject *owner);
 void tape_version_release(tape_version *version);
 void tape_written(TensorObject *tensor); /* a write has happened */
+/* The same, of one that is recorded: only the node of `tensor` knows of it. */
+int tape_written_recorded(TensorObject *tensor);
+/* The node of a tensor knows of all recorded writes so far. */
+void tape_set_fresh(TensorObject *tensor);
 
 typedef struct {
     PyObject_HEAD
@@ -121,6 +129,12 @@ int tape_record_function(PyObject *name, PyObject *backward, PyObject *const *in
 /* Before a tensor is written to by a call: RuntimeError where that cannot be recorded.
  * `in_place`: it is operand 0 too. */
 int tape_check_write(const op_call *call, TensorObject *target, bool in_place);
+/* Whether the gradient of a call that writes into its first argument needs what that is
+ * now. */
+bool tape_needs_old_value(const OperatorObject *op, PyObject *const *args,
+                          Py_ssize_t nargs);
+/* A copy with the same history. New reference. */
+PyObject *tape_old_value(TensorObject *tensor);
 /* Before the result `made` of an operator is copied into `target`: it takes the place
  * of the result on the tape. Checks as tape_check_write. */
 int tape_take_over(TensorObject *target, TensorObject *made, bool in_place,

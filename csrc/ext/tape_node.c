@@ -72,6 +72,7 @@ tape_attach(TensorObject *tensor, NodeObject *node, int output)
     Py_XSETREF(tensor->node, Py_NewRef((PyObject *)node));
     tensor->output = output;
     tensor->requires_grad = true;
+    tape_set_fresh(tensor);
     return 0;
 }
 

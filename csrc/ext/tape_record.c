@@ -150,8 +150,13 @@ follow_memory(TensorObject *result, const op_call *call)
                      (base == array || base == PyArray_BASE((PyArrayObject *)array)));
         if (!same)
             continue;
-        result->view = true;
-        return tape_share_version(result, (TensorObject *)operand);
+        TensorObject *from = (TensorObject *)operand;
+        result->leaf_view =
+            from->requires_grad && (from->node == NULL || from->leaf_view);
+        if (tape_share_version(result, from) < 0)
+            return -1;
+        tape_set_fresh(result);
+        return 0;
     }
     return 0;
 }
@@ -166,12 +171,17 @@ operator_node(const op_call *call, PyObject *const *outputs, int count,
     if (node == NULL)
         return NULL;
     node->op = (OperatorObject *)Py_NewRef((PyObject *)call->op);
-    for (int k = 0; k < call->operand_count; k++)
-        if (ext_is_tensor(call->operands[k]))
-            node->edges[k] = tape_edge_to((TensorObject *)call->operands[k]);
-    int failed = keep_arguments(node, call);
-    if (written != NULL)
-        tape_written(written);
+    int failed = 0;
+    for (int k = 0; k < call->operand_count && failed == 0; k++)
+        if (ext_is_tensor(call->operands[k])) {
+            TensorObject *operand = (TensorObject *)call->operands[k];
+            failed = tape_check_fresh(operand);
+            node->edges[k] = tape_edge_to(operand);
+        }
+    if (failed == 0)
+        failed = keep_arguments(node, call);
+    if (failed == 0 && written != NULL)
+        failed = tape_written_recorded(written);
     if (failed < 0 || keep_outputs(node, outputs) < 0)
         Py_CLEAR(node);
     return node;
@@ -251,11 +261,10 @@ check_target(const TensorObject *target, bool in_place, PyObject *name)
         PyErr_SetString(PyExc_RuntimeError,
                         "a leaf Variable that requires grad is being used in an "
                         "in-place operation.");
-    else if (target->view)
-        PyErr_Format(PyExc_RuntimeError,
-                     "%U: a view of a tensor that requires grad is being used in an "
-                     "in-place operation; write x[index] = value, or into x.copy()",
-                     name);
+    else if (target->leaf_view)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a view of a leaf Variable that requires grad is being used in "
+                        "an in-place operation.");
     else
         return 0;
     return -1;
@@ -267,6 +276,36 @@ tape_check_write(const op_call *call, TensorObject *target, bool in_place)
     if (tape_off || !(target->requires_grad || tape_wants(call)))
         return 0;
     return check_target(target, in_place, call->op->name);
+}
+
+bool
+tape_needs_old_value(const OperatorObject *op, PyObject *const *args, Py_ssize_t nargs)
+{
+    tape_edge edges[OP_INLINE];
+    if (tape_off || op->vjp == NULL || nargs > OP_INLINE)
+        return false;
+    for (Py_ssize_t k = 0; k < nargs; k++)
+        edges[k] = (tape_edge){.target = tape_requires(args[k]) ? args[k] : NULL};
+    return tape_vjp_keeps(op->vjp, edges, (int)nargs, 0, NULL);
+}
+
+PyObject *
+tape_old_value(TensorObject *tensor)
+{
+    PyObject *array = ext_array_copy(ext_local((PyObject *)tensor));
+    if (array == NULL || tape_check_fresh(tensor) < 0) {
+        Py_XDECREF(array);
+        return NULL;
+    }
+    PyObject *copy = ext_is_dtensor((PyObject *)tensor)
+                         ? ext_dtensor(array, ((DTensorObject *)tensor)->layout)
+                         : ext_tensor(array);
+    if (copy != NULL) {
+        ((TensorObject *)copy)->node = Py_XNewRef(tensor->node);
+        ((TensorObject *)copy)->output = tensor->output;
+        ((TensorObject *)copy)->requires_grad = tensor->requires_grad;
+    }
+    return copy;
 }
 
 int
@@ -289,170 +328,15 @@ tape_take_over(TensorObject *target, TensorObject *made, bool in_place, PyObject
     bool recorded = made->requires_grad || (target->requires_grad && !tape_off);
     if (recorded && check_target(target, in_place, name) < 0)
         return -1;
-    tape_written(target);
-    if (!recorded)
+    if (!recorded) {
+        tape_written(target);
         return 0;
+    }
+    if (tape_written_recorded(target) < 0)
+        return -1;
+    tape_set_fresh(target);
     Py_XSETREF(target->node, Py_XNewRef(made->node));
     target->output = made->output;
     target->requires_grad = made->requires_grad;
     return 0;
 }
-
-/* --- the module's functions --- */
-
-static PyObject *
-is_grad_enabled(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
-{
-    return PyBool_FromLong(!tape_off);
-}
-
-static PyObject *
-set_grad_enabled(PyObject *Py_UNUSED(module), PyObject *wanted)
-{
-    int truth = PyObject_IsTrue(wanted);
-    if (truth < 0)
-        return NULL;
-    bool before = !tape_off;
-    tape_off = truth == 0;
-    return PyBool_FromLong(before);
-}
-
-static PyObject *
-record_function(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    PyObject *name, *backward, *inputs, *outputs;
-    if (!PyArg_ParseTuple(args, "UOO!O!:record_function", &name, &backward,
-                          &PyTuple_Type, &inputs, &PyTuple_Type, &outputs) ||
-        tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
-                             (int)PyTuple_GET_SIZE(inputs),
-                             PySequence_Fast_ITEMS(outputs),
-                             (int)PyTuple_GET_SIZE(outputs)) < 0)
-        return NULL;
-    Py_RETURN_NONE;
-}
-
-/* As tape_record_function, of a function that has written into `target`, its first
- * input. */
-static PyObject *
-record_write(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    PyObject *name, *backward, *inputs;
-    if (!PyArg_ParseTuple(args, "UOO!:record_write", &name, &backward, &PyTuple_Type,
-                          &inputs))
-        return NULL;
-    if (PyTuple_GET_SIZE(inputs) == 0 || !ext_is_tensor(PyTuple_GET_ITEM(inputs, 0)))
-        return PyErr_Format(PyExc_TypeError,
-                            "record_write: the first input must be a Tensor");
-    PyObject *target = PyTuple_GET_ITEM(inputs, 0);
-    if (tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
-                             (int)PyTuple_GET_SIZE(inputs), &target, 1) < 0)
-        return NULL;
-    tape_written((TensorObject *)target);
-    Py_RETURN_NONE;
-}
-
-static PyObject *
-check_write(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    PyObject *target, *values;
-    PyObject *name;
-    if (!PyArg_ParseTuple(args, "UO!O!:check_write", &name, &ext_tensor_type, &target,
-                          &PyTuple_Type, &values))
-        return NULL;
-    OperatorObject op = {.name = name};
-    op_call call = {.op = &op,
-                    .operands = PySequence_Fast_ITEMS(values),
-                    .operand_count = (int)PyTuple_GET_SIZE(values)};
-    if (tape_check_write(&call, (TensorObject *)target, true) < 0)
-        return NULL;
-    Py_RETURN_NONE;
-}
-
-static PyObject *
-hooks_of(PyObject *Py_UNUSED(module), PyObject *tensor)
-{
-    if (!ext_is_tensor(tensor))
-        return PyErr_Format(PyExc_TypeError, "hooks_of takes a Tensor, not %s",
-                            Py_TYPE(tensor)->tp_name);
-    TensorObject *self = (TensorObject *)tensor;
-    bool made = self->node != NULL && tape_is_node(self->node);
-    PyObject **hooks = made ? &((NodeObject *)self->node)->hooks : &self->hooks;
-    if (*hooks == NULL)
-        *hooks = PyList_New(0);
-    return Py_XNewRef(*hooks);
-}
-
-static PyObject *
-save(PyObject *Py_UNUSED(module), PyObject *tensor)
-{
-    if (!ext_is_tensor(tensor))
-        return PyErr_Format(PyExc_TypeError, "save takes a Tensor, not %s",
-                            Py_TYPE(tensor)->tp_name);
-    return tape_save((TensorObject *)tensor, -1);
-}
-
-static PyObject *
-operand_of(PyObject *Py_UNUSED(module), PyObject *tensor)
-{
-    if (!ext_is_tensor(tensor))
-        return PyErr_Format(PyExc_TypeError, "operand_of takes a Tensor, not %s",
-                            Py_TYPE(tensor)->tp_name);
-    return tape_meta((TensorObject *)tensor, 0);
-}
-
-static PyObject *
-forget_history(PyObject *Py_UNUSED(module), PyObject *tensor)
-{
-    if (!ext_is_tensor(tensor))
-        return PyErr_Format(PyExc_TypeError, "forget_history takes a Tensor, not %s",
-                            Py_TYPE(tensor)->tp_name);
-    TensorObject *self = (TensorObject *)tensor;
-    Py_CLEAR(self->node);
-    self->output = 0;
-    self->requires_grad = self->view = false;
-    return Py_NewRef(tensor);
-}
-
-static PyObject *
-written(PyObject *Py_UNUSED(module), PyObject *tensor)
-{
-    if (!ext_is_tensor(tensor))
-        return PyErr_Format(PyExc_TypeError, "written takes a Tensor, not %s",
-                            Py_TYPE(tensor)->tp_name);
-    tape_written((TensorObject *)tensor);
-    Py_RETURN_NONE;
-}
-
-PyMethodDef ext_tape_methods[] = {
-    {"is_grad_enabled", is_grad_enabled, METH_NOARGS,
-     "is_grad_enabled()\n--\n\nReturn whether operators are recorded in this thread."},
-    {"set_recording", set_grad_enabled, METH_O,
-     "set_recording(wanted, /)\n--\n\nRecord operators or not; return what was."},
-    {"record_function", record_function, METH_VARARGS,
-     "record_function(name, backward, inputs, outputs, /)\n--\n\n"
-     "Make outputs what backward(*gradients of the outputs) goes back through: it "
-     "gives\n"
-     "a gradient or None for each input, in a tuple, or the only one."},
-    {"record_write", record_write, METH_VARARGS,
-     "record_write(name, backward, inputs, /)\n--\n\n"
-     "The same, of a function that has written into its first input: that is its\n"
-     "output."},
-    {"check_write", check_write, METH_VARARGS,
-     "check_write(name, target, values, /)\n--\n\n"
-     "RuntimeError if values must not be written into a tensor, for its gradient."},
-    {"save", save, METH_O,
-     "save(tensor, /)\n--\n\nReturn what keeps a tensor until backward."},
-    {"operand_of", operand_of, METH_O,
-     "operand_of(tensor, /)\n--\n\nReturn shape, dtype and layout as an Operand."},
-    {"forget_history", forget_history, METH_O,
-     "forget_history(tensor, /)\n--\n\n"
-     "Make a tensor a leaf without gradient; return it."},
-    {"written", written, METH_O,
-     "written(tensor, /)\n--\n\n"
-     "Note a write into a tensor, so that backward finds it if it needs what was "
-     "there."},
-    {"hooks_of", hooks_of, METH_O,
-     "hooks_of(tensor, /)\n--\n\n"
-     "Return the list of (output, kind, function) that backward calls for a tensor."},
-    {0},
-};

@@ -43,6 +43,35 @@ tape_written(TensorObject *tensor)
         tensor->version->value++;
 }
 
+int
+tape_written_recorded(TensorObject *tensor)
+{
+    tape_version *version = version_of(tensor);
+    if (version == NULL)
+        return -1;
+    version->value++;
+    version->recorded++;
+    return 0;
+}
+
+void
+tape_set_fresh(TensorObject *tensor)
+{
+    tensor->fresh = tensor->version == NULL ? 0 : tensor->version->recorded;
+}
+
+int
+tape_check_fresh(TensorObject *tensor)
+{
+    if (tensor->node == NULL || tensor->version == NULL ||
+        tensor->version->recorded == tensor->fresh)
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a tensor that is recorded was written to through a view of it; "
+                    "write into it by x[index] = value, so that its gradient knows");
+    return -1;
+}
+
 /* --- the hooks of dtensor.autograd.graph.saved_tensors_hooks --- */
 
 static _Thread_local PyObject *pack_hook, *unpack_hook;
