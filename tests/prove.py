@@ -1,9 +1,10 @@
 """The proofs of operators as a command: `./run exec python tests/prove.py --help`."""
 
 import argparse
+import itertools
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from mutants import fates
 from rows import Sample, arrays_of
 from samples import FAMILIES, SAMPLES
 from validator import Verdict, check
-from ways import rows_of
+from ways import Row, kind_of, rows_alike, rows_of
 
 CHUNK = 5000  # rows that are played in one run
 KINDS = ("S", "P(sum)", "P(avg)", "P(max)", "P(min)")
@@ -35,29 +36,32 @@ class Totals(NamedTuple):
         )
 
 
+def verdicts(rows: Iterable[Row]) -> Iterator[Verdict]:
+    """Play rows of one mesh, many in one run, and judge them."""
+    rows = iter(rows)
+    while chunk := list(itertools.islice(rows, CHUNK)):
+        yield from check(chunk)
+
+
 def prove(
     samples: Sequence[Sample],
     shapes: Sequence[tuple[int, ...]],
     most: int,
     odd: int,
     seed: int = 0,
-    seen: Callable[[Verdict], None] | None = None,
 ) -> Totals:
     """Compare `most` rows of each sample on each mesh, and `odd` random ones."""
     count, wrong = 0, []
     for shape in shapes:
-        rows = []
-        for k, sample in enumerate(samples):
-            rows += rows_of(sample, grid(*shape), most, odd, seed + 31 * k)
-            if len(rows) < CHUNK and sample is not samples[-1]:
-                continue
-            for verdict in check(rows):
-                if verdict.why:
-                    wrong.append(verdict)
-                if seen is not None:
-                    seen(verdict)
-            count += len(rows)
-            rows = []
+        rows = (
+            row
+            for k, sample in enumerate(samples)
+            for row in rows_of(sample, grid(*shape), most, odd, seed + 31 * k)
+        )
+        for verdict in verdicts(rows):
+            count += 1
+            if verdict.why:
+                wrong.append(verdict)
     return Totals(len({s.name for s in samples}), len(samples), count, wrong)
 
 
@@ -89,12 +93,12 @@ class Entry:
         """Take a right row of layouts into account."""
         layouts = [x for x in verdict.row.layouts if x]
         placed = [p for x in layouts for p in x.placements]
-        kinds = {"S" if p.is_shard() else str(p) for p in placed} & set(KINDS)
+        kinds = set(map(kind_of, placed)) & set(KINDS)
         cut = sum(x.nbytes for x in layouts if x.placements[0].is_shard())
         sent = sum(heard.sent for heard in verdict.heard)
         self.fell_back |= any(heard.fell_back for heard in verdict.heard)
         self.native |= sent < cut or (bool(kinds) and sent == 0)
-        if len(kinds) == 1 and sent == 0:
+        if sent == 0:
             self.free |= kinds
 
     def words(self) -> tuple[str, str]:
@@ -125,14 +129,11 @@ def table(samples: Sequence[Sample]) -> str:
     """The table of all operators, as Markdown."""
     entries: dict[str, Entry] = {}
     samples = [s for s in samples if not s.name.endswith(("=", "=)", "program"))]
-
-    def see(verdict: Verdict) -> None:
+    for verdict in verdicts(r for s in samples for r in rows_alike(s, grid(2))):
         arrays = arrays_of(verdict.row.sample)
         heard = [h for h in verdict.heard if h and not isinstance(h.result, Exception)]
         if heard and not verdict.why and all(x.size > 1 for x in arrays):
             entries.setdefault(verdict.row.sample.name, Entry()).see(verdict)
-
-    prove(samples, [(2,)], 60, 0, seen=see)
     lines = []
     for name in sorted(entries):
         kind, free = entries[name].words()

@@ -27,6 +27,7 @@ class Sample(NamedTuple):
     mode: str = BITS
     reference: Callable[..., Any] | None = None
     changes: bool = False  # it writes into an operand: none is a plain array
+    also: Callable[..., Any] | None = None  # another answer that NumPy itself gives
 
     def expected(self, arrays: Sequence[np.ndarray]) -> Any:
         """What NumPy gives, or the exception that it raises."""
@@ -167,6 +168,15 @@ def with_nan(shape, dtype, rng):
     return np.where(rng.random(shape) < 0.25, np.nan, values)
 
 
+def with_infinities(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The same values, but half of them are infinite; as they are where none can be."""
+    if values.dtype.kind != "f":
+        return values
+    which = rng.integers(0, 4, values.shape)
+    infinite = np.where(which == 2, np.inf, -np.inf).astype(values.dtype)
+    return np.where(which < 2, values, infinite)
+
+
 def special(shape, dtype, rng):
     """All that is not an ordinary number, and a few that are."""
     tiny = np.finfo(dtype).smallest_normal
@@ -198,6 +208,9 @@ KINDS: dict[str, Callable[..., np.ndarray]] = {
         np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True
     ),
     "nan": with_nan,
+    "inf": lambda shape, dtype, rng: with_infinities(
+        KINDS["any"](shape, dtype, rng), rng
+    ),
     "special": special,
     "well": well,
     "spd": symmetric,

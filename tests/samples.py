@@ -2,6 +2,7 @@
 
 import samples_index
 import samples_linalg
+import samples_nn
 import samples_program
 import samples_reduce
 import samples_shape
@@ -14,6 +15,7 @@ FAMILIES: dict[str, list[Sample]] = {
     "shape": samples_shape.ROWS,
     "index": samples_index.ROWS,
     "linalg": samples_linalg.ROWS,
+    "nn": samples_nn.ROWS,
     "program": samples_program.ROWS,
 }
 

@@ -154,7 +154,7 @@ TAKE = [
     *each("compress", lambda c, x: np.compress(c, x), "?7 d7,5"),
     *each("extract", np.extract, "?7,5 d7,5"),
     *each("where", np.where, "?5,7 d5,7 d5,7 | ?5,7 d7 d5,1 | ?7 d d5,7 | ? d5 d5"),
-    *each("where", np.where, "d5,7:sparse l7 d7 | ?7 f7 d7"),
+    *each("where", np.where, "d5,7:sparse l7 d7 | ?7 f7 d7 | ?5 d4,5:inf d4,5:inf"),
     *each("where", np.where, "?5,7 d7", [(0.0,), (2,)]),
     Sample("where", lambda c, y: np.where(c, 1.5, y), "?5,7 f7"),
     *each("where", np.where, "?5,7 | d5,7:sparse | ?7"),
@@ -187,6 +187,7 @@ WRITE = [
 
 SORT = [
     *each("sort", np.sort, "d5,7 | l7,5:ties | d5,7:nan | f7", [{}, {"axis": 0}]),
+    *each("sort", np.sort, "d4,5:inf", [{}, {"axis": 0}]),
     *each("sort", np.sort, "d5,7", [{"axis": None}, {"axis": 2}, {"stable": True}]),
     *each("sort", np.sort, "d | d0,3 | D5 | ?7"),
     *each("argsort", np.argsort, "d5,7:distinct | l7,5:distinct", [{}, {"axis": 0}]),

@@ -14,7 +14,7 @@ AXES = [
     {"keepdims": True},
 ]
 ARRAYS = "d5,7 | l7,5 | f5,6"
-EDGES = "d | d7 | d1,5 | d0,3 | d3,0 | d2,3,4 | D3,4 | ?5,7 | e4,3"
+EDGES = "d | d7 | d4,5:inf | d1,5 | d0,3 | d3,0 | d2,3,4 | D3,4 | ?5,7 | e4,3"
 
 
 def reduction(name, mode=BITS, arrays=ARRAYS, edges=EDGES):
@@ -38,8 +38,8 @@ def positional(name, mode=BITS, arrays=ARRAYS, edges="d | d7 | d0,3 | d2,3,4 | ?
     ]
 
 
-NAN = "d5,7:nan | f7,5:nan | l5,6 | d11:nan"
-TIES = "d5,7:ties | l7,5:ties | d5,7:nan"
+NAN = "d5,7:nan | d4,5:inf | f7,5:nan | l5,6 | d11:nan"
+TIES = "d5,7:ties | d4,5:inf | l7,5:ties | d5,7:nan"
 
 REDUCTIONS = [
     *reduction("sum", SUM),
@@ -116,6 +116,7 @@ QUANTILES = [
 
 SCANS = [
     *positional("cumsum", SUM),
+    *each("cumsum", np.cumsum, "d4,5:inf", [{}, {"axis": 0}], SUM),
     *positional("cumprod", SUM, "d3,4:pos | l3,4 | f2,3"),
     *positional("nancumsum", SUM, NAN),
     *positional("nancumprod", SUM, "d3,4:nan"),
@@ -155,7 +156,8 @@ def numpy_softmax(x, axis=-1):
 
 
 def numpy_log_softmax(x, axis=-1):
-    return x - numpy_logsumexp(x, axis, True)
+    x = x - np.max(x, axis=axis, keepdims=True)
+    return x - np.log(np.sum(np.exp(x), axis=axis, keepdims=True))
 
 
 def own(name):
@@ -167,7 +169,7 @@ SOFT = [
     *each(
         "logsumexp",
         own("logsumexp"),
-        "d5,7 | f7,5 | d2,3,4",
+        "d5,7 | f7,5 | d2,3,4 | d4,5:inf",
         [{"axis": 0}, {"axis": 1, "keepdims": True}, {"axis": -1}, {"axis": (0, 1)}],
         SUM,
         numpy_logsumexp,
@@ -181,12 +183,12 @@ SOFT = [
         for row in each(
             name,
             own(name),
-            "d5,7 | f7,5 | d2,3,4 | d1,7 | d0,3",
+            "d5,7 | f7,5 | d2,3,4 | d1,7 | d0,3 | d4,5:inf",
             [{"axis": 1}, {"axis": -1}],
             SUM,
             reference,
         )
-        + each(name, own(name), "d5,7 | d7", [{"axis": 0}], SUM, reference)
+        + each(name, own(name), "d5,7 | d7 | d4,5:inf", [{"axis": 0}], SUM, reference)
     ],
 ]
 

@@ -194,24 +194,25 @@ CAST = [
     *each("x.conj", method("conj"), "D5,7 | d7"),
     *each("x.conjugate", method("conjugate"), "D5,7"),
     *each("angle", np.angle, "D5,7 | d5,7"),
-    *each("nan_to_num", np.nan_to_num, "d5,7:nan | l5", [{}, {"nan": 2.0}]),
+    *each("nan_to_num", np.nan_to_num, "d5,7:nan | d4,5:inf | l5", [{}, {"nan": 2.0}]),
 ]
 
 # --- rounding and comparing -----------------------------------------------------------
 
 COMPARE = [
     *each("clip", np.clip, "d5,7 | l5,6 | f7 | d", [(-1, 2), (None, 1), (0, None)]),
-    *each("clip", np.clip, "d5,7 d7 d5,1 | d5,7 d d"),
+    *each("clip", np.clip, "d4,5:inf", [(-1, np.inf), (np.inf, None)]),
+    *each("clip", np.clip, "d5,7 d7 d5,1 | d5,7 d d | d4,5:inf d4,5:inf d4,5:inf"),
     *each("clip", np.clip, "d5,7", [{"min": -1.0}, {"max": 1.0}, {}]),
     *each("x.clip", method("clip"), "d5,7", [(-1, 2), {"max": 1}]),
-    *each("round", np.round, "d5,7 | l7 | f5 | D4 | d", [(), (1,), (-1,)]),
+    *each("round", np.round, "d5,7 | d4,5:inf | l7 | f5 | D4 | d", [(), (1,), (-1,)]),
     *each("around", np.around, "d5,7"),
     *each("x.round", method("round"), "d5,7", [(), (1,)]),
-    *each("fix", np.fix, "d5,7"),
+    *each("fix", np.fix, "d5,7 | d4,5:inf"),
     *each(
         "isclose",
         np.isclose,
-        "d5,7 d7 | d5 d5:nan | l5 l5 | d5,7 d",
+        "d5,7 d7 | d5 d5:nan | l5 l5 | d5,7 d | d4,5:inf d4,5:inf",
         [{}, {"atol": 1.0}],
     ),
     *each("isclose", np.isclose, "d5:nan d5:nan", [{"equal_nan": True}]),
@@ -228,7 +229,7 @@ COMPARE = [
     *each("iscomplexobj", np.iscomplexobj, "d5 | D5"),
     *each("isneginf", np.isneginf, "d5,7:special"),
     *each("isposinf", np.isposinf, "d5,7:special"),
-    *each("sinc", np.sinc, "d5,7"),
+    *each("sinc", np.sinc, "d5,7 | d4,5:inf"),
     *each("i0", np.i0, "d5,7"),
     *each("unwrap", np.unwrap, "d5,7", mode=SUM),
 ]

@@ -1,5 +1,6 @@
 """Rows of ufuncs: every one that NumPy has, and what ufuncs can be asked for."""
 
+import functools
 import operator
 
 import numpy as np
@@ -25,6 +26,7 @@ def unary(f: np.ufunc) -> list[Sample]:
     kind = KIND.get(f.__name__, "any")
     words = f"d5,7:{kind} | f7:{kind} | e4,3:{kind} | l5,6 | B7 | ?6 | d:{kind}"
     words += f" | d0,3 | D3,4 | d4,6:special | d2,3,4:{kind} | d1,1 | l5,6:wide"
+    words += " | d4,6:inf"
     if f.__name__ in INTEGER_ONLY:
         words = "l5,7 | B7 | h2,3,4 | ?6 | l | l0,3 | d5,7"
     return each(f.__name__, f, words)
@@ -39,6 +41,7 @@ def binary(f: np.ufunc) -> list[Sample]:
     )
     words += " | d4,5:special d4,5:special | d7 l7:0..5 | d1,7 d5,7 | B5 B5"
     words += " | l5,7:wide l5,7:wide | B5,7:wide B5,7:wide"
+    words += " | d4,5:inf d4,5:inf | f4,5:inf d5:inf"
     number = 2.5
     if name in INTEGER_ONLY:
         words = "l5,7 l5,7:0..5 | l5,7 l7:0..5 | l5,1 l1,7:1..4 | l5,7 l:2..3 | l7 b7"
@@ -46,6 +49,7 @@ def binary(f: np.ufunc) -> list[Sample]:
         number = 2
     if name == "ldexp":
         words = "d5,7 l5,7:-3..4 | d5,7 l7:-3..4 | f5,1 l1,7:0..3 | d l7:0..3 | d5 d5"
+        words += " | d4,5:inf l4,5:-3..4"
         number = 2
     if name in ("power", "float_power"):
         words += " | d5,7:pos d7:pos | l5,6:0..5 l6:0..4"
@@ -313,7 +317,44 @@ METHODS += [
     *at(np.negative, "d7", [0, 2, 2]),
 ]
 
-ROWS = [
+# --- powers ---------------------------------------------------------------------------
+
+
+def by_exponent(f, x, y):
+    """``f(x, y)`` for one exponent after the other.
+
+    NumPy squares, say, where all exponents of a row are 2, as they may be in a part:
+    the last bit may be another one than among other exponents.
+    """
+    x, y = np.broadcast_arrays(x, y)
+    result = f(x, y)
+    for exponent in np.unique(y):
+        same = y == exponent
+        result[same] = f(x[same], exponent)
+    return result
+
+
+def by_exponent_outer(f, x, y):
+    """The same for each pair of elements."""
+    return by_exponent(f, np.reshape(x, x.shape + (1,) * y.ndim), y)
+
+
+ALSO = {
+    "power": functools.partial(by_exponent, np.power),
+    "float_power": functools.partial(by_exponent, np.float_power),
+    "x pow y": functools.partial(by_exponent, np.power),
+    "x ipow y": functools.partial(by_exponent, np.power),
+    "power.outer": functools.partial(by_exponent_outer, np.power),
+}
+
+
+def with_other_answer(row):
+    """The row, and what NumPy's other loop of a power gives."""
+    pair = len(row.arrays.split()) == 2
+    return row._replace(also=ALSO[row.name]) if pair and row.name in ALSO else row
+
+
+PLAIN = [
     *(row for f in UFUNCS if f.nin == 1 for row in unary(f)),
     *(row for f in UFUNCS if f.nin == 2 and f.signature is None for row in binary(f)),
     *MATRIX,
@@ -324,3 +365,4 @@ ROWS = [
     *DTYPE,
     *METHODS,
 ]
+ROWS = list(map(with_other_answer, PLAIN))

@@ -12,10 +12,10 @@ from conftest import AGREE
 from moves import grid
 from mutants import fates
 from prove import prove, report, table
-from rows import arrays_of
+from rows import Sample, arrays_of, itself
 from samples import FAMILIES, SAMPLES
-from validator import Part, Verdict, expectations, judge, listening, play, words
-from ways import place, rows_of
+from validator import Part, Verdict, check, expectations, judge, listening, play, words
+from ways import every_row, place, rows_of
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = {(2,): (2, 1), (3,): (2, 0), (2, 2): (1, 1)}  # mesh: rows, odd rows of a sample
@@ -24,6 +24,7 @@ WHOLE = {
     (2,): (2000, 20),
     (3,): (2000, 20),
     (4,): (50, 10),
+    (1, 2): (20, 10),
     (2, 2): (200, 20),
     (2, 3): (40, 10),
     (2, 2, 2): (30, 10),
@@ -50,6 +51,16 @@ def test_some_placements_of_every_operator_give_what_numpy_gives(family, shape):
 def test_all_placements_of_every_operator_give_what_numpy_gives(family, shape):
     totals = prove(FAMILIES[family], [shape], *WHOLE[shape], seed=1)
     assert not totals.wrong, f"{totals}\n{report(totals.wrong)}"
+
+
+def test_mixed_partials_are_written_where_a_mesh_dimension_has_one_rank():
+    def write(x, out):
+        return np.positive(x, out=out)
+
+    sample = Sample("write", itself(write, 1), "d5,7 d5,7", changes=True)
+    rows = [r for r in every_row(sample, grid(1, 2)) if r.layouts[1].is_partial]
+    wrong = [verdict for verdict in check(rows) if verdict.why]
+    assert rows and not wrong, report(wrong)
 
 
 # --- between processes ----------------------------------------------------------------

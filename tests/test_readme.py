@@ -13,6 +13,9 @@ from jobs import run
 import dtensor
 import dtensor.checkpoint.metadata
 import dtensor.debug
+import dtensor.fsdp
+import dtensor.optim
+import dtensor.parallel
 import dtensor.placement_types
 import dtensor.testing
 
@@ -34,7 +37,13 @@ SCRIPTS = scripts()
 MODULES = [
     dtensor,
     dtensor.checkpoint.metadata,
+    dtensor.autograd,
     dtensor.debug,
+    dtensor.fsdp,
+    dtensor.nn,
+    dtensor.optim,
+    dtensor.parallel,
+    dtensor.random,
     dtensor.placement_types,
     dtensor.testing,
 ]

@@ -100,31 +100,44 @@ def owners(
 def extreme(
     array: np.ndarray, op: str, owned: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """The array where it is owned; elsewhere less, for a maximum, or more."""
+    """The array where it is owned; elsewhere less, for a maximum, or more.
+
+    Now and then that is what an empty part has: an infinity, or the last integer.
+    (Not where it is complex: NumPy's own sums and averages of infinities are NaN.)
+    """
     if array.dtype.kind == "b":
         return np.where(owned, array, op == "min")
     off = rng.integers(1, 48, array.shape)
     if array.dtype.kind in "fcV":
+        last = np.asarray(-np.inf if op == "max" else np.inf).astype(array.dtype)
         step = np.asarray(off / 8).astype(array.dtype)
         other = array - step if op == "max" else array + step
-        other = np.where(other == other, other, step)  # NaN is on some ranks only
+        # NaN and the other infinity are on some ranks only.
+        other = np.where(np.isfinite(array) | (array == last), other, step)
+        last = other if array.dtype.kind == "c" else last
     else:
         limits = np.iinfo(array.dtype)
+        last = np.asarray(limits.min if op == "max" else limits.max, array.dtype)
         room = array - limits.min if op == "max" else limits.max - array
         off = np.minimum(off, room.astype(f"u{array.itemsize}")).astype(array.dtype)
         other = array - off if op == "max" else array + off
+    other = np.where(rng.random(array.shape) < 0.2, last, other)
     return np.asarray(np.where(owned, array, other))
 
 
 def adds_up(array: np.ndarray) -> bool:
-    """Whether addends of it can be found that give it back bit by bit."""
+    """Whether addends of it can be found that give it back bit by bit.
+
+    None for infinities: finite addends are all that a sum promises to be right for.
+    """
     if array.dtype.kind not in "fc":
         return True
     parts = array.view(array.real.dtype) if array.ndim else np.array([array.real])
     ordinary = np.isfinite(parts) & (parts != 0)
     steps = parts[ordinary].astype("d") * 1024
     signed = (parts == 0) & np.signbit(parts)
-    return not signed.any() and bool((steps == np.rint(steps)).all())
+    whole = bool((steps == np.rint(steps)).all())
+    return whole and not signed.any() and not np.isinf(parts).any()
 
 
 # --- rows -----------------------------------------------------------------------------
@@ -201,6 +214,28 @@ def rows_of(
     else:
         rows = some_rows(sample, mesh, most, seed)
     return rows + odd_rows(sample, mesh, odd, seed + 1)
+
+
+def rows_alike(sample: Sample, mesh: DeviceMesh) -> list[Row]:
+    """All rows of one mesh dimension with operands of one kind, and replicated ones."""
+    arrays = arrays_of(sample)
+    rows = {}
+    for kind in {kind_of(p) for x in arrays for p in choices(x)}:
+        ways = [
+            [
+                Layout(mesh, [p], x.shape, x.dtype)
+                for p in choices(x)
+                if p.is_replicate() or kind_of(p) == kind
+            ]
+            for x in arrays
+        ]
+        rows |= {layouts: Row(sample, layouts) for layouts in itertools.product(*ways)}
+    return list(rows.values())
+
+
+def kind_of(placement: Any) -> str:
+    """A placement in a word: "S" for all shards."""
+    return "S" if placement.is_shard() else str(placement)
 
 
 def meshes_of(*shapes: tuple[int, ...]) -> list[DeviceMesh]:

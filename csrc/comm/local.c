@@ -34,7 +34,8 @@ static dt_reduce_op
 embedding_op(const dt_step *step)
 {
     for (int m = 0; m < step->to->mesh->ndim; m++)
-        if (step->to->placements[m].kind == DT_PARTIAL &&
+        if (step->to->mesh->shape[m] > 1 && /* else its box is all that there is */
+            step->to->placements[m].kind == DT_PARTIAL &&
             step->from->placements[m].kind == DT_SHARD)
             return step->to->placements[m].op;
     return DT_SUM;

@@ -42,7 +42,8 @@
  *     0              operand 0 alone P(sum) or P(avg), the others R
  *     any            for every op: all operands P(op) -> P(op). For what only moves
  *                    elements; alone passes mixed Partials
- *     increasing     for each operand: it alone P(max) or P(min), the others R
+ *     increasing     for each operand: it alone P(max) or P(min), the others R. Addends
+ *                    may be infinite: not for what makes NaN of two infinities
  *     decreasing     the same, P(max) -> P(min) and P(min) -> P(max)
  *     floating       a condition on increasing and decreasing: operands are floats (an
  *                    integer may wrap)

@@ -257,7 +257,7 @@ ext_meta_of(ext_meta *out, PyObject *object, bool requires_grad, const char *wha
     memset(out, 0, sizeof *out);
     if (ext_dtype(&dtype, PyArray_DESCR(array), what) < 0)
         return -1;
-    out->given = 1;
+    out->given = ext_has_data(array) ? META_GIVEN : META_WITHOUT_DATA;
     out->ndim = PyArray_NDIM(array);
     out->dtype = (int32_t)dtype;
     out->requires_grad = requires_grad;

@@ -212,7 +212,7 @@ accept(offer *o, PyObject *const *given)
     const dt_layout *layout = o->inside ? agreed_layout(o, failed) : outside_layout(o);
     if (layout == NULL)
         return NULL;
-    if (o->inside && o->run_check &&
+    if (o->inside && o->run_check && o->meta.given != META_WITHOUT_DATA &&
         ext_first_replica(&o->array, &o->meta, o->mesh->mesh, o->placements,
                           o->coordinate) < 0)
         Py_CLEAR(o->array);

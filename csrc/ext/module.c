@@ -121,7 +121,8 @@ module_fill(PyObject *module)
         ext_redistribute_methods, ext_explain_methods,  ext_op_methods,
         ext_protocol_methods,     ext_write_methods,    ext_tape_methods,
         ext_saved_methods,        ext_gradient_methods, ext_engine_methods,
-        ext_kernel_methods,       ext_random_methods,   ext_optim_methods};
+        ext_kernel_methods,       ext_random_methods,   ext_optim_methods,
+        ext_without_data_methods};
     import_array1(-1);
     if (ext_context == NULL)
         ext_context = dt_context_make();

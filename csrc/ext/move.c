@@ -349,16 +349,31 @@ move_inside(journey *j, dt_group *group, PyObject **pending)
     return failed;
 }
 
-/* On meshes without ranks there is no data: only the layouts change. */
+/* Where there is no data only the layouts change. */
 static int
-move_nothing(ext_item *items, int count)
+move_nothing(ext_item *items, int count, int64_t rank)
 {
     for (int i = 0; i < count; i++) {
-        items[i].result = ext_part(items[i].to, -1);
+        items[i].result = ext_part_without_data(items[i].to, rank);
         if (items[i].result == NULL)
             return -1;
     }
     return 0;
+}
+
+/* Whether all items, or none, are without data; -1: some are. */
+static int
+without_data(const ext_item *items, int count)
+{
+    int hollow = 0;
+    for (int i = 0; i < count; i++)
+        hollow +=
+            items[i].array != NULL && !ext_has_data((PyArrayObject *)items[i].array);
+    if (hollow == 0 || hollow == count)
+        return hollow > 0;
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "tensors with data and tensors without do not move together");
+    return -1;
 }
 
 static int
@@ -381,8 +396,11 @@ move_all(ext_item *items, int count, const char *what, int64_t max_bytes,
     j.remote = 0;
     j.unplanned = false;
     if (count > 0 && items[0].from->mesh->world == 0 && items[0].to->mesh->world == 0)
-        return move_nothing(items, count);
+        return move_nothing(items, count, -1);
     j.world = count == 0 ? NULL : ext_world(items[0].from->mesh, what);
+    int hollow = j.world == NULL ? 0 : without_data(items, count);
+    if (hollow != 0)
+        return hollow < 0 ? -1 : move_nothing(items, count, j.world->transport->rank);
     dt_group *group = NULL;
     if (j.world != NULL)
         group = ext_group(items[0].from->mesh, items[0].to->mesh, what);

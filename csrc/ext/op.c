@@ -328,23 +328,7 @@ set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
     return PyBool_FromLong(before);
 }
 
-static PyObject *
-without_data(PyObject *Py_UNUSED(module), PyObject *layout)
-{
-    if (Py_TYPE(layout) != &ext_layout_type ||
-        ((LayoutObject *)layout)->mesh->mesh->world != 0) {
-        PyErr_Format(PyExc_TypeError,
-                     "without_data takes a Layout on an abstract mesh, not %R", layout);
-        return NULL;
-    }
-    PyObject *array = ext_part(((LayoutObject *)layout)->layout, -1);
-    return array == NULL ? NULL : ext_dtensor(array, (LayoutObject *)layout);
-}
-
 PyMethodDef ext_op_methods[] = {
-    {"without_data", without_data, METH_O,
-     "without_data(layout, /)\n--\n\n"
-     "Return a DTensor on an abstract mesh: operators give such ones of it."},
     {"operator_cache_info", op_info, METH_NOARGS,
      "operator_cache_info()\n--\n\n"
      "Return how many calls of operators were known (hits) or new (misses), how many\n"

@@ -91,6 +91,8 @@ typedef struct op_entry op_entry;
 int op_call_read(op_call *call, OperatorObject *op, PyObject *const *args,
                  Py_ssize_t nargs, PyObject *kwnames, LayoutObject *out, bool abstract);
 void op_call_clear(op_call *call);
+/* Whether an operand has no data: nor have the results (without_data.c). */
+bool op_without_data(const op_call *call);
 /* The entry of a call, made where there is none: a new reference. */
 op_entry *op_entry_of(const op_call *call);
 

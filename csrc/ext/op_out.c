@@ -121,7 +121,9 @@ write_array(DTensorObject *out, PyObject *array, const dt_layout *from,
     } else
         array = moved(array, from, to, what);
     PyArrayObject *mine = array == NULL ? NULL : ext_local((PyObject *)out);
-    int failed = mine == NULL ? -1 : PyArray_CopyInto(mine, (PyArrayObject *)array);
+    int failed = mine == NULL || ext_refuse_without_data((PyArrayObject *)array) < 0
+                     ? -1
+                     : PyArray_CopyInto(mine, (PyArrayObject *)array);
     Py_XDECREF(array);
     return failed;
 }
@@ -285,6 +287,8 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
             (PyArrayObject *)(ext_is_tensor(out) ? ((TensorObject *)out)->array : out);
         PyArrayObject *array = (PyArrayObject *)((TensorObject *)made)->array;
         failed = check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target));
+        if (failed == 0)
+            failed = ext_refuse_without_data(array);
         if (failed == 0 && ext_is_tensor(out))
             failed = tape_take_over((TensorObject *)out, (TensorObject *)made, in_place,
                                     op->name);
@@ -352,6 +356,20 @@ call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     return result;
 }
 
+/* Only the shapes are checked: there is nothing to write into. */
+static PyObject *
+call_without_data(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames, PyObject *out)
+{
+    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
+    int failed = made == NULL
+                     ? -1
+                     : tape_take_over((TensorObject *)out, (TensorObject *)made,
+                                      nargs > 0 && args[0] == out, op->name);
+    Py_XDECREF(made);
+    return failed < 0 ? NULL : Py_NewRef(out);
+}
+
 /* Into the one tensor `out`; `in_place`: it is the first argument too, of which `args`
  * may have a copy. */
 static PyObject *
@@ -399,6 +417,8 @@ op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         return NULL;
     if (PyTuple_Check(out))
         return call_into_all(op, args, nargs, kwnames, out);
+    if (ext_is_tensor(out) && !ext_has_data(op_array(out)))
+        return call_without_data(op, args, nargs, kwnames, out);
     bool in_place = nargs > 0 && args[0] == out;
     if (in_place && tape_needs_old_value(op, args, nargs))
         return call_into_copied(op, args, nargs, kwnames, out);

@@ -244,8 +244,12 @@ make_result(op_maker *m, int k, const dt_layout *layout)
     result->layout = ext_layout(layout, m->mesh);
     if (result->layout == NULL)
         return -1;
-    if (m->entry->solo)
+    if (m->entry->solo) {
+        result->ndim = layout->ndim;
+        memcpy(result->shape, layout->shape,
+               sizeof *layout->shape * (size_t)layout->ndim);
         return 0;
+    }
     if (m->world == NULL) { /* a mesh without ranks: there is no data */
         m->entry->outside = true;
         result->ndim = dt_layout_local_shape(result->shape, layout, NULL);

@@ -216,16 +216,20 @@ wrap_result(const op_entry *entry, PyObject *result, const op_call *call)
     return NULL;
 }
 
-/* On a rank outside the mesh: empty parts. */
+/* On a rank outside the mesh empty parts; of operands without data such results. */
 static PyObject *
-empty_results(const op_entry *entry)
+empty_results(const op_entry *entry, bool data)
 {
     PyObject *out = PyTuple_New(entry->result_count);
     for (int k = 0; out != NULL && k < entry->result_count; k++) {
         const op_result *result = &entry->results[k];
+        dt_dtype dtype = result->layout->layout->dtype;
         PyObject *array =
-            ext_array(result->ndim, result->shape, result->layout->layout->dtype);
-        PyObject *item = array == NULL ? NULL : ext_dtensor(array, result->layout);
+            data ? ext_array(result->ndim, result->shape, dtype)
+                 : ext_array_without_data(result->ndim, result->shape, dtype);
+        PyObject *item = array == NULL ? NULL
+                         : entry->solo ? ext_tensor(array)
+                                       : ext_dtensor(array, result->layout);
         if (item == NULL)
             Py_CLEAR(out);
         else
@@ -357,8 +361,14 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
     if (entry->composite != NULL)
         return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
                                    call->kwnames);
-    if (entry->outside) {
-        PyObject *empty = empty_results(entry);
+    bool data = !op_without_data(call);
+    if (!data && out != NULL) {
+        PyErr_SetString(PyExc_NotImplementedError,
+                        "Cannot copy out of meta tensor; no data!");
+        return NULL;
+    }
+    if (entry->outside || !data) {
+        PyObject *empty = empty_results(entry, data);
         return empty != NULL && tape_wants(call) ? tape_record(call, empty) : empty;
     }
     if (entry->moved > 0) {

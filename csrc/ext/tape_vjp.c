@@ -9,7 +9,8 @@ typedef struct {
     PyObject *names; /* of its parameters, a tuple: grad, out, those of the operator */
     int first;       /* of the operator's */
     int by_place, count;
-    bool rest; /* it has a parameter for all further places: names[count] */
+    bool rest;  /* it has a parameter for all further places: names[count] */
+    bool named; /* and one for all further names */
 } gradient;
 
 struct tape_vjp {
@@ -32,7 +33,7 @@ code_number(PyObject *code, const char *name)
 static int
 read_function(gradient *g, PyObject *function, bool all)
 {
-    enum { HAS_REST = 4 }; /* inspect.CO_VARARGS */
+    enum { HAS_REST = 4, HAS_NAMED = 8 }; /* inspect.CO_VARARGS, CO_VARKEYWORDS */
     if (!PyFunction_Check(function)) {
         PyErr_Format(PyExc_TypeError,
                      "the gradient of an operator is a function%s, not %R",
@@ -44,6 +45,7 @@ read_function(gradient *g, PyObject *function, bool all)
     g->by_place = (int)code_number(code, "co_argcount");
     g->count = g->by_place + (int)code_number(code, "co_kwonlyargcount");
     g->rest = (code_number(code, "co_flags") & HAS_REST) != 0;
+    g->named = (code_number(code, "co_flags") & HAS_NAMED) != 0;
     g->names = PyObject_GetAttrString(code, "co_varnames");
     if (g->names == NULL || PyErr_Occurred())
         return -1;
@@ -104,18 +106,29 @@ keeps_place(const gradient *g, Py_ssize_t place)
     return !g->rest || is_kept(g, g->count);
 }
 
-/* The parameter that a keyword is for: its own, or the one with an underscore before
- * it. -1: none. */
+/* The parameter of this name, or of it with an underscore before it. -1: none. */
 static int
-parameter_of(const gradient *g, PyObject *keyword)
+parameter_named(const gradient *g, const char *wanted)
 {
-    const char *wanted = PyUnicode_AsUTF8(keyword);
     for (int k = g->first; wanted != NULL && k < g->count; k++) {
         const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(g->names, k));
         if (name != NULL && strcmp(name + (name[0] == '_'), wanted) == 0)
             return k;
     }
     return -1;
+}
+
+/* The parameter that a keyword is for, also under torch's name. -1: none. */
+static int
+parameter_of(const gradient *g, PyObject *keyword)
+{
+    const char *wanted = PyUnicode_AsUTF8(keyword);
+    int place = parameter_named(g, wanted);
+    if (place < 0 && wanted != NULL && strcmp(wanted, "dim") == 0)
+        return parameter_named(g, "axis");
+    if (place < 0 && wanted != NULL && strcmp(wanted, "keepdim") == 0)
+        return parameter_named(g, "keepdims");
+    return place;
 }
 
 static bool
@@ -236,13 +249,17 @@ needs_of(NodeObject *node)
     return needs;
 }
 
-/* The names of the keywords as a function has them. New reference, NULL without any. */
+/* The names of a node's keywords as a function has them. New reference. */
 static PyObject *
-keywords_for(const gradient *g, PyObject *kwnames)
+keywords_for(const gradient *g, const NodeObject *node)
 {
-    if (kwnames == NULL)
-        return NULL;
+    PyObject *kwnames = node->kwnames;
     Py_ssize_t count = PyTuple_GET_SIZE(kwnames);
+    for (Py_ssize_t k = 0; k < count && !g->named; k++)
+        if (parameter_of(g, PyTuple_GET_ITEM(kwnames, k)) < 0)
+            return PyErr_Format(PyExc_NotImplementedError,
+                                "derivative for %U with %U= is not implemented",
+                                node->name, PyTuple_GET_ITEM(kwnames, k));
     PyObject *names = PyTuple_New(count);
     for (Py_ssize_t k = 0; names != NULL && k < count; k++) {
         int place = parameter_of(g, PyTuple_GET_ITEM(kwnames, k));
@@ -257,7 +274,7 @@ keywords_for(const gradient *g, PyObject *kwnames)
 static PyObject *
 call_gradient(const gradient *g, NodeObject *node, PyObject **argv)
 {
-    PyObject *names = keywords_for(g, node->kwnames);
+    PyObject *names = node->kwnames == NULL ? NULL : keywords_for(g, node);
     if (node->kwnames != NULL && names == NULL)
         return NULL;
     PyObject *result = PyObject_Vectorcall(g->function, argv + 3 - g->first,

@@ -250,11 +250,16 @@ tensor_repr(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
     PyArrayObject *array = (PyArrayObject *)self->array;
-    PyObject *text = array_text(self->array, "Tensor(");
+    PyObject *text = ext_has_data(array) ? array_text(self->array, "Tensor(")
+                                         : PyUnicode_FromString("...");
     PyObject *shape =
         text == NULL ? NULL : PyObject_GetAttrString(self->array, "shape");
     PyObject *result = NULL;
-    if (shape != NULL && PyArray_SIZE(array) == 0 && PyArray_NDIM(array) > 1)
+    if (shape != NULL && !ext_has_data(array))
+        result = PyUnicode_FromFormat(
+            "Tensor(..., device='meta', shape=%R, dtype=%S%s)", shape,
+            PyArray_DESCR(array), self->requires_grad ? ", requires_grad=True" : "");
+    else if (shape != NULL && PyArray_SIZE(array) == 0 && PyArray_NDIM(array) > 1)
         result = PyUnicode_FromFormat(
             "Tensor(%U, shape=%R, dtype=%S%s)", text, shape, PyArray_DESCR(array),
             self->requires_grad ? ", requires_grad=True" : "");

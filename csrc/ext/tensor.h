@@ -144,7 +144,7 @@ int ext_call_compare(bool *equal, dt_group *group, const dt_call *call,
 
 /* What a rank knows of an array that it passes to a collective call. */
 typedef struct {
-    int32_t given; /* 0: it passed None */
+    enum { META_NONE, META_GIVEN, META_WITHOUT_DATA } given;
     int32_t ndim;
     int32_t dtype;
     int32_t requires_grad;
@@ -219,6 +219,21 @@ int ext_pending_wait(PyObject *pending);
 bool ext_pending_done(PyObject *pending);
 /* Frees what has ended unseen. */
 void ext_pending_sweep(dt_world *world);
+
+/* --- without_data.c --- */
+
+extern const char ext_no_data[];
+
+/* A read-only array of no memory, for a tensor without data. */
+PyObject *ext_array_without_data(int ndim, const int64_t *shape, dt_dtype dtype);
+PyObject *ext_part_without_data(const dt_layout *layout, int64_t rank);
+static inline bool
+ext_has_data(PyArrayObject *array)
+{
+    return PyArray_BYTES(array) != ext_no_data;
+}
+int ext_refuse_without_data(PyArrayObject *array); /* NotImplementedError */
+extern PyMethodDef ext_without_data_methods[];
 
 /* --- create.c --- */
 

@@ -90,9 +90,10 @@ get_strides(PyObject *object, void *Py_UNUSED(closure))
 }
 
 static PyObject *
-get_device(PyObject *Py_UNUSED(object), void *Py_UNUSED(closure))
+get_device(PyObject *object, void *Py_UNUSED(closure))
 {
-    return PyUnicode_FromString("cpu");
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)object)->array;
+    return PyUnicode_FromString(ext_has_data(array) ? "cpu" : "meta");
 }
 
 static PyObject *
@@ -266,7 +267,9 @@ PyGetSetDef ext_tensor_attributes[] = {
      NULL},
     {"strides", get_strides, NULL,
      "NumPy's strides of this rank's array, in bytes; `stride` counts elements.", NULL},
-    {"device", get_device, NULL, "Where the elements are: always ``'cpu'``.", NULL},
+    {"device", get_device, NULL,
+     "Where the elements are: ``'cpu'``, or ``'meta'`` of a tensor that has none.",
+     NULL},
     {"requires_grad", get_requires_grad, set_requires_grad,
      "Whether operations are recorded for gradients; can be set.", NULL},
     {"grad", get_grad, set_grad,

@@ -28,6 +28,8 @@ ext_array_copy(PyArrayObject *array)
 {
     dt_dtype dtype;
     int64_t shape[DT_MAX_NDIM];
+    if (!ext_has_data(array))
+        return Py_NewRef((PyObject *)array);
     if (ext_dtype(&dtype, PyArray_DESCR(array), "copy") < 0)
         return NULL;
     for (int d = 0; d < PyArray_NDIM(array); d++)
@@ -58,6 +60,8 @@ ext_tensor_numpy(TensorObject *tensor, bool force)
         return PyErr_Format(PyExc_RuntimeError,
                             "Can't call numpy() on Tensor that requires grad. Use "
                             "tensor.detach().numpy() instead.");
+    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
+        return NULL;
     bool global = ext_is_dtensor((PyObject *)tensor);
     const dt_layout *layout = global ? ((DTensorObject *)tensor)->layout->layout : NULL;
     if (global && !is_whole(layout)) {
@@ -164,6 +168,8 @@ ext_tensor_reduce(PyObject *object, PyObject *Py_UNUSED(protocol))
                             "cannot pickle a DTensor: its parts are on several ranks. "
                             "Pickle x.full_tensor(), or x.to_local() on each rank; "
                             "saving parts is what dtensor.checkpoint is for");
+    if (ext_refuse_without_data((PyArrayObject *)self->array) < 0)
+        return NULL;
     PyObject *state =
         self->dict != NULL && PyDict_Size(self->dict) > 0 ? self->dict : Py_None;
     return Py_BuildValue("O(OOO)O", Py_TYPE(self), self->array, Py_None,

@@ -261,6 +261,8 @@ ext_tensor_item(TensorObject *tensor)
             "can only convert an array of size 1 to a Python scalar, not "
             "one of size %lld",
             (long long)count);
+    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
+        return NULL;
     PyObject *array = ext_is_dtensor((PyObject *)tensor)
                           ? ext_dtensor_gather((DTensorObject *)tensor, -1, "item")
                           : Py_NewRef(tensor->array);

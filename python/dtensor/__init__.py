@@ -7,6 +7,10 @@ The names, arguments and placements are those of ``torch.distributed.tensor``.
 from dtensor import _world  # noqa: F401
 
 # isort: split
+# Operators give tensors their methods, which all that follows may use.
+from dtensor import ops  # noqa: F401
+
+# isort: split
 from dtensor._C import MPIError
 from dtensor.abstract import abstract
 from dtensor.api import (
@@ -29,11 +33,24 @@ from dtensor.device_mesh import DeviceMesh, init_device_mesh
 from dtensor.dlpack import from_dlpack
 from dtensor.ops import *  # noqa: F403
 from dtensor.ops.fallback import FallbackWarning
+from dtensor.ops.random import rand, randn
 from dtensor.ops.strict import ImplicitRedistributeError, strict
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
 # isort: split
-from dtensor import fft, linalg  # of operators
+from dtensor import autograd, fft, linalg, random  # of operators
+from dtensor.autograd import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+# isort: split
+from dtensor import nn
+from dtensor._device import device
+from dtensor._module import distribute_module
 
 __all__ = [
     "DTensor",
@@ -49,18 +66,30 @@ __all__ = [
     "Tensor",
     "abstract",
     "as_tensor",
+    "autograd",
     "distribute_tensor",
+    "device",
+    "distribute_module",
     "empty",
+    "enable_grad",
     "fft",
     "from_callback",
     "from_dlpack",
     "full",
     "get_default_dtype",
+    "inference_mode",
     "init_device_mesh",
+    "is_grad_enabled",
     "linalg",
+    "nn",
+    "no_grad",
     "ones",
+    "rand",
+    "randn",
+    "random",
     "redistribute",
     "set_default_dtype",
+    "set_grad_enabled",
     "strict",
     "tensor",
     "zeros",

@@ -16,12 +16,14 @@ from dtensor._C import (
     tensor,
     zeros,
 )
+from dtensor._module import distribute_module
 
 __all__ = [
     "DTensor",
     "Layout",
     "Tensor",
     "as_tensor",
+    "distribute_module",
     "distribute_tensor",
     "empty",
     "from_callback",

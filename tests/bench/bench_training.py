@@ -68,18 +68,19 @@ def slower(value: float) -> float:
 def measure(form: str, steps: Any, torch: Torch | None, rounds: int) -> None:
     ours, theirs = [], []
     steps.seconds(2)
+    peak = slower(steps.peak())
+    their_peak = 0.0
     if torch is not None:
         torch.ask(form, 2)
+        their_peak = slower(torch.ask(form, "peak"))
     for _ in range(rounds):
         COMM.Barrier()
         ours.append(slower(steps.seconds(2)))
         COMM.Barrier()
         if torch is not None:
             theirs.append(slower(torch.ask(form, 2)))
-    peak = slower(steps.peak())
     line = f"{form:5} ours {np.median(ours) * 1e3:7.1f} ms {peak / 2**20:6.1f} MiB"
     if torch is not None:
-        their_peak = slower(torch.ask(form, "peak"))
         ratio = np.median(np.array(ours) / np.array(theirs))
         line += (
             f"   torch {np.median(theirs) * 1e3:7.1f} ms {their_peak / 2**20:6.1f} MiB"

@@ -1,7 +1,7 @@
 """The GPT of bench_training.py, written once for PyTorch and for dtensor."""
 
+import contextlib
 import importlib
-import resource
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -119,6 +119,8 @@ class Steps:
         self.lib = lib
         self.model = spread(lib, model(lib), form, mesh)
         self.optimizer = lib.optim.AdamW(self.model.parameters(), lr=RATE)
+        _reset_peak()
+        self.before = _kilobytes("VmRSS")
 
     def step(self) -> float:
         """Do one step; return the loss."""
@@ -137,19 +139,18 @@ class Steps:
         return (time.perf_counter() - start) / count
 
     def peak(self) -> int:
-        """Return the bytes that a step needs at most above what there was before."""
-        clear, status = Path("/proc/self/clear_refs"), Path("/proc/self/status")
-        try:
-            clear.write_text("5")
-        except OSError:
-            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        before = _kilobytes(status, "VmRSS")
-        self.step()
-        return (_kilobytes(status, "VmHWM") - before) * 1024
+        """Return the bytes that steps needed at most above what there was before."""
+        return (_kilobytes("VmHWM") - self.before) * 1024
 
 
-def _kilobytes(status: Path, name: str) -> int:
-    for line in status.read_text().splitlines():
+def _reset_peak() -> None:
+    """Have VmHWM begin anew, where the kernel allows it."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _kilobytes(name: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(name + ":"):
             return int(line.split()[1])
     return 0

@@ -206,18 +206,24 @@ def ones(x: _C.Tensor) -> Any:
 
 def _filled(x: _C.Tensor, value: int) -> Any:
     layout = x.layout if isinstance(x, _C.DTensor) else None
-    return _made(tuple(x.shape), x.dtype, layout, value)
+    return _made(tuple(x.shape), x.dtype, layout, value, x.device != "meta")
 
 
 def _made(
-    shape: tuple[int, ...], dtype: np.dtype[Any], layout: _C.Layout | None, value: int
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    layout: _C.Layout | None,
+    value: int,
+    data: bool = True,
 ) -> Any:
     if layout is None:
+        if not data:
+            return _C.without_data(shape, dtype)
         return _C.Tensor(np.full(shape, value, dtype))
     dual = layout.with_placements(
         [_C.Replicate() if p.is_partial() else p for p in layout.placements]
     )
-    if dual.mesh.world == 0:
+    if dual.mesh.world == 0 or not data:
         return _C.without_data(dual)
     part = np.full(dual.local_shape(), value, dtype)
     return _C.DTensor(part, dual, requires_grad=False)

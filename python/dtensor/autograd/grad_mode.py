@@ -2,7 +2,6 @@
 
 import contextlib
 from types import TracebackType
-from typing import Self
 
 from dtensor import _C
 
@@ -24,8 +23,8 @@ class _Recording(contextlib.ContextDecorator):
         self.mode = mode
         self._before: list[bool] = []
 
-    def _recreate_cm(self) -> Self:  # a decorated function may call itself
-        return self
+    def _recreate_cm(self) -> "_Recording":
+        return _Recording(self.mode)  # for each call: threads may make some at once
 
     def __enter__(self) -> None:
         self._before.append(_C.set_recording(self.mode))

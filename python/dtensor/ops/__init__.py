@@ -4,6 +4,7 @@ from typing import Any
 
 from dtensor import _C
 from dtensor.ops import (  # noqa: F401
+    activation as _activation,
     arg as _arg,
     compare as _compare,
     coordinates as _coordinates,
@@ -20,13 +21,16 @@ from dtensor.ops import (  # noqa: F401
     linalg,
     linalg_norm,
     linalg_product,
+    loss as _loss,
     matmul as _matmul,
     namespace as _namespace,
     nan as _nan,
+    norm as _norm,
     pad as _pad,
     pointwise as _pointwise,
     put as _put,
     quantile as _quantile,
+    random as _random,
     rearrange as _rearrange,
     reduce as _reduce,
     relate as _relate,
@@ -42,6 +46,7 @@ from dtensor.ops import (  # noqa: F401
     view as _view,
 )
 from dtensor.ops._operator import FUNCTIONS, METHODS
+from dtensor.ops.activation import *  # noqa: F403
 from dtensor.ops.arg import *  # noqa: F403
 from dtensor.ops.compare import *  # noqa: F403
 from dtensor.ops.coordinates import *  # noqa: F403
@@ -57,13 +62,16 @@ from dtensor.ops.index import getitem
 from dtensor.ops.index_write import setitem
 from dtensor.ops.join import *  # noqa: F403
 from dtensor.ops.known import *  # noqa: F403
+from dtensor.ops.loss import *  # noqa: F403
 from dtensor.ops.matmul import *  # noqa: F403
 from dtensor.ops.namespace import *  # noqa: F403
 from dtensor.ops.nan import *  # noqa: F403
+from dtensor.ops.norm import *  # noqa: F403
 from dtensor.ops.pad import *  # noqa: F403
 from dtensor.ops.pointwise import *  # noqa: F403
 from dtensor.ops.put import *  # noqa: F403
 from dtensor.ops.quantile import *  # noqa: F403
+from dtensor.ops.random import *  # noqa: F403
 from dtensor.ops.rearrange import *  # noqa: F403
 from dtensor.ops.reduce import *  # noqa: F403
 from dtensor.ops.relate import *  # noqa: F403
@@ -91,6 +99,7 @@ __all__ = [
     "strict",
     "ufunc_method",
 ]
+__all__ += _activation.__all__
 __all__ += _arg.__all__
 __all__ += _compare.__all__
 __all__ += _coordinates.__all__
@@ -103,13 +112,16 @@ __all__ += _einsum.__all__
 __all__ += _elementwise.__all__
 __all__ += _join.__all__
 __all__ += _known.__all__
+__all__ += _loss.__all__
 __all__ += _matmul.__all__
 __all__ += _namespace.__all__
 __all__ += _nan.__all__
+__all__ += _norm.__all__
 __all__ += _pad.__all__
 __all__ += _pointwise.__all__
 __all__ += _put.__all__
 __all__ += _quantile.__all__
+__all__ += _random.__all__
 __all__ += _rearrange.__all__
 __all__ += _reduce.__all__
 __all__ += _relate.__all__
@@ -149,5 +161,7 @@ SLOTS |= {
 def _answer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return fallback(function)(args, kwargs)
 
+
+import dtensor.autograd  # noqa: E402, F401  # its methods of tensors
 
 _C.install(SLOTS, METHODS, FUNCTIONS, _answer, ufunc_method)

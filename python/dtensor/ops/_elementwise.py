@@ -1,18 +1,30 @@
 """What works element by element: its rule, and which Partial operands pass."""
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dtensor import _C
-from dtensor.ops._operator import Operand, call, operator
+from dtensor.ops._operator import Operand, call, implements, operator
 from dtensor.ops._parts import inside
 from dtensor.ops._words import Answer, rule
 
-__all__ = ["Rows", "anywhere", "broadcast", "check_constant", "elementwise"]
+__all__ = [
+    "FLAT",
+    "GRADIENTS",
+    "ROWS",
+    "Rows",
+    "anywhere",
+    "broadcast",
+    "check_constant",
+    "conjugated",
+    "elementwise",
+    "flat",
+    "ufunc",
+]
 
 
 @dataclass(frozen=True)
@@ -126,3 +138,62 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
         Further keywords of `numpy.ufunc`: dtype, casting, order, subok, signature.
     """
     return operator(make, operands=function.nin)
+
+
+# --- a row of the tables --------------------------------------------------------------
+
+Gradient = Callable[..., Any]
+
+# What each ufunc of the tables has; its `outer` has the same.
+ROWS: dict[np.ufunc, Rows] = {}
+GRADIENTS: dict[np.ufunc, tuple[Gradient, ...]] = {}
+
+
+def ufunc(
+    function: np.ufunc,
+    always: str = "",
+    *,
+    floats: str = "",
+    bools: str = "",
+    scalar: str = "",
+    vjp: Gradient | tuple[Gradient, ...] = (),
+) -> Any:
+    """Return the operator that answers a ufunc of NumPy's.
+
+    Parameters
+    ----------
+    function : numpy.ufunc
+    always, floats, bools, scalar : str, optional
+        Which Partial operands pass: see `Rows`.
+    vjp : callable or tuple of callable, optional
+        The gradient of each operand: a function of the gradient of the result, the
+        result and the operands. Default: it has none.
+    """
+    rows = ROWS[function] = Rows(always, floats, bools, scalar)
+    answer = elementwise(function, rows)
+    GRADIENTS[function] = vjp if isinstance(vjp, tuple) else (vjp,)
+    if GRADIENTS[function]:
+        answer.vjp(*GRADIENTS[function])
+    return implements(function)(answer)
+
+
+def conjugated(x: Any) -> Any:
+    """Return the conjugate of a tensor, array or number; of real ones themselves."""
+    real = hasattr(x, "dtype") and x.dtype.kind != "c"
+    return x if real else x.conjugate()
+
+
+@operator
+def _zeros(x: Operand) -> Answer:
+    return broadcast([x]), call(np.zeros_like, x)
+
+
+_zeros.vjp(None)
+
+
+def flat(grad: Any, _out: Any, *_operands: Any, **_options: Any) -> Any:
+    """Return the gradient of what is constant between steps: zeros."""
+    return _zeros(grad)
+
+
+FLAT = (flat, flat)

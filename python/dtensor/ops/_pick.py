@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from operator import getitem as take_out
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,20 @@ from dtensor.ops._parts import (
     parts_of,
 )
 
-__all__ = ["first_result_dim", "leading", "masked", "picked"]
+__all__ = [
+    "OPS",
+    "Picked",
+    "everywhere",
+    "first_result_dim",
+    "leading",
+    "masked",
+    "owners",
+    "partial_rows",
+    "picked",
+    "select",
+    "with_mask",
+    "words_of",
+]
 
 Array = npt.NDArray[Any]
 ALL = slice(None)
@@ -57,7 +70,7 @@ def picked(x: _C.DTensor, index: Sequence[Any]) -> _C.DTensor:
     keys = tuple(
         "array" if isinstance(k, np.ndarray | _C.DTensor) else k for k in index
     )
-    result: _C.DTensor = _select(x, keys, arrays)
+    result: _C.DTensor = select(x, keys, arrays)
     return result
 
 
@@ -69,24 +82,23 @@ def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
     there are more of them than the whole dim has, and put in order.
     """
     before = (ALL,) * dim
-    known = index if isinstance(index, np.ndarray) else _everywhere(index)
-    parts = None if known is None else parts_of(x.layout, dim)
-    if known is None or parts is None or not is_cut(x.layout, dim):
-        result: _C.DTensor = _select(x, (*before, "array"), [index])
+    known = everywhere(index)
+    found_in = None if known is None else owners(x.layout, dim, known)
+    if known is None or found_in is None:
+        result: _C.DTensor = select(x, (*before, "array"), [index])
         return result
-    known = np.where(known < 0, known + x.shape[dim], known)
-    owner = np.searchsorted([start for start, _ in parts], known.ravel(), "right") - 1
-    in_order = known.ndim == 1 and bool(np.all(owner[:-1] <= owner[1:]))
+    known, owner, counts = found_in
+    in_order = is_rising(known, owner)
     if not in_order and known.size >= x.shape[dim]:
-        result = _select(x, (*before, "array"), [known])
+        result = select(x, (*before, "array"), [known])
         return result
     order = np.argsort(owner, kind="stable")
-    found = _found(x, dim, known.ravel()[order], np.bincount(owner, None, len(parts)))
+    found = _found(x, dim, known.ravel()[order], counts)
     if in_order:
         return found
     back = np.empty(known.size, np.intp)
     back[order] = np.arange(known.size)
-    result = _select(found, (*before, "array"), [back.reshape(known.shape)])
+    result = select(found, (*before, "array"), [back.reshape(known.shape)])
     return result
 
 
@@ -102,43 +114,82 @@ def _found(x: _C.DTensor, dim: int, index: Array, counts: Array) -> _C.DTensor:
     return make(local(x)[(ALL,) * dim + (at[mine],)], layout)
 
 
-def _everywhere(index: _C.DTensor) -> Array | None:
+def owners(
+    layout: _C.Layout, dim: int, index: Array
+) -> tuple[Array, Array, Array] | None:
+    """Return an index without negative numbers, which part of a dim each element of it
+    is in, and how many are in each part; None if there are no parts, or strided ones.
+    """
+    parts = parts_of(layout, dim) if is_cut(layout, dim) else None
+    if parts is None:
+        return None
+    index = np.where(index < 0, index + layout.shape[dim], index)
+    starts = [start for start, _ in parts]
+    owner = np.searchsorted(starts, index.ravel(), "right") - 1
+    return index, owner, np.bincount(owner, None, len(parts))
+
+
+def is_rising(index: Array, owner: Array) -> bool:
+    """Return whether rows that an index names come in the order of the parts."""
+    return index.ndim == 1 and bool(np.all(owner[:-1] <= owner[1:]))
+
+
+def everywhere(index: Array | _C.DTensor) -> Array | None:
     """Return the values of an index that every rank has, else None."""
+    if not isinstance(index, _C.DTensor):
+        return index
     if not all(p.is_replicate() for p in index.placements):
         return None
     return local(index) if inside(index.layout) else np.zeros(index.shape, index.dtype)
 
 
-@operator(name="getitem")
-def _select(x: Operand, keys: tuple[Any, ...], arrays: list[Operand]) -> Any:
-    source = letters(x.ndim)
-    shape = np.broadcast_shapes(*(a.shape for a in arrays))
-    new = letters(len(shape), skip=x.ndim)
-    waiting, rest = iter(arrays), []
-    index: list[Any] = []
-    dims = iter(range(x.ndim))
-    for key in keys:
-        if key is ...:
-            index.append(key)
-        elif key == ALL:
-            rest.append(source[next(dims)])
-            index.append(key)
-        else:
-            source[next(dims)] = "*"
-            index.append(next(waiting) if key == "array" else key)
-    rest += [source[dim] for dim in dims]
+class Picked(NamedTuple):
+    """The words of an index that has arrays."""
+
+    source: list[str]  # of the dims of the array, "*" for those that are picked from
+    arrays: list[str]
+    result: list[str]
+    dims: list[int]  # that are picked from
+    at: int  # where the dims of the arrays are in the result
+
+
+def words_of(
+    keys: Sequence[Any], ndim: int, shapes: Sequence[tuple[int, ...]]
+) -> Picked:
+    """Return the words for an array of so many dims and arrays of these shapes.
+
+    `keys`: a whole slice, 0, or "array" for each dim, and perhaps an Ellipsis.
+    """
+    names = letters(ndim)
+    dims = [d for d, k in enumerate(k for k in keys if k is not ...) if k != ALL]
+    shape = np.broadcast_shapes(*shapes)
+    new = letters(len(shape), skip=ndim)
+    rest = [name for d, name in enumerate(names) if d not in dims]
     at = first_result_dim(keys)
-    words = [" ".join(source)]
-    for a in arrays:
-        pairs = zip(new[len(new) - a.ndim :], a.shape, shape[-a.ndim :], strict=True)
+    words = []
+    for own in shapes:
+        first = len(shape) - len(own)
+        pairs = zip(new[first:], own, shape[first:], strict=True)
         words.append(" ".join("*" if n != full else name for name, n, full in pairs))
-    text = f"{','.join(words)}->{' '.join([*rest[:at], *new, *rest[at:]])}"
-    rows = ";".join(f"{op}{',R' * len(arrays)}->{op}" for op in OPS)
-    return (
-        Rule(text, partial=rows, reduce=None),
-        call(take_out, x, tuple(index)),
-        x.dtype,
-    )
+    source = ["*" if d in dims else name for d, name in enumerate(names)]
+    return Picked(source, words, [*rest[:at], *new, *rest[at:]], dims, at)
+
+
+def partial_rows(arrays: int, ops: Sequence[str] = OPS) -> str:
+    """Return the rows that let operand 0 alone be Partial."""
+    return ";".join(f"{op}{',R' * arrays}->{op}" for op in ops)
+
+
+@operator(name="getitem")
+def select(x: Operand, keys: tuple[Any, ...], arrays: list[Operand]) -> Any:
+    """Return ``x[keys]``, with the arrays in their places."""
+    words = words_of(keys, x.ndim, [a.shape for a in arrays])
+    waiting = iter(arrays)
+    index = tuple(next(waiting) if key == "array" else key for key in keys)
+    text = ",".join([" ".join(words.source), *words.arrays])
+    text += "->" + " ".join(words.result)
+    partial = partial_rows(len(arrays))
+    return Rule(text, partial=partial, reduce=None), call(take_out, x, index), x.dtype
 
 
 def first_result_dim(keys: Sequence[Any]) -> int:

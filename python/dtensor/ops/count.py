@@ -99,6 +99,9 @@ def _bincount(x: Operand, weights: Operand | None, length: int) -> Any:
     return Rule(f"a,a->{length}"), kernel, np.dtype(np.float64)
 
 
+_bincount.vjp(None, lambda g, _out, x, _weights, _length: np.take(g, x))
+
+
 def _weighted(x: Array, weights: Array, length: int) -> Array:
     return np.bincount(x, weights, length).astype(np.float64, copy=False)
 
@@ -130,7 +133,7 @@ def _edges(
     return np.histogram_bin_edges(np.empty(0, a.dtype), bins, ends), bins, range
 
 
-@composed(np.histogram_bin_edges)
+@composed(np.histogram_bin_edges, gradient=False)
 def histogram_bin_edges(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None
 ) -> Any:
@@ -141,7 +144,7 @@ def histogram_bin_edges(
     return replicated(edges, a.device_mesh)
 
 
-@composed(np.histogram)
+@composed(np.histogram, gradient=False)
 def histogram(
     a: Any,
     bins: Any = 10,
@@ -208,7 +211,7 @@ def _counts(a: Array, weights: Array | None, bins: Any, ends: Any) -> Array:
 # --- in several dimensions ------------------------------------------------------------
 
 
-@composed(np.histogramdd)
+@composed(np.histogramdd, gradient=False)
 def histogramdd(
     sample: Any,
     bins: Any = 10,
@@ -279,7 +282,7 @@ def _box_counts(
     return np.histogramdd(np.stack(columns, 1), edges, weights=weights)[0]
 
 
-@composed(np.histogram2d)
+@composed(np.histogram2d, gradient=False)
 def histogram2d(
     x: Any,
     y: Any,

@@ -1,17 +1,19 @@
 """Arrays over grids: coordinates, indices, powers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._adjoint import conj
+from dtensor.ops._composite import composite
 from dtensor.ops._create import Placements, layout_of, made
 from dtensor.ops._operator import Operand, Rule, call, implements, letters, operator
 from dtensor.ops._parts import aligned, positions
 from dtensor.ops._words import hollow
-from dtensor.ops.fallback import composed, mesh_of, on_mesh, replicated
+from dtensor.ops.fallback import composed, on_mesh, replicated
 from dtensor.ops.index import getitem
 
 __all__ = [
@@ -30,7 +32,8 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 
-@composed(np.vander)
+@implements(np.vander)
+@composite
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """Return the powers of numbers, a row for each.
 
@@ -54,7 +57,17 @@ def _vander(x: Operand, count: int, increasing: bool) -> Any:
     return Rule(f"a->a {count}"), call(np.vander, x, count, increasing), dtype
 
 
-@composed(np.meshgrid)
+def _of_powers(grad: Any, _out: Any, x: Any, count: int, increasing: bool) -> Any:
+    powers = np.arange(count)[:: 1 if increasing else -1]
+    slopes = powers * np.expand_dims(conj(x), 1) ** np.maximum(powers - 1, 0)
+    return np.sum(grad * slopes, axis=1)
+
+
+_vander.vjp(_of_powers)
+
+
+@implements(np.meshgrid)
+@composite
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[Any, ...]:
@@ -73,8 +86,8 @@ def meshgrid(
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    mesh = mesh_of(xi)
-    lines = [np.ravel(on_mesh(x, mesh)) for x in xi]
+    mesh = next((x.device_mesh for x in xi if isinstance(x, _C.DTensor)), None)
+    lines = [np.ravel(x if mesh is None else on_mesh(x, mesh)) for x in xi]
     order = list(range(len(lines)))
     if indexing == "xy" and len(lines) > 1:
         order[:2] = [1, 0]
@@ -93,6 +106,25 @@ def _meshgrid(xi: list[Operand], indexing: str, order: tuple[int, ...]) -> Any:
     grid = " ".join(names[k] for k in order)
     text = f"{','.join(names)}->{','.join([grid] * len(xi))}"
     return Rule(text), call(_grid, xi, indexing), tuple(x.dtype for x in xi)
+
+
+def _of_coordinates(
+    needs: Sequence[bool],
+    grad: Any,
+    _out: Any,
+    _xi: Any,
+    _indexing: str,
+    order: tuple[int, ...],
+) -> tuple[Any, ...]:
+    return tuple(
+        np.sum(grad[k], axis=tuple(d for d, line in enumerate(order) if line != k))
+        if need
+        else None
+        for k, need in enumerate(needs)
+    )
+
+
+_meshgrid.vjp_all(_of_coordinates)
 
 
 def _grid(xi: list[Array], indexing: Any) -> tuple[Array, ...]:

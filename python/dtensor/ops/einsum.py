@@ -7,6 +7,7 @@ The text of a rule says nearly what subscripts say. A letter that an operand has
 import math
 import string
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Tensor
+from dtensor.ops._adjoint import conj
 from dtensor.ops._operator import Operand, call, implements, letters, operator
 from dtensor.ops._words import Answer, Shape, hollow, rule
+from dtensor.ops.triangle import on_diagonal
 
 __all__ = ["einsum"]
 
@@ -139,6 +142,49 @@ def _einsum(
         settings["optimize"] = ["einsum_path", (0, 1)]
     kernel = call(np.einsum, _text(terms, result), *arrays, **settings)
     return rule(words, [out], "each"), kernel
+
+
+def _gradient(place: int, grad: Any, subscripts: str, arrays: Sequence[Any]) -> Any:
+    """Return the gradient of one operand, of which only the shape counts: the product
+    of that of the result with the other operand."""
+    terms, result = _parsed(subscripts, tuple(np.shape(x) for x in arrays))
+    other = [k for k in range(len(arrays)) if k != place]
+    words = (result, *(terms[k] for k in other))
+    known = {label for word in words for label in word}
+    mine = dict(zip(terms[place], arrays[place].shape, strict=True))
+    kept = tuple(label for label in mine if label in known)
+    found = _einsum(_text(words, kept), grad, *(conj(arrays[k]) for k in other))
+    found = _spread(found, kept, mine)
+    return _on_diagonals(found, tuple(mine), terms[place])
+
+
+def _spread(x: Any, labels: Term, lengths: dict[int, int]) -> Any:
+    """Return an array with a dim for each label: what was summed over is repeated."""
+    here = dict(zip(labels, x.shape, strict=True))
+    if len(labels) < len(lengths):
+        x = np.reshape(x, [here.get(label, 1) for label in lengths])
+    shape = [n if here.get(k, 1) == 1 else here[k] for k, n in lengths.items()]
+    return x if x.shape == tuple(shape) else np.broadcast_to(x, shape)
+
+
+def _on_diagonals(x: Any, labels: Term, term: Term) -> Any:
+    """Return zeros, but for the diagonals of dims whose labels are equal: there `x`."""
+    have = list(labels)
+    for label, n in Counter(term).items():
+        for _ in range(n - 1):
+            place = have.index(label)
+            x = np.moveaxis(x, place, -1)
+            x = on_diagonal(x, (*x.shape, x.shape[-1]), 0, -2, -1)
+            have += [have.pop(place), label]
+    places = {label: [k for k, w in enumerate(have) if w == label] for label in term}
+    order = [places[label].pop() for label in term]
+    return x if order == sorted(order) else np.transpose(x, order)
+
+
+_einsum.vjp(
+    lambda grad, _out, text, _a, *b, **_: _gradient(0, grad, text, (_a, *b)),
+    lambda grad, _out, text, a, _b, **_: _gradient(1, grad, text, (a, _b)),
+)
 
 
 # --- more of them ---------------------------------------------------------------------

@@ -1,28 +1,27 @@
 """What works element by element and is no ufunc."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dtensor.ops._elementwise import Rows, anywhere, broadcast
+from dtensor.ops import piecewise
+from dtensor.ops._elementwise import Rows, broadcast, conjugated, flat
 from dtensor.ops._operator import Operand, call, implements, letters, method, operator
-from dtensor.ops._reduction import MISSING
 from dtensor.ops._words import Answer, rule
+from dtensor.ops.piecewise import *  # noqa: F403
+from dtensor.ops.piecewise import where_
 
 __all__ = [
     "angle",
     "around",
     "astype",
-    "choose",
-    "clip",
     "copy",
     "fix",
     "i0",
     "imag",
-    "interp",
     "iscomplex",
     "isclose",
     "isneginf",
@@ -32,16 +31,19 @@ __all__ = [
     "real",
     "real_if_close",
     "round",
-    "select",
     "sinc",
     "unwrap",
-    "where",
 ]
+__all__ += piecewise.__all__
 
 # --- one operand ----------------------------------------------------------------------
 
 
-def _unary(function: Callable[..., Any], rows: Rows = Rows()) -> Any:  # noqa: B008
+def _unary(
+    function: Callable[..., Any],
+    rows: Rows = Rows(),  # noqa: B008
+    vjp: Callable[..., Any] | None = None,
+) -> Any:
     def make(x: Any, **options: Any) -> Answer:
         return broadcast([x], rows.of([x])), call(function, x, **options)
 
@@ -55,18 +57,44 @@ def _unary(function: Callable[..., Any], rows: Rows = Rows()) -> Any:  # noqa: B
     **options
         Further parameters of NumPy's function, by name.
     """
-    return implements(function)(operator(make))
+    answer = operator(make)
+    if vjp is not None:
+        answer.vjp(vjp)
+    return implements(function)(answer)
 
 
-fix = _unary(np.fix, Rows("increasing"))
-i0 = _unary(np.i0)
-imag = _unary(np.imag, Rows("0"))
+def _bessel(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the derivative of `numpy.i0`: the mean of exp(x cos t) cos t in a period,
+    of which 256 points are enough for all x whose exponential is finite."""
+    total = np.zeros_like(x)
+    for wave in np.cos((np.arange(64) + 0.5) * (math.tau / 256)).tolist():
+        total += np.sinh(x * wave) * (wave / 64)
+    return total
+
+
+@operator
+def _i1(x: Operand) -> Answer:
+    return broadcast([x]), call(_bessel, x)
+
+
+def _of_imag(g: Any, _out: Any, _z: Any) -> Any:
+    return g * 1j if _z.dtype.kind == "c" else flat(g, _out)
+
+
+def _of_sinc(g: Any, out: Any, x: Any) -> Any:
+    slope = (np.cos(math.pi * x) - out) / where_(x == 0, 1, x)  # 0 where x is
+    return g * conjugated(slope)
+
+
+fix = _unary(np.fix, Rows("increasing"), flat)
+i0 = _unary(np.i0, vjp=lambda g, _out, x: g * _i1(x))
+imag = _unary(np.imag, Rows("0"), _of_imag)
 iscomplex = _unary(np.iscomplex)
 isneginf = _unary(np.isneginf)
 isposinf = _unary(np.isposinf)
 isreal = _unary(np.isreal)
-real = _unary(np.real, Rows("any"))
-sinc = _unary(np.sinc)
+real = _unary(np.real, Rows("any"), lambda g, _out, _z: g)
+sinc = _unary(np.sinc, vjp=_of_sinc)
 
 
 @implements(np.angle)
@@ -74,6 +102,17 @@ sinc = _unary(np.sinc)
 def angle(z: Operand, deg: bool = False) -> Answer:
     """Return the angles of complex numbers: see `numpy.angle`."""
     return broadcast([z]), call(np.angle, z, deg)
+
+
+def _of_angle(g: Any, _out: Any, z: Any, deg: bool = False) -> Any:
+    """Return what is across the direction of a number; 0 where it has none."""
+    if z.dtype.kind != "c":
+        return flat(g, _out)
+    across = (np.degrees(g) if deg else g) * 1j
+    return where_(z == 0, 0, across / conjugated(where_(z == 0, 1, z)))
+
+
+angle.vjp(_of_angle)
 
 
 @implements(np.nan_to_num)
@@ -93,6 +132,15 @@ def nan_to_num(
     return broadcast([x, *more]), call(np.nan_to_num, x, copy, *more)
 
 
+def _of_numbers(g: Any, _out: Any, x: Any, copy: bool = True, **_options: Any) -> Any:
+    if not copy:
+        raise NotImplementedError("nan_to_num: no gradient where it works in place")
+    return where_(np.isfinite(x), g, 0)
+
+
+nan_to_num.vjp(_of_numbers)
+
+
 @method
 @implements(np.round)
 @operator
@@ -102,6 +150,7 @@ def round(a: Operand, decimals: int = 0, out: None = None) -> Answer:
     return broadcast([a], rows), call(np.round, a, decimals)
 
 
+round.vjp(flat)
 around = implements(np.around)(round)
 
 
@@ -122,6 +171,14 @@ def unwrap(
         rule([names], [names]),
         call(np.unwrap, p, discont, axis, period=period),
     )
+
+
+def _same(g: Any, _out: Any, _x: Any, *_args: Any, **_options: Any) -> Any:
+    """Return the gradient of what adds constants, or changes the dtype only."""
+    return g
+
+
+unwrap.vjp(_same)
 
 
 # --- dtype and copies -----------------------------------------------------------------
@@ -163,6 +220,9 @@ def astype(
     )
 
 
+astype.vjp(_same)
+
+
 @implements(np.astype)
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     if device not in (None, "cpu"):
@@ -175,6 +235,9 @@ def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> 
 def copy(a: Operand, order: Any = "K", subok: bool = False) -> Answer:
     """Return a copy in the same layout: see `numpy.copy`."""
     return broadcast([a], "any"), call(np.array, a, order=order, subok=subok)
+
+
+copy.vjp(_same)
 
 
 @method(name="copy")
@@ -194,97 +257,6 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
     return real(a) if bool(np.all(np.absolute(imag(a)) < tol)) else a
 
 
-# --- several operands -----------------------------------------------------------------
-
-
-@operator(operands=3)
-def _clip(a: Operand, low: Any, high: Any, **options: Any) -> Answer:
-    rows = "increasing" if not options else None
-    return broadcast([a, low, high], rows), call(np.clip, a, low, high, **options)
-
-
-@implements(np.clip)
-def clip(
-    a: Any,
-    a_min: Any = MISSING,
-    a_max: Any = MISSING,
-    out: Any = None,
-    *,
-    min: Any = MISSING,
-    max: Any = MISSING,
-    **options: Any,
-) -> Any:
-    """Limit the values: see `numpy.clip`.
-
-    Parameters
-    ----------
-    a : array_like
-    a_min, a_max : array_like or None
-        The limits, both of them; they are broadcast against `a`.
-    out : DTensor, optional
-        What the result is written to.
-    min, max : array_like, optional
-        Other names of the limits, of which one is enough.
-    **options
-        Keywords of ufuncs.
-
-    Returns
-    -------
-    DTensor
-    """
-    if a_min is MISSING and a_max is MISSING:
-        return _clip_method(a, min, max, out, **options)
-    for name, limit in (("a_min", a_min), ("a_max", a_max)):
-        if limit is MISSING:
-            raise TypeError(f"clip() missing 1 required positional argument: {name!r}")
-    if min is not MISSING or max is not MISSING:
-        raise ValueError(
-            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are "
-            "provided is forbidden."
-        )
-    return _clip_method(a, a_min, a_max, out, **options)
-
-
-@method(name="clip")
-def _clip_method(
-    x: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any
-) -> Any:
-    """Limit the elements to an interval: see `clip`."""
-    low, high = (None if limit is MISSING else limit for limit in (min, max))
-    if out is not None:
-        options["out"] = out
-    return _clip(x, low, high, **options)
-
-
-# Where the condition is known, the other two may wait for their reductions.
-_CHOICE = ";".join(
-    f"R,{op},{op}->{op}" for op in ("sum", "avg", "product", "max", "min")
-)
-
-
-@operator(operands=3)
-def where_(condition: Operand, x: Any, y: Any) -> Answer:
-    return broadcast([condition, x, y], _CHOICE), call(np.where, condition, x, y)
-
-
-@implements(np.where)
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """Choose from `x` where the condition holds, else from `y`: see `numpy.where`.
-
-    The three are broadcast. With `condition` alone it is `numpy.nonzero`.
-
-    Raises
-    ------
-    ValueError
-        If only one of `x` and `y` is given.
-    """
-    if x is None and y is None:
-        return np.nonzero(condition)
-    if x is None or y is None:
-        raise ValueError("either both or neither of x and y should be given")
-    return where_(condition, x, y)
-
-
 @implements(np.isclose)
 @operator(operands=4)
 def isclose(
@@ -293,81 +265,3 @@ def isclose(
     """Compare within a tolerance, element by element: see `numpy.isclose`."""
     arguments = (a, b, rtol, atol)
     return broadcast(arguments), call(np.isclose, *arguments, equal_nan)
-
-
-@implements(np.interp)
-@operator(operands=3)
-def interp(
-    x: Operand,
-    xp: Operand,
-    fp: Operand,
-    left: complex | None = None,
-    right: complex | None = None,
-    period: float | None = None,
-) -> Answer:
-    """Interpolate between points: see `numpy.interp`.
-
-    Parameters
-    ----------
-    x : array_like
-        Where; of any shape, and cut in any way.
-    xp, fp : array_like, shape (n,)
-        The points, which every rank gets whole.
-    left, right, period
-        As NumPy's.
-    """
-    names = letters(x.ndim)
-    points = letters(1, whole=[0], skip=x.ndim)
-    text = rule([names, points, points], [names])
-    return text, call(np.interp, x, xp, fp, left, right, period)
-
-
-@implements(np.select)
-@operator(operands=0)
-def select(
-    condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
-) -> Answer:
-    """Choose by the first condition that holds: see `numpy.select`.
-
-    Conditions, choices and `default` are broadcast."""
-    return (
-        broadcast([*condlist, *choicelist, default]),
-        call(np.select, list(condlist), list(choicelist), default),
-    )
-
-
-@operator
-def _choose(a: Operand, choices: Sequence[Any], mode: Any) -> Answer:
-    return broadcast([a, *choices]), call(np.choose, a, choices, mode=mode)
-
-
-@implements(np.choose)
-def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
-    """Choose by number, element by element: see `numpy.choose`.
-
-    Parameters
-    ----------
-    a : array_like of int
-        The numbers.
-    choices : sequence of array_like
-        They are broadcast against `a`.
-    out : DTensor, optional
-        What the result is written to.
-    mode : {"raise", "wrap", "clip"}
-        What numbers out of range mean. To raise, all ranks learn whether there are any.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range; on every rank.
-    """
-    options = {} if out is None else {"out": out}
-    number = (int, float, complex, np.generic)
-    arrays = [
-        c if hasattr(c, "shape") or isinstance(c, number) else np.asarray(c)
-        for c in choices
-    ]
-    if mode == "raise" and a.dtype.kind in "iu":
-        if anywhere((a < 0) | (a >= len(arrays))):
-            raise ValueError("invalid entry in choice array")
-    return _choose(a, arrays, mode, **options)

@@ -9,8 +9,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _C
+from dtensor import _C, _world
 from dtensor._nested import mapped
+from dtensor.device_mesh import DeviceMesh
 from dtensor.ops._composite import composite
 from dtensor.ops._operator import implements
 from dtensor.ops._parts import inside, make, move_all, plain
@@ -24,6 +25,7 @@ __all__ = [
     "mesh_of",
     "on_mesh",
     "replicated",
+    "without_gradient",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,14 +69,19 @@ def fallback(
         if not tensors and mesh is None:
             return alone(function, args, kwargs)
         mesh = tensors[0].device_mesh if mesh is None else mesh
-        arrays = _gathered(name, tensors)
+        arrays = _gathered(name, [x.detach() for x in tensors])
         found = {id(x): array for x, array in zip(tensors, arrays, strict=True)}
-        args, kwargs = mapped((args, kwargs), _C.DTensor, lambda x: found[id(x)])
-        result = function(*args, **kwargs)
+        bare, named = mapped((args, kwargs), _C.DTensor, lambda x: found[id(x)])
+        result = function(*bare, **named)
         kinds = (np.ndarray, np.generic)
-        return mapped(result, kinds, lambda array: replicated(array, mesh))
+        result = mapped(result, kinds, lambda array: replicated(array, mesh))
+        return without_gradient(name, (args, kwargs), result)
 
     return answer
+
+
+def _array(x: _C.Tensor) -> npt.NDArray[Any]:
+    return np.asarray(x.detach())
 
 
 def alone(
@@ -82,30 +89,97 @@ def alone(
 ) -> Any:
     """Return what a NumPy function gives for Tensors of this rank; arrays as Tensors.
 
-    What it writes into, it writes into the arrays of the Tensors.
+    What it writes into, it writes into the arrays of the Tensors. It has no gradient.
     """
-    args, kwargs = mapped((args, dict(kwargs)), _C.Tensor, np.asarray)
-    return mapped(function(*args, **kwargs), np.ndarray, _C.as_tensor)
+    bare, named = mapped((args, dict(kwargs)), _C.Tensor, _array)
+    result = mapped(function(*bare, **named), np.ndarray, _C.as_tensor)
+    return without_gradient(_name_of(function), (args, kwargs), result)
 
 
-def composed(*functions: Callable[..., Any]) -> Callable[[F], F]:
+def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[[F], F]:
     """Make a function the answer to NumPy's, for calls that have a DTensor.
 
     Calls without one go to the first of NumPy's functions. Else as `composite`.
+
+    Parameters
+    ----------
+    *functions : callable
+        NumPy's.
+    gradient : bool, default True
+        Whether it is made of operators, so that it has a gradient. A Tensor that
+        requires one is then taken for a DTensor on a mesh of this rank alone. Without,
+        to go back through the results raises `NotImplementedError`.
     """
 
     def register(answer: F) -> F:
         spread = composite(answer)
+        name = _name_of(functions[0])
 
         @functools.wraps(answer)
         def either(*args: Any, **kwargs: Any) -> Any:
-            if next(_tensors((args, kwargs)), None) is None:
+            given = (args, kwargs)
+            recorded = _recorded(given)
+            if next(_tensors(given), None) is None:
+                if recorded and gradient:
+                    return _on_one_rank(spread, args, kwargs)
                 return alone(functions[0], args, kwargs)
-            return spread(*args, **kwargs)
+            result = spread(*args, **kwargs)
+            return result if gradient else without_gradient(name, given, result)
 
         return cast(F, implements(*functions)(either))
 
     return register
+
+
+def _on_one_rank(
+    answer: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Return what a function of DTensors gives for Tensors of this rank."""
+    world = _world.current()
+    ranks = np.array([world.rank])
+    mesh = DeviceMesh._make("cpu", (1,), ranks, None, world.number)
+    whole = [_C.Replicate()]
+    args, kwargs = mapped(
+        (args, dict(kwargs)),
+        _C.Tensor,
+        lambda x: _C.DTensor.from_local(x, mesh, whole),
+    )
+    return mapped(answer(*args, **kwargs), _C.DTensor, lambda y: y.to_local())
+
+
+# --- what has no gradient -------------------------------------------------------------
+
+
+def _recorded(value: Any) -> tuple[_C.Tensor, ...]:
+    """Return the tensors that require a gradient, while operators are recorded."""
+    if not _C.is_grad_enabled():
+        return ()
+    found: list[_C.Tensor] = []
+    mapped(value, _C.Tensor, lambda x: found.append(x) if x.requires_grad else None)
+    return tuple(found)
+
+
+def without_gradient(name: str, arguments: Any, result: Any) -> Any:
+    """Return a result such that to go back from it to the arguments raises.
+
+    Parameters
+    ----------
+    name : str
+        Of the function, for the message.
+    arguments, result : object
+        Tensors, also in lists, tuples and dicts.
+    """
+    inputs = _recorded(arguments)
+    outputs: list[_C.Tensor] = []
+    if inputs:
+        mapped(result, _C.Tensor, lambda y: outputs.append(y))
+
+    def back(*grads: Any) -> Any:
+        raise NotImplementedError(f"derivative for {name} is not implemented")
+
+    if outputs:
+        _C.record_function(name, back, inputs, tuple(outputs))
+    return result
 
 
 def _name_of(function: Callable[..., Any]) -> str:

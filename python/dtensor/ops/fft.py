@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor.ops._adjoint import conj
 from dtensor.ops._operator import (
     Operand,
     axes_of,
@@ -68,6 +69,74 @@ def _answer(
     return rule([names], [out], "all"), call(kernel, a, **given), dtype
 
 
+# --- gradients ------------------------------------------------------------------------
+
+# The adjoint of a transform is the other direction, scaled where that was not: a matrix
+# and its conjugate transpose. Of a real signal the transform has half of the points; in
+# the sum that makes the signal again those of them that stand for two count twice.
+
+_SWAPPED = {
+    None: "forward",
+    "backward": "forward",
+    "forward": "backward",
+    "ortho": "ortho",
+}
+
+
+def _fit(x: Any, shape: Sequence[int]) -> Any:
+    """Return an array of a shape: without what is too much, with 0 for what lacks."""
+    if tuple(x.shape) == tuple(shape):
+        return x
+    x = x[tuple(slice(n) for n in shape)]
+    lacking = [(0, n - k) for n, k in zip(shape, x.shape, strict=True)]
+    return np.pad(x, lacking) if tuple(x.shape) != tuple(shape) else x
+
+
+def _twice(half: int, points: int, dim: int, ndim: int, dtype: Any) -> Any:
+    """Return how often each point of half a transform counts, along a dim."""
+    counts = np.full(half, 2, dtype)
+    counts[0] = 1
+    if points % 2 == 0:
+        counts[-1] = 1
+    return counts.reshape([half if d == dim else 1 for d in range(ndim)])
+
+
+def _adjoint(
+    name: str,
+    grad: Any,
+    a: Any,
+    dims: Sequence[int],
+    points: int | None,
+    norm: str | None,
+) -> Any:
+    """Return the gradient of a transform over dims.
+
+    Parameters
+    ----------
+    name : {"fft", "ifft", "rfft", "irfft"}
+        What it was.
+    a : Operand
+        What was transformed.
+    points : int or None
+        How many the real signal has along the last dim.
+    """
+    if not dims:
+        return grad
+    last, ndim = dims[-1], a.ndim
+    lengths = [grad.shape[dim] for dim in dims[:-1]]
+    norm = _SWAPPED[norm]
+    real = np.finfo(grad.dtype).dtype
+    if name == "rfft":
+        counts = _twice(grad.shape[last], points or 1, last, ndim, real)
+        found = irfftn(grad / counts, [*lengths, points], dims, norm)
+    elif name == "irfft":
+        found = rfftn(grad, [*lengths, points], dims, norm)
+        found = found * _twice(found.shape[last], points or 1, last, ndim, real)
+    else:
+        found = (fftn if name == "ifft" else ifftn)(grad, None, dims, norm)
+    return _fit(found, a.shape)
+
+
 # --- one dim --------------------------------------------------------------------------
 
 
@@ -108,6 +177,38 @@ rfft = _along(np.fft.rfft, "Fourier transform of real numbers", after=_half)
 irfft = _along(np.fft.irfft, "Inverse of `rfft`", points=_double)
 hfft = _along(np.fft.hfft, "Fourier transform of a Hermitian signal", points=_double)
 ihfft = _along(np.fft.ihfft, "Inverse of `hfft`", after=_half)
+
+
+def _line_back(name: str, hermitian: bool = False) -> Any:
+    """Return the gradient of a transform along one dim; `hermitian`: of the conjugate,
+    in the other direction."""
+
+    def back(
+        grad: Any,
+        _out: Any,
+        _a: Any,
+        n: int | None = None,
+        axis: int = -1,
+        norm: str | None = None,
+    ) -> Any:
+        dim = axis % _a.ndim
+        points = grad.shape[dim] if name == "irfft" else n or _a.shape[dim]
+        if not hermitian:
+            return _adjoint(name, grad, _a, [dim], points, norm)
+        norm = _SWAPPED[norm]
+        if name == "irfft":
+            return conj(_adjoint(name, grad, _a, [dim], points, norm))
+        return _adjoint(name, conj(grad), _a, [dim], points, norm)
+
+    return back
+
+
+fft.vjp(_line_back("fft"))
+ifft.vjp(_line_back("ifft"))
+rfft.vjp(_line_back("rfft"))
+irfft.vjp(_line_back("irfft"))
+hfft.vjp(_line_back("irfft", hermitian=True))
+ihfft.vjp(_line_back("rfft", hermitian=True))
 
 # --- several dims ---------------------------------------------------------------------
 
@@ -184,6 +285,38 @@ ifft2 = _over(np.fft.ifft2, _INVERSE, _LAST)
 rfft2 = _over(np.fft.rfft2, _REAL, _LAST, after=_half)
 irfft2 = _over(np.fft.irfft2, _INVERSE_REAL, _LAST, points=_double)
 
+
+def _grid_back(name: str, axes: Sequence[int] | None = None) -> Any:
+    """Return the gradient of a transform over several dims."""
+
+    def back(
+        grad: Any,
+        _out: Any,
+        _a: Any,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = axes,
+        norm: str | None = None,
+    ) -> Any:
+        dims, given = _dims(_a, s, axes)
+        points = None
+        if dims:
+            last = dims[-1]
+            points = grad.shape[last] if name == "irfft" else given[-1]
+            points = _a.shape[last] if points is None else points
+        return _adjoint(name, grad, _a, dims, points, norm)
+
+    return back
+
+
+for _name, _many, _two in (
+    ("fft", fftn, fft2),
+    ("ifft", ifftn, ifft2),
+    ("rfft", rfftn, rfft2),
+    ("irfft", irfftn, irfft2),
+):
+    _many.vjp(_grid_back(_name))
+    _two.vjp(_grid_back(_name, _LAST))
+
 # --- shifts ---------------------------------------------------------------------------
 
 
@@ -201,3 +334,7 @@ def ifftshift(x: Operand, axes: Any = None) -> Answer:
     """Undo `fftshift`."""
     names = letters(x.ndim, whole=axes_of(axes, x.ndim))
     return rule([names], [names], "any"), call(np.fft.ifftshift, x, axes)
+
+
+fftshift.vjp(lambda grad, _out, _x, axes=None: ifftshift(grad, axes))
+ifftshift.vjp(lambda grad, _out, _x, axes=None: fftshift(grad, axes))

@@ -94,6 +94,8 @@ def _of_value(grad: Any, index: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _write(x: Any, index: Any, value: Any) -> None:
+    if x.device == "meta":
+        return
     if not isinstance(x, _C.DTensor):
         np.asarray(x.detach())[whole(index)] = whole(value)
     elif not _C.begin_write(x):

@@ -1,5 +1,6 @@
 """Arrays joined to one. A dim along which they are joined is cut if it was in one."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor._C import Tensor, record_function
 from dtensor.ops._composite import composite
 from dtensor.ops._joined import joinable, joined, joined_layout, rows_only
 from dtensor.ops._operator import Operand, Rule, call, implements, letters, operator
@@ -98,6 +100,38 @@ def _concatenate(
     return rule([before] * len(arrays), [after], "any"), kernel
 
 
+def _parted(
+    _needs: Sequence[bool],
+    grad: Any,
+    _out: Any,
+    _arrays: Any,
+    axis: int | None = 0,
+    **_: Any,
+) -> tuple[Any, ...]:
+    if not isinstance(_arrays, list | tuple):
+        first, *rest = _arrays.shape
+        if axis is None or axis % len(rest) == 0:
+            return (np.reshape(grad, _arrays.shape),)
+        dim = normalize_axis_index(axis, len(rest))
+        rows = np.reshape(grad, (*rest[:dim], first, *rest[dim:]))
+        return (np.moveaxis(rows, dim, 0),)
+    shapes = [x.shape for x in _arrays]
+    if axis is not None:
+        return tuple(_parts(grad, shapes, axis))
+    parts = _parts(grad, [(math.prod(shape),) for shape in shapes], 0)
+    return tuple(map(np.reshape, parts, shapes))
+
+
+def _parts(grad: Any, shapes: Sequence[tuple[int, ...]], axis: int) -> list[Any]:
+    """Return what arrays of these shapes are of what they are joined to."""
+    ends = np.cumsum([shape[axis] for shape in shapes])
+    found: list[Any] = np.split(grad, ends[:-1].tolist(), axis)
+    return found
+
+
+_concatenate.vjp_all(_parted)
+
+
 def _of_parts(
     arrays: Sequence[Operand], axis: int | None, dtype: Any, casting: Any
 ) -> Callable[..., Any] | None:
@@ -118,7 +152,15 @@ def _of_parts(
 
     def join(arrays: Sequence[Any], *_: Any, **settings: Any) -> Any:
         assert to is not None
-        return joined("concatenate", arrays, dim, to)
+        bare = [x.detach() if isinstance(x, Tensor) else x for x in arrays]
+        result = joined("concatenate", bare, dim, to)
+        shapes = [x.shape for x in arrays]
+
+        def back(grad: Any) -> tuple[Any, ...]:
+            return tuple(_parts(grad, shapes, dim))
+
+        record_function("concatenate", back, tuple(arrays), (result,))
+        return result
 
     return None if to is None else join
 
@@ -196,6 +238,17 @@ def stack(
     after.insert(normalize_axis_index(axis, len(before) + 1), str(len(arrays)))
     kernel = call(np.stack, arrays, **settings)
     return rule([before] * len(arrays), [after], "any"), kernel
+
+
+def _unstacked(
+    _needs: Sequence[bool], grad: Any, _out: Any, _arrays: Any, axis: int = 0, **_: Any
+) -> tuple[Any, ...]:
+    if not isinstance(_arrays, list | tuple):
+        return (np.moveaxis(grad, axis, 0),)
+    return unstack(grad, axis=axis)
+
+
+stack.vjp_all(_unstacked)
 
 
 def _rows(tup: Any) -> list[Any]:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from dtensor._C import DTensor
+from dtensor.ops import _linalg_gradient as back, factors as _factors
+from dtensor.ops._adjoint import conj
 from dtensor.ops._operator import (
     Operand,
     Rule,
@@ -20,10 +22,11 @@ from dtensor.ops._operator import (
 )
 from dtensor.ops._parts import inside
 from dtensor.ops._words import Answer, rule
+from dtensor.ops.factors import *  # noqa: F403
+from dtensor.ops.factors import lengths
 
 __all__ = [
     "cholesky",
-    "cond",
     "det",
     "eig",
     "eigh",
@@ -31,38 +34,21 @@ __all__ = [
     "eigvalsh",
     "inv",
     "matrix_power",
-    "matrix_rank",
-    "pinv",
-    "qr",
     "slogdet",
     "solve",
-    "svd",
-    "svdvals",
     "tensorinv",
     "tensorsolve",
 ]
+__all__ += _factors.__all__
 
 # --- rules ----------------------------------------------------------------------------
 
 
-def _lengths(a: Operand) -> tuple[int, int]:
-    """Return rows and columns; of what is no matrix, lengths that its rule refuses."""
-    return (a.shape[-2], a.shape[-1]) if a.ndim > 1 else (0, 0)
-
-
 def _square(a: Operand, *results: str) -> Rule:
     """Return the rule of a function of square matrices; "n" is their length."""
-    n = _lengths(a)[1]
+    n = lengths(a)[1]
     words = ",".join("..." + word.replace("n", f" {n}") for word in results)
     return Rule(f"... {n} {n}->{words}")
-
-
-def _matrix(a: Operand, *results: str) -> Rule:
-    """Return the rule of a function of matrices of m rows, n columns; k: the fewer."""
-    m, n = _lengths(a)
-    lengths = {"m": f" {m}", "n": f" {n}", "k": f" {min(m, n)}"}
-    words = ",".join("..." + "".join(lengths[c] for c in word) for word in results)
-    return Rule(f"... {m} {n}->{words}")
 
 
 # --- square matrices ------------------------------------------------------------------
@@ -75,6 +61,9 @@ def inv(a: Operand) -> Answer:
     return _square(a, "nn"), call(np.linalg.inv, a)
 
 
+inv.vjp(lambda grad, out, _a: back.of_inverse(grad, out))
+
+
 @implements(np.linalg.det)
 @operator(agrees=LinAlgError)
 def det(a: Operand) -> Answer:
@@ -82,11 +71,32 @@ def det(a: Operand) -> Answer:
     return _square(a, ""), call(np.linalg.det, a)
 
 
+@operator(name="det_backward", agrees=LinAlgError)
+def _cofactors(a: Operand) -> Answer:
+    return _square(a, "nn"), call(_cofactors_of, a)
+
+
+def _cofactors_of(a: Any) -> Any:
+    """Return ``det(a) * inv(a).mT``, which singular matrices have too."""
+    u, s, vh = np.linalg.svd(a)
+    others = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    product: Any = (u * others[..., None, :]) @ vh
+    return sign[..., None, None] * product.conj()
+
+
+det.vjp(lambda grad, _out, a: np.expand_dims(grad, (-2, -1)) * conj(_cofactors(a)))
+_cofactors.vjp(lambda grad, out, a: back.of_cofactors(grad, out, a))
+
+
 @implements(np.linalg.slogdet)
 @operator(agrees=LinAlgError)
 def slogdet(a: Operand) -> Answer:
     """Sign and logarithm of determinants, shape (..., n, n) -> (...), named tuple."""
     return _square(a, "", ""), call(np.linalg.slogdet, a)
+
+
+slogdet.vjp(lambda grad, out, a: back.of_slogdet(grad, out, a))
 
 
 @implements(np.linalg.cholesky)
@@ -102,11 +112,17 @@ def cholesky(a: Operand, /, *, upper: bool = False) -> Answer:
     return _square(a, "nn"), call(np.linalg.cholesky, a, upper=upper)
 
 
+cholesky.vjp(lambda grad, out, _a, upper=False: back.of_cholesky(grad, out, upper))
+
+
 @implements(np.linalg.matrix_power)
 @operator(agrees=LinAlgError)
 def matrix_power(a: Operand, n: int) -> Answer:
     """Power of matrices, shape (..., n, n); negative: of their inverse."""
     return _square(a, "nn"), call(np.linalg.matrix_power, a, n)
+
+
+matrix_power.vjp(lambda grad, _out, a, n: back.of_matrix_power(grad, a, n))
 
 
 @implements(np.linalg.eigh)
@@ -116,11 +132,17 @@ def eigh(a: Operand, UPLO: str = "L") -> Answer:
     return _square(a, "n", "nn"), call(np.linalg.eigh, a, UPLO)
 
 
+eigh.vjp(lambda grad, out, _a, _UPLO="L": back.of_eigh(grad, out))
+
+
 @implements(np.linalg.eigvalsh)
 @operator(agrees=LinAlgError)
 def eigvalsh(a: Operand, UPLO: str = "L") -> Answer:
     """Eigenvalues of Hermitian matrices, shape (..., n, n) -> (..., n), ascending."""
     return _square(a, "n"), call(np.linalg.eigvalsh, a, UPLO)
+
+
+eigvalsh.vjp(lambda grad, _out, a, UPLO="L": back.of_eigvalsh(grad, eigh(a, UPLO)[1]))
 
 
 # NumPy gives real eigenvalues where no matrix has others: known at the end only.
@@ -144,9 +166,15 @@ def _eig(a: Operand) -> Answer:
     return _square(a, "n", "nn"), call(_complex_eig, a)
 
 
+_eig.vjp(lambda grad, out, _a: back.of_eig(grad, out))
+
+
 @operator(name="eigvals", agrees=LinAlgError)
 def _eigvals(a: Operand) -> Answer:
     return _square(a, "n"), call(_complex_eigvals, a)
+
+
+_eigvals.vjp(lambda grad, _out, a: back.of_eigvals(grad, _eig(a)[1]))
 
 
 def _are_real(a: Any, values: Any) -> bool:
@@ -196,10 +224,16 @@ def solve(a: Operand, b: Operand) -> Answer:
     LinAlgError
         If a matrix is singular.
     """
-    n = _lengths(a)[1]
+    n = lengths(a)[1]
     right = f" {n}" if b.ndim == 1 else f"... {n} k"
     text = f"... {n} {n},{right}->... {n}{'' if b.ndim == 1 else ' k'}"
     return Rule(text, partial="1"), call(np.linalg.solve, a, b)
+
+
+solve.vjp(
+    lambda grad, out, a, _b: back.of_left_side(grad, out, a, _b.ndim == 1),
+    lambda grad, _out, a, _b: back.of_right_side(grad, a, _b.ndim == 1),
+)
 
 
 @implements(np.linalg.tensorinv)
@@ -208,6 +242,9 @@ def tensorinv(a: Operand, ind: int = 2) -> Answer:
     """Inverse of the matrix whose rows are the first `ind` dims; `a` is whole."""
     after = map(str, a.shape[ind:] + a.shape[:ind])
     return rule([["*"] * a.ndim], [after]), call(np.linalg.tensorinv, a, ind)
+
+
+tensorinv.vjp(lambda grad, out, _a, ind=2: back.of_tensorinv(grad, out, ind))
 
 
 @implements(np.linalg.tensorsolve)
@@ -227,115 +264,7 @@ def tensorsolve(a: Operand, b: Operand, axes: Sequence[int] | None = None) -> An
     return rule(terms, [after], "1"), call(np.linalg.tensorsolve, a, b, axes)
 
 
-# --- any matrices ---------------------------------------------------------------------
-
-
-def _tolerances(*given: Any) -> str:
-    """Return the terms of those that are arrays, one for each matrix."""
-    return ",..." * sum(isinstance(x, Operand) for x in given)
-
-
-@implements(np.linalg.pinv)
-@operator(agrees=LinAlgError)
-def pinv(
-    a: Operand, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue
-) -> Answer:
-    """Pseudo-inverse of matrices, shape (..., m, n) -> (..., n, m).
-
-    Parameters
-    ----------
-    a : array
-    rcond, rtol : float or array of shape (...), optional
-        Which singular values are taken for 0, relative to the largest.
-    hermitian : bool
-        Whether the matrices are known to be.
-    """
-    m, n = _lengths(a)
-    text = f"... {m} {n}{_tolerances(rcond, rtol)}->... {n} {m}"
-    given = {} if rtol is np._NoValue else {"rtol": rtol}
-    dtype = a.dtype if 0 in (m, n) else None  # as NumPy
-    return Rule(text), call(np.linalg.pinv, a, rcond, hermitian, **given), dtype
-
-
-@implements(np.linalg.matrix_rank)
-@operator(agrees=LinAlgError)
-def matrix_rank(
-    A: Operand, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
-) -> Answer:
-    """Rank of matrices, shape (..., m, n) -> (...); of a vector: whether it has any.
-
-    Parameters
-    ----------
-    A : array
-    tol, rtol : float or array of shape (...), optional
-        Singular values up to this, or this much of the largest, are taken for 0.
-    hermitian : bool
-        Whether the matrices are known to be.
-    """
-    kernel = call(np.linalg.matrix_rank, A, tol, hermitian, rtol=rtol)
-    if A.ndim < 2:
-        return rule([["*"] * A.ndim], [[]]), kernel, np.intp
-    m, n = _lengths(A)
-    return Rule(f"... {m} {n}{_tolerances(tol, rtol)}->..."), kernel, np.intp
-
-
-@implements(np.linalg.cond)
-@operator(agrees=LinAlgError)
-def cond(x: Operand, p: Any = None) -> Answer:
-    """Condition number of matrices, shape (..., m, n) -> (...), in the norm `p`."""
-    return _matrix(x, ""), call(np.linalg.cond, x, p)
-
-
-@implements(np.linalg.qr)
-@operator(agrees=LinAlgError)
-def qr(a: Operand, mode: str = "reduced") -> Answer:
-    """QR factors of matrices, shape (..., m, n).
-
-    Parameters
-    ----------
-    a : array
-    mode : {"reduced", "complete", "r", "raw"}
-        What is computed.
-
-    Returns
-    -------
-    named tuple of Q and R, or R, or for "raw" (h, tau)
-    """
-    words = {"complete": ("mm", "mn"), "r": ("kn",), "raw": ("nm", "k")}
-    return _matrix(a, *words.get(mode, ("mk", "kn"))), call(np.linalg.qr, a, mode)
-
-
-@implements(np.linalg.svd)
-@operator(agrees=LinAlgError)
-def svd(
-    a: Operand,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    hermitian: bool = False,
-) -> Answer:
-    """Singular value decomposition of matrices, shape (..., m, n).
-
-    Parameters
-    ----------
-    a : array
-    full_matrices : bool
-        Whether U and Vh are square.
-    compute_uv : bool
-        Whether they are computed at all.
-    hermitian : bool
-        Whether the matrices are known to be.
-
-    Returns
-    -------
-    named tuple of U, S and Vh, or S
-    """
-    words = ("mm", "k", "nn") if full_matrices else ("mk", "k", "kn")
-    kernel = call(np.linalg.svd, a, full_matrices, compute_uv, hermitian)
-    return _matrix(a, *(words if compute_uv else "k")), kernel
-
-
-@implements(np.linalg.svdvals)
-@operator(agrees=LinAlgError)
-def svdvals(x: Operand, /) -> Answer:
-    """Singular values of matrices, shape (..., m, n) -> (..., min(m, n))."""
-    return _matrix(x, "k"), call(np.linalg.svdvals, x)
+tensorsolve.vjp(
+    lambda grad, out, a, _b, axes=None: back.of_tensor(grad, out, a, axes),
+    lambda grad, _out, a, _b, axes=None: back.of_tensor_side(grad, a, _b.shape, axes),
+)

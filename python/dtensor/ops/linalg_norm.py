@@ -8,6 +8,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor.ops._composite import composite
+from dtensor.ops._elementwise import broadcast
 from dtensor.ops._operator import (
     Operand,
     axes_of,
@@ -18,6 +19,7 @@ from dtensor.ops._operator import (
     operator,
 )
 from dtensor.ops._words import Answer, rule
+from dtensor.ops.elementwise import where
 from dtensor.ops.linalg import svdvals
 from dtensor.ops.view import expand_dims, moveaxis, squeeze
 
@@ -47,6 +49,39 @@ def _sum_squares(x: Operand, axes: Axes, keepdims: bool) -> Answer:
     return rule([names], [after]), call(_squares, x, axes, keepdims)
 
 
+_sum_squares.vjp(
+    lambda grad, _out, x, axes, keepdims: (
+        2 * (grad if keepdims else expand_dims(grad, axes)) * x
+    )
+)
+
+
+# At 0 a norm has a kink: its gradient is 0 there, as PyTorch's.
+
+
+@operator(name="norm")
+def _root(total: Operand, order: float) -> Answer:
+    kernel = call(np.sqrt, total) if order == 2 else call(np.power, total, 1 / order)
+    return broadcast([total]), kernel
+
+
+@operator(name="norm")
+def _powers(size: Operand, order: float) -> Answer:
+    return broadcast([size]), call(np.power, size, order)
+
+
+_root.vjp(
+    lambda grad, out, _total, order: where(
+        out == 0, 0, grad * where(out == 0, 1, out) ** (1 - order) / order
+    )
+)
+_powers.vjp(
+    lambda grad, _out, size, order: where(
+        size == 0, 0, grad * order * where(size == 0, 1, size) ** (order - 1)
+    )
+)
+
+
 def _absolute(x: Any) -> Any:
     return np.abs(x if x.dtype.kind in "fc" else x.astype(float))
 
@@ -54,7 +89,7 @@ def _absolute(x: Any) -> Any:
 def _norm_of_vectors(x: Any, order: Any, axes: Axes, keepdims: bool) -> Any:
     """Return norms of what lies along `axes`, as if that were one dim."""
     if order is None or order == 2:
-        return np.sqrt(_sum_squares(x, axes, keepdims))
+        return _root(_sum_squares(x, axes, keepdims), 2)
     if isinstance(order, str):
         raise ValueError(f"Invalid norm order '{order}' for vectors")
     size = _absolute(x)
@@ -67,8 +102,7 @@ def _norm_of_vectors(x: Any, order: Any, axes: Axes, keepdims: bool) -> Any:
         return np.sum(counted, axis=axes, keepdims=keepdims)
     if order == 1:
         return np.sum(size, axis=axes, keepdims=keepdims)
-    total = np.sum(np.power(size, order), axis=axes, keepdims=keepdims)
-    return np.power(total, float(1 / order))
+    return _root(np.sum(_powers(size, order), axis=axes, keepdims=keepdims), order)
 
 
 # order -> what is summed: dim 0 or 1 of the two, and what is taken of the sums
@@ -91,7 +125,7 @@ def _norm_of_matrices(x: Any, order: Any, axes: Axes, keepdims: bool) -> Any:
     if rows == columns:
         raise ValueError("Duplicate axes given.")
     if order in (None, "fro", "f"):
-        return np.sqrt(_sum_squares(x, (rows, columns), keepdims))
+        return _root(_sum_squares(x, (rows, columns), keepdims), 2)
     if order in _SUMS:
         side, take, initial = _SUMS[order]
         first, second = ((rows, columns), (columns, rows))[side]
@@ -133,7 +167,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         For a norm that vectors or matrices do not have.
     """
     if axis is None and (ord is None or (ord in ("f", "fro") and x.ndim == 2)):
-        return np.sqrt(_sum_squares(x, axes_of(None, x.ndim), keepdims))
+        return _root(_sum_squares(x, axes_of(None, x.ndim), keepdims), 2)
     axes = tuple(range(x.ndim)) if axis is None else axis
     if not isinstance(axes, tuple):
         try:

@@ -8,9 +8,10 @@ import numpy as np
 
 from dtensor.ops._composite import composite
 from dtensor.ops._operator import implements
-from dtensor.ops.matmul import cross as _cross, outer as _outer
+from dtensor.ops.matmul import outer as _outer
 from dtensor.ops.reduce import trace as _trace
 from dtensor.ops.triangle import diagonal as _diagonal
+from dtensor.ops.vectors import cross as _cross
 
 __all__ = ["cross", "diagonal", "multi_dot", "outer", "trace"]
 

@@ -1,4 +1,5 @@
-"""Products of arrays: matmul, dot, outer and their kin. einsum has a file of its own.
+"""Products of arrays: matmul, dot, outer and their kin. einsum has a file of its own,
+and so have products of vectors.
 
 All are linear in each operand: one of them may be Partial, the others are replicated.
 Where the dim that is summed over is cut, in all operands alike, the result is Partial.
@@ -10,42 +11,33 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor.ops import vectors as _vectors
+from dtensor.ops._adjoint import (
+    adjoint,
+    conj,
+    kron_left,
+    kron_right,
+    left_of,
+    right_of,
+)
 from dtensor.ops._operator import (
     Operand,
     Rule,
-    axes_of,
     call,
     implements,
     letters,
     method,
     operator,
 )
-from dtensor.ops._words import Answer, aligned, group, rule
+from dtensor.ops._words import Answer, group, rule
+from dtensor.ops.vectors import *  # noqa: F403
+from dtensor.ops.vectors import given
+from dtensor.ops.view import expand_dims, ravel, reshape
 
-__all__ = [
-    "cross",
-    "dot",
-    "inner",
-    "kron",
-    "matmul",
-    "matvec",
-    "outer",
-    "tensordot",
-    "vdot",
-    "vecdot",
-    "vecmat",
-]
+__all__ = ["dot", "inner", "kron", "matmul", "outer", "tensordot"]
+__all__ += _vectors.__all__
 
 _MULTIPLY = Rule("...,...->...", partial="each")
-
-
-def _given(
-    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", axis: int = -1
-) -> dict[str, Any]:
-    """Return a ufunc's settings without those that are its defaults."""
-    settings = {"dtype": dtype, "casting": casting, "axis": axis}
-    defaults = {"dtype": None, "casting": "same_kind", "axis": -1}
-    return {key: settings[key] for key in settings if settings[key] != defaults[key]}
 
 
 @method
@@ -86,7 +78,36 @@ def matmul(
     left, right = (f"...{m}k" if m else "k"), (f"...k{n}" if n else "k")
     out = f"...{m}{n}" if m or n else ""
     text = f"{left},{right}->{out}"
-    return Rule(text, partial="each"), call(np.matmul, x1, x2, **_given(dtype, casting))
+    return Rule(text, partial="each"), call(np.matmul, x1, x2, **given(dtype, casting))
+
+
+# Where an operand is one matrix and the other a stack, its gradient is one product over
+# all of the stack: there are no products of each to be added up.
+
+
+def _matmul_left(grad: Any, _out: Any, _x1: Any, x2: Any, **_: Any) -> Any:
+    if x2.ndim == 1:
+        return expand_dims(grad, -1) * conj(x2)
+    if _x1.ndim > 2 or x2.ndim == 2 and _x1.ndim == 2:
+        return grad @ adjoint(x2)
+    if _x1.ndim == 2:
+        summed = [*range(x2.ndim - 2), x2.ndim - 1]
+        return tensordot(grad, conj(x2), (summed, summed))
+    summed = [dim for dim in range(x2.ndim) if dim != x2.ndim - 2]
+    return tensordot(conj(x2), grad, (summed, list(range(grad.ndim))))
+
+
+def _matmul_right(grad: Any, _out: Any, x1: Any, _x2: Any, **_: Any) -> Any:
+    if x1.ndim == 1:
+        rows = expand_dims(grad, -2) if _x2.ndim > 1 else grad
+        return (expand_dims(conj(x1), -1) if _x2.ndim > 1 else conj(x1)) * rows
+    if _x2.ndim > 2 or x1.ndim == 2 and _x2.ndim == 2:
+        return adjoint(x1) @ grad
+    rows = list(range(x1.ndim - 1))
+    return tensordot(conj(x1), grad, (rows, rows))
+
+
+matmul.vjp(_matmul_left, _matmul_right)
 
 
 def _contraction(a: Operand, b: Operand, pairs: list[tuple[int, int]]) -> Rule:
@@ -117,8 +138,20 @@ def dot(a: Operand, b: Operand) -> Answer:
     """
     if 0 in (a.ndim, b.ndim):
         return _MULTIPLY, call(np.dot, a, b)
-    pairs = [(a.ndim - 1, max(b.ndim - 2, 0))]
+    pairs = _dot_pairs(a, b)
     return _contraction(a, b, pairs), call(np.dot, a, b)
+
+
+def _dot_pairs(a: Any, b: Any) -> list[tuple[int, int]]:
+    """Return the dims that `dot` sums over: none if there is a number."""
+    one = 0 in (np.ndim(a), np.ndim(b))
+    return [] if one else [(a.ndim - 1, max(b.ndim - 2, 0))]
+
+
+dot.vjp(
+    lambda grad, _out, _a, b: left_of(grad, _a, b, _dot_pairs(_a, b)),
+    lambda grad, _out, a, _b: right_of(grad, a, _b, _dot_pairs(a, _b)),
+)
 
 
 @method
@@ -133,22 +166,18 @@ def inner(a: Operand, b: Operand, /) -> Answer:
     """
     if 0 in (a.ndim, b.ndim):
         return _MULTIPLY, call(np.inner, a, b)
-    return _contraction(a, b, [(a.ndim - 1, b.ndim - 1)]), call(np.inner, a, b)
+    return _contraction(a, b, _inner_pairs(a, b)), call(np.inner, a, b)
 
 
-@method
-@implements(np.vdot)
-@operator(operands=2)
-def vdot(a: Operand, b: Operand, /) -> Answer:
-    """Sum of ``conj(a) * b`` over all elements, as if both had one dim.
+def _inner_pairs(a: Any, b: Any) -> list[tuple[int, int]]:
+    one = 0 in (np.ndim(a), np.ndim(b))
+    return [] if one else [(a.ndim - 1, b.ndim - 1)]
 
-    Cut dims stay cut if the shapes are the same.
-    """
-    if a.shape == b.shape:
-        names = letters(a.ndim)
-        return rule([names, names], [[]], "each"), call(np.vdot, a, b)
-    terms = [["*"] * x.ndim for x in (a, b)]
-    return rule(terms, [[]], "each"), call(np.vdot, a, b)
+
+inner.vjp(
+    lambda grad, _out, _a, b: left_of(grad, _a, b, _inner_pairs(_a, b)),
+    lambda grad, _out, a, _b: right_of(grad, a, _b, _inner_pairs(a, _b)),
+)
 
 
 @method
@@ -164,6 +193,12 @@ def outer(a: Operand, b: Operand) -> Answer:
     left, right = letters(a.ndim), letters(b.ndim, skip=a.ndim)
     product = rule([left, right], [[group(left), group(right)]], "each")
     return product, call(np.outer, a, b)
+
+
+outer.vjp(
+    lambda grad, _out, _a, b: reshape(grad @ conj(ravel(b)), _a.shape),
+    lambda grad, _out, a, _b: reshape(conj(ravel(a)) @ grad, _b.shape),
+)
 
 
 def _axes_lists(axes: Any, ndim: int) -> tuple[list[int], list[int]]:
@@ -199,15 +234,24 @@ def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Answer:
         If the dims of a pair differ in length.
     """
     kernel = call(np.tensordot, a, b, axes=axes)
+    return _contraction(a, b, _pairs(a, b, axes)), kernel
+
+
+def _pairs(a: Any, b: Any, axes: Any) -> list[tuple[int, int]]:
+    """Return tensordot's pairs of dims."""
     lists = _axes_lists(axes, a.ndim)
     if len(lists[0]) != len(lists[1]):
         raise ValueError("shape-mismatch for sum")
-    pairs = zip(
-        (normalize_axis_index(axis, a.ndim) for axis in lists[0]),
-        (normalize_axis_index(axis, b.ndim) for axis in lists[1]),
-        strict=True,
-    )
-    return _contraction(a, b, list(pairs)), kernel
+    return [
+        (normalize_axis_index(i, a.ndim), normalize_axis_index(j, b.ndim))
+        for i, j in zip(*lists, strict=True)
+    ]
+
+
+tensordot.vjp(
+    lambda grad, _out, _a, b, axes=2: left_of(grad, _a, b, _pairs(_a, b, axes)),
+    lambda grad, _out, a, _b, axes=2: right_of(grad, a, _b, _pairs(a, _b, axes)),
+)
 
 
 @method
@@ -229,114 +273,7 @@ def kron(a: Operand, b: Operand) -> Answer:
     return rule(terms, [out], "each"), call(np.kron, a, b)
 
 
-@method
-@implements(np.vecdot, np.linalg.vecdot)
-@operator(operands=2)
-def vecdot(
-    x1: Operand,
-    x2: Operand,
-    /,
-    *,
-    axis: int = -1,
-    dtype: npt.DTypeLike | None = None,
-    casting: str = "same_kind",
-) -> Answer:
-    """Sum of ``conj(x1) * x2`` over one dim; the others are broadcast.
-
-    Parameters
-    ----------
-    x1, x2 : array, shape (..., k)
-    axis : int, default -1
-        The dim, of both.
-
-    Raises
-    ------
-    ValueError
-        If the lengths k differ.
-    """
-    kernel = call(np.vecdot, x1, x2, **_given(dtype, casting, axis))
-    places = [normalize_axis_index(axis, x.ndim) for x in (x1, x2)]
-    rests = [
-        x.shape[:place] + x.shape[place + 1 :]
-        for x, place in zip((x1, x2), places, strict=True)
-    ]
-    terms, out = aligned(*rests)
-    summed = letters(1, skip=len(out))
-    for term, place in zip(terms, places, strict=True):
-        term[place:place] = summed
-    return rule(terms, [out], "each"), kernel
-
-
-@implements(np.matvec)
-@operator(operands=2)
-def matvec(
-    x1: Operand,
-    x2: Operand,
-    /,
-    *,
-    dtype: npt.DTypeLike | None = None,
-    casting: str = "same_kind",
-) -> Answer:
-    """Products of matrices, shape (..., m, n), and vectors, (..., n)."""
-    kernel = call(np.matvec, x1, x2, **_given(dtype, casting))
-    return Rule("...mn,...n->...m", partial="each"), kernel
-
-
-@implements(np.vecmat)
-@operator(operands=2)
-def vecmat(
-    x1: Operand,
-    x2: Operand,
-    /,
-    *,
-    dtype: npt.DTypeLike | None = None,
-    casting: str = "same_kind",
-) -> Answer:
-    """Products of conjugate vectors, shape (..., m), and matrices, (..., m, n)."""
-    kernel = call(np.vecmat, x1, x2, **_given(dtype, casting))
-    return Rule("...m,...mn->...n", partial="each"), kernel
-
-
-@implements(np.cross)
-@operator(operands=2)
-def cross(
-    a: Operand,
-    b: Operand,
-    axisa: int = -1,
-    axisb: int = -1,
-    axisc: int = -1,
-    axis: int | None = None,
-) -> Answer:
-    """Cross product of vectors of 3 elements (2: the third is 0).
-
-    Parameters
-    ----------
-    a, b : array
-    axisa, axisb : int, default -1
-        The dims of the vectors; the others are broadcast.
-    axisc : int, default -1
-        Where the vectors of the result lie, unless all have 2 elements.
-    axis : int, optional
-        For all three.
-
-    Raises
-    ------
-    ValueError
-        If the vectors have other lengths.
-    """
-    kernel = call(np.cross, a, b, axisa, axisb, axisc, axis)
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    if 0 in (a.ndim, b.ndim):
-        raise ValueError("At least one array has zero dimension")
-    (i,), (j,) = axes_of(axisa, a.ndim), axes_of(axisb, b.ndim)
-    if a.shape[i] not in (2, 3) or b.shape[j] not in (2, 3):
-        raise ValueError(
-            "incompatible dimensions for cross product\n(dimension must be 2 or 3)"
-        )
-    terms, out = aligned(a.shape[:i] + a.shape[i + 1 :], b.shape[:j] + b.shape[j + 1 :])
-    terms[0].insert(i, str(a.shape[i]))
-    terms[1].insert(j, str(b.shape[j]))
-    if (a.shape[i], b.shape[j]) != (2, 2):
-        out.insert(normalize_axis_index(axisc, len(out) + 1), "3")
-    return rule(terms, [out], "each"), kernel, np.result_type(a.dtype, b.dtype)
+kron.vjp(
+    lambda grad, _out, _a, b: kron_left(grad, _a, b),
+    lambda grad, _out, a, _b: kron_right(grad, a, _b),
+)

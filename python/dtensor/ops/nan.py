@@ -11,17 +11,24 @@ from dtensor.ops._composite import as_dtype, composite, settled
 from dtensor.ops._elementwise import anywhere, broadcast
 from dtensor.ops._operator import Operand, call, implements, operator
 from dtensor.ops._reduction import MISSING, Axis, DTypeLike, reduced_axes, reduction
+from dtensor.ops._reduction_vjp import of_product, reduced, restored
 from dtensor.ops._words import Answer
 from dtensor.ops.arg import argmax, argmin
-from dtensor.ops.elementwise import where_
+from dtensor.ops.piecewise import where_
 from dtensor.ops.pointwise import (
     divide,
     isnan,
+    logical_and,
     logical_not,
-    sqrt,
     subtract,
 )
-from dtensor.ops.statistics import mean as plain_mean, squared, var as plain_var
+from dtensor.ops.statistics import (
+    centered,
+    mean as plain_mean,
+    root,
+    squared,
+    var as plain_var,
+)
 
 __all__ = [
     "nanargmax",
@@ -60,6 +67,28 @@ def nansum(
     return reduction(np.add, a, axis, dtype, keepdims, initial, where, kernel)
 
 
+def _present_only(core: Any) -> Any:
+    """Return the gradient of a reduction of what is no NaN."""
+
+    def masked(
+        grad: Any, out: Any, a: Any, axes: Any, keepdims: Any, initial: Any, where: Any
+    ) -> Any:
+        present = logical_not(isnan(a))
+        where = present if where is True else logical_and(where, present)
+        return core(grad, out, a, axes, keepdims, initial, where)
+
+    return reduced(masked)
+
+
+def _of_sum(
+    grad: Any, _out: Any, _a: Any, axes: Any, keepdims: Any, _: Any, where: Any
+) -> Any:
+    return where_(where, restored(grad, axes, keepdims), 0)
+
+
+nansum.vjp(_present_only(_of_sum))
+
+
 @implements(np.nanprod)
 @operator
 def nanprod(
@@ -76,6 +105,9 @@ def nanprod(
     return reduction(np.multiply, a, axis, dtype, keepdims, initial, where, kernel)
 
 
+nanprod.vjp(_present_only(of_product))
+
+
 # --- greatest and least ---------------------------------------------------------------
 
 
@@ -89,6 +121,9 @@ def _fill(values: npt.NDArray[Any], lost: npt.NDArray[Any]) -> Any:
         return values
     warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
     return np.where(lost, np.nan, values)
+
+
+_or_nan.vjp(lambda grad, _out, _values, lost: where_(lost, 0, grad))
 
 
 def _extreme(
@@ -248,7 +283,10 @@ def nanvar(
     if mean is MISSING or mean is None:
         total = nansum(a, axes, dtype, keepdims=True, where=where)
         mean = settled("nanvar", as_dtype(divide(total, count), total.dtype))
-    squares = squared(where_(isnan(a), 0, subtract(a, mean)))
+        distance = centered(a, mean)
+    else:
+        distance = subtract(a, mean)
+    squares = squared(where_(isnan(a), 0, distance))
     total = reduce.sum(squares, axes, dtype, keepdims=keepdims, where=where)
     freedom = subtract(count, ddof)
     if not keepdims:
@@ -283,4 +321,4 @@ def nanstd(
         mean=mean,
         correction=correction,
     )
-    return as_dtype(sqrt(variance), variance.dtype)
+    return as_dtype(root(variance), variance.dtype)

@@ -12,15 +12,18 @@ from dtensor.ops._blocks import with_whole
 from dtensor.ops._joined import chunked, joinable, joined
 from dtensor.ops._operator import Operand, call, implements, letters, operator
 from dtensor.ops._parts import inside, local, make, move_all
+from dtensor.ops._step import one_step
 from dtensor.ops._words import Answer, rule
 from dtensor.ops.index import getitem
+from dtensor.ops.index_gradient import added, along
 
 __all__ = ["pad"]
 
 Widths = npt.NDArray[np.int64]
 
-# Modes that only repeat elements.
+# Modes that only repeat elements, and those that make sums of them.
 _REPEATING = {"edge", "wrap", "symmetric", "reflect"}
+_LINEAR = {"constant", "empty", "linear_ramp", "mean", *_REPEATING}
 
 
 @implements(np.pad)
@@ -65,6 +68,72 @@ def pad(
     partial = "any" if moves or zeros else None
     kernel = call(np.pad, array, pad_width, mode, **kwargs)
     return rule([names], [after], partial), kernel, array.dtype
+
+
+def _back(
+    grad: Any,
+    _out: Any,
+    _array: Any,
+    pad_width: Any,
+    mode: Any = "constant",
+    **kwargs: Any,
+) -> Any:
+    """Add up what was made of the elements, of one dim after the other."""
+    width = pad_width if isinstance(pad_width, dict) else np.asarray(pad_width)
+    widths = _pad_widths(width, _array.ndim)
+    if mode not in _LINEAR:
+        raise NotImplementedError(f"derivative for pad in mode {mode!r}")
+    for dim, width in enumerate(widths.tolist()):
+        if any(width):
+            grad = _unpadded(grad, dim, _array.shape[dim], width, mode, kwargs)
+    return grad
+
+
+def _unpadded(
+    grad: Any, dim: int, length: int, width: list[int], mode: str, kwargs: Any
+) -> Any:
+    """Return the gradient of what was padded along one dim."""
+    key = (slice(None),) * dim
+    before, end = width[0], width[0] + length
+    inner = grad[(*key, slice(before, end))]
+    if mode in ("constant", "empty"):
+        return inner
+    sources = _sources(dim, length, width, mode, kwargs)
+    for part, source in zip((slice(before), slice(end, None)), sources, strict=True):
+        used = source if source.ndim == 1 else np.flatnonzero(source.any(axis=0))
+        if used.size:
+            first, stop = int(used.min()), int(used.max()) + 1
+            spans = slice(first), slice(first, stop), slice(stop, None)
+            pieces = [inner[(*key, span)] for span in spans]
+            side = grad[(*key, part)]
+            if source.ndim == 1:
+                side = added(side, along(dim), [source - first], pieces[1].shape)
+            else:
+                side = np.tensordot(side, source[:, first:stop], ([dim], [0]))
+                side = np.moveaxis(side, -1, dim)
+            pieces[1] = pieces[1] + side
+            inner = np.concatenate(pieces, dim)
+    return inner
+
+
+def _sources(
+    dim: int, length: int, width: list[int], mode: str, kwargs: dict[str, Any]
+) -> list[npt.NDArray[Any]]:
+    """Return which elements come before and behind a dim; or, where sums of them do,
+    the matrices that make these: what `numpy.pad` makes of unit vectors."""
+    if mode in _REPEATING and kwargs.get("reflect_type", "even") == "even":
+        whole: npt.NDArray[Any] = np.pad(np.arange(length), width, mode)  # type: ignore
+        return [whole[: width[0]], whole[width[0] + length :]]
+    known = {key: value for key, value in kwargs.items() if key == "reflect_type"}
+    if kwargs.get("stat_length") is not None:
+        count = np.asarray(kwargs["stat_length"])
+        row = np.broadcast_to(count, (dim + 1, 2)) if count.ndim < 2 else count
+        known["stat_length"] = [row[dim if len(row) > 1 else 0].tolist(), (1, 1)]
+    whole = np.pad(np.eye(length), [width, (0, 0)], mode, **known)  # type: ignore
+    return [whole[: width[0]], whole[width[0] + length :]]
+
+
+pad.vjp(_back)
 
 
 def _pad_widths(pad_width: Any, ndim: int) -> Widths:
@@ -127,6 +196,7 @@ def _parts(layout: _C.Layout, dim: int) -> int:
     )
 
 
+@one_step("pad", _back)
 def _pad_dims(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """Pad one dim after the other, those that are cut by joining pieces."""
     widths = _pad_widths(pad_width, array.ndim)

@@ -3,32 +3,20 @@
 Which Partial operands a ufunc passes stands in its row, in the words of
 csrc/core/rule.h; after tables of PyTorch's pointwise operators."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dtensor.ops._elementwise import Rows, anywhere, elementwise
+from dtensor.ops import transcendental
+from dtensor.ops._elementwise import FLAT, anywhere, conjugated, flat, ufunc
 from dtensor.ops._operator import implements, method
+from dtensor.ops.piecewise import where_
+from dtensor.ops.transcendental import *  # noqa: F403
 
 __all__ = [
     "abs",
     "absolute",
-    "acos",
-    "acosh",
     "add",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctan2",
-    "arctanh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
     "bitwise_and",
     "bitwise_count",
     "bitwise_invert",
@@ -37,21 +25,13 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
-    "cbrt",
     "ceil",
     "conj",
     "conjugate",
     "copysign",
-    "cos",
-    "cosh",
-    "deg2rad",
-    "degrees",
     "divide",
     "divmod",
     "equal",
-    "exp",
-    "exp2",
-    "expm1",
     "fabs",
     "float_power",
     "floor",
@@ -64,7 +44,6 @@ __all__ = [
     "greater",
     "greater_equal",
     "heaviside",
-    "hypot",
     "invert",
     "isfinite",
     "isinf",
@@ -75,12 +54,6 @@ __all__ = [
     "left_shift",
     "less",
     "less_equal",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logaddexp",
-    "logaddexp2",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -96,74 +69,123 @@ __all__ = [
     "positive",
     "pow",
     "power",
-    "rad2deg",
-    "radians",
     "reciprocal",
     "remainder",
     "right_shift",
     "rint",
     "sign",
     "signbit",
-    "sin",
-    "sinh",
     "spacing",
-    "sqrt",
     "square",
     "subtract",
-    "tan",
-    "tanh",
     "true_divide",
     "trunc",
 ]
+__all__ += transcendental.__all__
 
 # Both grow with their operands, also where a NaN is among them.
 MAXIMUM = "max,max->max;max,R->max;R,max->max;min,R->min;R,min->min"
 MINIMUM = "min,min->min;min,R->min;R,min->min;max,R->max;R,max->max"
 
-# The rows of a ufunc, which its `outer` has as well.
-ROWS: dict[np.ufunc, Rows] = {}
-
-
-def _ufunc(
-    function: np.ufunc,
-    always: str = "",
-    *,
-    floats: str = "",
-    bools: str = "",
-    scalar: str = "",
-) -> Any:
-    rows = ROWS[function] = Rows(always, floats, bools, scalar)
-    answer: Callable[..., Any] = elementwise(function, rows)
-    return implements(function)(answer)
-
-
 # --- arithmetic -----------------------------------------------------------------------
 
-add = _ufunc(np.add, "all;avg,R->avg;R,avg->avg;increasing;floating")
-subtract = _ufunc(
+
+def _of_base(g: Any, _out: Any, x: Any, y: Any) -> Any:
+    """Return the gradient of the base of a power: 0 where the exponent is 0."""
+    less = np.where(y == 0, 0, y - 1) if hasattr(y, "dtype") else y - (y != 0)
+    return g * conjugated(y * x**less)
+
+
+def _of_exponent(g: Any, out: Any, x: Any, y: Any) -> Any:
+    """Return the gradient of the exponent of a power: 0 where the base is 0, unless a
+    negative exponent makes an infinity of it."""
+    if not hasattr(x, "dtype") and x != 0:
+        return g * conjugated(out * np.log(x).item())
+    return g * conjugated(out * np.log(np.where((x == 0) & (y.real >= 0), 1, x)))
+
+
+# A maximum or minimum does not pass: beside an infinity its addends, of which an empty
+# part has the opposite one, would be NaN.
+add = ufunc(
+    np.add,
+    "all;avg,R->avg;R,avg->avg",
+    vjp=(lambda g, _out, _x, _y: g, lambda g, _out, _x, _y: g),
+)
+subtract = ufunc(
     np.subtract,
     "all;avg,R->avg;R,avg->avg",
-    floats="max,R->max;min,R->min;R,max->min;R,min->max",
+    vjp=(lambda g, _out, _x, _y: g, lambda g, _out, _x, _y: -g),
 )
-multiply = _ufunc(np.multiply, "each;product,product->product")
+multiply = ufunc(
+    np.multiply,
+    "each;product,product->product",
+    vjp=(
+        lambda g, _out, _x, y: g * conjugated(y),
+        lambda g, _out, x, _y: g * conjugated(x),
+    ),
+)
 # An array has a zero sooner or later, and addends divided by it do not add up.
-divide = true_divide = _ufunc(np.divide, "product,product->product", scalar="0")
-floor_divide = _ufunc(np.floor_divide)
-remainder = mod = _ufunc(np.remainder)
-fmod = _ufunc(np.fmod)
-divmod = _ufunc(np.divmod)
-_power = _ufunc(np.power)
-float_power = _ufunc(np.float_power)
-negative = _ufunc(np.negative, "0;decreasing;floating")
-positive = _ufunc(np.positive, "any")
-absolute = abs = _ufunc(np.absolute)
-fabs = _ufunc(np.fabs)
-sign = _ufunc(np.sign, "increasing")
-reciprocal = _ufunc(np.reciprocal, floats="product->product")
-square = _ufunc(np.square, "product->product")
-conjugate = conj = _ufunc(np.conjugate, "any")
-gcd = _ufunc(np.gcd)
-lcm = _ufunc(np.lcm)
+divide = true_divide = ufunc(
+    np.divide,
+    "product,product->product",
+    scalar="0",
+    vjp=(
+        lambda g, _out, _x, y: g / conjugated(y),
+        lambda g, _out, x, y: g * conjugated(x / y / -y),
+    ),
+)
+floor_divide = ufunc(np.floor_divide, vjp=FLAT)
+remainder = mod = ufunc(
+    np.remainder,
+    vjp=(
+        lambda g, _out, _x, _y: g,
+        lambda g, _out, x, y: -g * floor_divide(x, y),
+    ),
+)
+fmod = ufunc(
+    np.fmod,
+    vjp=(
+        lambda g, _out, _x, _y: g,
+        lambda g, _out, x, y: -g * trunc(x / y),
+    ),
+)
+divmod = ufunc(
+    np.divmod,
+    vjp=(
+        lambda g, _out, _x, _y: g[1],
+        lambda g, out, _x, _y: -g[1] * out[0],
+    ),
+)
+_power = ufunc(np.power, vjp=(_of_base, _of_exponent))
+float_power = ufunc(np.float_power, vjp=(_of_base, _of_exponent))
+negative = ufunc(np.negative, "0;decreasing;floating", vjp=lambda g, _out, _x: -g)
+positive = ufunc(np.positive, "any", vjp=lambda g, _out, _x: g)
+absolute = abs = ufunc(np.absolute, vjp=lambda g, _out, x: g * sign(x))
+fabs = ufunc(np.fabs, vjp=lambda g, _out, x: g * sign(x))
+
+
+def _of_sign(g: Any, out: Any, x: Any) -> Any:
+    """Of a complex number only the direction counts: what is along it has no effect."""
+    if x.dtype.kind != "c":
+        return flat(g, out)
+    across = g - out * (conjugated(out) * g).real
+    return where_(x == 0, 0, across / absolute(where_(x == 0, 1, x)))
+
+
+sign: Any = ufunc(np.sign, "increasing", vjp=_of_sign)
+reciprocal = ufunc(
+    np.reciprocal,
+    floats="product->product",
+    vjp=lambda g, out, _x: -g * conjugated(out * out),
+)
+square = ufunc(
+    np.square,
+    "product->product",
+    vjp=lambda g, _out, x: g * (conjugated(x) * 2),
+)
+conjugate = conj = ufunc(np.conjugate, "any", vjp=lambda g, _out, _x: conjugated(g))
+gcd = ufunc(np.gcd)
+lcm = ufunc(np.lcm)
 
 
 @implements(np.power)
@@ -195,24 +217,12 @@ def _is_negative_power(x1: Any, x2: Any) -> bool:
 
 pow = power
 
-# --- exponents and logarithms ---------------------------------------------------------
-# A square root or logarithm does not grow where it is NaN.
-
-exp = _ufunc(np.exp, "increasing")
-exp2 = _ufunc(np.exp2, "increasing")
-expm1 = _ufunc(np.expm1, "increasing")
-log = _ufunc(np.log)
-log2 = _ufunc(np.log2)
-log10 = _ufunc(np.log10)
-log1p = _ufunc(np.log1p)
-logaddexp = _ufunc(np.logaddexp, "increasing;floating")
-logaddexp2 = _ufunc(np.logaddexp2, "increasing;floating")
-sqrt = _ufunc(np.sqrt)
-cbrt = _ufunc(np.cbrt, "increasing")
-hypot = _ufunc(np.hypot)
-
 # What ``**`` does in NumPy with these exponents of Python's; bits may differ.
-_EXPONENTS = {(int, 2): square, (int, -1): reciprocal, (float, 0.5): sqrt}
+_EXPONENTS = {
+    (int, 2): square,
+    (int, -1): reciprocal,
+    (float, 0.5): transcendental.sqrt,
+}
 
 
 def raised(x1: Any, x2: Any, /, **options: Any) -> Any:
@@ -224,69 +234,87 @@ def raised(x1: Any, x2: Any, /, **options: Any) -> Any:
     return power(x1, x2, **options)
 
 
-# --- angles ---------------------------------------------------------------------------
-
-sin = _ufunc(np.sin)
-cos = _ufunc(np.cos)
-tan = _ufunc(np.tan)
-arcsin = asin = _ufunc(np.arcsin)
-arccos = acos = _ufunc(np.arccos)
-arctan = atan = _ufunc(np.arctan, "increasing")
-arctan2 = atan2 = _ufunc(np.arctan2)
-sinh = _ufunc(np.sinh, "increasing")
-cosh = _ufunc(np.cosh)
-tanh = _ufunc(np.tanh, "increasing")
-arcsinh = asinh = _ufunc(np.arcsinh, "increasing")
-arccosh = acosh = _ufunc(np.arccosh)
-arctanh = atanh = _ufunc(np.arctanh)
-degrees = _ufunc(np.degrees, "0;increasing")
-radians = _ufunc(np.radians, "0;increasing")
-rad2deg = _ufunc(np.rad2deg, "0;increasing")
-deg2rad = _ufunc(np.deg2rad, "0;increasing")
-
 # --- bits and truth -------------------------------------------------------------------
 
-bitwise_and = _ufunc(np.bitwise_and, bools=MINIMUM)
-bitwise_or = _ufunc(np.bitwise_or, bools=MAXIMUM)
-bitwise_xor = _ufunc(np.bitwise_xor)
-bitwise_count = _ufunc(np.bitwise_count)
-invert = bitwise_not = bitwise_invert = _ufunc(np.invert, "decreasing")
-left_shift = bitwise_left_shift = _ufunc(np.left_shift)
-right_shift = bitwise_right_shift = _ufunc(np.right_shift)
-logical_and = _ufunc(np.logical_and, MINIMUM)
-logical_or = _ufunc(np.logical_or, MAXIMUM)
-logical_xor = _ufunc(np.logical_xor)
-logical_not = _ufunc(np.logical_not, "decreasing")
-equal = _ufunc(np.equal)
-not_equal = _ufunc(np.not_equal)
-less = _ufunc(np.less)
-less_equal = _ufunc(np.less_equal)
-greater = _ufunc(np.greater)
-greater_equal = _ufunc(np.greater_equal)
+bitwise_and = ufunc(np.bitwise_and, bools=MINIMUM)
+bitwise_or = ufunc(np.bitwise_or, bools=MAXIMUM)
+bitwise_xor = ufunc(np.bitwise_xor)
+bitwise_count = ufunc(np.bitwise_count)
+invert = bitwise_not = bitwise_invert = ufunc(np.invert, "decreasing")
+left_shift = bitwise_left_shift = ufunc(np.left_shift)
+right_shift = bitwise_right_shift = ufunc(np.right_shift)
+logical_and = ufunc(np.logical_and, MINIMUM)
+logical_or = ufunc(np.logical_or, MAXIMUM)
+logical_xor = ufunc(np.logical_xor)
+logical_not = ufunc(np.logical_not, "decreasing")
+equal = ufunc(np.equal)
+not_equal = ufunc(np.not_equal)
+less = ufunc(np.less)
+less_equal = ufunc(np.less_equal)
+greater = ufunc(np.greater)
+greater_equal = ufunc(np.greater_equal)
 
 # --- floating-point numbers -----------------------------------------------------------
+# Equal operands of a maximum share its gradient; of fmax the first one has it all.
 # A NaN in a Partial makes it NaN, which fmax and fmin would ignore.
 
-maximum = _ufunc(np.maximum, MAXIMUM)
-minimum = _ufunc(np.minimum, MINIMUM)
-fmax = _ufunc(np.fmax)
-fmin = _ufunc(np.fmin)
-floor = _ufunc(np.floor, "increasing")
-ceil = _ufunc(np.ceil, "increasing")
-trunc = _ufunc(np.trunc, "increasing")
-rint = _ufunc(np.rint, "increasing")
-isfinite = _ufunc(np.isfinite)
-isinf = _ufunc(np.isinf)
-isnan = _ufunc(np.isnan)
-isnat = _ufunc(np.isnat)
-signbit = _ufunc(np.signbit)
-copysign = _ufunc(np.copysign)
-nextafter = _ufunc(np.nextafter)
-spacing = _ufunc(np.spacing)
-heaviside = _ufunc(np.heaviside)
-ldexp = _ufunc(np.ldexp, "0;max,R->max;min,R->min")
-frexp = _ufunc(np.frexp)
-modf = _ufunc(np.modf)
+maximum = ufunc(
+    np.maximum,
+    MAXIMUM,
+    vjp=(
+        lambda g, _out, x, y: where_(x == y, g / 2, where_(x < y, 0, g)),
+        lambda g, _out, x, y: where_(x == y, g / 2, where_(y < x, 0, g)),
+    ),
+)
+minimum = ufunc(
+    np.minimum,
+    MINIMUM,
+    vjp=(
+        lambda g, _out, x, y: where_(x == y, g / 2, where_(x > y, 0, g)),
+        lambda g, _out, x, y: where_(x == y, g / 2, where_(y > x, 0, g)),
+    ),
+)
+fmax = ufunc(
+    np.fmax,
+    vjp=(
+        lambda g, _out, x, y: where_((x >= y) | (y != y), g, 0),
+        lambda g, _out, x, y: where_((x >= y) | (y != y), 0, g),
+    ),
+)
+fmin = ufunc(
+    np.fmin,
+    vjp=(
+        lambda g, _out, x, y: where_((x <= y) | (y != y), g, 0),
+        lambda g, _out, x, y: where_((x <= y) | (y != y), 0, g),
+    ),
+)
+floor = ufunc(np.floor, "increasing", vjp=flat)
+ceil = ufunc(np.ceil, "increasing", vjp=flat)
+trunc: Any = ufunc(np.trunc, "increasing", vjp=flat)
+rint = ufunc(np.rint, "increasing", vjp=flat)
+isfinite = ufunc(np.isfinite)
+isinf = ufunc(np.isinf)
+isnan = ufunc(np.isnan)
+isnat = ufunc(np.isnat)
+signbit = ufunc(np.signbit)
+copysign = ufunc(
+    np.copysign,
+    vjp=(lambda g, out, x, _y: g * (sign(x) * sign(out)), flat),
+)
+nextafter = ufunc(np.nextafter)
+spacing = ufunc(np.spacing)
+heaviside = ufunc(
+    np.heaviside,
+    vjp=(flat, lambda g, _out, x, _y: where_(x == 0, g, 0)),
+)
+# A number is its mantissa times a power of 2.
+ldexp: Any = ufunc(
+    np.ldexp,
+    "0;max,R->max;min,R->min",
+    vjp=lambda g, _out, _x, n: ldexp(g, n),
+)
+frexp = ufunc(np.frexp, vjp=lambda g, out, _x: ldexp(g[0], -out[1]))
+modf = ufunc(np.modf, vjp=lambda g, _out, _x: g[0])
 
 method(conjugate)
 method(conjugate, name="conj")

@@ -1,5 +1,6 @@
 """Writing by number, by mask and along dims: put and its kin. All are in place."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,13 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor.ops._composite import composite
 from dtensor.ops._index import checked_index
-from dtensor.ops._operator import method
+from dtensor.ops._operator import implements, method
 from dtensor.ops._parts import aligned, find, inside, local, values_of
 from dtensor.ops._words import hollow
-from dtensor.ops.fallback import composed
-from dtensor.ops.index_write import brought, setitem
+from dtensor.ops._written import brought
+from dtensor.ops.index_write import setitem
 from dtensor.ops.known import ndim, shape, size
 from dtensor.ops.take import check_along, flat_index
 
@@ -29,24 +31,53 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 
-def _numbered(a: _C.DTensor, at: Array, values: Array) -> None:
+def _recorded(
+    name: str, a: Any, values: Any, write: Callable[[], None], back: Callable[..., Any]
+) -> None:
+    """Write into a tensor, and record how the gradients of what was there, and of the
+    values, come from that of what is there now."""
+    inputs = (a, values)
+    wanted = [isinstance(x, _C.Tensor) and x.requires_grad for x in inputs]
+    if not (_C.is_grad_enabled() and any(wanted)):
+        write()
+        _C.written(a)
+        return
+    _C.check_write(name, a, inputs)
+    before = _C.set_recording(False)
+    try:
+        write()
+    finally:
+        _C.set_recording(before)
+    _C.record_write(name, back, inputs)
+
+
+def _numbered(name: str, a: Any, at: Array, values: Any) -> None:
     """Write to the elements that have these numbers, the values in turn."""
-    if at.size and values.size:
-        values = np.resize(values, at.shape)
-        setitem(a, np.unravel_index(at, a.shape), values)
+    if not at.size or not size(values):
+        return
+    if isinstance(values, _C.Tensor) and values.requires_grad:
+        flat = np.ravel(values)
+        values = flat[np.arange(at.size) % len(flat)]
+    else:
+        values = np.resize(_known(name, values, a), at.shape)
+    setitem(a, np.unravel_index(at, a.shape), values)
 
 
-def _whole(name: str, a: Any, *others: Any) -> tuple[bool, tuple[Any, ...]]:
-    """Return whether `a` is a DTensor; if it is not, the others as whole arrays."""
-    if isinstance(a, _C.DTensor):
-        return True, others
-    return False, tuple(
-        values_of(name, x) if isinstance(x, _C.DTensor) else x for x in others
-    )
+def _known(name: str, x: Any, a: Any) -> Array:
+    """Return the values of an array that goes with another one, whole."""
+    spread = isinstance(a, _C.DTensor) or isinstance(x, _C.DTensor)
+    x = x.detach() if isinstance(x, _C.Tensor) else x
+    return values_of(name, x) if spread else np.asarray(x)
+
+
+def _whole(name: str, *others: Any) -> tuple[Any, ...]:
+    """Return what goes into a plain array: tensors as arrays."""
+    return tuple(_known(name, x, x) if isinstance(x, _C.Tensor) else x for x in others)
 
 
 @method
-@composed(np.put)
+@implements(np.put)
+@composite
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """Set elements by their numbers in the flattened array.
 
@@ -61,15 +92,16 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     mode : {"raise", "wrap", "clip"}
         What to do with numbers that are out of range.
     """
-    spread, (ind, v) = _whole("put", a, ind, v)
-    if not spread:
-        np.put(np.asarray(a), ind, v, mode)
+    if not isinstance(a, _C.Tensor):
+        ind, v = _whole("put", ind, v)
+        np.put(a, ind, v, mode)
         return
-    known = values_of("put", ind).ravel().astype(np.intp)
-    _numbered(a, flat_index(known, a.size, mode), values_of("put", v).ravel())
+    known = _known("put", ind, a).ravel().astype(np.intp)
+    _numbered("put", a, flat_index(known, int(a.size), mode), v)
 
 
-@composed(np.place)
+@implements(np.place)
+@composite
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Set the elements for which a mask holds to values, which are taken in turn.
 
@@ -82,20 +114,19 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     vals : array_like
         The values; again from the start if there are too few.
     """
-    spread, (mask, vals) = _whole("place", arr, mask, vals)
-    if not spread:
-        np.place(np.asarray(arr), mask, vals)
+    if not isinstance(arr, _C.Tensor):
+        np.place(arr, *_whole("place", mask, vals))
         return
     if size(mask) != arr.size:
         raise ValueError("place: mask and data must be the same size")
-    chosen = np.flatnonzero(values_of("place", mask))
-    values = values_of("place", vals).ravel()
-    if chosen.size and not values.size:
+    chosen = np.flatnonzero(_known("place", mask, arr))
+    if chosen.size and not size(vals):
         raise ValueError("Cannot insert from an empty array!")
-    _numbered(arr, chosen, values)
+    _numbered("place", arr, chosen, vals)
 
 
-@composed(np.putmask)
+@implements(np.putmask)
+@composite
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Set the elements for which a mask holds to those of `values` in the same place.
 
@@ -108,22 +139,23 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     values : array_like
         Of the shape of `a`, or repeated to its size.
     """
-    spread, (mask, values) = _whole("putmask", a, mask, values)
-    if not spread:
-        np.putmask(np.asarray(a), mask, values)
+    if not isinstance(a, _C.Tensor):
+        np.putmask(a, *_whole("putmask", mask, values))
         return
     if size(mask) != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     if shape(mask) == a.shape and shape(values) in (a.shape, ()):
-        _copy_where(a, values, mask)
+        mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
+        copyto(a, values, "unsafe", mask if mask.dtype == bool else mask != 0)
         return
-    chosen = np.flatnonzero(values_of("putmask", mask))
-    given = values_of("putmask", values).ravel()
-    if given.size:
-        _numbered(a, chosen, given[chosen % given.size])
+    chosen = np.flatnonzero(_known("putmask", mask, a))
+    if chosen.size and size(values):
+        given = np.ravel(values)
+        _numbered("putmask", a, chosen, given[chosen % len(given)])
 
 
-@composed(np.copyto)
+@implements(np.copyto)
+@composite
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Copy the elements of one array into another, which may have another layout.
 
@@ -138,9 +170,11 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     where : array_like of bool, default True
         Which elements are written.
     """
-    spread, (src, where) = _whole("copyto", dst, src, where)
-    if not spread:
-        np.copyto(np.asarray(dst), src, casting, where)
+    if not isinstance(dst, _C.Tensor):
+        src, where = _whole("copyto", src, where)
+        np.copyto(dst, src, casting, where)
+        return
+    if dst.device == "meta":
         return
     if isinstance(src, bool | int | float | complex):
         np.copyto(np.empty((), dst.dtype), src, casting)
@@ -149,8 +183,21 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         np.copyto(np.empty(0, dst.dtype), np.empty(0, dtype), casting)
     if where is True:
         setitem(dst, ..., src)
-    else:
-        _copy_where(dst, src, where)
+        return
+    where = where if hasattr(where, "dtype") else np.asarray(where)
+
+    def back(grad: Any) -> tuple[Any, Any]:
+        return np.where(where, 0, grad), np.where(where, grad, 0)
+
+    def write() -> None:
+        if isinstance(dst, _C.DTensor):
+            _copy_where(dst, src, where)
+        else:
+            array = np.asarray(dst.detach())
+            value, mask = _whole("copyto", src, where)
+            np.copyto(array, value, casting, mask)
+
+    _recorded("copyto", dst, src, write, back)
 
 
 def _copy_where(dst: _C.DTensor, src: Any, where: Any) -> None:
@@ -188,7 +235,8 @@ def fill(x: Any, value: Any) -> None:
     setitem(x, ..., one)
 
 
-@composed(np.fill_diagonal)
+@implements(np.fill_diagonal)
+@composite
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Set the elements whose indices are all equal.
 
@@ -201,9 +249,9 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     wrap : bool, default False
         Whether the diagonal of a tall matrix starts again below.
     """
-    spread, (val,) = _whole("fill_diagonal", a, val)
-    if not spread:
-        np.fill_diagonal(np.asarray(a), val, wrap)
+    if not isinstance(a, _C.Tensor):
+        (val,) = _whole("fill_diagonal", val)
+        np.fill_diagonal(a, val, wrap)
         return
     if a.ndim < 2 or a.ndim > 2 and len(set(a.shape)) > 1:
         np.fill_diagonal(np.empty(a.shape[:1] + (0,) * (a.ndim - 1)), 0)  # raises
@@ -212,10 +260,11 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     else:
         step = 1 + int(np.cumprod(a.shape[:-1]).sum())
     end = a.size if wrap or a.ndim > 2 else min(a.size, a.shape[1] ** 2)
-    _numbered(a, np.arange(0, end, step), values_of("fill_diagonal", val).ravel())
+    _numbered("fill_diagonal", a, np.arange(0, end, step), val)
 
 
-@composed(np.put_along_axis)
+@implements(np.put_along_axis)
+@composite
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """Set one element along a dim for each element of `indices`.
 
@@ -230,23 +279,37 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     axis : int or None
         The dim; None: of the flattened `arr`, by `indices` of one dim.
     """
-    spread, (indices, values) = _whole("put_along_axis", arr, indices, values)
-    if not spread:
-        np.put_along_axis(np.asarray(arr), indices, values, axis)
+    if not isinstance(arr, _C.Tensor):
+        indices, values = _whole("put_along_axis", indices, values)
+        np.put_along_axis(arr, indices, values, axis)
         return
     if axis is None:
         if ndim(indices) != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
-        known = flat_index(values_of("put_along_axis", indices), arr.size, "raise")
-        given = values_of("put_along_axis", values)
-        setitem(arr, np.unravel_index(known, arr.shape), given)
+        at = _known("put_along_axis", indices, arr)
+        known = flat_index(at, int(arr.size), "raise")
+        setitem(arr, np.unravel_index(known, arr.shape), values)
         return
-    indices = indices if isinstance(indices, _C.DTensor) else np.asarray(indices)
-    values = values if isinstance(values, _C.DTensor) else np.asarray(values)
+    if not (isinstance(arr, _C.DTensor) and isinstance(indices, _C.DTensor)):
+        indices = _known("put_along_axis", indices, arr)
+    values = values if isinstance(values, _C.Tensor) else np.asarray(values)
     check_along(arr.shape, indices, axis)
     dim = normalize_axis_index(axis, arr.ndim)
     indices = checked_index("put_along_axis", indices, arr.shape, dim)
-    _put_along(arr, indices, values, dim)
+
+    def back(grad: Any) -> tuple[Any, Any]:
+        rest = np.copy(grad)
+        put_along_axis(rest, indices, 0, dim)
+        return rest, np.take_along_axis(grad, indices, dim)
+
+    def write() -> None:
+        if isinstance(arr, _C.DTensor):
+            _put_along(arr, indices, values, dim)
+        else:
+            given = _known("put_along_axis", values, arr)
+            np.put_along_axis(np.asarray(arr.detach()), indices, given, dim)
+
+    _recorded("put_along_axis", arr, values, write, back)
 
 
 def _put_along(arr: _C.DTensor, indices: Any, values: Any, dim: int) -> None:

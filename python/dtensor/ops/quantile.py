@@ -14,6 +14,7 @@ from dtensor.ops._operator import (
     letters,
     operator,
 )
+from dtensor.ops._quantile_vjp import of_median, of_quantile
 from dtensor.ops._reduction import Axis, kept, probe
 from dtensor.ops._words import Answer, rule
 
@@ -90,6 +91,9 @@ def median(
     return _sorted_out(np.median, a, axis, keepdims=keepdims)
 
 
+median.vjp(of_median(np.median))
+
+
 @implements(np.nanmedian)
 @operator
 def nanmedian(
@@ -101,6 +105,9 @@ def nanmedian(
 ) -> Answer:
     """Return the median of what is no NaN, along axes, which are not cut meanwhile."""
     return _sorted_out(np.nanmedian, a, axis, keepdims=keepdims)
+
+
+nanmedian.vjp(of_median(np.nanmedian))
 
 
 def _quantile(function: Callable[..., Any]) -> Any:
@@ -132,7 +139,9 @@ def _quantile(function: Callable[..., Any]) -> Any:
     axis, out, overwrite_input, method, keepdims, weights
         As NumPy's; the input is never overwritten.
     """
-    return implements(function)(operator(make, operands=2))
+    answer = operator(make, operands=2)
+    answer.vjp(of_quantile(function))
+    return implements(function)(answer)
 
 
 quantile = _quantile(np.quantile)

@@ -24,9 +24,11 @@ from dtensor.ops._operator import (
     operator,
 )
 from dtensor.ops._parts import values_of
+from dtensor.ops._step import one_step
 from dtensor.ops._words import Answer, Shape, group, hollow, method_of, rule
 from dtensor.ops.fallback import on_mesh
 from dtensor.ops.index import getitem
+from dtensor.ops.index_gradient import added, along
 from dtensor.ops.view import ravel, reshape
 
 __all__ = [
@@ -57,6 +59,10 @@ def _broadcast(a: Operand, shape: Shape, kernel: call) -> Answer:
     return spread, kernel, a.dtype
 
 
+def _broadcast_back(grad: Any, _out: Any, _a: Any, *_: Any, **__: Any) -> Any:
+    return grad  # backward adds up what was broadcast
+
+
 @method
 @implements(np.broadcast_to)
 @operator
@@ -72,6 +78,9 @@ def broadcast_to(array: Operand, shape: Any, subok: bool = False) -> Answer:
     return _broadcast(array, to, call(np.broadcast_to, array, LOCAL_SHAPE))
 
 
+broadcast_to.vjp(_broadcast_back)
+
+
 @method
 @operator
 def expand(a: Operand, /, *sizes: Any) -> Answer:
@@ -81,6 +90,9 @@ def expand(a: Operand, /, *sizes: Any) -> Answer:
     shape = tuple(n if to == -1 else to for n, to in zip(old, given, strict=True))
     to = np.broadcast_to(hollow(a.shape), shape).shape
     return _broadcast(a, to, call(np.broadcast_to, a, LOCAL_SHAPE))
+
+
+expand.vjp(_broadcast_back)
 
 
 @method
@@ -121,6 +133,9 @@ def flip(m: Operand, axis: Any = None) -> Answer:
     axes = axes_of(axis, m.ndim)
     names = letters(m.ndim, whole=axes)
     return rule([names], [names], "any"), call(np.flip, m, axes)
+
+
+flip.vjp(lambda grad, _out, _m, axis=None: flip(grad, axis))
 
 
 @method
@@ -173,6 +188,13 @@ def roll(a: Operand, shift: Any, axis: Any = None) -> Answer | Callable[..., Any
     return rule([names], [names], "any"), kernel
 
 
+def _roll_back(grad: Any, _out: Any, _a: Any, shift: Any, axis: Any = None) -> Any:
+    return roll(grad, np.negative(shift, dtype=np.int64).tolist(), axis)
+
+
+roll.vjp(_roll_back)
+
+
 def _offsets(shape: Shape, shift: Any, axis: Any) -> dict[int, int]:
     """Return by how many places dims are rolled, without those that are not."""
     axes = normalize_axis_tuple(axis, len(shape), allow_duplicate=True)
@@ -196,6 +218,7 @@ def _roll_flat(a: Any, shift: Any, axis: None = None) -> Any:
     return reshape(roll(ravel(a), shift, 0), a.shape)
 
 
+@one_step("roll", _roll_back)
 def _roll_parts(a: Any, shift: Any, axis: Any = None) -> Any:
     """Roll one dim after the other, those that are cut by joining two slices."""
     offsets = _offsets(a.shape, shift, 0 if axis is None else axis)
@@ -226,6 +249,9 @@ def rot90(m: Operand, k: int = 1, axes: Any = (0, 1)) -> Answer:
     if k % 2:
         after[first], after[second] = names[second], names[first]
     return rule([names], [after], "any"), call(np.rot90, m, k, (first, second))
+
+
+rot90.vjp(lambda grad, _out, _m, k=1, axes=(0, 1): rot90(grad, -k, axes))
 
 
 # --- repeated -------------------------------------------------------------------------
@@ -268,6 +294,25 @@ def repeat(
         after = [*names[: dims[0]], word, *names[dims[0] + 1 :]]
     kernel = call(method_of("repeat", a), a, repeats, axis)
     return rule([names], [after], "any"), kernel, a.dtype
+
+
+def _repeat_back(
+    grad: Any, _out: Any, _a: Any, repeats: Any, axis: int | None = None
+) -> Any:
+    """Add up the copies of each element: neighbours."""
+    counts = values_of("repeat", repeats).ravel()
+    shape = (_a.size,) if axis is None else _a.shape
+    dim = 0 if axis is None else axis % _a.ndim
+    if counts.size == 1:
+        copies = (*shape[: dim + 1], counts.item(), *shape[dim + 1 :])
+        total = np.sum(reshape(grad, copies), axis=dim + 1)
+    else:
+        numbers = np.repeat(np.arange(shape[dim]), counts)
+        total = added(grad, along(dim), [numbers], shape)
+    return reshape(total, _a.shape)
+
+
+repeat.vjp(_repeat_back)
 
 
 def _repeat_by_array(a: Any, repeats: Any, axis: int | None = None) -> Any:
@@ -314,3 +359,17 @@ def tile(A: Operand, reps: Any) -> Answer:
         for count, name, length in words
     ]
     return rule([names], [after], "any"), call(np.tile, A, counts), A.dtype
+
+
+def _tile_back(grad: Any, _out: Any, _A: Any, reps: Any) -> Any:
+    """Add up the copies, which lie side by side."""
+    counts = np.atleast_1d(reps).tolist()
+    ndim = max(len(counts), _A.ndim)
+    counts = [1] * (ndim - len(counts)) + counts
+    lengths = [1] * (ndim - _A.ndim) + [*_A.shape]
+    copies = [n for pair in zip(counts, lengths, strict=True) for n in pair]
+    total = np.sum(reshape(grad, copies), axis=tuple(range(0, 2 * ndim, 2)))
+    return reshape(total, _A.shape)
+
+
+tile.vjp(_tile_back)

@@ -28,7 +28,16 @@ from dtensor.ops._reduction import (
     reduced_axes,
     reduction,
 )
+from dtensor.ops._reduction_vjp import (
+    cut_as,
+    of_extreme,
+    of_product,
+    of_sum,
+    reduced,
+    restored,
+)
 from dtensor.ops._words import Answer, rule
+from dtensor.ops.piecewise import where_
 
 __all__ = [
     "all",
@@ -83,6 +92,9 @@ def sum(
     return reduction(np.add, a, axis, dtype, keepdims, initial, where)
 
 
+sum.vjp(of_sum())
+
+
 @method
 @implements(np.prod)
 @operator
@@ -97,6 +109,9 @@ def prod(
 ) -> Answer:
     """Return the product of the elements along axes; parameters as of `sum`."""
     return reduction(np.multiply, a, axis, dtype, keepdims, initial, where)
+
+
+prod.vjp(reduced(of_product))
 
 
 @method
@@ -134,6 +149,24 @@ def min(
     """Return the least element along axes; parameters and errors as of `max`."""
     return reduction(np.minimum, a, axis, None, keepdims, initial, where)
 
+
+def _of_extreme(
+    grad: Any,
+    out: Any,
+    a: Any,
+    axis: Axis = None,
+    _none: Any = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Any:
+    axes = reduced_axes(axis, a.ndim)
+    initial = MISSING if initial is None else initial
+    return of_extreme(grad, out, a, axes, keepdims, initial, where)
+
+
+max.vjp(_of_extreme)
+min.vjp(_of_extreme)
 
 amax = implements(np.amax)(max)
 amin = implements(np.amin)(min)
@@ -237,3 +270,23 @@ def trace(
     wide = np.trace(np.ones((1, 1), a.dtype), dtype=dtype).dtype
     text = rule([names], [kept(names, axes, False)], "0")
     return text, call(_diagonal_sum, a, axes, Part(diagonal), wide), wide
+
+
+def _of_trace(
+    grad: Any,
+    _out: Any,
+    _a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: DTypeLike = None,
+    out: None = None,
+) -> Any:
+    axes = axis1 % _a.ndim, axis2 % _a.ndim
+    diagonal = np.eye(_a.shape[axes[0]], _a.shape[axes[1]], offset, dtype=bool)
+    shape = [n if dim in axes else 1 for dim, n in enumerate(_a.shape)]
+    mask = (diagonal if axes[0] < axes[1] else diagonal.T).reshape(shape)
+    return cut_as(where_(mask, restored(grad, axes, False), 0), _a)
+
+
+trace.vjp(_of_trace)

@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor.ops._composite import as_dtype
+from dtensor.ops._elementwise import conjugated
 from dtensor.ops._operator import Operand, Rule, call, operator
-from dtensor.ops._parts import values_of
+from dtensor.ops._parts import move, values_of
 from dtensor.ops.fallback import composed, mesh_of, on_mesh, replicated
+from dtensor.ops.index import getitem
 from dtensor.ops.strict import caller
 
 __all__ = ["convolve", "corrcoef", "correlate", "cov", "polyval"]
@@ -158,7 +161,41 @@ def _folded(a: Operand, v: Operand, mode: Any, name: str) -> Any:
     return Rule(f"*,*->{length}"), call(function, a, v, mode), dtype
 
 
+def _of_whole(g: Any, a: Any, v: Any, name: str) -> Any:
+    """Return the gradient of the result in the mode "full", of which that in others is
+    what is left without the ends."""
+    ends = a.size + v.size - 1 - g.size
+    before = (ends + (name == "correlate" and a.size < v.size)) // 2
+    return np.pad(g, (before, ends - before))
+
+
+def _turned(v: Any) -> Any:
+    return np.flip(conjugated(v))
+
+
+def _of_first(g: Any, _out: Any, _a: Any, v: Any, _mode: Any, name: str) -> Any:
+    """A correlation is a convolution with the other sequence reversed, conjugated."""
+    factor = _turned(v) if name == "correlate" else v
+    return _folded(_of_whole(g, _a, v, name), factor, "valid", "correlate")
+
+
+def _of_second(g: Any, _out: Any, a: Any, _v: Any, _mode: Any, name: str) -> Any:
+    grad = _folded(_of_whole(g, a, _v, name), a, "valid", "correlate")
+    return _turned(grad) if name == "correlate" else grad
+
+
+_folded.vjp(_of_first, _of_second)
+
+
 # --- polynomials ----------------------------------------------------------------------
+
+
+def _each(p: Any) -> Any:
+    """Return coefficients as numbers that every rank has; as tensors for a gradient."""
+    if not isinstance(p, _C.DTensor) or not p.requires_grad:
+        return values_of("polyval", p)
+    whole = move("polyval", p, p.layout.with_placements(None))
+    return [getitem(whole, k) for k in range(len(whole))]
 
 
 @composed(np.polyval)
@@ -173,7 +210,7 @@ def polyval(p: Any, x: Any) -> Any:
         Where; may be cut.
     """
     mesh = mesh_of((p, x))
-    coefficients = values_of("polyval", p)
+    coefficients = _each(p)
     if isinstance(x, np.poly1d):
         return np.polyval(coefficients, x)
     x = on_mesh(x, mesh)

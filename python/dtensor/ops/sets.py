@@ -86,7 +86,7 @@ def _unique(
     return values, first[at], total
 
 
-@composed(np.unique)
+@composed(np.unique, gradient=False)
 def unique(
     ar: Any,
     return_index: bool = False,
@@ -167,25 +167,25 @@ _COUNTS: Any = type(np.unique_counts(np.empty(0)))
 _INVERSE: Any = type(np.unique_inverse(np.empty(0)))
 
 
-@composed(np.unique_all)
+@composed(np.unique_all, gradient=False)
 def unique_all(x: Any) -> Any:
     """Return all that `unique` knows; every NaN is one of its own."""
     return _ALL(*unique(x, True, True, True, equal_nan=False))
 
 
-@composed(np.unique_counts)
+@composed(np.unique_counts, gradient=False)
 def unique_counts(x: Any) -> Any:
     """Return the unique elements and their counts; every NaN is one of its own."""
     return _COUNTS(*unique(x, return_counts=True, equal_nan=False))
 
 
-@composed(np.unique_inverse)
+@composed(np.unique_inverse, gradient=False)
 def unique_inverse(x: Any) -> Any:
     """Return the unique elements and the inverse; every NaN is one of its own."""
     return _INVERSE(*unique(x, return_inverse=True, equal_nan=False))
 
 
-@composed(np.unique_values)
+@composed(np.unique_values, gradient=False)
 def unique_values(x: Any) -> Any:
     """Return the unique elements; every NaN is one of its own."""
     return unique(x, equal_nan=False)
@@ -201,19 +201,19 @@ def _set(x: Any) -> Array:
     return np.asarray(x)
 
 
-@composed(np.union1d)
+@composed(np.union1d, gradient=False)
 def union1d(ar1: Any, ar2: Any) -> Any:
     """Return the sorted elements that are in either of two arrays."""
     return replicated(np.union1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
 
 
-@composed(np.setxor1d)
+@composed(np.setxor1d, gradient=False)
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the sorted elements that are in one of two arrays only."""
     return replicated(np.setxor1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
 
 
-@composed(np.setdiff1d)
+@composed(np.setdiff1d, gradient=False)
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the elements of one array that are not in another.
 
@@ -232,7 +232,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return flat[isin(flat, ar2, invert=True)]
 
 
-@composed(np.intersect1d)
+@composed(np.intersect1d, gradient=False)
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
@@ -259,7 +259,7 @@ def intersect1d(
     return tuple(replicated(part, mesh) for part in found)
 
 
-@composed(np.isin)
+@composed(np.isin, gradient=False)
 def isin(
     element: Any,
     test_elements: Any,

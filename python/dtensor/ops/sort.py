@@ -2,6 +2,7 @@
 
 The dim that is sorted is whole on every rank; the others stay cut."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor.ops._operator import (
+    LOCAL_SHAPE,
     Operand,
     Rule,
     call,
@@ -19,9 +21,11 @@ from dtensor.ops._operator import (
     method,
     operator,
 )
-from dtensor.ops._parts import local, move
+from dtensor.ops._pick import partial_rows
 from dtensor.ops._words import hollow
+from dtensor.ops.elementwise import copy
 from dtensor.ops.fallback import composed
+from dtensor.ops.index_write import setitem
 
 __all__ = [
     "argpartition",
@@ -75,6 +79,39 @@ def sort(
     return _along(a, axis, kernel, a.dtype)
 
 
+def _put_at(grad: Any, order: Any, axis: int | None, shape: tuple[int, ...]) -> Any:
+    """Return zeros of a shape, with a gradient where the elements came from."""
+    found = put_along(grad, order, -1 if axis is None else axis, _length(shape, axis))
+    return np.reshape(found, shape) if axis is None else found
+
+
+def _length(shape: tuple[int, ...], axis: int | None) -> int:
+    return math.prod(shape) if axis is None else shape[axis]
+
+
+@operator(name="sort_backward", operands=2)
+def put_along(x: Operand, order: Operand, axis: int, length: int) -> Any:
+    """Return zeros, with `x` where `order`, which names no element twice, says."""
+    dim = normalize_axis_index(axis, x.ndim)
+    names = letters(x.ndim, whole=[dim])
+    before = " ".join(names)
+    after = " ".join([*names[:dim], str(length), *names[dim + 1 :]])
+    partial = partial_rows(1, ("sum", "avg"))
+    kernel = call(_put_along, x, order, dim, LOCAL_SHAPE)
+    return Rule(f"{before},{before}->{after}", partial=partial), kernel, x.dtype
+
+
+def _put_along(x: Array, order: Array, dim: int, shape: tuple[int, ...]) -> Array:
+    result = np.zeros(shape, x.dtype)
+    np.put_along_axis(result, order, x, dim)
+    return result
+
+
+put_along.vjp(
+    lambda grad, _out, _x, order, axis, _length: np.take_along_axis(grad, order, axis)
+)
+
+
 @method
 @implements(np.argsort)
 @operator
@@ -89,6 +126,13 @@ def argsort(
     """Return the indices that sort an array; parameters as of `sort`."""
     kernel = call(np.argsort, a, axis=axis, kind=kind, order=order, stable=stable)
     return _along(a, axis, kernel, INDEX)
+
+
+sort.vjp(
+    lambda grad, _out, a, axis=-1, *_, **__: _put_at(
+        grad, argsort(a, axis, stable=True), axis, a.shape
+    )
+)
 
 
 @implements(np.partition)
@@ -115,6 +159,18 @@ def partition(
     """
     _check_kth(a, kth, axis)
     return _along(a, axis, call(np.partition, a, kth, axis, kind, order), a.dtype)
+
+
+def _unordered(grad: Any, out: Any, a: Any, axis: int | None = -1) -> Any:
+    """Go back through what orders elements in a way of its own: by sorting both."""
+    dim = -1 if axis is None else axis
+    grad = np.take_along_axis(grad, argsort(out, dim, stable=True), dim)
+    return _put_at(grad, argsort(a, axis, stable=True), axis, a.shape)
+
+
+partition.vjp(
+    lambda grad, out, a, _kth, axis=-1, *_, **__: _unordered(grad, out, a, axis)
+)
 
 
 @method
@@ -148,7 +204,7 @@ def _sort_in_place(
     stable: bool | None = None,
 ) -> None:
     """Sort in place; the tensor keeps its layout. Parameters as of `sort`."""
-    _write(x, "sort", sort(x, axis, kind, order, stable=stable))
+    setitem(x, ..., sort(_own(x), axis, kind, order, stable=stable))
 
 
 @method(name="partition")
@@ -156,14 +212,12 @@ def _partition_in_place(
     x: Any, kth: Any, axis: int = -1, kind: Any = "introselect", order: None = None
 ) -> None:
     """Partition in place; the tensor keeps its layout. Parameters as of `partition`."""
-    _write(x, "partition", partition(x, kth, axis, kind, order))
+    setitem(x, ..., partition(_own(x), kth, axis, kind, order))
 
 
-def _write(x: Any, name: str, result: Any) -> None:
-    if isinstance(x, _C.DTensor):
-        local(x)[...] = local(move(name, result, x.layout))
-    else:
-        np.asarray(x)[...] = np.asarray(result)
+def _own(x: Any) -> Any:
+    """Return what backward may keep though the tensor is changed."""
+    return copy(x) if x.requires_grad else x
 
 
 @composed(np.lexsort)
@@ -201,6 +255,9 @@ def sort_complex(a: Operand) -> Any:
     """Return a copy sorted along the last dim, real parts first, as complex numbers."""
     names = " ".join(letters(a.ndim, whole=[a.ndim - 1]))
     return Rule(f"{names}->{names}"), call(np.sort_complex, a)
+
+
+sort_complex.vjp(lambda grad, out, a: _unordered(grad, out, a))
 
 
 class TopK(NamedTuple):
@@ -251,6 +308,13 @@ def topk(
     after = " ".join([*names[:at], str(k), *names[at + 1 :]])
     kernel = call(_topk, x, k, at, largest)
     return Rule(f"{' '.join(names)}->{after},{after}"), kernel, (x.dtype, INDEX)
+
+
+topk.vjp(
+    lambda grad, out, _x, _k, axis=-1, *_, **__: put_along(
+        grad[0], out[1].detach(), axis, _x.shape[axis]
+    )
+)
 
 
 def _topk(x: Array, k: int, dim: int, largest: bool) -> TopK:

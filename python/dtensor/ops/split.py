@@ -1,7 +1,9 @@
 """One array split into several: the parts of a cut dim stay where they are."""
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,25 @@ def _split(ary: Operand, at: Sequence[int], axis: int) -> Answer:
 
     kernel = call(np.array_split, ary, Part(own) if rising else list(at), dim)
     return rule([names], results, "any"), kernel, [ary.dtype] * len(results)
+
+
+def _joined_again(
+    grad: Sequence[Any], _out: Any, _ary: Any, at: Sequence[int], axis: int
+) -> Any:
+    edges = [0, *at, _ary.shape[axis]]
+    if all(a <= b for a, b in pairwise(edges)):
+        return np.concatenate(grad, axis)
+    dim = normalize_axis_index(axis, _ary.ndim)
+    parts = []
+    for part, first, end in zip(grad, edges[:-1], edges[1:], strict=True):
+        start, stop, _ = slice(first, end).indices(_ary.shape[dim])
+        widths = [(0, 0)] * _ary.ndim
+        widths[dim] = (start, _ary.shape[dim] - max(start, stop))
+        parts.append(np.pad(part, widths))
+    return reduce(add, parts)
+
+
+_split.vjp(_joined_again)
 
 
 def _sections(length: int, sections: int) -> list[int]:
@@ -136,6 +157,9 @@ def _unstack(x: Operand, dim: int) -> Answer:
     count = x.shape[dim]
     kernel = call(np.unstack, x, axis=dim)
     return rule([names], [after] * count, "any"), kernel, [x.dtype] * count
+
+
+_unstack.vjp(lambda grad, _out, _x, dim: np.stack(grad, dim))
 
 
 @implements(np.unstack)

@@ -9,12 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor.ops import reduce
 from dtensor.ops._composite import as_dtype, composite, settled
-from dtensor.ops._elementwise import anywhere
-from dtensor.ops._operator import axes_of, implements, method
+from dtensor.ops._elementwise import anywhere, broadcast
+from dtensor.ops._operator import (
+    Operand,
+    axes_of,
+    call,
+    implements,
+    method,
+    operator,
+)
 from dtensor.ops._reduction import MISSING, Axis, DTypeLike, reduced_axes
-from dtensor.ops.elementwise import imag, real, where_
+from dtensor.ops._words import Answer
+from dtensor.ops.elementwise import imag, real
+from dtensor.ops.piecewise import where_
 from dtensor.ops.pointwise import (
     add,
     divide,
@@ -22,7 +32,6 @@ from dtensor.ops.pointwise import (
     isfinite,
     log,
     multiply,
-    sqrt,
     square,
     subtract,
 )
@@ -102,6 +111,22 @@ def mean(
     return as_dtype(result, np.float16) if half else result
 
 
+@operator
+def centered(a: Operand, mean: Operand) -> Answer:
+    """Return the elements less their own mean.
+
+    The sum of their squares does not change with the mean, which is where it is least:
+    there is no gradient through it, but for the gradient of the gradient."""
+    rows = "all;avg,R->avg;R,avg->avg"
+    return broadcast([a, mean], rows), call(np.subtract, a, mean)
+
+
+centered.vjp(
+    lambda g, _out, _a, _mean: g,
+    lambda g, _out, _a, _mean: -g if _C.is_grad_enabled() else None,
+)
+
+
 @method
 @implements(np.var)
 @composite
@@ -148,7 +173,9 @@ def var(
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
     if mean is MISSING or mean is None:
         mean = settled("var", _mean(a, axes, dtype, True, where))
-    squares = squared(subtract(a, mean))
+        squares = squared(centered(a, mean))
+    else:
+        squares = squared(subtract(a, mean))
     total = reduce.sum(squares, axes, dtype, keepdims=keepdims, where=where)
     return as_dtype(divide(total, np.maximum(count - ddof, 0)), total.dtype)
 
@@ -158,6 +185,15 @@ def squared(x: Any) -> Any:
     if x.dtype.kind != "c":
         return square(x)
     return add(square(real(x)), square(imag(x)))
+
+
+@operator
+def root(x: Operand) -> Answer:
+    """Return the square root of a variance, whose gradient at 0 is 0."""
+    return broadcast([x]), call(np.sqrt, x)
+
+
+root.vjp(lambda g, out, _x: where_(out == 0, 0, g / where_(out == 0, 1, out * 2)))
 
 
 @method
@@ -187,7 +223,7 @@ def std(
         mean=mean,
         correction=correction,
     )
-    return as_dtype(sqrt(variance), variance.dtype)
+    return as_dtype(root(variance), variance.dtype)
 
 
 @implements(np.ptp)
@@ -232,8 +268,7 @@ def average(
         )
         if anywhere(total == 0):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        same = np.result_type(a.dtype, weights.dtype) == dtype
-        product = multiply(a, weights, **({} if same else {"dtype": dtype}))
+        product = multiply(as_dtype(a, dtype), weights)
         result = divide(reduce.sum(product, axes, keepdims=keepdims), total)
     if not returned:
         return result
@@ -272,7 +307,9 @@ def logsumexp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         Whether the axes stay, with length 1. Also `keepdim`.
     """
     axes = reduced_axes(axis, a.ndim)
-    top = settled("logsumexp", reduce.max(a, axes, keepdims=True))
+    # Whatever it is, the result is the same: there is no gradient through it.
+    known = a.detach() if isinstance(a, _C.Tensor) else a
+    top = settled("logsumexp", reduce.max(known, axes, keepdims=True))
     top = where_(isfinite(top), top, 0.0)
     total = log(reduce.sum(exp(subtract(a, top)), axes, keepdims=True))
     total = add(total, top)

@@ -1,5 +1,6 @@
 """Elements by number: take and its kin."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,35 +8,30 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
-from dtensor.ops._composite import settled
+from dtensor.ops import nonzero as _nonzero
+from dtensor.ops._composite import composite, settled
 from dtensor.ops._index import checked_index
-from dtensor.ops._operator import Operand, Rule, call, letters, method, operator
-from dtensor.ops._parts import (
-    aligned,
-    counted,
-    inside,
-    local,
-    make,
-    move,
-    plain,
-    positions,
-    values_of,
+from dtensor.ops._operator import (
+    LOCAL_SHAPE,
+    Operand,
+    Rule,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
 )
-from dtensor.ops._pick import OPS, leading
-from dtensor.ops._words import hollow
-from dtensor.ops.fallback import composed, mesh_of, on_mesh
+from dtensor.ops._parts import plain, values_of
+from dtensor.ops._pick import partial_rows
+from dtensor.ops._words import Answer, hollow
+from dtensor.ops.fallback import on_mesh
 from dtensor.ops.index import getitem
+from dtensor.ops.index_gradient import added, along
 from dtensor.ops.known import ndim
+from dtensor.ops.nonzero import *  # noqa: F403
 
-__all__ = [
-    "argwhere",
-    "compress",
-    "extract",
-    "flatnonzero",
-    "nonzero",
-    "take",
-    "take_along_axis",
-]
+__all__ = ["compress", "extract", "take", "take_along_axis"]
+__all__ += _nonzero.__all__
 
 Array = npt.NDArray[Any]
 ALL = slice(None)
@@ -58,7 +54,8 @@ def flat_index(
 
 
 @method
-@composed(np.take)
+@implements(np.take)
+@composite
 def take(
     a: Any, indices: Any, axis: int | None = None, out: None = None, mode: Any = "raise"
 ) -> Any:
@@ -83,7 +80,9 @@ def take(
     DTensor
         Of shape ``a.shape[:axis] + indices.shape + a.shape[axis + 1:]``.
     """
-    a = on_mesh(a, mesh_of((a, indices)))
+    a = _beside(indices, a)
+    if not isinstance(a, _C.DTensor):
+        return _take(a, _integers(indices), axis, mode)
     dim = None if axis is None else normalize_axis_index(axis, a.ndim)
     dim = 0 if a.ndim == 1 else dim
     shape = (a.size,) if dim is None else a.shape
@@ -100,10 +99,23 @@ def take(
     return _take(a, indices, dim, mode)
 
 
+def _beside(other: Any, x: Any) -> Any:
+    """Return an array on the mesh of another one, if that has one."""
+    return on_mesh(x, other.device_mesh) if isinstance(other, _C.DTensor) else x
+
+
 def _list(indices: Any) -> Any:
     """Return indices that every rank knows; an empty list stays one, as it is no array
     of floats then."""
     return indices if isinstance(indices, list | tuple) else plain("take", indices)
+
+
+def _integers(indices: Any) -> Any:
+    """Return indices of a Tensor: an empty list as integers."""
+    if not isinstance(indices, list | tuple):
+        return indices
+    array = np.asarray(indices)
+    return array if array.size else array.astype(np.intp)
 
 
 @operator(name="take", operands=2)
@@ -113,15 +125,33 @@ def _take(a: Operand, indices: Operand, axis: int | None, mode: Any) -> Any:
     if axis is None:
         result, source = new, ["*"] * a.ndim
     else:
-        result = [*source[:axis], *new, *source[axis + 1 :]]
-        source[axis] = "*"
+        dim = normalize_axis_index(axis, a.ndim)
+        result = [*source[:dim], *new, *source[dim + 1 :]]
+        source[dim] = "*"
     text = f"{' '.join(source)},{' '.join(new)}->{' '.join(result)}"
-    rows = ";".join(f"{op},R->{op}" for op in OPS)
     kernel = call(np.take, a, indices, axis=axis, mode=mode)
-    return Rule(text, partial=rows, reduce=None), kernel, a.dtype
+    return Rule(text, partial=partial_rows(1), reduce=None), kernel, a.dtype
 
 
-@composed(np.take_along_axis)
+def _taken_back(
+    grad: Any, _out: Any, _a: Any, indices: Any, axis: int | None, mode: Any
+) -> Any:
+    dim = 0 if axis is None else axis % _a.ndim
+    shape = (_a.size,) if axis is None else _a.shape
+    if mode == "wrap":
+        indices = np.remainder(indices, shape[dim])
+    elif mode == "clip":
+        indices = np.clip(indices, 0, shape[dim] - 1)
+    index = indices if hasattr(indices, "ndim") else np.asarray(indices)
+    found = added(grad, along(dim), [index], shape)
+    return found if axis is not None else np.reshape(found, _a.shape)
+
+
+_take.vjp(_taken_back)
+
+
+@implements(np.take_along_axis)
+@composite
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Take one element along a dim for each element of `indices`.
 
@@ -143,10 +173,12 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
         if ndim(indices) != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
         arr, axis = np.ravel(arr), 0
-    mesh = mesh_of((arr, indices))
-    arr, indices = on_mesh(arr, mesh), on_mesh(indices, mesh)
+    arr, indices = _beside(indices, arr), _beside(arr, indices)
+    indices = indices if hasattr(indices, "ndim") else np.asarray(indices)
     check_along(arr.shape, indices, axis)
     dim = normalize_axis_index(axis, arr.ndim)
+    if not isinstance(arr, _C.DTensor):
+        return _take_along_axis(arr, indices, dim)
     indices = checked_index("take_along_axis", indices, arr.shape, dim)
     return _take_along_axis(arr, indices, dim)
 
@@ -164,27 +196,69 @@ def check_along(shape: tuple[int, ...], indices: Any, axis: int) -> None:
 
 @operator(name="take_along_axis", operands=2)
 def _take_along_axis(arr: Operand, indices: Operand, axis: int) -> Any:
-    names, new = letters(arr.ndim), letters(1, skip=arr.ndim)
+    words = _words_along(arr.shape, indices.shape, axis)
+    text = f"{words[0]},{words[1]}->{words[2]}"
+    kernel = call(np.take_along_axis, arr, indices, axis)
+    return Rule(text, partial=partial_rows(1), reduce=None), kernel, arr.dtype
+
+
+def _words_along(
+    shape: tuple[int, ...], wanted: tuple[int, ...], axis: int
+) -> tuple[str, str, str]:
+    """Return the words of an array, of indices along one dim, and of what they take."""
+    names, new = letters(len(shape)), letters(1, skip=len(shape))
     terms: list[list[str]] = [[], []]
     result = []
     for dim, name in enumerate(names):
-        n, k = arr.shape[dim], indices.shape[dim]
-        words = ("*", *new) if dim == axis else (name, name)
-        if dim != axis and n != k:
+        n, k = shape[dim], wanted[dim]
+        words = ("*", *new) if dim == axis % len(shape) else (name, name)
+        if words[0] == name and n != k:
             words = ("*", name) if n == 1 else (name, "*")
         terms[0].append(words[0])
         terms[1].append(words[1])
-        result.append(new[0] if dim == axis else name)
-    rows = ";".join(f"{op},R->{op}" for op in OPS)
-    text = f"{' '.join(terms[0])},{' '.join(terms[1])}->{' '.join(result)}"
-    kernel = call(np.take_along_axis, arr, indices, axis)
-    return Rule(text, partial=rows, reduce=None), kernel, arr.dtype
+        result.append(new[0] if words[0] == "*" and words[1] == new[0] else name)
+    return " ".join(terms[0]), " ".join(terms[1]), " ".join(result)
+
+
+@operator(name="take_along_axis_backward", operands=2)
+def added_along(
+    x: Operand, indices: Operand, axis: int, shape: tuple[int, ...]
+) -> Answer:
+    """Return zeros of a shape, with `x` added where `take_along_axis` takes it from."""
+    source, index, result = _words_along(shape, indices.shape, axis)
+    pairs = zip(source.split(), shape, strict=True)
+    after = " ".join(str(n) if word == "*" else word for word, n in pairs)
+    text = f"{result},{index}->{after}"
+    kernel = call(_add_along, x, indices, axis, LOCAL_SHAPE)
+    return Rule(text, partial=partial_rows(1, ("sum", "avg"))), kernel, x.dtype
+
+
+def _add_along(x: Array, indices: Array, axis: int, shape: tuple[int, ...]) -> Array:
+    """Add elements up by their numbers in the flattened result."""
+    grid = list(np.ogrid[tuple(slice(n) for n in x.shape)])
+    grid[axis] = np.where(indices < 0, indices + shape[axis], indices)
+    number: Any = 0
+    for at, n in zip(grid, shape, strict=True):
+        number = number * n + (at if n > 1 else 0)
+    number = np.broadcast_to(number, x.shape).ravel()
+    result = np.zeros(math.prod(shape), x.dtype)
+    np.add.at(result, number, x.ravel())
+    return result.reshape(shape)
+
+
+_take_along_axis.vjp(
+    lambda grad, _out, _arr, indices, axis: added_along(grad, indices, axis, _arr.shape)
+)
+added_along.vjp(
+    lambda grad, _out, _x, indices, axis, shape: _take_along_axis(grad, indices, axis)
+)
 
 
 # --- by conditions --------------------------------------------------------------------
 
 
-@composed(np.compress)
+@implements(np.compress)
+@composite
 def compress(condition: Any, a: Any, axis: int | None = None, out: None = None) -> Any:
     """Take the slices along a dim for which a condition holds.
 
@@ -201,12 +275,12 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: None = None) 
     """
     if ndim(condition) != 1:
         raise ValueError("condition must be a 1-d array")
-    a = on_mesh(a, mesh_of((condition, a)))
-    dim = 0 if axis is None else normalize_axis_index(axis, a.ndim)
+    a = _beside(condition, a)
+    dim = 0 if axis is None else normalize_axis_index(axis, ndim(a))
     alike = isinstance(condition, _C.DTensor) and (a.ndim == 1 or axis is not None)
     if alike and condition.shape[0] == a.shape[dim]:
         return getitem(a, (ALL,) * dim + (_booleans(condition),))
-    return take(a, values_of("compress", condition).nonzero()[0], axis)
+    return take(a, _values("compress", condition, a).nonzero()[0], axis)
 
 
 @method(name="compress")
@@ -217,11 +291,18 @@ def _compress_method(
     return compress(condition, x, axis, out)
 
 
+def _values(name: str, condition: Any, x: Any) -> Array:
+    """Return the values of a condition on an array."""
+    spread = isinstance(x, _C.DTensor)
+    return values_of(name, condition) if spread else np.asarray(condition)
+
+
 def _booleans(x: Any) -> Any:
     return x if x.dtype == bool else np.not_equal(x, 0)
 
 
-@composed(np.extract)
+@implements(np.extract)
+@composite
 def extract(condition: Any, arr: Any) -> Any:
     """Return the elements, in one dim, for which a condition holds.
 
@@ -232,85 +313,7 @@ def extract(condition: Any, arr: Any) -> Any:
     arr : array_like
         The source.
     """
-    arr = on_mesh(arr, mesh_of((condition, arr)))
+    arr = _beside(condition, arr)
     if isinstance(condition, _C.DTensor) and condition.shape == arr.shape:
         return getitem(arr, _booleans(condition))
-    return take(arr, np.flatnonzero(values_of("extract", condition)))
-
-
-# --- where elements are not zero ------------------------------------------------------
-
-
-def _found(name: str, a: Any) -> tuple[list[Array], _C.Layout]:
-    """Return where this rank's elements are not zero, and the layout of one dim that
-    such indices have. Collective: the ranks count."""
-    a = settled(name, a)
-    if a.ndim == 0:
-        np.nonzero(np.empty(()))  # raises
-    layout = leading(a.layout, 0, a)
-    part = local(move(name, a, layout))
-    model = aligned(layout, a.shape[:1], {0: 0}, np.intp)
-    if not inside(layout):
-        return [np.empty(0, np.intp)] * a.ndim, counted(model, 0, 0)
-    first, *others = part.nonzero()
-    first = positions(layout, 0)[first]
-    return [first, *others], counted(model, 0, first.size)
-
-
-@method
-@composed(np.nonzero)
-def nonzero(a: Any) -> tuple[Any, ...]:
-    """Return the indices of the elements that are not zero, for each dim.
-
-    Each rank finds its own; the results are cut where `a` is. Collective.
-
-    Parameters
-    ----------
-    a : DTensor
-        Of one dim at least.
-
-    Returns
-    -------
-    tuple of DTensor of int64, shape (n,)
-    """
-    found, layout = _found("nonzero", a)
-    return tuple(make(index, layout) for index in found)
-
-
-@composed(np.flatnonzero)
-def flatnonzero(a: Any) -> Any:
-    """Return the indices of the elements that are not zero, in the flattened array.
-
-    Parameters
-    ----------
-    a : DTensor
-        Of any shape.
-
-    Returns
-    -------
-    DTensor of int64, shape (n,)
-    """
-    a = np.atleast_1d(a)
-    found, layout = _found("flatnonzero", a)
-    if inside(layout):
-        found[:1] = [np.ravel_multi_index(tuple(found), a.shape)]
-    return make(found[0], layout)
-
-
-@composed(np.argwhere)
-def argwhere(a: Any) -> Any:
-    """Return the indices of the elements that are not zero, a row for each.
-
-    Parameters
-    ----------
-    a : DTensor
-        Of any shape.
-
-    Returns
-    -------
-    DTensor of int64, shape (n, a.ndim)
-    """
-    found, layout = _found("argwhere", np.atleast_1d(a))
-    rows = np.stack(found, axis=1)[:, : a.ndim]
-    shape = (layout.shape[0], a.ndim)
-    return make(rows, aligned(layout, shape, {0: 0}, np.intp))
+    return take(arr, np.flatnonzero(_values("extract", condition, arr)))

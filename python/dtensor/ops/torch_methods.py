@@ -137,6 +137,9 @@ def contiguous(x: Operand, *, memory_format: Any = None) -> Answer:
     return broadcast([x], "any"), call(np.asarray, x, order="C"), x.dtype
 
 
+contiguous.vjp(lambda grad, _out, _x, **_: grad)
+
+
 @method
 def cpu(self: Any) -> Any:
     """Return this tensor: there is one device."""

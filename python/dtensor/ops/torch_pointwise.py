@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor.ops import elementwise, pointwise
-from dtensor.ops._elementwise import broadcast
+from dtensor.ops._elementwise import FLAT, broadcast, conjugated
 from dtensor.ops._operator import METHODS, Operand, call, method, operator
 from dtensor.ops._words import Answer
+from dtensor.ops.activation import relu, sigmoid
 
-__all__ = ["clamp", "div", "mul", "neg", "relu", "rsqrt", "sigmoid", "sub"]
+__all__ = ["clamp", "div", "mul", "neg", "rsqrt", "sub"]
 
 mul = pointwise.multiply
 neg = pointwise.negative
@@ -30,25 +31,7 @@ def rsqrt(x: Operand) -> Answer:
     return broadcast([x]), call(_inverse_root, x)
 
 
-def _logistic(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return 1 / (1 + exp(-x)), without overflow."""
-    if x.dtype.kind in "biu":
-        x = x.astype(np.float64)
-    if x.dtype.kind == "c":
-        return np.asarray(1 / (1 + np.exp(-x)))
-    power = np.exp(-np.abs(x))
-    return np.asarray(np.where(x >= 0, x.dtype.type(1), power) / (1 + power))
-
-
-@operator
-def sigmoid(x: Operand) -> Answer:
-    """Return 1 / (1 + exp(-x)), element by element; integers are taken for float64."""
-    return broadcast([x]), call(_logistic, x)
-
-
-def relu(x: Any, **options: Any) -> Any:
-    """Return the elements, and 0 for the negative ones."""
-    return pointwise.maximum(x, 0, **options)
+rsqrt.vjp(lambda g, out, _x: g * (conjugated(out * out * out) * -0.5))
 
 
 def _add(x: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
@@ -63,6 +46,18 @@ def sub(x: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     if alpha != 1:
         other = alpha * other
     return pointwise.subtract(x, other, **options)
+
+
+def _quotient(x: Any, y: Any, **options: Any) -> Any:
+    return np.trunc(np.divide(x, y), **options)
+
+
+@operator(operands=2)
+def _truncated(x: Operand, other: Operand, **options: Any) -> Answer:
+    return broadcast([x, other]), call(_quotient, x, other, **options)
+
+
+_truncated.vjp(*FLAT)
 
 
 def div(x: Any, other: Any, *, rounding_mode: str | None = None, **options: Any) -> Any:
@@ -94,7 +89,7 @@ def div(x: Any, other: Any, *, rounding_mode: str | None = None, **options: Any)
     if np.result_type(*(getattr(v, "dtype", v) for v in (x, other))).kind in "biu":
         whole = pointwise.subtract(x, pointwise.fmod(x, other))
         return pointwise.floor_divide(whole, other, **options)
-    return pointwise.trunc(pointwise.divide(x, other), **options)
+    return _truncated(x, other, **options)
 
 
 def clamp(x: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
@@ -116,6 +111,16 @@ def clamp(x: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     return elementwise.clip(x, min, max, **options)
+
+
+def _clamp_min(x: Any, min: Any) -> Any:
+    """Return the elements, or what they are less than: see `clamp`."""
+    return elementwise.clip(x, min, None)
+
+
+def _clamp_max(x: Any, max: Any) -> Any:
+    """Return the elements, or what they are greater than: see `clamp`."""
+    return elementwise.clip(x, None, max)
 
 
 # In place as well, but for the second part.
@@ -156,8 +161,8 @@ RENAMED_ONLY = {
     "amax": METHODS["max"],
     "amin": METHODS["min"],
     "angle": elementwise.angle,
-    "clamp_max": pointwise.minimum,
-    "clamp_min": pointwise.maximum,
+    "clamp_max": _clamp_max,
+    "clamp_min": _clamp_min,
     "eq": pointwise.equal,
     "ge": pointwise.greater_equal,
     "gt": pointwise.greater,

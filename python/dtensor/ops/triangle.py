@@ -1,6 +1,6 @@
 """Diagonals and triangles of matrices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from dtensor._C import Layout
 from dtensor.ops._operator import (
+    LOCAL_SHAPE,
     Operand,
     Part,
     call,
@@ -72,6 +73,9 @@ def tril(m: Operand, k: int = 0) -> Answer:
     return _triangle(_below, m, k)
 
 
+tril.vjp(lambda grad, _out, _m, k=0: tril(grad, k))
+
+
 @method
 @implements(np.triu)
 @operator
@@ -81,6 +85,9 @@ def triu(m: Operand, k: int = 0) -> Answer:
     Every dim may be cut.
     """
     return _triangle(_above, m, k)
+
+
+triu.vjp(lambda grad, _out, _m, k=0: triu(grad, k))
 
 
 # --- diagonals ------------------------------------------------------------------------
@@ -113,6 +120,41 @@ def diagonal(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ans
     return moved, call(method_of("diagonal", a), a, offset, axis1, axis2)
 
 
+@operator(name="diagonal_backward")
+def on_diagonal(
+    x: Operand, shape: Sequence[int], offset: int, axis1: int, axis2: int
+) -> Answer:
+    """Return zeros of a shape, with `x` where `diagonal` would find it."""
+    axes = normalize_axis_tuple((axis1, axis2), len(shape))
+    rest = iter(letters(x.ndim - 1))
+    after = [str(n) if dim in axes else next(rest) for dim, n in enumerate(shape)]
+    before = [*letters(x.ndim - 1), str(x.shape[-1])]
+    kernel = call(_put_on_diagonal, x, LOCAL_SHAPE, offset, axes)
+    return rule([before], [after], "any"), kernel, x.dtype
+
+
+def _put_on_diagonal(
+    x: Array, shape: Sequence[int], offset: int, axes: tuple[int, int]
+) -> Array:
+    result = np.zeros(shape, x.dtype)
+    at = np.arange(x.shape[-1])
+    rows, columns = at + max(-offset, 0), at + max(offset, 0)
+    np.moveaxis(result, axes, (-2, -1))[..., rows, columns] = x
+    return result
+
+
+diagonal.vjp(
+    lambda grad, _out, _a, offset=0, axis1=0, axis2=1: on_diagonal(
+        grad, _a.shape, offset, axis1, axis2
+    )
+)
+on_diagonal.vjp(
+    lambda grad, _out, _x, shape, offset, axis1, axis2: diagonal(
+        grad, offset, axis1, axis2
+    )
+)
+
+
 @method
 @implements(np.diag)
 @operator
@@ -131,6 +173,13 @@ def diag(v: Operand, k: int = 0) -> Answer:
     return rule([["*"] * v.ndim], [map(str, shape)], "any"), call(np.diag, v, k)
 
 
+diag.vjp(
+    lambda grad, _out, _v, k=0: (
+        diagonal(grad, k) if _v.ndim == 1 else on_diagonal(grad, _v.shape, k, 0, 1)
+    )
+)
+
+
 @method
 @implements(np.diagflat)
 @operator
@@ -138,3 +187,6 @@ def diagflat(v: Operand, k: int = 0) -> Answer:
     """Make a matrix whose diagonal `k` has all elements of `v`."""
     length = str(v.size + abs(k))
     return rule([["*"] * v.ndim], [[length] * 2], "any"), call(np.diagflat, v, k)
+
+
+diagflat.vjp(lambda grad, _out, _v, k=0: np.reshape(diagonal(grad, k), _v.shape))

@@ -1,7 +1,7 @@
 """Methods of ufuncs: reduce, accumulate, reduceat, outer and at."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
-from dtensor.ops._elementwise import Rows, elementwise
+from dtensor.ops._elementwise import GRADIENTS, ROWS, Rows, elementwise
 from dtensor.ops._operator import Operand, call, letters, operator
 from dtensor.ops._parts import (
     find,
@@ -28,10 +28,10 @@ from dtensor.ops._reduction import (
     partial_rows,
     reduction,
 )
+from dtensor.ops._reduction_vjp import BY_UFUNC as OF_REDUCTIONS
+from dtensor.ops._scan import scan
 from dtensor.ops._words import Answer, rule
-from dtensor.ops.cumulative import scan
 from dtensor.ops.fallback import fallback
-from dtensor.ops.pointwise import ROWS
 
 __all__ = ["ufunc_method"]
 
@@ -85,7 +85,10 @@ def _reduce(ufunc: np.ufunc) -> Any:
     ) -> Answer:
         return reduction(ufunc, array, axis, dtype, keepdims, initial, where)
 
-    return operator(reduce, name=f"{ufunc.__name__}.reduce")
+    answer = operator(reduce, name=f"{ufunc.__name__}.reduce")
+    if ufunc in OF_REDUCTIONS:
+        answer.vjp(OF_REDUCTIONS[ufunc])
+    return answer
 
 
 def _accumulate(ufunc: np.ufunc) -> Any:
@@ -109,7 +112,44 @@ def _reduceat(ufunc: np.ufunc) -> Any:
         rows = partial_rows(kind_of(ufunc, array.dtype), 1)
         return rule([names, starts], [result], rows), kernel, wide
 
-    return operator(reduceat, name=f"{ufunc.__name__}.reduceat", operands=2)
+    answer = operator(reduceat, name=f"{ufunc.__name__}.reduceat", operands=2)
+    if ufunc is np.add:
+        answer.vjp(_of_slices)
+    return answer
+
+
+def _of_slices(
+    g: Any,
+    _out: Any,
+    _array: Any,
+    indices: Any,
+    axis: int = 0,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    axis = axis % _array.ndim
+    return _to_slices(g, indices, axis, _array.shape[axis])
+
+
+@operator(operands=2)
+def _to_slices(g: Operand, indices: Operand, axis: int, length: int) -> Answer:
+    names = letters(g.ndim, whole=[axis])
+    result = [*names[:axis], str(length), *names[axis + 1 :]]
+    kernel = call(_on_slices, g, indices, axis, length)
+    return rule([names, [names[axis]]], [result]), kernel, g.dtype
+
+
+def _on_slices(
+    g: npt.NDArray[Any], indices: npt.NDArray[Any], axis: int, length: int
+) -> npt.NDArray[Any]:
+    """Return the sum of each result's gradient for all elements that it is the sum of:
+    up to the next index, or one element where that is no greater."""
+    lines = np.moveaxis(g, axis, 0)
+    result = np.zeros((length, *lines.shape[1:]), g.dtype)
+    ends = [*indices[1:].tolist(), length]
+    for line, start, end in zip(lines, indices.tolist(), ends, strict=True):
+        result[start : max(end, start + 1)] += line
+    return np.moveaxis(result, 0, axis)
 
 
 def _outer(ufunc: np.ufunc) -> Any:
@@ -123,10 +163,32 @@ def _outer(ufunc: np.ufunc) -> Any:
             call(ufunc.outer, a, b, **options),
         )
 
-    return operator(outer, name=f"{ufunc.__name__}.outer", operands=2)
+    answer = operator(outer, name=f"{ufunc.__name__}.outer", operands=2)
+    if GRADIENTS.get(ufunc):
+        answer.vjp(*(_of_outer(*pair) for pair in enumerate(GRADIENTS[ufunc])))
+    return answer
+
+
+def _of_outer(k: int, gradient: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the gradient of an operand: that of the ufunc where dims are broadcast."""
+
+    def summed(g: Any, out: Any, a: Any, b: Any) -> Any:
+        left, right = np.ndim(a), np.ndim(b)
+        wide = np.reshape(a, (*np.shape(a), *(1,) * right))
+        dims = range(left, left + right) if k == 0 else range(left)
+        return np.sum(gradient(g, out, wide, b), axis=tuple(dims))
+
+    return summed
 
 
 # --- in place -------------------------------------------------------------------------
+
+
+# How the gradient of what is written comes to the values.
+_INTO: dict[np.ufunc, Callable[[Any], Any]] = {
+    np.add: lambda g: g,
+    np.subtract: lambda g: -g,
+}
 
 
 def _at(ufunc: np.ufunc) -> Callable[..., None]:
@@ -137,26 +199,47 @@ def _at(ufunc: np.ufunc) -> Callable[..., None]:
 
         Integers for the first dim are found by the ranks that have them; for any other
         index the array is gathered and written back."""
-        index = _whole(name, indices)
-        arrays = [values_of(name, value) for value in values]
-        if not isinstance(a, _C.DTensor):
-            ufunc.at(np.asarray(a), index, *arrays)
-        elif _is_first(index) and not a.layout.is_partial and _is_box(a.layout):
-            _at_own(ufunc, a, np.asarray(index), arrays)
-        else:
-            array = np.array(values_of(name, a))
-            ufunc.at(array, index, *arrays)
-            if inside(a.layout):
-                np.copyto(local(a), local(place(array, a.layout)))
+        if not isinstance(a, _C.Tensor):
+            ufunc.at(a, indices, *values)
+            return
+        if _is_recorded(a, *values) and ufunc not in _INTO:
+            raise NotImplementedError(f"derivative for {name} is not implemented")
+        _C.check_write(name, a, values)
+        index, *arrays = (_known(name, x, a) for x in (indices, *values))
+        _write_at(name, ufunc, a.detach(), index, arrays)
+        _C.record_write(name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values))
 
     return at
 
 
-def _whole(name: str, index: Any) -> Any:
-    """Return an index with arrays in the place of tensors."""
-    if isinstance(index, tuple):
-        return tuple(_whole(name, item) for item in index)
-    return values_of(name, index) if isinstance(index, _C.Tensor) else index
+def _is_recorded(*operands: Any) -> bool:
+    return _C.is_grad_enabled() and any(
+        isinstance(x, _C.Tensor) and x.requires_grad for x in operands
+    )
+
+
+def _known(name: str, x: Any, like: Any) -> Any:
+    """Return an index, or values, with arrays in the place of tensors."""
+    if isinstance(x, tuple):
+        return tuple(_known(name, item, like) for item in x)
+    if not isinstance(x, _C.Tensor):
+        return x
+    x = x.detach()
+    return values_of(name, x) if isinstance(like, _C.DTensor) else np.asarray(x)
+
+
+def _write_at(
+    name: str, ufunc: np.ufunc, a: Any, index: Any, values: Sequence[Any]
+) -> None:
+    if not isinstance(a, _C.DTensor):
+        ufunc.at(np.asarray(a), index, *values)
+    elif _is_first(index) and not a.layout.is_partial and _is_box(a.layout):
+        _at_own(ufunc, a, np.asarray(index), [*map(np.asarray, values)])
+    else:
+        array = np.array(values_of(name, a))
+        ufunc.at(array, index, *values)
+        if inside(a.layout):
+            np.copyto(local(a), local(place(array, a.layout)))
 
 
 def _is_first(index: Any) -> bool:

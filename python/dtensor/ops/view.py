@@ -1,4 +1,4 @@
-"""The same elements in another shape: reshapes, new dims, permuted dims.
+"""The same elements in another shape: reshapes, new dims; permuted ones: permute.py.
 
 They move nothing between ranks where the cut dims stay in one piece, and give views of
 the parts where NumPy gives views. Whatever is Partial stays so.
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from dtensor.ops import permute as _permute
 from dtensor.ops._operator import (
     LOCAL_SHAPE,
     Operand,
@@ -24,6 +25,7 @@ from dtensor.ops._operator import (
     operator,
 )
 from dtensor.ops._words import Answer, Shape, factored, hollow, method_of, rule
+from dtensor.ops.permute import *  # noqa: F403
 
 __all__ = [
     "atleast_1d",
@@ -31,18 +33,13 @@ __all__ = [
     "atleast_3d",
     "expand_dims",
     "flatten",
-    "matrix_transpose",
-    "moveaxis",
-    "permute_dims",
     "ravel",
     "reshape",
-    "rollaxis",
     "squeeze",
-    "swapaxes",
-    "transpose",
     "unflatten",
     "unsqueeze",
 ]
+__all__ += _permute.__all__
 
 # --- reshape --------------------------------------------------------------------------
 
@@ -98,6 +95,20 @@ def reshape(
     return _reshaped(a, shape, order, copy)
 
 
+def _back(grad: Any, _out: Any, _a: Any, *_: Any, order: Any = "C", **__: Any) -> Any:
+    """The gradient of all that gives the elements another shape."""
+    return reshape(grad, _a.shape, order="F" if order == "F" else "C")
+
+
+def _back_in(grad: Any, _out: Any, _a: Any, *order: Any, **named: Any) -> Any:
+    """The same, where the order may be the last argument by place."""
+    placed = {"order": order[-1]} if order and isinstance(order[-1], str) else {}
+    return _back(grad, _out, _a, **placed, **named)
+
+
+reshape.vjp(_back_in)
+
+
 @method(name="reshape")
 @operator(name="reshape")
 def _reshape_method(
@@ -107,6 +118,9 @@ def _reshape_method(
     return _reshaped(a, shape[0] if len(shape) == 1 else shape, order, copy)
 
 
+_reshape_method.vjp(_back)
+
+
 @method
 @implements(np.ravel)
 @operator
@@ -114,6 +128,9 @@ def ravel(a: Operand, order: str = "C") -> Answer:
     """Give all elements one dim; orders "A" and "K" are "C"."""
     order = {"A": "C", "K": "C"}.get(order, order)
     return _refactored(a.shape, (a.size,), order), call(method_of("ravel", a), a, order)
+
+
+ravel.vjp(_back_in)
 
 
 @method
@@ -152,6 +169,9 @@ def flatten(
     return _reshaped(a, shape, "C", None)
 
 
+flatten.vjp(_back_in)
+
+
 @method
 @operator
 def unflatten(a: Operand, axis: int, sizes: Any) -> Answer:
@@ -172,6 +192,9 @@ def unflatten(a: Operand, axis: int, sizes: Any) -> Answer:
     dim = normalize_axis_index(axis, a.ndim)
     new = np.reshape(hollow(a.shape[dim : dim + 1]), sizes).shape
     return _reshaped(a, (*a.shape[:dim], *new, *a.shape[dim + 1 :]), "C", None)
+
+
+unflatten.vjp(_back)
 
 
 @method
@@ -203,6 +226,17 @@ def view(a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = None) -> Answ
     elif a.dtype.itemsize < new.itemsize:
         before[-1] = f"({names[-1]} {new.itemsize // a.dtype.itemsize})"
     return rule([before], [after]), call(np.ndarray.view, a, new), new
+
+
+def _seen_back(grad: Any, _out: Any, _a: Any, *_: Any, **__: Any) -> Any:
+    if grad.dtype == _a.dtype:
+        return reshape(grad, _a.shape)
+    if {grad.dtype.kind, _a.dtype.kind} != {"f", "c"}:
+        raise NotImplementedError(f"no gradient of {_a.dtype} seen as {grad.dtype}")
+    return view(np.copy(grad, "C"), _a.dtype)  # pairs of numbers, or of such pairs
+
+
+view.vjp(_seen_back)
 
 
 @method
@@ -243,6 +277,9 @@ def squeeze(a: Operand, axis: Any = None) -> Answer:
     return rule([before], [after], "any"), call(method_of("squeeze", a), a, axes)
 
 
+squeeze.vjp(_back)
+
+
 @method(name="unsqueeze")
 @implements(np.expand_dims)
 @operator
@@ -264,6 +301,7 @@ def expand_dims(a: Operand, axis: Any) -> Answer:
     return rule([names], [after], "any"), kernel, a.dtype
 
 
+expand_dims.vjp(_back)
 unsqueeze = expand_dims
 
 
@@ -291,73 +329,3 @@ def _at_least(ndim: int, places: tuple[tuple[int, ...], ...]) -> Callable[..., A
 atleast_1d = _at_least(1, ((0,),))
 atleast_2d = _at_least(2, ((0, 1), (0,)))
 atleast_3d = _at_least(3, ((0, 1, 2), (0, 2), (2,)))
-
-# --- permutations ---------------------------------------------------------------------
-
-
-def _permuted(function: Callable[..., Any], a: Operand, *args: Any) -> Answer:
-    """Return the answer of a NumPy function that permutes dims."""
-    # In this array the stride of each dim tells its number.
-    strides = tuple(range(a.ndim))
-    probe = np.ndarray((1,) * a.ndim, "b", bytes(a.ndim or 1), 0, strides)
-    order = function(probe, *args).strides
-    names = letters(a.ndim)
-    moved = rule([names], [[names[dim] for dim in order]], "any")
-    return moved, call(method_of("transpose", a), a, order)
-
-
-@implements(np.transpose, np.permute_dims)
-@operator
-def transpose(a: Operand, axes: Any = None) -> Answer:
-    """Permute dims.
-
-    Parameters
-    ----------
-    a : array
-    axes : sequence of int, optional
-        Dims of `a` in the order of the result; default: the reverse.
-    """
-    return _permuted(np.transpose, a, axes)
-
-
-permute_dims = transpose
-
-
-@method(name="permute")
-@method(name="transpose")
-@operator(name="transpose")
-def _transpose_method(a: Operand, /, *axes: Any) -> Answer:
-    """Permute dims: in the order of `axes`, or the reverse."""
-    return _permuted(np.ndarray.transpose, a, *axes)
-
-
-@implements(np.matrix_transpose, np.linalg.matrix_transpose)
-@operator
-def matrix_transpose(x: Operand, /) -> Answer:
-    """Swap the last two dims."""
-    return _permuted(np.matrix_transpose, x)
-
-
-@method
-@method(name="swapdims")
-@implements(np.swapaxes)
-@operator
-def swapaxes(a: Operand, axis1: int, axis2: int) -> Answer:
-    """Swap two dims."""
-    return _permuted(np.swapaxes, a, axis1, axis2)
-
-
-@method
-@method(name="movedim")
-@implements(np.moveaxis)
-@operator
-def moveaxis(a: Operand, source: Any, destination: Any) -> Answer:
-    """Move dims `source` to the places `destination`; the others keep their order."""
-    return _permuted(np.moveaxis, a, source, destination)
-
-
-@implements(np.rollaxis)
-@operator
-def rollaxis(a: Operand, axis: int, start: int = 0) -> Answer:
-    """Move a dim to before the dim `start`."""
-    return _permuted(np.rollaxis, a, axis, start)

@@ -1,0 +1,124 @@
+"""Modules: the names of ``torch.nn``."""
+
+from dtensor.nn import functional, init, utils
+from dtensor.nn._hooks import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+from dtensor.nn.activation import (
+    CELU,
+    ELU,
+    GELU,
+    GLU,
+    SELU,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    LogSigmoid,
+    LogSoftmax,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Softsign,
+    Tanh,
+)
+from dtensor.nn.attention import MultiheadAttention
+from dtensor.nn.containers import ModuleDict, ModuleList, Sequential
+from dtensor.nn.conv import Conv1d, Conv2d
+from dtensor.nn.dropout import Dropout
+from dtensor.nn.embedding import Embedding
+from dtensor.nn.linear import Bilinear, Identity, Linear
+from dtensor.nn.loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
+from dtensor.nn.module import Module, RemovableHandle
+from dtensor.nn.norm import GroupNorm, LayerNorm, RMSNorm
+from dtensor.nn.parameter import Buffer, Parameter
+from dtensor.nn.parameter_containers import ParameterDict, ParameterList
+from dtensor.nn.reshape import Flatten, Unflatten
+from dtensor.nn.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "Bilinear",
+    "Buffer",
+    "CELU",
+    "Conv1d",
+    "Conv2d",
+    "CrossEntropyLoss",
+    "Dropout",
+    "ELU",
+    "Embedding",
+    "Flatten",
+    "GELU",
+    "GLU",
+    "GroupNorm",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "HuberLoss",
+    "Identity",
+    "KLDivLoss",
+    "L1Loss",
+    "LayerNorm",
+    "LeakyReLU",
+    "Linear",
+    "LogSigmoid",
+    "LogSoftmax",
+    "MSELoss",
+    "Mish",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
+    "MultiheadAttention",
+    "NLLLoss",
+    "PReLU",
+    "Parameter",
+    "ParameterDict",
+    "ParameterList",
+    "RMSNorm",
+    "ReLU",
+    "ReLU6",
+    "RemovableHandle",
+    "SELU",
+    "Sequential",
+    "SiLU",
+    "Sigmoid",
+    "SmoothL1Loss",
+    "Softmax",
+    "Softplus",
+    "Softsign",
+    "Tanh",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+    "Unflatten",
+    "functional",
+    "init",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "utils",
+]

@@ -1,0 +1,278 @@
+"""What users have called before and after a module's forward and backward."""
+
+import itertools
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Self
+
+from dtensor.nn._crossing import Crossing
+
+__all__ = [
+    "Hooks",
+    "RemovableHandle",
+    "register",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+]
+
+Hook = Callable[..., Any]
+Table = OrderedDict[int, Any]
+
+_numbers = itertools.count()
+
+# Of all modules; they run before a module's own.
+_global_forward_pre_hooks: Table = OrderedDict()
+_global_forward_hooks: Table = OrderedDict()
+
+
+class RemovableHandle:
+    """What registering a hook gives back: `remove` takes the hook away again.
+
+    It can stand in a ``with`` statement, which removes it at the end.
+    """
+
+    def __init__(self, hooks: Table, *, extra_dict: Iterable[Table] = ()) -> None:
+        self.id = next(_numbers)
+        # A handle does not keep the module alive.
+        self._tables = [weakref.ref(table) for table in (hooks, *extra_dict)]
+
+    def remove(self) -> None:
+        """Take the hook away; without effect if it is gone already."""
+        for reference in self._tables:
+            table = reference()
+            if table is not None:
+                table.pop(self.id, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+
+def register(
+    hooks: Table, hook: Hook, prepend: bool = False, *flags: tuple[Table, bool]
+) -> RemovableHandle:
+    """Enter a hook into a table, and into those tables of flags that are wanted."""
+    handle = RemovableHandle(hooks, extra_dict=[table for table, _ in flags])
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    for table, wanted in flags:
+        if wanted:
+            table[handle.id] = True
+    return handle
+
+
+def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
+    """Have ``hook(module, args)`` called before the forward of every module.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return register(_global_forward_pre_hooks, hook)
+
+
+def register_module_forward_hook(hook: Hook) -> RemovableHandle:
+    """Have ``hook(module, args, output)`` called after the forward of every module.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return register(_global_forward_hooks, hook)
+
+
+class Hooks:
+    """The half of a module that calls it: `forward` with the hooks around it."""
+
+    forward: Callable[..., Any]
+    _forward_pre_hooks: Table
+    _forward_pre_hooks_with_kwargs: Table
+    _forward_hooks: Table
+    _forward_hooks_with_kwargs: Table
+    _forward_hooks_always_called: Table
+    _backward_pre_hooks: Table
+    _backward_hooks: Table
+
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Have a hook called before `forward`.
+
+        Parameters
+        ----------
+        hook : callable
+            ``hook(module, args)`` returns None, or new arguments: a tuple, or the only
+            one. With `with_kwargs` ``hook(module, args, kwargs)`` returns None or the
+            pair of both.
+        prepend : bool, default False
+            Whether it is called before those that are there already.
+        with_kwargs : bool, default False
+            Whether it gets keyword arguments too.
+
+        Returns
+        -------
+        RemovableHandle
+        """
+        flag = self._forward_pre_hooks_with_kwargs, with_kwargs
+        return register(self._forward_pre_hooks, hook, prepend, flag)
+
+    def register_forward_hook(
+        self,
+        hook: Hook,
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Have a hook called after `forward`.
+
+        Parameters
+        ----------
+        hook : callable
+            ``hook(module, args, output)`` returns None or a new output; with
+            `with_kwargs` it is ``hook(module, args, kwargs, output)``.
+        prepend : bool, default False
+            Whether it is called before those that are there already.
+        with_kwargs : bool, default False
+            Whether it gets keyword arguments too.
+        always_call : bool, default False
+            Whether it is called also where `forward` or another hook raises.
+
+        Returns
+        -------
+        RemovableHandle
+        """
+        return register(
+            self._forward_hooks,
+            hook,
+            prepend,
+            (self._forward_hooks_with_kwargs, with_kwargs),
+            (self._forward_hooks_always_called, always_call),
+        )
+
+    def register_full_backward_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Have a hook called before the gradients go back through the module.
+
+        Parameters
+        ----------
+        hook : callable
+            ``hook(module, grad_output)`` returns None or new gradients of the outputs.
+        prepend : bool, default False
+            Whether it is called before those that are there already.
+
+        Returns
+        -------
+        RemovableHandle
+        """
+        return register(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Have a hook called when the gradients of the module's inputs are there.
+
+        Parameters
+        ----------
+        hook : callable
+            ``hook(module, grad_input, grad_output)`` returns None or new gradients of
+            the inputs: those given by place, None for what has no gradient.
+        prepend : bool, default False
+            Whether it is called before those that are there already.
+
+        Returns
+        -------
+        RemovableHandle
+        """
+        return register(self._backward_hooks, hook, prepend)
+
+    # --- the call ---------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (
+            self._forward_pre_hooks
+            or self._forward_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+            or _global_forward_pre_hooks
+            or _global_forward_hooks
+        ):
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        result, called = None, set()
+        try:
+            args, kwargs = self._before(args, kwargs)
+            crossing = None
+            if self._backward_hooks or self._backward_pre_hooks:
+                crossing = Crossing(
+                    self,
+                    list(self._backward_pre_hooks.values()),
+                    list(self._backward_hooks.values()),
+                )
+                args = crossing.enter(args)
+            result = self.forward(*args, **kwargs)
+            for number, hook in self._after_hooks():
+                called.add(number)
+                result = self._after(number, hook, args, kwargs, result)
+            return result if crossing is None else crossing.leave(result)
+        except Exception:
+            for number, hook in self._after_hooks():
+                if number not in self._forward_hooks_always_called or number in called:
+                    continue
+                try:
+                    result = self._after(number, hook, args, kwargs, result)
+                except Exception as error:
+                    warnings.warn(
+                        "forward hook with ``always_call=True`` raised an exception "
+                        "that was silenced as another error was raised in forward: "
+                        f"{error}",
+                        stacklevel=3,
+                    )
+            raise
+
+    def _before(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        hooks = (*_global_forward_pre_hooks.items(), *self._forward_pre_hooks.items())
+        for number, hook in hooks:
+            if number in self._forward_pre_hooks_with_kwargs:
+                both = hook(self, args, kwargs)
+                if both is None:
+                    continue
+                if not isinstance(both, tuple) or len(both) != 2:
+                    raise RuntimeError(
+                        "forward pre-hook must return None or a tuple of (new_args, "
+                        f"new_kwargs), but got {both}."
+                    )
+                args, kwargs = both
+            else:
+                new = hook(self, args)
+                if new is not None:
+                    args = new if isinstance(new, tuple) else (new,)
+        return args, kwargs
+
+    def _after_hooks(self) -> list[tuple[int, Hook]]:
+        return [*_global_forward_hooks.items(), *self._forward_hooks.items()]
+
+    def _after(
+        self, number: int, hook: Hook, args: Any, kwargs: Any, result: Any
+    ) -> Any:
+        if number in self._forward_hooks_with_kwargs:
+            new = hook(self, args, kwargs, result)
+        else:
+            new = hook(self, args, result)
+        return result if new is None else new

@@ -1,0 +1,154 @@
+"""Embedding: rows of a table, by number."""
+
+from typing import Any, Self
+
+import numpy.typing as npt
+
+from dtensor._device import empty, is_meta
+from dtensor.nn import functional as F, init
+from dtensor.nn.module import Module
+from dtensor.nn.parameter import Parameter
+
+__all__ = ["Embedding"]
+
+
+class Embedding(Module):
+    """A table of vectors, which are looked up by their number.
+
+    Parameters
+    ----------
+    num_embeddings, embedding_dim : int
+        How many vectors there are, and how long they are.
+    padding_idx : int, optional
+        The number of a vector that begins as 0 and gets no gradient.
+    max_norm : float, optional
+        Vectors that are looked up and longer are shortened, in place.
+    norm_type : float, default 2.0
+        Of which norm that is.
+    scale_grad_by_freq : bool, default False
+        Whether gradients are divided by how often a number is in the input.
+    sparse : bool, default False
+        Without effect: gradients are dense.
+    device : str, optional
+        ``"cpu"`` or ``"meta"``.
+    dtype : dtype_like, optional
+        Default: `get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, shape (num_embeddings, embedding_dim)
+        Drawn from N(0, 1).
+
+    Raises
+    ------
+    AssertionError
+        If `padding_idx` is no number of a vector.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Any = None,
+        _freeze: bool = False,
+        device: str | None = None,
+        dtype: npt.DTypeLike | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.padding_idx, self.max_norm, self.norm_type = (
+            padding_idx,
+            max_norm,
+            norm_type,
+        )
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        shape = (num_embeddings, embedding_dim)
+        if _weight is None:
+            self.weight = Parameter(empty(shape, dtype, device), not _freeze)
+            self.reset_parameters()
+        elif tuple(_weight.shape) != shape:
+            raise AssertionError(
+                "Shape of weight does not match num_embeddings and embedding_dim"
+            )
+        else:
+            self.weight = Parameter(_weight, not _freeze)
+
+    def reset_parameters(self) -> None:
+        """Draw the vectors."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None and not is_meta(self.weight):
+            self.weight.detach()[self.padding_idx] = 0
+
+    def forward(self, input: Any) -> Any:
+        """Return the vectors of numbers: of one dim more than `input`."""
+        return F.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Any,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Self:
+        """Return a layer whose weight is a tensor that is there already.
+
+        Parameters
+        ----------
+        embeddings : Tensor, DTensor or array_like
+            Of two dims; shared.
+        freeze : bool, default True
+            Whether it is not trained.
+        padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+            As of the class.
+
+        Raises
+        ------
+        AssertionError
+            If `embeddings` has not two dims.
+        """
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        return cls(
+            embeddings.shape[0],
+            embeddings.shape[1],
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            embeddings,
+            freeze,
+        )
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        for name, default in (
+            ("padding_idx", None),
+            ("max_norm", None),
+            ("norm_type", 2),
+            ("scale_grad_by_freq", False),
+        ):
+            if getattr(self, name) != default:
+                text += f", {name}={getattr(self, name)}"
+        return text + (", sparse=True" if self.sparse else "")

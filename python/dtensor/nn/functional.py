@@ -1,0 +1,354 @@
+"""The functions that layers are made of: the names of ``torch.nn.functional``.
+
+Most are operators, whose documentation says how they shard. With ``inplace=True`` a
+function writes its result into `input`, and returns that.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor.autograd import is_grad_enabled
+from dtensor.nn._multi_head import Heads, attend
+from dtensor.nn._vectors import (
+    bilinear,
+    cosine_similarity,
+    normalize,
+    one_hot,
+    pairwise_distance,
+)
+from dtensor.ops import activation
+from dtensor.ops.activation import (
+    gelu,
+    glu,
+    hardshrink,
+    logsigmoid,
+    prelu,
+    sigmoid,
+    softplus,
+    softshrink,
+    softsign,
+    tanhshrink,
+)
+from dtensor.ops.attention import scaled_dot_product_attention
+from dtensor.ops.conv import conv1d, conv2d
+from dtensor.ops.dropout import dropout
+from dtensor.ops.embedding import embedding
+from dtensor.ops.linear import linear
+from dtensor.ops.loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+    smooth_l1_loss,
+)
+from dtensor.ops.norm import group_norm, layer_norm, rms_norm
+from dtensor.ops.softmax import log_softmax as _log_softmax, softmax as _softmax
+from dtensor.ops.transcendental import tanh
+
+__all__ = [
+    "bilinear",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "celu",
+    "conv1d",
+    "conv2d",
+    "cosine_similarity",
+    "cross_entropy",
+    "dropout",
+    "elu",
+    "embedding",
+    "gelu",
+    "glu",
+    "group_norm",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "layer_norm",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "mse_loss",
+    "multi_head_attention_forward",
+    "nll_loss",
+    "normalize",
+    "one_hot",
+    "pad",
+    "pairwise_distance",
+    "prelu",
+    "relu",
+    "relu6",
+    "rms_norm",
+    "scaled_dot_product_attention",
+    "selu",
+    "sigmoid",
+    "silu",
+    "smooth_l1_loss",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+]
+
+# --- activations ----------------------------------------------------------------------
+
+
+def _run(operator: Any, inplace: bool, input: Any, *numbers: float) -> Any:
+    if not inplace:
+        return operator(input, *numbers)
+    if input.requires_grad and is_grad_enabled():
+        # The gradient needs the elements as they were.
+        input[...] = operator(input.clone(), *numbers)
+        return input
+    return operator(input, *numbers, out=input)
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """Return ``max(0, input)``."""
+    return _run(activation.relu, inplace, input)
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """Return ``min(max(0, input), 6)``."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def hardtanh(
+    input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Any:
+    """Return the nearest numbers between `min_val` and `max_val`."""
+    return _run(activation.hardtanh, inplace, input, min_val, max_val)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """Return the input where it is positive, else ``negative_slope * input``."""
+    return _run(activation.leaky_relu, inplace, input, negative_slope)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """Return the input where it is greater than `threshold`, else `value`."""
+    return _run(activation.threshold, inplace, input, threshold, value)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """Return ``min(max(input + 3, 0), 6) / 6``."""
+    return _run(activation.hardsigmoid, inplace, input)
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """Return ``input * hardsigmoid(input)``."""
+    return _run(activation.hardswish, inplace, input)
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """Return ``input * sigmoid(input)``."""
+    return _run(activation.silu, inplace, input)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """Return ``input * tanh(softplus(input))``."""
+    return _run(activation.mish, inplace, input)
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """Return the input where it is positive, else ``alpha * (exp(input) - 1)``."""
+    return _run(activation.elu, inplace, input, alpha)
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """Return the input where it is positive, else ``alpha * expm1(input / alpha)``."""
+    return _run(activation.celu, inplace, input, alpha)
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """Return `elu`, scaled such that layers keep mean 0 and variance 1."""
+    return _run(activation.selu, inplace, input)
+
+
+def _dim_of(name: str, dim: int | None, ndim: int) -> int:
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to "
+        "include dim=X as an argument.",
+        stacklevel=4,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(
+    input: Any,
+    dim: int | None = None,
+    _stacklevel: int = 3,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return exponentials that add up to 1 along a dim.
+
+    Parameters
+    ----------
+    input : tensor
+    dim : int, optional
+        Default: the second one of 2 or 4 dims, else the first one, with a warning.
+    _stacklevel : int
+        Without effect.
+    dtype : dtype_like, optional
+        What the input is converted to before.
+    """
+    return _softmax(input, _dim_of("softmax", dim, input.ndim), dtype)
+
+
+def log_softmax(
+    input: Any,
+    dim: int | None = None,
+    _stacklevel: int = 3,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the logarithm of `softmax`, which does not underflow."""
+    return _log_softmax(input, _dim_of("log_softmax", dim, input.ndim), dtype)
+
+
+def softmin(
+    input: Any,
+    dim: int | None = None,
+    _stacklevel: int = 3,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the `softmax` of ``-input``."""
+    return _softmax(-input, _dim_of("softmin", dim, input.ndim), dtype)
+
+
+# --- padding --------------------------------------------------------------------------
+
+
+_PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def pad(
+    input: Any,
+    pad: Sequence[int],
+    mode: str = "constant",
+    value: float | None = None,
+) -> Any:
+    """Return the input with elements added at its ends, or with negative ones cut off.
+
+    Parameters
+    ----------
+    input : tensor
+    pad : sequence of int
+        How many before and after the last dim, then the dim before it, and so on.
+    mode : ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``
+    value : float, optional
+        Of ``"constant"``; default: 0.
+
+    Raises
+    ------
+    RuntimeError
+        If `pad` has an odd length or is too long.
+    NotImplementedError
+        If there is no such mode.
+    """
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            f"Padding length should be less than or equal to two times the input "
+            f"dimension but got padding length {len(pad)} and input of dimension "
+            f"{input.ndim}"
+        )
+    ends = [*zip(pad[0::2], pad[1::2], strict=True)][::-1]
+    ends = [(0, 0)] * (input.ndim - len(ends)) + ends
+    if any(n < 0 for both in ends for n in both):
+        cuts = (
+            slice(max(0, -before), length - max(0, -after))
+            for (before, after), length in zip(ends, input.shape, strict=True)
+        )
+        input = input[tuple(cuts)]
+        ends = [(max(0, before), max(0, after)) for before, after in ends]
+    if mode == "constant":
+        return np.pad(input, ends, constant_values=0 if value is None else value)
+    if mode not in _PAD_MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    return np.pad(input, ends, mode=_PAD_MODES[mode])  # type: ignore[call-overload]
+
+
+# --- attention ------------------------------------------------------------------------
+
+
+def multi_head_attention_forward(
+    query: Any,
+    key: Any,
+    value: Any,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Any,
+    in_proj_bias: Any,
+    bias_k: Any,
+    bias_v: Any,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Any,
+    out_proj_bias: Any,
+    training: bool = True,
+    key_padding_mask: Any = None,
+    need_weights: bool = True,
+    attn_mask: Any = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Any = None,
+    k_proj_weight: Any = None,
+    v_proj_weight: Any = None,
+    static_k: Any = None,
+    static_v: Any = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Any, Any]:
+    """Return what ``MultiheadAttention.forward`` returns, for given parameters.
+
+    Tensors are (length, batch, width). `static_k` and `static_v`, of shape (batch *
+    num_heads, length, head width), take the place of the projections.
+    """
+    weights: tuple[Any, ...] = (in_proj_weight,)
+    if use_separate_proj_weight:
+        weights = q_proj_weight, k_proj_weight, v_proj_weight
+    heads = Heads(
+        embed_dim_to_check,
+        num_heads,
+        weights,
+        in_proj_bias,
+        bias_k,
+        bias_v,
+        add_zero_attn,
+        dropout_p if training else 0.0,
+        out_proj_weight,
+        out_proj_bias,
+        False,
+        static_k,
+        static_v,
+    )
+    return attend(
+        heads,
+        query,
+        key,
+        value,
+        key_padding_mask,
+        need_weights,
+        attn_mask,
+        average_attn_weights,
+        is_causal,
+    )

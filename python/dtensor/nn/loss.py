@@ -1,0 +1,296 @@
+"""Losses: one number for how far an input is from its target."""
+
+import warnings
+from typing import Any
+
+from dtensor.nn import functional as F
+from dtensor.nn.module import Module
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "NLLLoss",
+    "SmoothL1Loss",
+]
+
+
+def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """Return what the arguments say that torch had before `reduction`."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        reduction = "none"
+    else:
+        reduction = "sum" if size_average is False else "mean"
+    warnings.warn(
+        "size_average and reduce args will be deprecated, please use "
+        f"reduction='{reduction}' instead.",
+        stacklevel=4,
+    )
+    return reduction
+
+
+class _Loss(Module):
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__()
+        self.reduction = _reduction(size_average, reduce, reduction)
+
+
+class _WeightedLoss(_Loss):
+    weight: Any
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class L1Loss(_Loss):
+    """The mean of ``|input - target|``.
+
+    Parameters
+    ----------
+    size_average, reduce : bool, optional
+        What torch had before `reduction`.
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss."""
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class MSELoss(_Loss):
+    """The mean of ``(input - target)^2``.
+
+    Parameters
+    ----------
+    size_average, reduce : bool, optional
+        What torch had before `reduction`.
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    """As `MSELoss` for differences below `beta`, as `L1Loss` for others.
+
+    Parameters
+    ----------
+    size_average, reduce : bool, optional
+        What torch had before `reduction`.
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    beta : float, default 1.0
+    """
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss."""
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """`SmoothL1Loss` times `delta`, which takes the place of its `beta`.
+
+    Parameters
+    ----------
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    delta : float, default 1.0
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss."""
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class KLDivLoss(_Loss):
+    """The mean of ``target (log(target) - input)``; the input is a logarithm.
+
+    Parameters
+    ----------
+    size_average, reduce : bool, optional
+        What torch had before `reduction`.
+    reduction : ``"mean"``, ``"batchmean"``, ``"sum"`` or ``"none"``
+    log_target : bool, default False
+        Whether the target is a logarithm too.
+    """
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss."""
+        return F.kl_div(
+            input, target, reduction=self.reduction, log_target=self.log_target
+        )
+
+
+class NLLLoss(_WeightedLoss):
+    """The mean of ``-input[class]``, for inputs that are logarithms of probabilities.
+
+    Parameters
+    ----------
+    weight : tensor, shape (C,), optional
+        Of each class; the mean is weighted too.
+    size_average, reduce : bool, optional
+        What torch had before `reduction`.
+    ignore_index : int, default -100
+        A target that does not count.
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    """
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss of inputs of shape (N, C, ...) for targets (N, ...)."""
+        return F.nll_loss(
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+        )
+
+
+class CrossEntropyLoss(_WeightedLoss):
+    """`NLLLoss` of the `log_softmax` of the input.
+
+    Parameters
+    ----------
+    weight : tensor, shape (C,), optional
+        Of each class; the mean is weighted too.
+    size_average, reduce : bool, optional
+        What torch had before `reduction`.
+    ignore_index : int, default -100
+        A target that does not count.
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    label_smoothing : float, default 0.0
+        How much of each target is spread evenly over the classes.
+    """
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss of inputs (N, C, ...) for targets (N, ...) or (N, C, ...)."""
+        return F.cross_entropy(
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class BCELoss(_WeightedLoss):
+    """The mean of ``-(t log(x) + (1 - t) log(1 - x))``.
+
+    Parameters
+    ----------
+    weight : tensor, optional
+        Of each element.
+    size_average, reduce : bool, optional
+        What torch had before `reduction`.
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss."""
+        return F.binary_cross_entropy(
+            input, target, weight=self.weight, reduction=self.reduction
+        )
+
+
+class BCEWithLogitsLoss(_WeightedLoss):
+    """`BCELoss` of the sigmoid of the input.
+
+    Parameters
+    ----------
+    weight : tensor, optional
+        Of each element.
+    size_average, reduce : bool, optional
+        What torch had before `reduction`.
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    pos_weight : tensor, optional
+        What the first term is multiplied by.
+    """
+
+    pos_weight: Any
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        pos_weight: Any = None,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss."""
+        return F.binary_cross_entropy_with_logits(
+            input,
+            target,
+            weight=self.weight,
+            pos_weight=self.pos_weight,
+            reduction=self.reduction,
+        )

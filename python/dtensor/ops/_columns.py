@@ -1,0 +1,158 @@
+"""Convolutions as products of matrices, on one rank: columns, and the three products.
+
+Columns hold for every place of the kernel what lies under it. A rank may have some of
+the samples, groups, channels and filters; how many groups there are its arrays tell.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import as_strided
+
+__all__ = [
+    "Ints",
+    "Steps",
+    "convolve",
+    "convolve_input",
+    "convolve_weight",
+    "padded_shape",
+    "places_of",
+]
+
+Array = npt.NDArray[Any]
+Ints = tuple[int, ...]
+# stride, padding before, padding after, dilation: a number for each spatial dim
+Steps = tuple[Ints, Ints, Ints, Ints]
+
+_COLUMNS = 1 << 21  # elements of columns that are made at a time
+
+# --- columns --------------------------------------------------------------------------
+
+
+def places_of(lengths: Sequence[int], kernel: Sequence[int], steps: Steps) -> Ints:
+    """Return at how many places a kernel is put, for each dim."""
+    return tuple(
+        (n + low + high - dilation * (k - 1) - 1) // stride + 1
+        for n, k, stride, low, high, dilation in zip(
+            lengths, kernel, *steps, strict=True
+        )
+    )
+
+
+def _windows(padded: Array, kernel: Ints, places: Ints, steps: Steps) -> Array:
+    """Return what lies under the kernel: (samples, channels, *kernel, *places)."""
+    stride, _, _, dilation = steps
+    inner = padded.strides[2:]
+    return as_strided(
+        padded,
+        (*padded.shape[:2], *kernel, *places),
+        (
+            *padded.strides[:2],
+            *(s * d for s, d in zip(inner, dilation, strict=True)),
+            *(s * d for s, d in zip(inner, stride, strict=True)),
+        ),
+    )
+
+
+def padded_shape(shape: Sequence[int], steps: Steps) -> Ints:
+    _, low, high, _ = steps
+    lengths = zip(shape[2:], low, high, strict=True)
+    return (*shape[:2], *(n + a + b for n, a, b in lengths))
+
+
+def _inside(shape: Sequence[int], steps: Steps) -> tuple[slice, ...]:
+    """Return where an array lies in the one with padding."""
+    pairs = zip(shape[2:], steps[1], strict=True)
+    return (slice(None), slice(None), *(slice(a, a + n) for n, a in pairs))
+
+
+def _columns(x: Array, kernel: Ints, places: Ints, groups: int, steps: Steps) -> Array:
+    """Return matrices (samples, groups, channels and kernel, places)."""
+    if any(steps[1] + steps[2]):
+        padded = np.zeros(padded_shape(x.shape, steps), x.dtype)
+        padded[_inside(x.shape, steps)] = x
+        x = padded
+    rows = x.shape[1] // max(groups, 1) * math.prod(kernel)
+    windows = _windows(x, kernel, places, steps)
+    return windows.reshape(len(x), groups, rows, math.prod(places))
+
+
+def _from_columns(columns: Array, shape: Ints, kernel: Ints, steps: Steps) -> Array:
+    """Add columns up where they came from: the adjoint of `_columns`."""
+    padded = np.zeros(padded_shape(shape, steps), columns.dtype)
+    places = places_of(shape[2:], kernel, steps)
+    columns = columns.reshape(*shape[:2], *kernel, *places)
+    stride, _, _, dilation = steps
+    for at in np.ndindex(*kernel):
+        where: list[Any] = [
+            slice(i * d, i * d + s * (n - 1) + 1, s)
+            for i, d, s, n in zip(at, dilation, stride, places, strict=True)
+        ]
+        padded[tuple([..., *where])] += columns[:, :, *at]
+    return np.ascontiguousarray(padded[_inside(shape, steps)])
+
+
+def _some(samples: int, elements: int) -> Iterator[slice]:
+    """Yield slices of samples that have few elements each."""
+    count = max(1, _COLUMNS // max(elements, 1))
+    for first in range(0, samples, count):
+        yield slice(first, first + count)
+
+
+def _groups(channels: int, weight: Sequence[int]) -> int:
+    """Return how many groups there are on this rank."""
+    return channels // weight[1] if weight[1] else 0
+
+
+# --- products -------------------------------------------------------------------------
+
+
+def convolve(
+    x: Array, weight: Array, bias: Array | None, adds: bool, steps: Steps
+) -> Array:
+    """Return the convolution, with the bias if this rank adds it."""
+    kernel, groups = weight.shape[2:], _groups(x.shape[1], weight.shape)
+    places = places_of(x.shape[2:], kernel, steps)
+    out = np.zeros((len(x), len(weight), *places), x.dtype)
+    if groups and out.size:
+        rows = weight.reshape(groups, len(weight) // groups, -1)
+        flat = out.reshape(len(x), groups, rows.shape[1], -1)
+        each = rows.shape[2] * groups * flat.shape[3]
+        for some in _some(len(x), each):
+            columns = _columns(x[some], kernel, places, groups, steps)
+            np.matmul(rows, columns, out=flat[some])
+    if bias is not None and adds:
+        out += bias.reshape(-1, *(1,) * len(places))
+    return out
+
+
+def convolve_input(grad: Array, weight: Array, shape: Ints, steps: Steps) -> Array:
+    """Return the gradient of an input of this shape."""
+    kernel, groups = weight.shape[2:], _groups(shape[1], weight.shape)
+    out = np.zeros(shape, grad.dtype)
+    if not groups or not grad.size:
+        return out
+    rows = weight.reshape(groups, len(weight) // groups, -1).swapaxes(1, 2)
+    flat = grad.reshape(len(grad), groups, rows.shape[2], -1)
+    for some in _some(len(grad), rows.shape[1] * groups * flat.shape[3]):
+        part = out[some]
+        columns = np.matmul(rows, flat[some])
+        part[...] = _from_columns(columns, part.shape, kernel, steps)
+    return out
+
+
+def convolve_weight(grad: Array, x: Array, shape: Ints, steps: Steps) -> Array:
+    """Return the gradient of weights of this shape."""
+    kernel, groups = shape[2:], _groups(x.shape[1], shape)
+    out = np.zeros(shape, grad.dtype)
+    if not groups or not grad.size or not out.size:
+        return out
+    sums = out.reshape(groups, shape[0] // groups, -1)
+    flat = grad.reshape(len(grad), groups, sums.shape[1], -1)
+    for some in _some(len(x), sums.shape[2] * groups * flat.shape[3]):
+        columns = _columns(x[some], kernel, grad.shape[2:], groups, steps)
+        sums += np.matmul(flat[some], columns.swapaxes(2, 3)).sum(axis=0)
+    return out

@@ -1,0 +1,74 @@
+"""Which kernel computes what dtypes: the C ones, or NumPy where they cannot."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+
+__all__ = ["inexact", "kernel_for"]
+
+Array = npt.NDArray[Any]
+DType = np.dtype[Any]
+
+DIRECT = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def inexact(*dtypes: DType | None) -> DType:
+    """Return the dtype that a function of real or complex numbers has.
+
+    That of the operands together; integers and booleans are taken for float64. Python's
+    numbers have dtype None, and follow the others.
+    """
+    given = [dtype for dtype in dtypes if dtype is not None]
+    found = np.result_type(*given) if given else np.dtype(np.float64)
+    return np.dtype(np.float64) if found.kind in "biu" else found
+
+
+def kernel_for(
+    name: str,
+    dtypes: Sequence[DType | None],
+    otherwise: Callable[..., Any],
+) -> tuple[Callable[..., Any], DType]:
+    """Return what computes arrays of these dtypes, and the dtype of its results.
+
+    float32 and float64 are computed by the C kernel; float16 and bfloat16 too, in
+    float32, and rounded once. What else there is (longdouble, complex) is computed by
+    `otherwise`, with NumPy's functions.
+
+    Parameters
+    ----------
+    name : str
+        Of the C kernel; its first argument tells what it computes in.
+    dtypes : sequence of numpy.dtype
+        Of the operands that are numbers to be computed with. The first is that of the
+        kernel's first argument.
+    otherwise : callable
+        Takes the same arguments.
+    """
+    dtype = inexact(*dtypes)
+    if dtype in DIRECT and dtypes[0] == dtype:
+        return _C.kernel(name), dtype
+    if dtype in DIRECT:
+        return _cast(_C.kernel(name), dtype, dtype), dtype
+    if dtype.itemsize == 2:
+        return _cast(_C.kernel(name), np.dtype(np.float32), dtype), dtype
+    return _cast(otherwise, dtype, dtype), dtype
+
+
+def _cast(kernel: Callable[..., Any], inside: DType, outside: DType) -> Any:
+    """Return a kernel that computes in one dtype and gives another."""
+
+    def run(first: Any, *rest: Any) -> Any:
+        result = kernel(np.asarray(first, inside), *rest)
+        if isinstance(result, tuple):
+            return tuple(None if x is None else _as(x, outside) for x in result)
+        return _as(result, outside)
+
+    return run
+
+
+def _as(x: Any, dtype: DType) -> Array:
+    return np.asarray(x).astype(dtype, copy=False)

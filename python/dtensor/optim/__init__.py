@@ -1,0 +1,8 @@
+"""Optimizers, on each rank's own parts: nothing is sent. ``torch.optim``."""
+
+from dtensor.optim import lr_scheduler
+from dtensor.optim.adam import Adam, AdamW
+from dtensor.optim.optimizer import Optimizer
+from dtensor.optim.sgd import SGD
+
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]

@@ -1,0 +1,196 @@
+"""Adam, and AdamW, whose weight decay is no part of the gradient."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from dtensor._C import tensor
+from dtensor.ops.create_like import zeros_like
+from dtensor.ops.optim_step import AdamSettings, adam_steps
+from dtensor.optim.optimizer import (
+    Optimizer,
+    check_flags,
+    check_settings,
+    evaluate,
+    with_gradients,
+)
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Optimizer):
+    """Adam.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (str, Tensor), or of dict
+        See `Optimizer`.
+    lr : float, default 1e-3
+    betas : (float, float), default (0.9, 0.999)
+        How much of the averages of gradients and of their squares is kept.
+    eps : float, default 1e-8
+        Is added to the root of the squares.
+    weight_decay : float, default 0
+        How much of a parameter is added to its gradient.
+    amsgrad : bool, default False
+        Divide by the root of the greatest average of squares so far.
+    foreach, capturable, fused : bool, optional
+        Accepted: every step is done by one pass over each parameter.
+    maximize : bool, default False
+        Go up instead of down.
+    differentiable : bool, default False
+        True is not provided.
+    decoupled_weight_decay : bool, default False
+        Whether weight decay is that of `AdamW`.
+
+    Raises
+    ------
+    ValueError
+        For settings that are negative, or betas that are not below 1.
+    NotImplementedError
+        For `differentiable`.
+
+    Notes
+    -----
+    Kingma and Ba 2015 (arXiv:1412.6980), AMSGrad: Reddi et al. 2018.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        check_settings(lr=lr, eps=eps, weight_decay=weight_decay)
+        check_flags(foreach, fused, differentiable)
+        for k, beta in enumerate(betas):
+            if not 0 <= beta < 1:
+                raise ValueError(f"Invalid beta parameter at index {k}: {beta}")
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Do one step: see `Optimizer.step`.
+
+        Not collective, unless a gradient has another layout than its parameter.
+        """
+        loss = evaluate(closure)
+        for group in self.param_groups:
+            params, grads = with_gradients(group)
+            amsgrad = bool(group["amsgrad"])
+            states = [self._state(param, amsgrad) for param in params]
+            adam_steps(
+                params,
+                grads,
+                [state["exp_avg"] for state in states],
+                [state["exp_avg_sq"] for state in states],
+                [s["max_exp_avg_sq"] for s in states] if amsgrad else None,
+                [_counted(state) for state in states],
+                _settings(group),
+            )
+        return loss
+
+    def _state(self, param: Any, amsgrad: bool) -> dict[str, Any]:
+        """Return what is kept of a parameter, made at its first step."""
+        state: dict[str, Any] = self.state[param]
+        if not state:
+            state["step"] = tensor(np.zeros((), np.float32))
+            state["exp_avg"] = zeros_like(param.detach())
+            state["exp_avg_sq"] = zeros_like(param.detach())
+        if amsgrad and "max_exp_avg_sq" not in state:
+            state["max_exp_avg_sq"] = zeros_like(param.detach())
+        return state
+
+
+def _settings(group: dict[str, Any]) -> AdamSettings:
+    return AdamSettings(
+        float(group["lr"]),
+        float(group["betas"][0]),
+        float(group["betas"][1]),
+        float(group["eps"]),
+        float(group["weight_decay"]),
+        bool(group["decoupled_weight_decay"]),
+        bool(group["maximize"]),
+    )
+
+
+def _counted(state: dict[str, Any]) -> float:
+    """Add 1 to the number of steps, and return it."""
+    count = float(state["step"]) + 1
+    state["step"] = tensor(np.float32(count))
+    return count
+
+
+class AdamW(Adam):
+    """Adam with weight decay that is no part of the gradient.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (str, Tensor), or of dict
+        See `Optimizer`.
+    lr : float, default 1e-3
+    betas : (float, float), default (0.9, 0.999)
+    eps : float, default 1e-8
+    weight_decay : float, default 1e-2
+        A step makes a parameter smaller by ``lr * weight_decay`` of itself.
+    amsgrad, maximize : bool, default False
+    foreach, capturable, differentiable, fused : bool, optional
+        As of `Adam`.
+
+    Notes
+    -----
+    Loshchilov and Hutter 2019 (arXiv:1711.05101).
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )

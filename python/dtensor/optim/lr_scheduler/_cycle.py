@@ -1,0 +1,277 @@
+"""Schedulers with phases: cosines that start again, and one cycle."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+from dtensor.optim.lr_scheduler._base import LRScheduler, check_optimizer
+from dtensor.optim.optimizer import Optimizer
+
+__all__ = ["CosineAnnealingWarmRestarts", "OneCycleLR"]
+
+
+def _cosine(start: float, end: float, part: float) -> float:
+    return end + (start - end) / 2.0 * (1 + math.cos(math.pi * part))
+
+
+def _line(start: float, end: float, part: float) -> float:
+    return start + (end - start) * part
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Down to `eta_min` as a cosine, and again from the top.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    T_0 : int
+        How many steps the first descent takes.
+    T_mult : int, default 1
+        How many times longer each one is than that before.
+    eta_min : float, default 0
+    last_epoch : int, default -1
+
+    Raises
+    ------
+    ValueError
+        If `T_0` or `T_mult` is no positive integer.
+
+    Notes
+    -----
+    Loshchilov and Hutter 2017 (arXiv:1608.03983).
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ) -> None:
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        self.T_0 = T_0
+        self.T_i: float = T_0  # the length of this descent
+        self.T_mult = T_mult
+        self.eta_min = eta_min
+        self.T_cur: float = last_epoch  # steps since it began
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> Sequence[float]:
+        """See `LRScheduler.get_lr`."""
+        part = self.T_cur / self.T_i
+        return [_cosine(base, self.eta_min, part) for base in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Set the learning rates of the next step.
+
+        Parameters
+        ----------
+        epoch : float, optional
+            Which step instead of the next; parts of a step are allowed.
+
+        Raises
+        ------
+        ValueError
+            If `epoch` is negative.
+        """
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur %= self.T_i
+                self.T_i *= self.T_mult
+        elif epoch < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+        else:
+            self._find(epoch)
+        self._go_to(math.floor(epoch))
+
+    def _find(self, epoch: float) -> None:
+        """Find the descent that a step lies in."""
+        turns = 0
+        if epoch >= self.T_0 and self.T_mult > 1:
+            whole = epoch / self.T_0 * (self.T_mult - 1) + 1
+            turns = int(math.log(whole, self.T_mult))
+        self.T_i = self.T_0 * self.T_mult**turns
+        if self.T_mult == 1:
+            self.T_cur = epoch % self.T_0
+        else:
+            before = self.T_0 * (self.T_mult**turns - 1) / (self.T_mult - 1)
+            self.T_cur = epoch - before
+
+
+class OneCycleLR(LRScheduler):
+    """Up from a low learning rate to `max_lr`, and down to a much lower one.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    max_lr : float or list of float
+        Of all groups, or of each.
+    total_steps : int, optional
+        Of the cycle; default ``epochs * steps_per_epoch``.
+    epochs, steps_per_epoch : int, optional
+    pct_start : float, default 0.3
+        Which part of the steps goes up.
+    anneal_strategy : {"cos", "linear"}
+    cycle_momentum : bool, default True
+        Let the momentum, or the first of betas, go the other way.
+    base_momentum : float or list of float, default 0.85
+    max_momentum : float or list of float, default 0.95
+    div_factor : float, default 25
+        The first learning rate is so many times smaller than `max_lr`.
+    final_div_factor : float, default 1e4
+        The last one is so many times smaller than the first.
+    three_phase : bool, default False
+        Go down to the first one symmetrically, and then to the last.
+    last_epoch : int, default -1
+
+    Raises
+    ------
+    ValueError
+        For numbers that are not positive or do not go together; in `step`, beyond the
+        last one.
+
+    Notes
+    -----
+    Smith and Topin 2018 (arXiv:1708.07120).
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | list[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.85,
+        max_momentum: float | list[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        check_optimizer(optimizer)
+        self.total_steps = _steps(total_steps, epochs, steps_per_epoch)
+        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+            raise ValueError(
+                f"Expected float between 0 and 1 pct_start, but got {pct_start}"
+            )
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                "anneal_strategy must be one of 'cos' or 'linear', instead got "
+                f"{anneal_strategy}"
+            )
+        self._phases = _phases(self.total_steps, pct_start, three_phase)
+        self._anneal_func_type = anneal_strategy
+        groups = optimizer.param_groups
+        highest = _each("max_lr", optimizer, max_lr)
+        if last_epoch == -1:
+            for group, top in zip(groups, highest, strict=True):
+                group["initial_lr"] = top / div_factor
+                group["max_lr"] = top
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self._cycle_momentum(optimizer, base_momentum, max_momentum, last_epoch)
+        super().__init__(optimizer, last_epoch)
+
+    def _cycle_momentum(
+        self, optimizer: Optimizer, base: Any, top: Any, last_epoch: int
+    ) -> None:
+        if not {"momentum", "betas"} & optimizer.defaults.keys():
+            raise ValueError(
+                "optimizer must support momentum or beta1 with `cycle_momentum` option "
+                "enabled"
+            )
+        self.use_beta1 = "betas" in optimizer.defaults
+        bases = _each("base_momentum", optimizer, base)
+        tops = _each("max_momentum", optimizer, top)
+        if last_epoch == -1:
+            for group, low, high in zip(
+                optimizer.param_groups, bases, tops, strict=True
+            ):
+                self._set_momentum(group, high)
+                group["max_momentum"], group["base_momentum"] = high, low
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+    def get_lr(self) -> Sequence[float]:
+        """See `LRScheduler.get_lr`. Sets the momentum as well."""
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ValueError(
+                f"Tried to step {step} times. The specified number of total steps is "
+                f"{self.total_steps}"
+            )
+        anneal = _cosine if self._anneal_func_type == "cos" else _line
+        ends = [end for end, _, _ in self._phases]
+        turn = min(bisect_left(ends, step), len(ends) - 1)
+        start = ends[turn - 1] if turn else 0.0
+        end, rates, momenta = self._phases[turn]
+        part = (step - start) / (end - start)
+        found = []
+        for group in self.optimizer.param_groups:
+            found.append(anneal(group[rates[0]], group[rates[1]], part))
+            if self.cycle_momentum:
+                first, last = group[momenta[0]], group[momenta[1]]
+                self._set_momentum(group, anneal(first, last, part))
+        return found
+
+
+def _steps(total: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
+    given = {"total_steps": total}
+    if total is None:
+        if epochs is None or steps_per_epoch is None:
+            raise ValueError(
+                "You must define either total_steps OR (epochs AND steps_per_epoch)"
+            )
+        given = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+    for name, value in given.items():
+        if not isinstance(value, int) or value <= 0:
+            raise ValueError(f"Expected positive integer {name}, but got {value}")
+    return math.prod(value for value in given.values() if value is not None)
+
+
+Phase = tuple[float, tuple[str, str], tuple[str, str]]  # end, learning rates, momenta
+
+
+def _phases(total: int, rising: float, three: bool) -> list[Phase]:
+    up = (
+        float(rising * total) - 1,
+        ("initial_lr", "max_lr"),
+        ("max_momentum", "base_momentum"),
+    )
+    momenta = ("base_momentum", "max_momentum")
+    if not three:
+        return [up, (total - 1, ("max_lr", "min_lr"), momenta)]
+    down = (float(2 * rising * total) - 2, ("max_lr", "initial_lr"), momenta)
+    still = ("max_momentum", "max_momentum")
+    return [up, down, (total - 1, ("initial_lr", "min_lr"), still)]
+
+
+def _each(name: str, optimizer: Optimizer, value: Any) -> list[float]:
+    """Return a value for each group."""
+    count = len(optimizer.param_groups)
+    if not isinstance(value, list | tuple):
+        return [value] * count
+    if len(value) != count:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has "
+            f"{len(value)} values, param_groups has {count}."
+        )
+    return list(value)

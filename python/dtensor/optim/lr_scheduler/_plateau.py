@@ -1,0 +1,123 @@
+"""A scheduler that looks at what training comes to."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from dtensor.optim.lr_scheduler._base import LRScheduler, check_optimizer
+from dtensor.optim.optimizer import Optimizer
+
+__all__ = ["ReduceLROnPlateau"]
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times `factor` when a measure has got no better for a while.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    mode : {"min", "max"}
+        Whether less is better.
+    factor : float, default 0.1
+    patience : int, default 10
+        How many steps without a better one are allowed.
+    threshold : float, default 1e-4
+        By how much a better one must be better.
+    threshold_mode : {"rel", "abs"}
+        Whether that is a part of the best one.
+    cooldown : int, default 0
+        Steps after a change that do not count.
+    min_lr : float or list of float, default 0
+        Of all groups, or of each.
+    eps : float, default 1e-8
+        A smaller change is none.
+
+    Raises
+    ------
+    ValueError
+        For a `factor` that is not below 1, an unknown mode, or another number of
+        learning rates than of groups.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float | list[float] = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        check_optimizer(optimizer)
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        groups = len(optimizer.param_groups)
+        if not isinstance(min_lr, list | tuple):
+            self.min_lrs = [min_lr] * groups
+        elif len(min_lr) != groups:
+            raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
+        else:
+            self.min_lrs = list(min_lr)
+        self.optimizer = optimizer
+        self.mode, self.factor, self.patience = mode, factor, patience
+        self.threshold, self.threshold_mode = threshold, threshold_mode
+        self.cooldown, self.eps = cooldown, eps
+        self.last_epoch = 0
+        self._last_lr = self._rates()
+        self.best = math.inf if mode == "min" else -math.inf
+        self.cooldown_counter = self.num_bad_epochs = 0
+
+    def get_lr(self) -> Sequence[float]:
+        """Return the learning rates that the groups have now."""
+        return self._rates()
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Take the measure of a step into account.
+
+        Parameters
+        ----------
+        metrics : float
+            The measure, or a tensor of one element (a DTensor: collective).
+        epoch : int, optional
+            Which step it was; default: the next.
+        """
+        current = float(metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self._is_better(current):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce()
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._rates()
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether steps do not count now."""
+        return self.cooldown_counter > 0
+
+    def _is_better(self, current: float) -> bool:
+        sign = 1 if self.mode == "min" else -1
+        margin = self.threshold
+        if self.threshold_mode == "rel":
+            margin *= self.best * sign
+        # Of the first one the best is infinite, and so is a part of it.
+        limit = self.best if math.isinf(self.best) else self.best - sign * margin
+        return sign * current < sign * limit
+
+    def _reduce(self) -> None:
+        for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+            rate = max(group["lr"] * self.factor, least)
+            if group["lr"] - rate > self.eps:
+                group["lr"] = rate

@@ -1,0 +1,431 @@
+"""What all optimizers have in common: groups of parameters, and their state."""
+
+import functools
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from dtensor import _C
+from dtensor._C import DTensor, Tensor
+from dtensor.autograd.grad_mode import enable_grad, no_grad
+from dtensor.nn._hooks import RemovableHandle, register
+
+__all__ = ["Optimizer", "required"]
+
+Group = dict[str, Any]
+Closure = Callable[[], Any]
+
+_TABLES = (
+    "step_pre",
+    "step_post",
+    "state_dict_pre",
+    "state_dict_post",
+    "load_state_dict_pre",
+    "load_state_dict_post",
+)
+
+
+class _Required:
+    """Stands for a default that there is none of."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+class Optimizer:
+    """The base of all optimizers.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (str, Tensor), or of dict
+        What is optimized. A dict is a group: its ``"params"``, and settings of its own.
+        Parameters may live on several meshes.
+    defaults : dict
+        Settings of groups that do not have their own.
+
+    Attributes
+    ----------
+    param_groups : list of dict
+    state : dict
+        What is kept for each parameter.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no list of leaf tensors, as torch does.
+
+    Notes
+    -----
+    A subclass has a ``step``, which is not recorded on the tape; it is called with a
+    `closure` or None. Hooks are called around it.
+    """
+
+    def __init__(self, params: Iterable[Any], defaults: Group) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of "
+                f"Tensors or dicts, but got {type(params).__name__}"
+            )
+        self.defaults = defaults
+        self._opt_called = False  # whether there was a step: schedulers come after it
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[Group] = []
+        self._hooks: dict[str, OrderedDict[int, Any]] = {
+            name: OrderedDict() for name in _TABLES
+        }
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = _hooked(cls.__dict__["step"])  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for k, group in enumerate(self.param_groups):
+            lines += ["", f"Parameter Group {k}"] if k else [f"Parameter Group {k}"]
+            names = sorted(group.keys() - {"params"})
+            lines += [f"    {name}: {group[name]}" for name in names]
+        return "\n".join([*lines, ")"])
+
+    # --- groups -----------------------------------------------------------------------
+
+    def add_param_group(self, param_group: Group) -> None:
+        """Add a group of parameters.
+
+        Parameters
+        ----------
+        param_group : dict
+            ``"params"``, and settings that are not the defaults. It is changed.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no group of leaf tensors, or has one that another group has.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, Tensor):
+            params = [params]
+        elif isinstance(params, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but "
+                "the ordering of tensors in sets will change between runs. Please use "
+                "a list instead."
+            )
+        param_group["params"] = _named(list(params), param_group)
+        for param in param_group["params"]:
+            _check_param(param)
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(
+                    "parameter group didn't specify a value of required optimization "
+                    f"parameter {name}"
+                )
+            param_group.setdefault(name, default)
+        self._check_alone(param_group["params"])
+        self.param_groups.append(param_group)
+
+    def _check_alone(self, params: list[Any]) -> None:
+        mine = {id(p) for p in params}
+        if len(mine) < len(params):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters",
+                stacklevel=4,
+            )
+        if any(id(p) in mine for group in self.param_groups for p in group["params"]):
+            raise ValueError("some parameters appear in more than one parameter group")
+
+    # --- steps ------------------------------------------------------------------------
+
+    def step(self, closure: Closure | None = None) -> Any:
+        """Do one step; subclasses say which.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Computes the gradients again, and returns the loss.
+
+        Returns
+        -------
+        The loss, or None without `closure`.
+        """
+        raise NotImplementedError
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters.
+
+        Parameters
+        ----------
+        set_to_none : bool, default True
+            False fills them with zeros.
+        """
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is None:
+                    continue
+                if set_to_none:
+                    param.grad = None
+                else:
+                    _cleared(param)
+
+    # --- state ------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state and the settings, with numbers for parameters.
+
+        Returns
+        -------
+        dict
+            ``"state"``: by number of the parameter; the tensors are the optimizer's.
+            ``"param_groups"``: settings, and ``"params"``, a list of numbers.
+        """
+        for hook in self._hooks["state_dict_pre"].values():
+            hook(self)
+        params = [p for group in self.param_groups for p in group["params"]]
+        numbers: dict[int, int] = {}
+        for number, param in enumerate(params):
+            numbers.setdefault(id(param), number)
+        groups = []
+        for group in self.param_groups:
+            packed = {key: value for key, value in group.items() if key != "params"}
+            packed["params"] = [numbers[id(p)] for p in group["params"]]
+            groups.append(packed)
+        state = {
+            numbers[id(key)] if isinstance(key, Tensor) else key: value
+            for key, value in self.state.items()
+        }
+        found = {"state": state, "param_groups": groups}
+        for hook in self._hooks["state_dict_post"].values():
+            found = hook(self, found) or found
+        return found
+
+    @no_grad()
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` of an optimizer of such parameters gave.
+
+        Parameters
+        ----------
+        state_dict : dict
+            Tensors of it are kept as they are if they have the dtype and layout of
+            their parameter; else they are converted (a DTensor's layout: collective).
+
+        Raises
+        ------
+        ValueError
+            If it has other groups than this optimizer.
+        """
+        state_dict = dict(state_dict)
+        for hook in self._hooks["load_state_dict_pre"].values():
+            state_dict = hook(self, state_dict) or state_dict
+        groups, saved = self.param_groups, state_dict["param_groups"]
+        if len(groups) != len(saved):
+            raise ValueError(
+                "loaded state dict has a different number of parameter groups"
+            )
+        pairs = list(zip(groups, saved, strict=True))
+        if any(len(a["params"]) != len(b["params"]) for a, b in pairs):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the "
+                "size of optimizer's group"
+            )
+        params = {
+            number: param
+            for mine, theirs in pairs
+            for number, param in zip(theirs["params"], mine["params"], strict=True)
+        }
+        self.state.clear()
+        for key, values in state_dict["state"].items():
+            if key in params:
+                self.state[params[key]] = _fitted(params[key], values)
+            else:
+                self.state[key] = values
+        self.param_groups = [
+            {**theirs, "params": mine["params"]}
+            | {k: mine[k] for k in mine if k == "param_names" and k not in theirs}
+            for mine, theirs in pairs
+        ]
+        for hook in self._hooks["load_state_dict_post"].values():
+            hook(self)
+
+    # --- hooks ------------------------------------------------------------------------
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook(optimizer, args, kwargs)`` called before each step.
+
+        It may return other args and kwargs, a pair.
+        """
+        return register(self._hooks["step_pre"], hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook(optimizer, args, kwargs)`` called after each step."""
+        return register(self._hooks["step_post"], hook)
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Have ``hook(optimizer)`` called before `state_dict`."""
+        return register(self._hooks["state_dict_pre"], hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Have ``hook(optimizer, state_dict)`` called after `state_dict`.
+
+        It may return another one.
+        """
+        return register(self._hooks["state_dict_post"], hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Have ``hook(optimizer, state_dict)`` called before `load_state_dict`.
+
+        It may return another one.
+        """
+        return register(self._hooks["load_state_dict_pre"], hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Have ``hook(optimizer)`` called after `load_state_dict`."""
+        return register(self._hooks["load_state_dict_post"], hook, prepend)
+
+
+def _named(params: list[Any], group: Group) -> list[Any]:
+    """Return the tensors of a list of pairs, whose names go into the group."""
+    pairs = [isinstance(p, tuple) and len(p) == 2 for p in params]
+    if any(pairs):
+        if not all(pairs):
+            raise ValueError(
+                "all optimizer params should be with/without names. Some param names "
+                "are missing"
+            )
+        group["param_names"] = [name for name, _ in params]
+        return [param for _, param in params]
+    return params
+
+
+def _check_param(param: Any) -> None:
+    if not isinstance(param, Tensor):
+        raise TypeError(
+            "optimizer can only optimize Tensors, but one of the params is "
+            f"{type(param).__name__}"
+        )
+    if not param.is_leaf and not getattr(param, "retains_grad", False):
+        raise ValueError("can't optimize a non-leaf Tensor")
+
+
+def _cleared(param: Any) -> None:
+    """Fill the gradient of a parameter with zeros, in place."""
+    grad = param.grad.detach()
+    grad.zero_()
+    param.grad = grad
+
+
+def _fitted(param: Any, values: Any) -> Any:
+    """Return loaded state as a parameter needs it."""
+    if not isinstance(values, dict):
+        return values
+    return {
+        key: _as_param(param, value)
+        if key != "step" and isinstance(value, Tensor)
+        else value
+        for key, value in values.items()
+    }
+
+
+def _as_param(param: Any, value: Any) -> Any:
+    if value.dtype != param.dtype and param.dtype.kind in "fcV":
+        value = value.astype(param.dtype)
+    if isinstance(value, DTensor) and value.shape == param.shape:
+        (value,) = _in_layouts([value], [param])
+    return value
+
+
+def _in_layouts(tensors: list[Any], params: list[Any]) -> list[Any]:
+    """Return tensors in the layouts of parameters, moved together where they differ."""
+    result = list(tensors)
+    to = [
+        p.layout.with_dtype(x.dtype) if isinstance(p, DTensor) else None
+        for x, p in zip(tensors, params, strict=True)
+    ]
+    moves = [k for k, layout in enumerate(to) if layout and layout != result[k].layout]
+    if moves:
+        moved = _C.redistribute(
+            [result[k] for k in moves],
+            placements=[to[k] for k in moves],
+        )
+        for k, x in zip(moves, moved, strict=True):
+            result[k] = x
+    return result
+
+
+def with_gradients(group: Group) -> tuple[list[Any], list[Any]]:
+    """Return the parameters of a group that have gradients, and these.
+
+    A gradient in another layout than its parameter is moved first: collective.
+    """
+    params = [param for param in group["params"] if param.grad is not None]
+    return params, _in_layouts([param.grad for param in params], params)
+
+
+def check_settings(**settings: float) -> None:
+    """Raise ValueError for a setting that is negative."""
+    names = {
+        "lr": "learning rate",
+        "momentum": "momentum value",
+        "eps": "epsilon value",
+    }
+    for name, value in settings.items():
+        if value < 0:
+            raise ValueError(f"Invalid {names.get(name, name + ' value')}: {value}")
+
+
+def check_flags(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
+    """Raise for flags that contradict each other, or are not done."""
+    if foreach and fused:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if differentiable:
+        raise NotImplementedError("a step that is differentiable is not provided")
+
+
+def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a step that calls hooks around it, and is not recorded."""
+    if getattr(step, "_is_hooked", False):
+        return step
+
+    @functools.wraps(step)
+    def answer(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        for hook in list(self._hooks["step_pre"].values()):
+            found = hook(self, args, kwargs)
+            if found is not None:
+                args, kwargs = found
+        self._opt_called = True
+        with no_grad():
+            result = step(self, *args, **kwargs)
+        for hook in list(self._hooks["step_post"].values()):
+            hook(self, args, kwargs)
+        return result
+
+    answer._is_hooked = True  # type: ignore[attr-defined]
+    return answer
+
+
+def evaluate(closure: Closure | None) -> Any:
+    """Return the loss of a closure, which records; None without one."""
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()

@@ -1,0 +1,275 @@
+"""Styles of one layer: its parameters, what goes in, and what comes out."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dtensor._C import DTensor, Tensor
+from dtensor._module import (
+    check_not_distributed,
+    distribute_module,
+    distribute_parameter,
+)
+from dtensor.device_mesh import DeviceMesh
+from dtensor.nn import Embedding, Linear, Module
+from dtensor.parallel._contract import ParallelStyle, Prepare, place
+from dtensor.placement_types import Placement, Replicate, Shard
+
+__all__ = ["ColwiseParallel", "RowwiseParallel", "SequenceParallel"]
+
+
+class _Sharding(NamedTuple):
+    """How a layer is sharded: its parameters by name, and the input that it needs."""
+
+    parameters: Mapping[str, Placement]
+    input: Placement
+
+
+class _LayerStyle(ParallelStyle):
+    """A style that shards the weight of a layer."""
+
+    _shardings: ClassVar[Mapping[type[Module], _Sharding]]
+    _default_input: ClassVar[Placement]
+    _default_output: ClassVar[Placement]
+
+    def __init__(
+        self,
+        _prepare_input: Prepare | None = None,
+        _prepare_output: Prepare | None = None,
+        *,
+        input_layouts: Placement | None = None,
+        output_layouts: Placement | None = None,
+        use_local_output: bool = True,
+    ) -> None:
+        super().__init__(_prepare_input, _prepare_output)
+        if _prepare_input is not None and input_layouts is not None:
+            raise ValueError("give either _prepare_input or input_layouts, not both")
+        if _prepare_output is not None and output_layouts is not None:
+            raise ValueError("give either _prepare_output or output_layouts, not both")
+        self.input_layouts = (input_layouts or self._default_input,)
+        self.output_layouts = (output_layouts or self._default_output,)
+        self.use_local_output = use_local_output
+
+    def _sharding_of(self, module: Module) -> _Sharding:
+        for kind, sharding in self._shardings.items():
+            if isinstance(module, kind):
+                return sharding
+        raise NotImplementedError(
+            f"{type(self).__name__} currently only support nn.Linear and nn.Embedding!"
+        )
+
+    def _check(self, module: Module, device_mesh: DeviceMesh) -> None:
+        self._sharding_of(module)
+        check_not_distributed(module)
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        sharding = self._sharding_of(module)
+        take, give = self._prepare_input, self._prepare_output
+
+        def partition(_name: str, part: Module, mesh: DeviceMesh) -> None:
+            if part is not module:
+                return
+            for name, placement in sharding.parameters.items():
+                distribute_parameter(part, name, mesh, [placement], self.src_data_rank)
+
+        def before(_module: Module, inputs: tuple[Any, ...], mesh: DeviceMesh) -> Any:
+            if take is not None:
+                return take(inputs, mesh)
+            first, *others = _positional(self, inputs)
+            wanted = (sharding.input,)
+            return place(first, mesh, self.input_layouts, wanted), *others
+
+        def after(_module: Module, output: Any, mesh: DeviceMesh) -> Any:
+            if give is not None:
+                return give(output, mesh)
+            output = output.redistribute(placements=self.output_layouts)
+            return output.to_local() if self.use_local_output else output
+
+        return distribute_module(module, device_mesh, partition, before, after)
+
+    def __repr__(self) -> str:
+        return self._describe("input_layouts", "output_layouts", "use_local_output")
+
+
+def _positional(style: ParallelStyle, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs of a layer, of which the first is the one that is prepared."""
+    if not inputs:
+        raise ValueError(
+            f"{type(style).__name__} prepares the first positional input of a module, "
+            "but it was called without one"
+        )
+    return inputs
+
+
+class ColwiseParallel(_LayerStyle):
+    """Shard a Linear by output features, an Embedding by embedding dimensions.
+
+    The weight of a Linear is ``Shard(0)`` (it is stored transposed), its bias
+    ``Shard(0)``; the weight of an Embedding is ``Shard(1)``. Each rank computes its
+    features of the output, without communication, from the whole input. Paired with
+    `RowwiseParallel` behind it, an MLP takes one all_reduce forward, and one backward
+    if its input requires a gradient.
+
+    Parameters
+    ----------
+    _prepare_input, _prepare_output : callable, optional
+        Functions as PyTorch 2.0 had them, ``make_input_replicate_1d`` and the like: of
+        the inputs (output) and the mesh. Instead of `input_layouts`, and of
+        `output_layouts` and `use_local_output`.
+    input_layouts : Placement, optional
+        How the input lies, if it is not a DTensor; default Replicate. It is
+        redistributed to Replicate.
+    output_layouts : Placement, optional
+        How the output is to lie; default ``Shard(-1)``.
+    use_local_output : bool, default True
+        Whether the module returns this rank's part of the output, a `Tensor`, or the
+        DTensor.
+
+    Raises
+    ------
+    ValueError
+        If both forms of an argument are given.
+    NotImplementedError
+        By `parallelize_module`, if the module is no Linear or Embedding. On every rank,
+        before any communication.
+
+    See Also
+    --------
+    RowwiseParallel : The second half of the pair.
+
+    Notes
+    -----
+    Features that the ranks do not divide are cut as torch.chunk does; some ranks may
+    have none.
+
+    Examples
+    --------
+    >>> from dtensor import init_device_mesh, nn
+    >>> from dtensor.parallel import parallelize_module
+    >>> mesh = init_device_mesh("cpu", (1,))
+    >>> parallelize_module(nn.Linear(8, 6), mesh, ColwiseParallel()).weight.placements
+    (Shard(dim=0),)
+    """
+
+    _shardings = {
+        Linear: _Sharding({"weight": Shard(0), "bias": Shard(0)}, Replicate()),
+        Embedding: _Sharding({"weight": Shard(1)}, Replicate()),
+    }
+    _default_input = Replicate()
+    _default_output = Shard(-1)
+
+
+class RowwiseParallel(_LayerStyle):
+    """Shard a Linear by input features, an Embedding by its rows.
+
+    The weight of a Linear is ``Shard(1)`` (it is stored transposed), its bias
+    replicated; the weight of an Embedding is ``Shard(0)``. Each rank computes an addend
+    of the output from its features of the input (of an Embedding: from the whole
+    input); one all_reduce or, to a Shard, one reduce_scatter makes the output of them.
+
+    Parameters
+    ----------
+    _prepare_input, _prepare_output : callable, optional
+        Functions as PyTorch 2.0 had them, ``make_input_shard_1d_last_dim`` and the
+        like: of the inputs (output) and the mesh. Instead of `input_layouts`, and of
+        `output_layouts` and `use_local_output`.
+    input_layouts : Placement, optional
+        How the input lies, if it is not a DTensor; default ``Shard(-1)``. It is
+        redistributed to ``Shard(-1)``, for an Embedding to Replicate.
+    output_layouts : Placement, optional
+        How the output is to lie; default Replicate.
+    use_local_output : bool, default True
+        Whether the module returns this rank's part of the output, a `Tensor`, or the
+        DTensor.
+
+    Raises
+    ------
+    ValueError
+        If both forms of an argument are given.
+    NotImplementedError
+        By `parallelize_module`, if the module is no Linear or Embedding. On every rank,
+        before any communication.
+
+    See Also
+    --------
+    ColwiseParallel : The first half of the pair.
+    """
+
+    _shardings = {
+        Linear: _Sharding({"weight": Shard(1), "bias": Replicate()}, Shard(-1)),
+        Embedding: _Sharding({"weight": Shard(0)}, Replicate()),
+    }
+    _default_input = Shard(-1)
+    _default_output = Replicate()
+
+
+class SequenceParallel(ParallelStyle):
+    """Run a module on parts of the sequence, with its parameters replicated.
+
+    For modules that treat each place of the sequence alone: LayerNorm, RMSNorm, Dropout
+    and the like. The parameters are those of rank `src_data_rank`. Their gradients are
+    summed over the ranks: one all_reduce for each, in backward.
+
+    Parameters
+    ----------
+    sequence_dim : int, default 1
+        The dimension of the input that is the sequence.
+    use_local_output : bool, default False
+        Whether the module returns this rank's part of the output, a `Tensor`, or the
+        DTensor.
+
+    Raises
+    ------
+    ValueError
+        By the module, if its first input is no tensor.
+
+    Notes
+    -----
+    A plain input counts as this rank's part of the sequence; a DTensor is redistributed
+    to ``Shard(sequence_dim)``. After Korthikanti et al., "Reducing Activation
+    Recomputation in Large Transformer Models", 2022. PyTorch does not broadcast the
+    parameters, and so takes them to be equal on all ranks; here ``src_data_rank=None``
+    does that.
+    """
+
+    def __init__(
+        self, *, sequence_dim: int = 1, use_local_output: bool = False
+    ) -> None:
+        super().__init__()
+        self.sequence_sharding = (Shard(sequence_dim),)
+        self.use_local_output = use_local_output
+
+    @property
+    def sequence_dim(self) -> int:
+        """The dimension of the input that is the sequence."""
+        return self.sequence_sharding[0].dim
+
+    def _check(self, module: Module, device_mesh: DeviceMesh) -> None:
+        check_not_distributed(module)
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        def replicate(_name: str, part: Module, mesh: DeviceMesh) -> None:
+            for name, parameter in list(part._parameters.items()):
+                if parameter is not None and not isinstance(parameter, DTensor):
+                    distribute_parameter(
+                        part, name, mesh, [Replicate()], self.src_data_rank
+                    )
+
+        def before(called: Module, inputs: tuple[Any, ...], mesh: DeviceMesh) -> Any:
+            first, *others = _positional(self, inputs)
+            if not isinstance(first, Tensor | np.ndarray):
+                raise ValueError(
+                    f"expecting input of {called} to be a torch.Tensor or DTensor, but "
+                    f"got {first}"
+                )
+            sharding = self.sequence_sharding
+            return place(first, mesh, sharding, sharding), *others
+
+        def after(_module: Module, output: Any, _mesh: DeviceMesh) -> Any:
+            return output.to_local() if self.use_local_output else output
+
+        return distribute_module(module, device_mesh, replicate, before, after)
+
+    def __repr__(self) -> str:
+        return self._describe("sequence_dim", "use_local_output")

@@ -1,0 +1,219 @@
+"""parallelize_module: a plan of styles, applied to a module."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from typing import Any, NamedTuple
+
+from dtensor._C import DTensor
+from dtensor.device_mesh import DeviceMesh, _current_mesh
+from dtensor.nn import Module
+from dtensor.parallel._contract import ParallelStyle
+
+__all__ = ["parallelize_module"]
+
+Plan = ParallelStyle | Mapping[str, Any] | None
+
+NO_PLAN = (
+    "No parallelize_plan is provided and auto-parallel is not supported at the moment, "
+    "so this parallelize_module call will do nothing."
+)
+
+
+def parallelize_module(
+    module: Module,
+    device_mesh: DeviceMesh | None = None,
+    parallelize_plan: Plan = None,
+    tp_mesh_dim: int | None = None,
+    *,
+    src_data_rank: int | None = 0,
+) -> Module:
+    """Parallelize a module, or submodules of it, in place.
+
+    Collective over the mesh.
+
+    Parameters
+    ----------
+    module : Module
+        The module. Modules on the meta device are parallelized without data.
+    device_mesh : DeviceMesh, optional
+        A mesh of one dimension; default: the one of the ``with mesh:`` block.
+    parallelize_plan : ParallelStyle or dict of str to ParallelStyle, optional
+        A style for the module, or styles by the names of submodules: each token between
+        dots is a pattern of `fnmatch`, as in ``"layers.*.w1"``, and every submodule
+        that matches gets the style. "" is the module itself. Values may be plans
+        themselves, for the submodule.
+    tp_mesh_dim : int, optional
+        The dimension of a mesh of several along which the module is parallelized: the
+        mesh is cut to the row of this rank. Without it such a mesh is an error.
+    src_data_rank : int or None, default 0
+        The rank along the mesh whose parameters count. None: nothing is sent, and each
+        rank takes its part of its own.
+
+    Returns
+    -------
+    Module
+        `module`; another one if the style replaces it, as `PairwiseParallel` does a
+        MultiheadAttention.
+
+    Raises
+    ------
+    TypeError
+        If the plan, or a value of it, is neither.
+    ValueError
+        If the mesh has several dimensions and `tp_mesh_dim` does not choose one.
+    AssertionError
+        If `tp_mesh_dim` is no dimension of the mesh.
+    NotImplementedError
+        If a style does not know a module that it is for.
+    RuntimeError
+        If there is no mesh, or a module was parallelized before.
+
+    Each of them on every rank, before anything has moved.
+
+    Warns
+    -----
+    UserWarning
+        If there is no plan, or a name in it matches nothing: that entry is skipped.
+        If parameters that were one are two now, because their layouts differ.
+
+    Notes
+    -----
+    Parameters that several submodules share stay one wherever they end up in the same
+    layout; PyTorch makes them two without a word.
+
+    Examples
+    --------
+    >>> from dtensor import init_device_mesh, nn
+    >>> from dtensor.parallel import ColwiseParallel, RowwiseParallel
+    >>> mlp = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
+    >>> plan = {"0": ColwiseParallel(), "2": RowwiseParallel()}
+    >>> mlp = parallelize_module(mlp, init_device_mesh("cpu", (1,)), plan)
+    >>> mlp[2].weight.placements
+    (Shard(dim=1),)
+    """
+    mesh = _current_mesh() if device_mesh is None else device_mesh
+    mesh = _one_dimension(mesh, tp_mesh_dim)
+    problems: list[str] = []
+    steps = list(_steps(_Place(module), parallelize_plan, problems))
+    for problem in problems:
+        warnings.warn(problem, stacklevel=2)
+    for place, style in steps:
+        style._check(place.module, mesh)
+    shared = _shared_parameters(module)
+    root = module
+    for place, style in steps:
+        style.src_data_rank = src_data_rank
+        new = style._apply(place.module, mesh)
+        if new is not place.module and place.parent is not None:
+            place.parent.register_module(place.name, new)
+        elif place.parent is None:
+            root = new
+    for names in _share_again(root, shared):
+        warnings.warn(
+            f"parameters {names} were one before parallelize_module, and are not any "
+            "more, because their layouts differ: they will be trained apart",
+            stacklevel=2,
+        )
+    return root
+
+
+class _Place(NamedTuple):
+    """Where a module is."""
+
+    module: Module
+    parent: Module | None = None
+    name: str = ""
+
+
+def _one_dimension(mesh: DeviceMesh, mesh_dim: int | None) -> DeviceMesh:
+    """The mesh itself, or its row along `mesh_dim`."""
+    if mesh_dim is not None:
+        if not -mesh.ndim <= mesh_dim < mesh.ndim:
+            raise AssertionError(
+                f"Expect tp_mesh_dim within range [{-mesh.ndim}, {mesh.ndim}), but "
+                f"found {mesh_dim}."
+            )
+        names, dim = mesh.mesh_dim_names, mesh_dim % mesh.ndim
+        if mesh.ndim == 1:
+            return mesh
+        return mesh._row(dim) if names is None else mesh[names[dim]]
+    if mesh.ndim != 1:
+        raise ValueError(
+            f"Tensor Parallel only accepts a 1D DeviceMesh, but found {mesh.ndim}D! "
+            'Cut the mesh, as device_mesh["tp"], or name the dimension: tp_mesh_dim=.'
+        )
+    return mesh
+
+
+# --- the plan -------------------------------------------------------------------------
+
+
+def _steps(
+    place: _Place, plan: Plan, problems: list[str]
+) -> Iterator[tuple[_Place, ParallelStyle]]:
+    """Yield what the plan says, in its order; what it cannot goes to `problems`."""
+    if plan is None:
+        problems.append(NO_PLAN)
+    elif isinstance(plan, ParallelStyle):
+        yield place, plan
+    elif isinstance(plan, Mapping):
+        for path, part in plan.items():
+            for found in _find(place, path, problems):
+                yield from _steps(found, part, problems)
+    else:
+        raise TypeError(
+            "Expect Union[ParallelStyle, Dict[str, ParallelStyle]] for "
+            f"parallelize_plan, {type(plan)} found!"
+        )
+
+
+def _find(place: _Place, path: str, problems: list[str]) -> Iterator[_Place]:
+    """Yield the submodules whose names match, token by token."""
+    if path == "":
+        yield place
+        return
+    token, _, rest = path.partition(".")
+    module, found = place.module, False
+    for name, child in module.named_children():
+        if fnmatch(name, token):
+            found = True
+            yield from _find(_Place(child, module, name), rest, problems)
+    if not found:
+        problems.append(
+            f"Parallelize plan key '{path}' could not be resolved: no submodule "
+            f"matching token '{token}' in module {module}, skipping this plan entry."
+        )
+
+
+# --- parameters that several modules share --------------------------------------------
+
+
+def _shared_parameters(module: Module) -> list[list[str]]:
+    """The names of each parameter that has several, and is no DTensor yet."""
+    names: dict[int, list[str]] = {}
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        if not isinstance(parameter, DTensor):
+            names.setdefault(id(parameter), []).append(name)
+    return [group for group in names.values() if len(group) > 1]
+
+
+def _share_again(module: Module, groups: list[list[str]]) -> Iterator[list[str]]:
+    """Make each group one parameter again; yield those whose layouts differ."""
+    now = dict(module.named_parameters(remove_duplicate=False))
+    for group in groups:
+        names = [name for name in group if name in now]
+        one = now[names[0]] if names else None
+        if all(_same_layout(now[name], one) for name in names):
+            for name in names[1:]:
+                owner, _, last = name.rpartition(".")
+                module.get_submodule(owner).register_parameter(last, one)
+        else:
+            yield names
+
+
+def _same_layout(a: object, b: object) -> bool:
+    """Whether both are DTensors in one layout, or the same plain tensor."""
+    if isinstance(a, DTensor) and isinstance(b, DTensor):
+        return a.layout == b.layout
+    return a is b

@@ -1,0 +1,57 @@
+"""`loss_parallel`: losses of logits whose classes are cut, without gathering them."""
+
+import contextlib
+from collections.abc import Iterator
+
+from dtensor.ops._loss_parallel import set_loss_parallel
+
+__all__ = ["loss_parallel"]
+
+
+@contextlib.contextmanager
+def loss_parallel() -> Iterator[None]:
+    """Compute losses where the classes are cut: no rank gathers a row.
+
+    Inside, `cross_entropy` and `nll_loss` of a DTensor whose class dim is cut by one
+    mesh dim
+
+    - all-reduce two numbers for each row and move nothing else, however short a row is,
+      forward, and nothing at all backward;
+    - take rank-local Tensors for `target` and `weight`, which are then replicated;
+    - give a result that is replicated on that mesh dim.
+
+    (Outside, they do the first for all rows that are not so short that moving them is
+    less; what a loss is does not depend on the context.) The context holds for this
+    thread. Nothing is communicated on entry or exit.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    ValueError
+        By the loss: if not exactly one mesh dim cuts the classes, or a rank-local
+        target is given where the batch is cut as well; on every rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtensor import Shard, distribute_tensor, init_device_mesh
+    >>> from dtensor.ops import cross_entropy
+    >>> from mpi4py import MPI
+    >>> mesh = init_device_mesh("cpu", (MPI.COMM_WORLD.size,))
+    >>> logits = distribute_tensor(np.zeros((4, 16)), mesh, [Shard(1)])
+    >>> logits.requires_grad_()  # doctest: +ELLIPSIS
+    DTensor(...)
+    >>> with loss_parallel():
+    ...     loss = cross_entropy(logits, np.arange(4))
+    ...     loss.backward()
+    >>> logits.grad.placements
+    (Shard(dim=1),)
+    """
+    before = set_loss_parallel(True)
+    try:
+        yield
+    finally:
+        set_loss_parallel(before)

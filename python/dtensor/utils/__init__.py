@@ -1,0 +1,1 @@
+"""What training needs beside the model: `checkpoint`, `data`."""

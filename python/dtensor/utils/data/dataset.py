@@ -1,0 +1,179 @@
+"""Datasets: samples by number, or one after the other."""
+
+import bisect
+import itertools
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from dtensor.random import Generator, default_generator
+
+__all__ = [
+    "ConcatDataset",
+    "Dataset",
+    "IterableDataset",
+    "Subset",
+    "TensorDataset",
+    "random_split",
+]
+
+T = TypeVar("T")
+
+
+class Dataset(Generic[T]):
+    """Samples by number: a subclass defines ``__getitem__``, and mostly ``__len__``."""
+
+    def __getitem__(self, index: Any) -> T:
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: "Dataset[T]") -> "ConcatDataset[T]":
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T]):
+    """Samples one after the other: a subclass defines ``__iter__``."""
+
+    def __iter__(self) -> Iterator[T]:
+        raise NotImplementedError("Subclasses of IterableDataset implement __iter__.")
+
+
+class TensorDataset(Dataset[tuple[Any, ...]]):
+    """The rows of arrays: sample i is ``tuple(tensor[i] for tensor in tensors)``.
+
+    Parameters
+    ----------
+    *tensors : Tensor or array
+        Of one length.
+
+    Raises
+    ------
+    AssertionError
+        If they are of several lengths.
+    """
+
+    def __init__(self, *tensors: Any) -> None:
+        if any(tensor.shape[0] != tensors[0].shape[0] for tensor in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return int(self.tensors[0].shape[0])
+
+
+class ConcatDataset(Dataset[T]):
+    """The samples of several datasets, one dataset after the other.
+
+    Parameters
+    ----------
+    datasets : iterable of Dataset
+
+    Raises
+    ------
+    AssertionError
+        If there is none, or one is an IterableDataset.
+    """
+
+    def __init__(self, datasets: Iterable[Dataset[T]]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        lengths = (len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
+        self.cumulative_sizes = list(itertools.accumulate(lengths))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> T:
+        if not -len(self) <= index < len(self):
+            raise ValueError("absolute value of index should not exceed dataset length")
+        index %= len(self)
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[which - 1] if which else 0
+        return self.datasets[which][index - before]
+
+
+class Subset(Dataset[T]):
+    """Some samples of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    indices : sequence of int
+        Their numbers.
+    """
+
+    def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index: Any) -> T:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[k] for k in index]]
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(
+    dataset: Any,
+    lengths: Sequence[int | float],
+    generator: Generator | None = None,
+) -> list[Subset[Any]]:
+    """Split a dataset by chance into subsets of some lengths.
+
+    Not collective; equal on ranks whose generators are.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    lengths : sequence of int or float
+        How many samples each has; or parts of the whole, which add up to 1.
+    generator : Generator, optional
+        Default: `dtensor.random.default_generator`.
+
+    Raises
+    ------
+    ValueError
+        If the lengths do not add up to that of the dataset, or a part is not from 0
+        to 1.
+    """
+    total = len(dataset)
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        lengths = _counts(lengths, total)
+    if sum(lengths) != total:
+        raise ValueError(
+            "Sum of input lengths does not equal the length of the input dataset!"
+        )
+    generator = default_generator() if generator is None else generator
+    order = np.asarray(generator.permutation(total)).tolist()
+    ends = itertools.accumulate(int(length) for length in lengths)
+    return [
+        Subset(dataset, order[end - int(length) : end])
+        for end, length in zip(ends, lengths, strict=True)
+    ]
+
+
+def _counts(parts: Sequence[float], total: int) -> list[int]:
+    """Return whole numbers; what rounding down leaves goes to the first ones."""
+    for place, part in enumerate(parts):
+        if not 0 <= part <= 1:
+            raise ValueError(f"Fraction at index {place} is not between 0 and 1")
+    counts = [math.floor(total * part) for part in parts]
+    for k in range(total - sum(counts)):
+        counts[k % len(counts)] += 1
+    for place, count in enumerate(counts):
+        if count == 0:
+            warnings.warn(
+                f"Length of split at index {place} is 0. This might result in an empty "
+                "dataset.",
+                stacklevel=3,
+            )
+    return counts
