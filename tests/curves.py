@@ -1,6 +1,6 @@
 """Loss curves of the example's GPT: on any mesh, and what PyTorch makes of the same.
 
-python curves.py WEIGHTS OUT, with a Python that has torch: trains from the weights in an
+python curves.py WEIGHTS OUT, by a Python that has torch: trains from weights in an
 npz file, on the batches in it, and writes the losses as JSON.
 """
 

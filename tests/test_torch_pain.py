@@ -5,7 +5,6 @@ import itertools
 
 import numpy as np
 import oracle
-import pytest
 from meshes import line, square
 
 import dtensor
@@ -15,7 +14,6 @@ from dtensor import (
     Partial,
     Replicate,
     Shard,
-    Tensor,
     _world,
     distribute_tensor,
 )
@@ -322,12 +320,7 @@ def test_129206_a_dim_that_the_inner_mesh_dim_cuts_first_is_gathered_right():
 
 # --- gradients ------------------------------------------------------------------------
 
-gradients = pytest.mark.skipif(
-    not hasattr(Tensor, "backward"), reason="there are no gradients yet"
-)
 
-
-@gradients
 @everywhere
 def test_172932_a_detour_by_local_parts_gives_the_same_gradient():
     array = values(5, 7)
@@ -336,15 +329,12 @@ def test_172932_a_detour_by_local_parts_gives_the_same_gradient():
         x = distribute_tensor(array, line(), [Shard(0)]).requires_grad_()
         y = np.sum(x * x, axis=0)
         if detour:
-            y = DTensor.from_local(
-                y.to_local(grad_placements=y.placements), line(), y.placements
-            )
+            y = DTensor.from_local(y.to_local(), line(), y.placements)
         np.sum(y).backward()
         grads.append(whole(x.grad))
     assert np.allclose(grads[0], 2 * array) and np.allclose(grads[1], 2 * array)
 
 
-@gradients
 @everywhere
 def test_2416_a_replicated_part_gets_the_sum_of_all_gradients_once():
     array, weight = values(5, 7), values(7, 6, seed=1)
@@ -356,7 +346,6 @@ def test_2416_a_replicated_part_gets_the_sum_of_all_gradients_once():
     assert np.allclose(np.asarray(local.grad), expected)
 
 
-@gradients
 @everywhere
 def test_upstream_softmax_has_the_right_gradient_along_every_dim():
     array, seed = values(4, 5), values(4, 5, seed=1)

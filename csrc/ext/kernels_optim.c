@@ -49,15 +49,18 @@ grad_for(PyArrayObject *grad, PyArrayObject *param)
         order | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
 }
 
-/* Reads the arrays of parameter k: 1 where a kernel can do it, 0 where not, -1 with an
- * exception. */
-static int
+typedef enum { FAILED, LEFT, READY, WITHOUT_DATA } readiness;
+
+/* Reads the arrays of parameter k, and says whether a kernel can do it. */
+static readiness
 read_arrays(arrays *out, const lists *given, Py_ssize_t k)
 {
     *out = (arrays){.param = array_at(given->params, k)};
     PyArrayObject *grad = out->param == NULL ? NULL : array_at(given->grads, k);
     if (grad == NULL)
-        return -1;
+        return FAILED;
+    if (!ext_has_data(out->param) || !ext_has_data(grad))
+        return WITHOUT_DATA;
     int type = PyArray_TYPE(out->param);
     bool good = (type == NPY_FLOAT || type == NPY_DOUBLE) &&
                 goes_along(out->param, out->param) &&
@@ -67,13 +70,13 @@ read_arrays(arrays *out, const lists *given, Py_ssize_t k)
             continue;
         out->states[s] = array_at(given->states[s], k);
         if (out->states[s] == NULL)
-            return -1;
+            return FAILED;
         good = good && goes_along(out->states[s], out->param);
     }
     if (!good)
-        return 0;
+        return LEFT;
     out->grad = grad_for(grad, out->param);
-    return out->grad == NULL ? -1 : 1;
+    return out->grad == NULL ? FAILED : READY;
 }
 
 static dt_dtype
@@ -107,13 +110,13 @@ run_steps(const lists *given, step_of *step, const void *how, PyObject *steps)
     PyObject *left = PyList_New(0);
     for (Py_ssize_t k = 0; left != NULL && k < PyList_GET_SIZE(given->params); k++) {
         arrays x;
-        int ready = read_arrays(&x, given, k);
-        int failed = ready < 0 ? -1 : 0;
-        if (ready == 0) {
+        readiness ready = read_arrays(&x, given, k);
+        int failed = ready == FAILED ? -1 : 0;
+        if (ready == LEFT) {
             PyObject *place = PyLong_FromSsize_t(k);
             failed = place == NULL ? -1 : PyList_Append(left, place);
             Py_XDECREF(place);
-        } else if (ready > 0) {
+        } else if (ready == READY) {
             failed = step(how, steps, k, &x);
             note_written(given, k);
             Py_DECREF(x.grad);

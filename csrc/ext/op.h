@@ -200,6 +200,8 @@ op_entry *op_make(const op_call *call);
  * that it gives (borrowed from *answer) or None. Without a rule the answer is a
  * composite: what is called for such arguments. */
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
+/* NumPy's name of a parameter where torch's is given. New reference. */
+PyObject *op_keyword(const OperatorObject *op, PyObject *name);
 /* Calls the kernel on one-element arrays, or (`whole`) on arrays of the global shapes
  * that take no memory. */
 PyObject *op_try_kernel(const op_maker *m, bool whole);

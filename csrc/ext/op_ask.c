@@ -89,9 +89,8 @@ put_metas(const op_maker *m, PyObject *argument, bool expected, int *next)
     return copy;
 }
 
-/* torch's names for NumPy's parameters. */
-static PyObject *
-keyword_of(const OperatorObject *op, PyObject *name)
+PyObject *
+op_keyword(const OperatorObject *op, PyObject *name)
 {
     if (!op->dim && PyUnicode_CompareWithASCIIString(name, "dim") == 0)
         return PyUnicode_FromString("axis");
@@ -129,7 +128,7 @@ make_arguments(const op_maker *m, PyObject **args, PyObject **kwargs)
             PyTuple_SET_ITEM(*args, k, value);
         else if (good) {
             PyObject *name =
-                keyword_of(call->op, PyTuple_GET_ITEM(call->kwnames, k - call->nargs));
+                op_keyword(call->op, PyTuple_GET_ITEM(call->kwnames, k - call->nargs));
             good = name != NULL && PyDict_SetItem(*kwargs, name, value) == 0;
             Py_XDECREF(name);
             Py_DECREF(value);

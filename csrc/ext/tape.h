@@ -118,6 +118,8 @@ tape_requires(PyObject *object)
     return ext_is_tensor(object) && ((TensorObject *)object)->requires_grad;
 }
 
+/* Whether it is a tensor of a dtype that can have a gradient. */
+bool tape_can_require(PyObject *object);
 /* Whether a call is to be recorded. */
 bool tape_wants(const op_call *call);
 /* Records a call; steals the result and gives it back. */

@@ -1,4 +1,5 @@
-/* What Python sees of the tape: recording on and off, functions and writes of its own. */
+/* What Python sees of the tape: recording on and off, functions and writes of its own.
+ */
 #include "ext/tape.h"
 
 static PyObject *

@@ -14,15 +14,19 @@ tape_wants(const op_call *call)
     return false;
 }
 
-/* Whether a result can have a gradient. */
-static bool
-is_differentiable(PyObject *result)
+bool
+tape_can_require(PyObject *object)
 {
-    if (!ext_is_tensor(result))
+    if (!ext_is_tensor(object))
         return false;
-    PyArray_Descr *descr =
-        PyArray_DESCR((PyArrayObject *)((TensorObject *)result)->array);
-    return PyDataType_ISFLOAT(descr) || PyDataType_ISCOMPLEX(descr);
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)object)->array;
+    dt_dtype dtype;
+    if (PyArray_TYPE(array) < NPY_NTYPES_LEGACY)
+        return PyArray_ISFLOAT(array) || PyArray_ISCOMPLEX(array);
+    if (ext_dtype(&dtype, PyArray_DESCR(array), "requires_grad") == 0)
+        return dt_dtype_kind(dtype) == 'f'; /* bfloat16 */
+    PyErr_Clear();
+    return false;
 }
 
 /* --- what is kept --- */
@@ -87,6 +91,22 @@ kept_argument(walk *w, PyObject *argument, bool expected, bool keeps)
     return op_static_copy(argument);
 }
 
+/* The names of a call's keywords, NumPy's where torch's were given. New reference. */
+static PyObject *
+own_keywords(const op_call *call)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(call->kwnames);
+    PyObject *names = PyTuple_New(count);
+    for (Py_ssize_t k = 0; names != NULL && k < count; k++) {
+        PyObject *name = op_keyword(call->op, PyTuple_GET_ITEM(call->kwnames, k));
+        if (name == NULL)
+            Py_CLEAR(names);
+        else
+            PyTuple_SET_ITEM(names, k, name);
+    }
+    return names;
+}
+
 static int
 keep_arguments(NodeObject *node, const op_call *call)
 {
@@ -95,16 +115,18 @@ keep_arguments(NodeObject *node, const op_call *call)
     Py_ssize_t keywords = call->kwnames == NULL ? 0 : PyTuple_GET_SIZE(call->kwnames);
     node->nargs = call->nargs;
     node->count = call->nargs + keywords;
-    node->kwnames = keywords == 0 ? NULL : Py_NewRef(call->kwnames);
+    node->kwnames = keywords == 0 ? NULL : own_keywords(call);
     node->args = PyMem_Calloc((size_t)node->count + 1, sizeof *node->args);
     if (node->args == NULL) {
         PyErr_NoMemory();
         return -1;
     }
+    if (keywords > 0 && node->kwnames == NULL)
+        return -1;
     for (Py_ssize_t k = 0; k < node->count; k++) {
         bool named = k >= call->nargs;
         PyObject *keyword =
-            named ? PyTuple_GET_ITEM(call->kwnames, k - call->nargs) : NULL;
+            named ? PyTuple_GET_ITEM(node->kwnames, k - call->nargs) : NULL;
         bool keeps = tape_vjp_keeps(vjp, node->edges, node->input_count, k, keyword);
         node->args[k] =
             kept_argument(&w, call->args[k], !named && k < call->op->operands, keeps);
@@ -195,7 +217,7 @@ tape_record(const op_call *call, PyObject *result)
     int count = several ? (int)PySequence_Fast_GET_SIZE(result) : 1;
     bool any = false;
     for (int k = 0; k < count; k++)
-        any |= is_differentiable(outputs[k]);
+        any |= tape_can_require(outputs[k]);
     if (!any)
         return result;
     NodeObject *node = operator_node(call, outputs, count, NULL);
@@ -203,7 +225,7 @@ tape_record(const op_call *call, PyObject *result)
     if (failed == 0)
         node->several = several;
     for (int k = 0; failed == 0 && k < count; k++)
-        if (is_differentiable(outputs[k])) {
+        if (tape_can_require(outputs[k])) {
             failed = tape_attach((TensorObject *)outputs[k], node, k);
             if (failed == 0)
                 failed = follow_memory((TensorObject *)outputs[k], call);
@@ -235,7 +257,7 @@ tape_record_function(PyObject *name, PyObject *backward, PyObject *const *inputs
             node->edges[k] = tape_edge_to((TensorObject *)inputs[k]);
     int failed = 0;
     for (int k = 0; failed == 0 && k < output_count; k++) {
-        if (is_differentiable(outputs[k]))
+        if (tape_can_require(outputs[k]))
             failed = tape_attach((TensorObject *)outputs[k], node, k);
         else if (ext_is_tensor(outputs[k]))
             failed = (node->metas[k] = tape_meta((TensorObject *)outputs[k], k)) == NULL

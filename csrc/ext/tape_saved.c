@@ -167,7 +167,7 @@ with_history(const SavedObject *saved, TensorObject *value, NodeObject *node)
 {
     PyObject *target = saved->output ? (PyObject *)node : saved->edge.target;
     TensorObject *made = target == NULL ? NULL : (TensorObject *)alias_of(value);
-    if (target == NULL)
+    if (target == NULL || !tape_can_require((PyObject *)value))
         return Py_NewRef((PyObject *)value);
     if (made == NULL)
         return NULL;

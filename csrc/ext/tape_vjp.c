@@ -106,29 +106,18 @@ keeps_place(const gradient *g, Py_ssize_t place)
     return !g->rest || is_kept(g, g->count);
 }
 
-/* The parameter of this name, or of it with an underscore before it. -1: none. */
+/* The parameter that a keyword is for: its own, or the one with an underscore before
+ * it. -1: none. */
 static int
-parameter_named(const gradient *g, const char *wanted)
+parameter_of(const gradient *g, PyObject *keyword)
 {
+    const char *wanted = PyUnicode_AsUTF8(keyword);
     for (int k = g->first; wanted != NULL && k < g->count; k++) {
         const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(g->names, k));
         if (name != NULL && strcmp(name + (name[0] == '_'), wanted) == 0)
             return k;
     }
     return -1;
-}
-
-/* The parameter that a keyword is for, also under torch's name. -1: none. */
-static int
-parameter_of(const gradient *g, PyObject *keyword)
-{
-    const char *wanted = PyUnicode_AsUTF8(keyword);
-    int place = parameter_named(g, wanted);
-    if (place < 0 && wanted != NULL && strcmp(wanted, "dim") == 0)
-        return parameter_named(g, "axis");
-    if (place < 0 && wanted != NULL && strcmp(wanted, "keepdim") == 0)
-        return parameter_named(g, "keepdims");
-    return place;
 }
 
 static bool

@@ -197,13 +197,12 @@ static const REAL K(LOG)[] = {0.6666666655f, 0.4000012309f, 0.2855069897f,
 static const REAL K(ERF)[] = {1.128379166f,    -0.3761262582f, 0.1128358515f,
                               -0.02685381191f, 0.00518832761f, -0.0008010192794f,
                               7.853858231e-5f};
-static const REAL K(TAIL)[] = {0.1215139475f,     -0.2064026204f,    0.1232250412f,
-                               -0.04621326363f,   0.006131942246f,   0.002904387432f,
-                               -0.0009832881169f, -0.0003390129421f, 0.0001150135872f,
-                               5.316195177e-5f};
-static const REAL K(GAUSS)[] = {0.1250000021f, -0.02083315506f, 0.002604139228f,
-                                -0.0002615126455f, 0.00002179592350f};
-#define TAIL_MIDDLE 3.0f
+static const REAL K(TAIL)[] = {0.1093475808f,    -0.1911337885f,   0.125720642f,
+                               -0.05876824867f,  0.01627003766f,   -0.0002921332101f,
+                               -0.001484320454f, 0.0002033316916f, 0.0001552366529f};
+static const REAL K(GAUSS)[] = {0.1249980848f, -0.02083389507f, 0.002618120167f,
+                                -0.0002597616009f};
+#define TAIL_MIDDLE 3.390625f
 #define SQUARE_HIGH 174.6f /* e^(-x/2) is subnormal above */
 #define EXP_LOW -104.0f    /* e^x is 0 below, and infinite above EXP_HIGH */
 #define EXP_HIGH 89.0f
@@ -368,8 +367,7 @@ v_gauss(vec a)
     vec lost = V_FMA(a, a, -square);
     vec shifted = V_FMA(square, v_splat((REAL)-0.5 * LOG2E), v_splat(MAGIC));
     vec whole = shifted - MAGIC;
-    vec u = V_FMA(whole, v_splat(2 * LN2_HIGH), square);
-    u = V_FMA(whole, v_splat(2 * LN2_LOW), u) + lost;
+    vec u = V_FMA(whole, v_splat(2 * (REAL)M_LN2), square) + lost;
     vec slope = V_FMA(u, V_POLY(u, GAUSS), v_splat((REAL)-0.5));
     vec e = V_FMA(u, slope, v_splat(1));
     uvec power = ((uvec)shifted - MAGIC_BITS + BIAS) << MANTISSA;

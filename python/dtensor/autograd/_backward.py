@@ -113,11 +113,18 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
     grads: tuple[Any, ...] = _C.run_backward(
-        given, _gradients(given, grad_outputs), keep, create_graph, wanted, False, unused
+        given,
+        _gradients(given, grad_outputs),
+        keep,
+        create_graph,
+        wanted,
+        False,
+        unused,
     )
     if materialize_grads:
         return tuple(
-            _filled(x, 0) if g is None else g for x, g in zip(wanted, grads, strict=True)
+            _filled(x, 0) if g is None else g
+            for x, g in zip(wanted, grads, strict=True)
         )
     return grads
 
@@ -135,9 +142,7 @@ def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...]:
     else:
         grads = tuple(given)
     if len(grads) != len(tensors):
-        raise RuntimeError(
-            f"got {len(tensors)} tensors and {len(grads)} gradients"
-        )
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
     return tuple(_gradient(x, g) for x, g in zip(tensors, grads, strict=True))
 
 

@@ -95,9 +95,9 @@ def retain_grad(self: _C.Tensor) -> None:
     """
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if self.is_leaf or getattr(self, "_retains_grad", False):
+    if self.is_leaf or vars(self).get("_retains_grad"):
         return
-    self._retains_grad = True
+    vars(self)["_retains_grad"] = True
     owner = weakref.ref(self)
 
     def retain(grad: Any) -> None:

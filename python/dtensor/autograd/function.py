@@ -37,9 +37,7 @@ class FunctionCtx:
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was kept; RuntimeError if it was written to since."""
-        return tuple(
-            x.unpack() if isinstance(x, _C.Saved) else x for x in self._saved
-        )
+        return tuple(x.unpack() if isinstance(x, _C.Saved) else x for x in self._saved)
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
         """Say which outputs have no gradient."""
@@ -80,7 +78,7 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute: ``forward(ctx, *args)``, or ``forward(*args)`` with `setup_context`."""
+        """Compute: takes the context first, unless `setup_context` is overridden."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
@@ -92,7 +90,7 @@ class Function:
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Return a gradient, or None, for each argument of `forward` but the context."""
+        """Return a gradient or None for each argument of `forward` but the context."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
@@ -128,12 +126,8 @@ def _record(
     cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output: Any
 ) -> Any:
     several = isinstance(output, tuple | list)
-    outputs = tuple(
-        _own(x, args, ctx) for x in (output if several else (output,))
-    )
-    metas = [
-        _C.operand_of(x) if isinstance(x, _C.Tensor) else None for x in outputs
-    ]
+    outputs = tuple(_own(x, args, ctx) for x in (output if several else (output,)))
+    metas = [_C.operand_of(x) if isinstance(x, _C.Tensor) else None for x in outputs]
 
     def back(*grads: Any) -> tuple[Any, ...]:
         if ctx._materialize:

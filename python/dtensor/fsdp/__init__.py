@@ -1,4 +1,4 @@
-"""Data parallelism with parameters that are spread over ranks: ``torch.distributed.fsdp``.
+"""Data parallelism with spread parameters: ``torch.distributed.fsdp``.
 
 `fully_shard` spreads parameters, gradients and the optimizer's state; `replicate` keeps
 them whole on every rank. After S. Rajbhandari et al., "ZeRO: Memory Optimizations

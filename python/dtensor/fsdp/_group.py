@@ -90,7 +90,10 @@ class Group:
             parameter.show(parameter.full)
 
     def reshard(self, write_back: bool = False) -> None:
-        """Give the gathered parameters back, or what was written to them; no sending."""
+        """Give the gathered parameters back; nothing is sent.
+
+        With `write_back` what was written to them is kept.
+        """
         self.wait()
         if not self.is_full:
             return

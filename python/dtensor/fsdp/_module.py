@@ -30,9 +30,9 @@ class FSDPModule:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make an instance of the class that it was, as slices of a Sequential do."""
-        plain = cls.__mro__[2]
+        plain: Any = cls.__mro__[2]
         made = plain.__new__(plain)
-        made.__init__(*args, **kwargs)  # type: ignore[misc]
+        made.__init__(*args, **kwargs)
         return made
 
     def _state(self) -> State:
@@ -41,9 +41,12 @@ class FSDPModule:
             raise RuntimeError(f"No FSDP state found on {type(self).__name__}")
         return state
 
+    def _below(self, recurse: bool) -> list[Module]:
+        module: Any = self
+        return list(module.modules()) if recurse else [module]
+
     def _groups(self, recurse: bool) -> list[Group]:
-        modules = self.modules() if recurse else [self]  # type: ignore[attr-defined]
-        states = [state_of(module) for module in modules]
+        states = [state_of(module) for module in self._below(recurse)]
         return [state.group for state in states if state is not None]
 
     def reshard(self) -> None:
@@ -88,8 +91,7 @@ class FSDPModule:
         self, reshard_after_forward: bool, recurse: bool = True
     ) -> None:
         """Give parameters back after forward, or keep them until backward."""
-        modules = self.modules() if recurse else [self]  # type: ignore[attr-defined]
-        for module in modules:
+        for module in self._below(recurse):
             state = state_of(module)
             if state is not None:
                 state.reshard = reshard_after_forward

@@ -58,7 +58,7 @@ class Spread:
 def _joined(outer: DeviceMesh, inner: DeviceMesh) -> DeviceMesh:
     """Return the mesh of the dims of both, which are cut from one root.
 
-    That of `inner` is not asked: equal meshes are one object, whatever they are cut from.
+    That of `inner` is not asked: equal meshes may be one object, whatever their roots.
     """
     root = outer._get_root_mesh()
     mine, others = outer.mesh_dim_names or (), inner.mesh_dim_names or ()

@@ -89,7 +89,7 @@ def transformer_auto_wrap_policy(
     nonwrapped_numel: int,
     transformer_layer_cls: Iterable[type] = (),
 ) -> bool:
-    """Return whether a module is a layer of these classes, or where to look for them."""
+    """Return whether a module is a layer of these classes; always look below it."""
     return recurse or isinstance(module, tuple(transformer_layer_cls))
 
 
@@ -177,7 +177,7 @@ limit_all_gathers, use_orig_params
     @property
     def module(self) -> Module:
         """The module that is wrapped."""
-        return self._fsdp_wrapped_module  # type: ignore[return-value]
+        return self._fsdp_wrapped_module
 
     def __getattr__(self, name: str) -> Any:
         try:

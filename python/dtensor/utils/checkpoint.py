@@ -5,8 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dtensor import _C
-from dtensor import random as _random
+from dtensor import _C, random as _random
 from dtensor.autograd import Function, backward, enable_grad
 from dtensor.autograd.graph import saved_tensors_hooks
 
@@ -184,7 +183,8 @@ class _Frame:
         if len(made) != len(self._metas):
             raise RuntimeError(
                 "checkpoint: A different number of tensors was saved during the "
-                f"original forward and recomputation: {len(self._metas)} and {len(made)}"
+                "original forward and recomputation: "
+                f"{len(self._metas)} and {len(made)}"
             )
         for number, (meta, tensor) in enumerate(zip(self._metas, made, strict=True)):
             have = (tuple(tensor.shape), tensor.dtype)
