@@ -213,7 +213,7 @@ def progress(steps: int) -> Any:
         from tqdm import trange
     except ImportError:
         return range(steps)
-    return trange(steps, disable=RANK > 0, desc="training", unit="step")
+    return trange(steps, disable=RANK > 0, desc="training", unit="step", mininterval=1)
 
 
 @no_grad()

@@ -269,9 +269,7 @@ def test_state_dicts_have_sharded_parameters_and_load_again(ranks):
 def test_a_shared_parameter_is_gathered_once(ranks):
     def body():
         model = Net()
-        model.second.weight = model.extra = nn.Parameter(
-            np.zeros((7, 7))
-        )
+        model.second.weight = model.extra = nn.Parameter(np.zeros((7, 7)))
         fully_shard(model, mesh=line())
         assert model.second.weight is model.extra
         assert len(list(model.parameters())) == len(list(Net().parameters()))

@@ -3,11 +3,13 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import curves
 import numpy as np
 import pytest
+from jobs import run
 
 import dtensor
 from dtensor import DTensor, init_device_mesh
@@ -71,6 +73,18 @@ def test_batches_and_pieces_need_not_be_divisible(shape):
     odd = {"batch": 7, "length": 23, "steps": 4}
     expected = plain_curve(np.float64, **odd)
     np.testing.assert_allclose(curve(shape, np.float64, **odd), expected, rtol=1e-11)
+
+
+def test_the_example_trains_draws_and_speaks(tmp_path):
+    script = str(curves.EXAMPLE)
+    options = ["--steps", "3", "--sample", "5", "--plot", str(tmp_path / "loss.png")]
+    command = ["mpiexec", "-n", "4", sys.executable, script, *options]
+    code, output, _ = run(command)
+    assert code == 0 and "the model says:\nThe " in output, output
+    assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
+    command[2:6] = ["1", sys.executable, script, "--mesh", "2x2"]
+    code, output, _ = run(command)
+    assert code != 0 and "is not for 1 ranks" in output
 
 
 @pytest.mark.validate

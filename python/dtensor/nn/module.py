@@ -60,6 +60,7 @@ class Module(Tree, Hooks, State):
             own[name] = OrderedDict()
 
     def _forward_is_missing(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output from the input: every module has its own."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
