@@ -266,6 +266,22 @@ def test_state_dicts_have_sharded_parameters_and_load_again(ranks):
     ranks(body)
 
 
+def test_a_model_without_data_takes_a_state_dict_by_assignment(ranks):
+    def body():
+        model = sharded(line())
+        state = model.state_dict()
+        with dtensor.device("meta"):
+            other = nn.Sequential(nn.Linear(5, 7, dtype=np.float64))
+        fully_shard(other, mesh=line())
+        assert other[0].weight.device == "meta"
+        mine = {name: state[f"first.{name[2:]}"] for name in other.state_dict()}
+        other.load_state_dict(mine, assign=True)
+        x = part(line(), X)
+        assert np.array_equal(other(x).detach(), model.first(x).detach())
+
+    ranks(body)
+
+
 def test_a_shared_parameter_is_gathered_once(ranks):
     def body():
         model = Net()

@@ -65,6 +65,8 @@ class Group:
         """Gather the parameters; with `async_op` only begin. Collective."""
         if self.is_full or self._coming is not None:
             return
+        for parameter in self.parameters:
+            parameter.follow_owner()
         self._coming = [
             redistribute(
                 [(p.sharded if p.held is None else p.held).detach() for p in together],

@@ -123,6 +123,13 @@ class Sharded:
         for module, name in self.owners:
             module._parameters[name] = parameter
 
+    def follow_owner(self) -> None:
+        """Take what ``load_state_dict(assign=True)`` has put in its place."""
+        module, name = self.owners[0]
+        if module._parameters[name] is not self.sharded:
+            self.sharded = module._parameters[name]
+            self.show(self.sharded)
+
     # --- memory -----------------------------------------------------------------------
 
     def _hollow(self) -> npt.NDArray[Any]:
@@ -132,8 +139,8 @@ class Sharded:
 
     def _wrap(self, local: Any) -> Any:
         """Return the gathered array as what the module had before."""
-        if is_meta(self.sharded):
-            local = empty(np.shape(local), self.compute_dtype, "meta")
+        if is_meta(self.sharded) and not isinstance(local, Tensor):
+            local = empty((), self.compute_dtype, "meta").expand(local.shape)
         if self.inner is None:
             return local if isinstance(local, Tensor) else Tensor(local)
         layout = self.inner.with_dtype(self.compute_dtype)

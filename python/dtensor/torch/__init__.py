@@ -1,0 +1,84 @@
+"""The names that a script written for PyTorch uses: ``import dtensor.torch as torch``.
+
+Functions have PyTorch's arguments and meaning: ``max(x, dim)`` gives values and
+indices, ``transpose(x, 0, 1)`` swaps two dims, ``std(x)`` divides by n - 1,
+``randn(3)`` is a `Tensor` of this rank. Methods of tensors have NumPy's meaning where
+the two differ: ``x.transpose(...)`` is a permutation, ``x.max(dim=0)`` the values
+alone. Dtypes are NumPy's, and so are promotions. Modules have PyTorch's paths:
+``from dtensor.torch.distributed.tensor import DTensor``.
+"""
+
+from typing import Any, NoReturn
+
+from dtensor import api as _api
+from dtensor.autograd import (
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
+)
+from dtensor.dlpack import from_dlpack as from_dlpack
+from dtensor.random import (
+    Generator as Generator,
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
+)
+from dtensor.torch._create import *  # noqa: F403
+from dtensor.torch._dtypes import *  # noqa: F403
+from dtensor.torch._products import *  # noqa: F403
+from dtensor.torch._questions import *  # noqa: F403
+from dtensor.torch._reduce import *  # noqa: F403
+from dtensor.torch._same import *  # noqa: F403
+from dtensor.torch._shape import *  # noqa: F403
+
+# isort: split
+from dtensor.torch import (
+    accelerator as accelerator,
+    autograd as autograd,
+    cuda as cuda,
+    distributed as distributed,
+    fft as fft,
+    linalg as linalg,
+    nn as nn,
+    ops as ops,
+    optim as optim,
+    random as random,
+    testing as testing,
+    utils as utils,
+)
+
+Tensor = _api.Tensor
+
+
+def compile(model: Any = None, **options: Any) -> Any:
+    """Return the module or function as it is; without one, a decorator that does so."""
+    return (lambda given: given) if model is None else model
+
+
+def save(obj: Any, f: Any, *args: Any, **options: Any) -> NoReturn:
+    """Raise NotImplementedError: no file is a pickle here."""
+    raise NotImplementedError(
+        "torch.save writes pickles, which dtensor does not: dtensor.checkpoint keeps "
+        "tensors in files"
+    )
+
+
+def load(f: Any, *args: Any, **options: Any) -> NoReturn:
+    """Raise NotImplementedError: no file is a pickle here."""
+    raise NotImplementedError(
+        "torch.load reads pickles, which dtensor does not: dtensor.checkpoint keeps "
+        "tensors in files"
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "bfloat16":  # which needs another package
+        return _api.as_tensor([], name).dtype
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}; what there is: "
+        "docs/torch_parity.md"
+    )

@@ -1,0 +1,366 @@
+"""New tensors of this rank: ``torch.zeros`` and its kin make `Tensor`s, not DTensors.
+
+The functions of the same names in `dtensor.torch.distributed.tensor` make DTensors.
+Every rank that draws the same random numbers draws alike: see `dtensor.random`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C, _device, ops
+from dtensor.ops import random as _random
+from dtensor.ops.transcendental import cos, sin
+from dtensor.random import Generator, default_generator
+
+__all__ = [
+    "arange",
+    "as_tensor",
+    "asarray",
+    "bernoulli",
+    "complex",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_numpy",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "normal",
+    "ones",
+    "ones_like",
+    "polar",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "tensor",
+    "tril_indices",
+    "triu_indices",
+    "zeros",
+    "zeros_like",
+]
+
+Fill = Callable[[Any], Any]
+
+bernoulli = _random.bernoulli
+rand_like = _random.rand_like
+randint_like = _random.randint_like
+randn_like = _random.randn_like
+
+
+# --- of data --------------------------------------------------------------------------
+
+
+def _on(x: _C.Tensor, device: str | None, requires_grad: bool = False) -> _C.Tensor:
+    if _device.kind_of(device) == "meta":
+        x = _device.empty_like(x, device="meta")
+    return x.requires_grad_() if requires_grad else x
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> _C.Tensor:
+    """Return a tensor with a copy of data.
+
+    Parameters
+    ----------
+    data : array_like
+    dtype : dtype_like, optional
+        Default: that of an array; of Python's floats, `get_default_dtype`.
+    device : str, optional
+        ``"cpu"`` or ``"meta"``.
+    requires_grad : bool, default False
+        Whether operations on it are recorded.
+    pin_memory : bool
+        Without effect.
+    """
+    return _on(_C.tensor(data, dtype), device, requires_grad)
+
+
+def as_tensor(
+    data: Any, dtype: npt.DTypeLike | None = None, device: str | None = None
+) -> _C.Tensor:
+    """Return a tensor that shares the memory of data where it can: see `tensor`."""
+    return _on(_C.as_tensor(data, dtype), device)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: str | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> _C.Tensor:
+    """Return a tensor of an object, with a copy or without: see `tensor`."""
+    make = _C.tensor if copy else _C.as_tensor
+    return _on(make(obj, dtype), device, requires_grad)
+
+
+def from_numpy(ndarray: npt.NDArray[Any]) -> _C.Tensor:
+    """Return a tensor that shares the memory of an array.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    return _C.as_tensor(ndarray)
+
+
+# --- of a shape -----------------------------------------------------------------------
+
+
+def _new(
+    size: Sequence[Any],
+    fill: Fill,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> _C.Tensor:
+    """Return a tensor that `fill` has filled; the size as numbers or in one list."""
+    if len(size) == 1 and np.iterable(size[0]):
+        size = tuple(size[0])
+    x = _device.empty(size, dtype, device)
+    if not _device.is_meta(x):
+        fill(x)
+    return x.requires_grad_() if requires_grad else x
+
+
+def _filler(value: Any) -> Fill:
+    return lambda x: x.fill_(value)
+
+
+def empty(*size: Any, **options: Any) -> _C.Tensor:
+    """Return a tensor whose elements are arbitrary.
+
+    Parameters
+    ----------
+    *size : int, or one sequence of int
+        The shape.
+    **options
+        `dtype` (default: `get_default_dtype`), `device` (``"cpu"`` or ``"meta"``; by
+        default that of the ``with device(...):`` block) and `requires_grad` (default:
+        False). `layout`, `pin_memory` and `memory_format` are without effect.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no such device.
+    """
+    return _new(size, lambda x: x, **options)
+
+
+def zeros(*size: Any, **options: Any) -> _C.Tensor:
+    """Return a tensor full of zeros; arguments as of `empty`."""
+    return _new(size, _filler(0), **options)
+
+
+def ones(*size: Any, **options: Any) -> _C.Tensor:
+    """Return a tensor full of ones; arguments as of `empty`."""
+    return _new(size, _filler(1), **options)
+
+
+def full(size: Sequence[int], fill_value: Any, **options: Any) -> _C.Tensor:
+    """Return a tensor full of a value, by default of its dtype: see `empty`."""
+    if options.get("dtype") is None:
+        options["dtype"] = _C.tensor(fill_value).dtype
+    return _new((size,), _filler(fill_value), **options)
+
+
+def eye(n: int, m: int | None = None, **options: Any) -> _C.Tensor:
+    """Return a matrix with ones on its diagonal; options as of `empty`."""
+    columns = n if m is None else m
+    return _new((n, columns), lambda x: x.copy_(np.eye(n, columns)), **options)
+
+
+def _like(
+    make: Callable[..., Any],
+    x: Any,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: Any = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    if _device.is_meta(x) or device is not None:
+        made = _device.empty_like(x, dtype, device)
+        if not _device.is_meta(made):
+            made.copy_(make(made))
+    else:
+        made = make(x, dtype=dtype)
+    return made.requires_grad_() if requires_grad else made
+
+
+def empty_like(input: Any, **options: Any) -> Any:
+    """Return a tensor laid out as another one, whose elements are arbitrary.
+
+    `input` may be a DTensor. Options as of `empty`; those of `input` by default.
+    """
+    return _like(ops.empty_like, input, **options)
+
+
+def zeros_like(input: Any, **options: Any) -> Any:
+    """Return zeros, laid out as another tensor: see `empty_like`."""
+    return _like(ops.zeros_like, input, **options)
+
+
+def ones_like(input: Any, **options: Any) -> Any:
+    """Return ones, laid out as another tensor: see `empty_like`."""
+    return _like(ops.ones_like, input, **options)
+
+
+def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
+    """Return a tensor full of a value, laid out as another one: see `empty_like`."""
+
+    def make(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
+        return ops.full_like(x, fill_value, dtype=dtype)
+
+    return _like(make, input, **options)
+
+
+# --- of numbers in order --------------------------------------------------------------
+
+
+def in_order(
+    array: npt.NDArray[Any], default: npt.DTypeLike | None = None, **options: Any
+) -> _C.Tensor:
+    """Return a tensor of the elements of an array; options as of `empty`."""
+    options["dtype"] = options.get("dtype") or default
+    return _new(array.shape, lambda x: x.copy_(array), **options)
+
+
+def arange(start: Any, end: Any = None, step: Any = 1, **options: Any) -> _C.Tensor:
+    """Return ``start, start + step, ...`` below `end`: ``arange(n)`` is 0 ... n - 1.
+
+    By default int64 if all arguments are integers. Options as of `empty`.
+    """
+    start, end = (0, start) if end is None else (start, end)
+    whole = all(isinstance(n, int) for n in (start, end, step))
+    return in_order(np.arange(start, end, step), np.int64 if whole else None, **options)
+
+
+def linspace(start: float, end: float, steps: int, **options: Any) -> _C.Tensor:
+    """Return `steps` numbers from `start` to `end`, both included: see `empty`."""
+    return in_order(np.linspace(start, end, steps), **options)
+
+
+def logspace(
+    start: float, end: float, steps: int, base: float = 10.0, **options: Any
+) -> _C.Tensor:
+    """Return powers of `base`, whose exponents are those of `linspace`."""
+    return in_order(np.logspace(start, end, steps, base=base), **options)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> _C.Tensor:
+    """Return the rows and columns of a lower triangle, shape (2, n), as int64."""
+    return in_order(np.stack(np.tril_indices(row, offset, col)), np.int64, **options)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> _C.Tensor:
+    """Return the rows and columns of an upper triangle, shape (2, n), as int64."""
+    return in_order(np.stack(np.triu_indices(row, offset, col)), np.int64, **options)
+
+
+# --- random ---------------------------------------------------------------------------
+
+
+def rand(*size: Any, generator: Generator | None = None, **options: Any) -> _C.Tensor:
+    """Return uniform numbers in [0, 1).
+
+    Parameters
+    ----------
+    *size, **options
+        As of `empty`.
+    generator : Generator, optional
+        Default: that of `manual_seed`, which begins alike on all ranks.
+    """
+    return _new(size, lambda x: x.uniform_(generator=generator), **options)
+
+
+def randn(*size: Any, generator: Generator | None = None, **options: Any) -> _C.Tensor:
+    """Return normal numbers with mean 0 and variance 1; arguments as of `rand`."""
+    return _new(size, lambda x: x.normal_(generator=generator), **options)
+
+
+def randint(
+    low: int,
+    high: Any = None,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    **options: Any,
+) -> _C.Tensor:
+    """Return integers from `low` up to `high`, exclusively; by default int64.
+
+    Also ``randint(high, size)``. Options as of `rand`.
+    """
+    if size is None:  # (high, size)
+        low, high, size = 0, low, high
+    elif high is None:  # (high, size=size)
+        low, high = 0, low
+    options["dtype"] = options.get("dtype") or np.int64
+    return _new((size,), lambda x: x.random_(low, high, generator=generator), **options)
+
+
+def randperm(
+    n: int, *, generator: Generator | None = None, **options: Any
+) -> _C.Tensor:
+    """Return 0 ... n - 1 in random order, by default as int64: see `rand`."""
+    stream = default_generator() if generator is None else generator
+    return in_order(np.asarray(stream.permutation(n)), np.int64, **options)
+
+
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    **options: Any,
+) -> Any:
+    """Return normal numbers, of one mean and deviation or of one for each element.
+
+    Parameters
+    ----------
+    mean, std : float or tensor
+    size : sequence of int, optional
+        The shape; needed if, and only if, neither is a tensor.
+    generator, **options
+        As of `rand`.
+    """
+    if size is None:
+        return _random.normal(mean, std, generator=generator, **options)
+    return _new((size,), lambda x: x.normal_(mean, std, generator=generator), **options)
+
+
+# --- complex --------------------------------------------------------------------------
+
+
+def complex(real: Any, imag: Any) -> Any:
+    """Return complex numbers of their real and imaginary parts."""
+    return real + 1j * imag
+
+
+def polar(abs: Any, angle: Any) -> Any:
+    """Return complex numbers of their absolute values and angles."""
+    return complex(abs * cos(angle), abs * sin(angle))

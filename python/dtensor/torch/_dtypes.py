@@ -1,0 +1,43 @@
+"""Dtypes, which are NumPy's under PyTorch's names, and constants."""
+
+import builtins as _builtins
+import math as _math
+
+import numpy as _np
+
+from dtensor._device import device as device
+from dtensor.api import (
+    get_default_dtype as get_default_dtype,
+    set_default_dtype as set_default_dtype,
+)
+from dtensor.ops import can_cast as can_cast, result_type as result_type
+
+dtype = _np.dtype
+finfo = _np.finfo
+iinfo = _np.iinfo
+promote_types = _np.promote_types
+
+uint8 = _np.dtype("uint8")
+uint16 = _np.dtype("uint16")
+uint32 = _np.dtype("uint32")
+uint64 = _np.dtype("uint64")
+int8 = _np.dtype("int8")
+int16 = short = _np.dtype("int16")
+int32 = int = _np.dtype("int32")
+int64 = long = _np.dtype("int64")
+float16 = half = _np.dtype("float16")
+float32 = float = _np.dtype("float32")
+float64 = double = _np.dtype("float64")
+complex64 = cfloat = _np.dtype("complex64")
+complex128 = cdouble = _np.dtype("complex128")
+bool = _np.dtype("bool")
+
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+pi = _math.pi
+
+Size: type[tuple[_builtins.int, ...]] = tuple
+strided = "strided"
+contiguous_format = preserve_format = None  # there are no other ones

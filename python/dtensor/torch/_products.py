@@ -1,0 +1,84 @@
+"""Products, and sums of them, with PyTorch's arguments."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dtensor import ops as _ops
+
+ops: Any = _ops  # some of its names are lost on type checkers, in a cycle of imports
+
+__all__ = [
+    "addbmm",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "addmv",
+    "addr",
+    "baddbmm",
+    "cross",
+    "einsum",
+    "lerp",
+    "tensordot",
+]
+
+
+def einsum(equation: str, *operands: Any) -> Any:
+    """Return a sum of products, as the equation says; operands also in one list."""
+    if len(operands) == 1 and isinstance(operands[0], list | tuple):
+        operands = tuple(operands[0])
+    return ops.einsum(equation, *operands)
+
+
+def tensordot(a: Any, b: Any, dims: int | Sequence[Sequence[int]] = 2) -> Any:
+    """Return products summed over the last `dims` of `a` and the first ones of `b`."""
+    return ops.tensordot(a, b, dims)
+
+
+def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+    """Return the vector products along a dim of length 3."""
+    return ops.cross(input, other, axis=dim)
+
+
+def _weighted(input: Any, product: Any, beta: float, alpha: float) -> Any:
+    product = product if alpha == 1 else alpha * product
+    if beta == 0:  # even where the input is no number
+        return product
+    return (input if beta == 1 else beta * input) + product
+
+
+def addmm(
+    input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
+) -> Any:
+    """Return ``beta * input + alpha * mat1 @ mat2``."""
+    return _weighted(input, ops.matmul(mat1, mat2), beta, alpha)
+
+
+addmv = baddbmm = addmm
+
+
+def addbmm(
+    input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1
+) -> Any:
+    """Return ``beta * input + alpha * (batch1 @ batch2).sum(0)``."""
+    product = ops.einsum("bik,bkj->ij", batch1, batch2)
+    return _weighted(input, product, beta, alpha)
+
+
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """Return ``beta * input + alpha * outer(vec1, vec2)``."""
+    return _weighted(input, ops.outer(vec1, vec2), beta, alpha)
+
+
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+    """Return ``input + value * tensor1 * tensor2``."""
+    return _weighted(input, tensor1 * tensor2, 1, value)
+
+
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+    """Return ``input + value * tensor1 / tensor2``."""
+    return _weighted(input, tensor1 / tensor2, 1, value)
+
+
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """Return ``input + weight * (end - input)``."""
+    return input + weight * (end - input)

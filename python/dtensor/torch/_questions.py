@@ -1,0 +1,48 @@
+"""What is asked about tensors."""
+
+from typing import Any
+
+from dtensor import ops
+from dtensor._C import Tensor
+
+__all__ = [
+    "allclose",
+    "equal",
+    "is_complex",
+    "is_floating_point",
+    "is_nonzero",
+    "is_tensor",
+    "numel",
+]
+
+allclose = ops.allclose
+
+
+def equal(input: Any, other: Any) -> bool:
+    """Return whether two tensors have the same shape and elements: collective."""
+    return bool(ops.array_equal(input, other))
+
+
+def is_tensor(obj: Any) -> bool:
+    """Return whether something is a Tensor or DTensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Any) -> bool:
+    """Return whether the dtype is a floating one."""
+    return bool(input.dtype.kind == "f" or input.dtype.name == "bfloat16")
+
+
+def is_complex(input: Any) -> bool:
+    """Return whether the dtype is a complex one."""
+    return bool(input.dtype.kind == "c")
+
+
+def is_nonzero(input: Any) -> bool:
+    """Return whether the one element is not 0: collective."""
+    return bool(input.item())
+
+
+def numel(input: Any) -> int:
+    """Return the number of elements."""
+    return int(input.numel())

@@ -1,0 +1,349 @@
+"""What is computed along dims, where PyTorch and NumPy mean different arguments.
+
+Default of `dim`: all of them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from dtensor import linalg, ops
+from dtensor._C import Tensor
+
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "aminmax",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "max",
+    "mean",
+    "min",
+    "nanmean",
+    "nansum",
+    "norm",
+    "prod",
+    "quantile",
+    "sort",
+    "std",
+    "std_mean",
+    "sum",
+    "unique",
+    "var",
+    "var_mean",
+]
+
+Dims = int | Sequence[int] | None
+
+
+class Picked(NamedTuple):
+    """Elements along a dim, and where they were."""
+
+    values: Any
+    """The elements."""
+    indices: Any
+    """Their places, as int64."""
+
+
+class Extremes(NamedTuple):
+    """The smallest and the greatest elements."""
+
+    min: Any
+    max: Any
+
+
+# --- sums, and questions --------------------------------------------------------------
+
+
+def _dims(dim: Dims) -> Any:
+    """Return dims as NumPy has them: an empty list means all of them in PyTorch."""
+    if dim is None or isinstance(dim, int):
+        return dim
+    return tuple(dim) or None
+
+
+def sum(
+    input: Any,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the sum of the elements."""
+    return ops.sum(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
+
+
+def nansum(
+    input: Any,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the sum of the elements that are numbers."""
+    return ops.nansum(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
+
+
+def mean(
+    input: Any,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the mean of the elements."""
+    return ops.mean(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
+
+
+def nanmean(
+    input: Any,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the mean of the elements that are numbers."""
+    return ops.nanmean(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
+
+
+def prod(
+    input: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the product of the elements."""
+    return ops.prod(input, axis=dim, dtype=dtype, keepdims=keepdim)
+
+
+def all(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """Return whether all elements are true."""
+    return ops.all(input, axis=_dims(dim), keepdims=keepdim)
+
+
+def any(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """Return whether any element is true."""
+    return ops.any(input, axis=_dims(dim), keepdims=keepdim)
+
+
+def norm(
+    input: Any,
+    p: Any = "fro",
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Return the norm of the elements, taken as vectors."""
+    input = input if dtype is None else ops.astype(input, dtype)
+    order = 2 if p in ("fro", None) else p
+    return linalg.vector_norm(input, ord=order, axis=_dims(dim), keepdims=keepdim)
+
+
+# --- spread ---------------------------------------------------------------------------
+
+
+def _spread(
+    function: Callable[..., Any],
+    input: Any,
+    dim: Any,
+    unbiased: bool,
+    keepdim: bool,
+    correction: float | None,
+) -> Any:
+    if isinstance(dim, bool):  # PyTorch's older form: std(input, unbiased)
+        dim, unbiased = None, dim
+    given = float(unbiased) if correction is None else correction
+    return function(input, axis=_dims(dim), correction=given, keepdims=keepdim)
+
+
+def var(
+    input: Any,
+    dim: Dims = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Any:
+    """Return the variance of the elements: divided by their number less `correction`.
+
+    Parameters
+    ----------
+    input : tensor
+    dim : int or sequence of int, optional
+    unbiased : bool, default True
+        PyTorch's older word for a correction of 1.
+    keepdim : bool, default False
+    correction : float, optional
+        Default: 1, or 0 without `unbiased`. NumPy's is 0.
+    """
+    return _spread(ops.var, input, dim, unbiased, keepdim, correction)
+
+
+def std(
+    input: Any,
+    dim: Dims = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Any:
+    """Return the standard deviation of the elements, the root of `var`."""
+    return _spread(ops.std, input, dim, unbiased, keepdim, correction)
+
+
+def var_mean(
+    input: Any,
+    dim: Dims = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Any, Any]:
+    """Return `var` and `mean`."""
+    spread = var(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
+
+
+def std_mean(
+    input: Any,
+    dim: Dims = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Any, Any]:
+    """Return `std` and `mean`."""
+    spread = std(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
+
+
+def quantile(
+    input: Any,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Any:
+    """Return what a share `q` of the elements is below."""
+    return ops.quantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
+
+
+# --- extremes -------------------------------------------------------------------------
+
+
+def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
+    """Return the greatest elements; equal ones share the gradient."""
+    return ops.amax(input, axis=_dims(dim), keepdims=keepdim)
+
+
+def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
+    """Return the smallest elements; equal ones share the gradient."""
+    return ops.amin(input, axis=_dims(dim), keepdims=keepdim)
+
+
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
+    """Return the smallest and the greatest elements."""
+    return Extremes(amin(input, dim, keepdim), amax(input, dim, keepdim))
+
+
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return where the greatest element is."""
+    return ops.argmax(input, axis=dim, keepdims=keepdim)
+
+
+def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return where the smallest element is."""
+    return ops.argmin(input, axis=dim, keepdims=keepdim)
+
+
+def max(
+    input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
+) -> Any:
+    """Return the greatest element, or those along a dim, or of two tensors.
+
+    Parameters
+    ----------
+    input : tensor
+    dim : int or tensor, optional
+        With a dim the values and their indices are returned; a tensor is `other`.
+    keepdim : bool, default False
+        Whether the dim stays, with length 1.
+    other : tensor, optional
+        The result is ``maximum(input, other)``.
+    """
+    return _extreme(ops.max, ops.argmax, ops.maximum, input, dim, keepdim, other)
+
+
+def min(
+    input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
+) -> Any:
+    """Return the smallest element, or those along a dim, or of two: see `max`."""
+    return _extreme(ops.min, ops.argmin, ops.minimum, input, dim, keepdim, other)
+
+
+def _extreme(
+    whole: Callable[..., Any],
+    arg: Callable[..., Any],
+    pair: Callable[..., Any],
+    input: Any,
+    dim: Any,
+    keepdim: bool,
+    other: Any,
+) -> Any:
+    other = dim if isinstance(dim, Tensor) else other
+    if other is not None:
+        return pair(input, other)
+    if dim is None:
+        return whole(input)
+    picked = _at(input, arg(input.detach(), axis=dim, keepdims=True), dim)
+    if keepdim:
+        return picked
+    return Picked(*(ops.squeeze(each, dim) for each in picked))
+
+
+def _at(input: Any, indices: Any, dim: int) -> Picked:
+    return Picked(ops.take_along_axis(input, indices, dim), indices)
+
+
+# --- order ----------------------------------------------------------------------------
+
+
+def argsort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
+) -> Any:
+    """Return the indices that sort along a dim; equal elements stay as they lie."""
+    input = input.detach()
+    if not descending:
+        return ops.argsort(input, dim, stable=True)
+    backwards = ops.argsort(ops.flip(input, dim), dim, stable=True)
+    return input.shape[dim] - 1 - ops.flip(backwards, dim)
+
+
+def sort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
+) -> Picked:
+    """Return the elements in order along a dim, and where they were."""
+    return _at(input, argsort(input, dim, descending), dim)
+
+
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return the elements without repetition, in order; see `numpy.unique`."""
+    return ops.unique(
+        input,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=dim,
+    )

@@ -1,0 +1,163 @@
+"""The functions that mean the same in PyTorch as here, and those with other names.
+
+They take ``dim`` and ``keepdim`` as well as NumPy's ``axis`` and ``keepdims``.
+"""
+
+from typing import Any as _Any
+
+from dtensor import ops
+
+_ops: _Any = ops  # some of its names are lost on type checkers, in a cycle of imports
+del ops
+
+# --- elementwise ----------------------------------------------------------------------
+
+abs = absolute = _ops.abs
+acos = arccos = _ops.acos
+acosh = arccosh = _ops.acosh
+add = _ops.METHODS["add"]
+angle = _ops.angle
+asin = arcsin = _ops.asin
+asinh = arcsinh = _ops.asinh
+atan = arctan = _ops.atan
+atan2 = arctan2 = _ops.atan2
+atanh = arctanh = _ops.atanh
+bitwise_and = _ops.bitwise_and
+bitwise_left_shift = _ops.bitwise_left_shift
+bitwise_not = _ops.bitwise_not
+bitwise_or = _ops.bitwise_or
+bitwise_right_shift = _ops.bitwise_right_shift
+bitwise_xor = _ops.bitwise_xor
+ceil = _ops.ceil
+clamp = clip = _ops.clamp
+clamp_max = _ops.METHODS["clamp_max"]
+clamp_min = _ops.METHODS["clamp_min"]
+clone = _ops.METHODS["clone"]
+conj = _ops.conj
+copysign = _ops.copysign
+cos = _ops.cos
+cosh = _ops.cosh
+deg2rad = _ops.deg2rad
+div = divide = true_divide = _ops.div
+eq = _ops.equal
+exp = _ops.exp
+exp2 = _ops.exp2
+expm1 = _ops.expm1
+float_power = _ops.float_power
+floor = _ops.floor
+floor_divide = _ops.floor_divide
+fmax = _ops.fmax
+fmin = _ops.fmin
+fmod = _ops.fmod
+frexp = _ops.frexp
+gcd = _ops.gcd
+ge = greater_equal = _ops.greater_equal
+gt = greater = _ops.greater
+heaviside = _ops.heaviside
+hypot = _ops.hypot
+imag = _ops.imag
+isclose = _ops.isclose
+isfinite = _ops.isfinite
+isin = _ops.isin
+isinf = _ops.isinf
+isnan = _ops.isnan
+isneginf = _ops.isneginf
+isposinf = _ops.isposinf
+isreal = _ops.isreal
+lcm = _ops.lcm
+ldexp = _ops.ldexp
+le = less_equal = _ops.less_equal
+log = _ops.log
+log10 = _ops.log10
+log1p = _ops.log1p
+log2 = _ops.log2
+logaddexp = _ops.logaddexp
+logaddexp2 = _ops.logaddexp2
+logical_and = _ops.logical_and
+logical_not = _ops.logical_not
+logical_or = _ops.logical_or
+logical_xor = _ops.logical_xor
+lt = less = _ops.less
+masked_fill = _ops.masked_fill
+maximum = _ops.maximum
+minimum = _ops.minimum
+mul = multiply = _ops.mul
+ne = not_equal = _ops.not_equal
+neg = negative = _ops.neg
+nextafter = _ops.nextafter
+pow = _ops.pow
+positive = _ops.positive
+rad2deg = _ops.rad2deg
+real = _ops.real
+reciprocal = _ops.reciprocal
+relu = _ops.relu
+remainder = _ops.remainder
+round = _ops.round
+rsqrt = _ops.rsqrt
+sgn = sign = _ops.sign
+sigmoid = _ops.sigmoid
+signbit = _ops.signbit
+sin = _ops.sin
+sinc = _ops.sinc
+sinh = _ops.sinh
+sqrt = _ops.sqrt
+square = _ops.square
+sub = subtract = _ops.sub
+tan = _ops.tan
+tanh = _ops.tanh
+trunc = fix = _ops.trunc
+where = _ops.where
+
+# --- along dims -----------------------------------------------------------------------
+
+bincount = _ops.bincount
+count_nonzero = _ops.count_nonzero
+cumprod = _ops.cumprod
+cumsum = _ops.cumsum
+diff = _ops.diff
+log_softmax = _ops.log_softmax
+logsumexp = _ops.logsumexp
+softmax = _ops.softmax
+topk = _ops.topk
+trace = _ops.trace
+
+# --- products -------------------------------------------------------------------------
+
+bmm = _ops.bmm
+dot = _ops.dot
+inner = _ops.inner
+kron = _ops.kron
+matmul = _ops.matmul
+mm = _ops.mm
+mv = _ops.mv
+outer = ger = _ops.outer
+vdot = _ops.vdot
+
+# --- shapes and elements --------------------------------------------------------------
+
+argwhere = _ops.argwhere
+atleast_1d = _ops.atleast_1d
+atleast_2d = _ops.atleast_2d
+atleast_3d = _ops.atleast_3d
+broadcast_to = _ops.broadcast_to
+chunk = _ops.chunk
+column_stack = _ops.column_stack
+dstack = _ops.dstack
+fliplr = _ops.fliplr
+flipud = _ops.flipud
+gather = _ops.METHODS["gather"]
+hstack = _ops.hstack
+index_select = _ops.index_select
+movedim = moveaxis = _ops.moveaxis
+permute = _ops.permute_dims
+ravel = _ops.ravel
+reshape = _ops.reshape
+split = _ops.METHODS["split"]
+t = _ops.METHODS["t"]
+tensor_split = _ops.tensor_split
+tile = _ops.tile
+transpose = swapaxes = swapdims = _ops.swapaxes
+unbind = _ops.unbind
+unflatten = _ops.unflatten
+unsqueeze = _ops.unsqueeze
+vstack = _ops.vstack

@@ -1,0 +1,3 @@
+"""``torch.autograd``: `dtensor.autograd`."""
+
+from dtensor.autograd import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``torch.autograd.function``: `dtensor.autograd.function`."""
+
+from dtensor.autograd.function import *  # noqa: F403

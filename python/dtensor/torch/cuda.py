@@ -1,0 +1,37 @@
+"""``torch.cuda`` of a machine without such devices."""
+
+__all__ = [
+    "device_count",
+    "empty_cache",
+    "is_available",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+]
+
+
+def is_available() -> bool:
+    """Return False: arrays are in the memory of the host."""
+    return False
+
+
+def is_initialized() -> bool:
+    """Return False."""
+    return False
+
+
+def device_count() -> int:
+    """Return 0."""
+    return 0
+
+
+def manual_seed(seed: int) -> None:
+    """Do nothing: there are no generators of devices."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Do nothing: there are no generators of devices."""
+
+
+def empty_cache() -> None:
+    """Do nothing: there is no memory of devices."""

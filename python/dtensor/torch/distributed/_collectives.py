@@ -1,0 +1,203 @@
+"""The collectives of ``torch.distributed``: each is a move of a DTensor."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C
+from dtensor.api import DTensor, distribute_tensor
+from dtensor.autograd import no_grad
+from dtensor.placement_types import Partial, Placement, Replicate, Shard
+from dtensor.torch.distributed._world import Group, mesh_of
+
+__all__ = [
+    "ReduceOp",
+    "Work",
+    "all_gather",
+    "all_gather_into_tensor",
+    "all_reduce",
+    "barrier",
+    "broadcast",
+    "reduce_scatter_tensor",
+]
+
+
+class ReduceOp:
+    """How addends are put together: what `Partial` takes."""
+
+    SUM = "sum"
+    AVG = "avg"
+    PRODUCT = "product"
+    MAX = "max"
+    MIN = "min"
+
+
+class Work:
+    """What a collective with ``async_op=True`` returns; it is done already."""
+
+    def wait(self, timeout: Any = None) -> bool:
+        """Return True."""
+        return True
+
+    def is_completed(self) -> bool:
+        """Return True."""
+        return True
+
+
+def _done(async_op: bool) -> Work | None:
+    return Work() if async_op else None
+
+
+def _moved(
+    tensor: Any, group: Group, source: Placement, target: Placement
+) -> _C.Tensor | None:
+    """Return this rank's part after a move; None on ranks that are not in the group."""
+    mesh = mesh_of(group)
+    if mesh.get_coordinate() is None:
+        return None
+    with no_grad():
+        x = DTensor.from_local(tensor, mesh, [source])
+        return x.redistribute(placements=[target]).to_local()
+
+
+def _write(tensor: Any, value: Any) -> None:
+    if value is not None:
+        with no_grad():
+            np.copyto(tensor, value)
+
+
+def all_reduce(
+    tensor: Any, op: str = ReduceOp.SUM, group: Group = None, async_op: bool = False
+) -> Work | None:
+    """Put the tensors of all ranks together, in place.
+
+    Collective over the group, as all functions here.
+
+    Parameters
+    ----------
+    tensor : Tensor or ndarray
+        Of the same shape on all ranks.
+    op : str
+        A member of `ReduceOp`.
+    group : optional
+        The ranks: what `new_group` or ``mesh.get_group()`` returns, or a mesh of one
+        dimension; default: all.
+    async_op : bool, default False
+        Whether to return a `Work`. It is done by then in any case.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, on all ranks.
+    """
+    _write(tensor, _moved(tensor, group, Partial(op), Replicate()))
+    return _done(async_op)
+
+
+def broadcast(
+    tensor: Any,
+    src: int | None = None,
+    group: Group = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
+    """Copy the tensor of one rank to all, in place.
+
+    Parameters
+    ----------
+    tensor, group, async_op
+        As of `all_reduce`.
+    src : int, optional
+        The rank, among all ranks.
+    group_src : int, optional
+        The rank, counted in the group; one of the two is needed.
+
+    Raises
+    ------
+    ValueError
+        If neither or both are given, or the rank is not in the group.
+    """
+    if (src is None) == (group_src is None):
+        raise ValueError("Must specify either src or group_src")
+    mesh = mesh_of(group)
+    if group_src is None:
+        group_src = mesh.mesh.tolist().index(src)
+    if mesh.get_coordinate() is not None:
+        with no_grad():
+            x = distribute_tensor(tensor, mesh, [Replicate()], src_data_rank=group_src)
+            _write(tensor, x.to_local())
+    return _done(async_op)
+
+
+def all_gather(
+    tensor_list: Sequence[Any],
+    tensor: Any,
+    group: Group = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Copy the tensors of all ranks into a list, one for each rank.
+
+    Parameters
+    ----------
+    tensor_list : sequence of Tensor or ndarray
+        What is written to: as many as there are ranks, of the shape of `tensor`.
+    tensor, group, async_op
+        As of `all_reduce`.
+    """
+    whole = _moved(np.expand_dims(tensor, 0), group, Shard(0), Replicate())
+    if whole is not None:
+        for out, part in zip(tensor_list, whole, strict=True):
+            _write(out, part)
+    return _done(async_op)
+
+
+def all_gather_into_tensor(
+    output_tensor: Any, input_tensor: Any, group: Group = None, async_op: bool = False
+) -> Work | None:
+    """Copy the tensors of all ranks into one: joined along the first dim, or stacked.
+
+    Parameters
+    ----------
+    output_tensor : Tensor or ndarray
+        What is written to.
+    input_tensor, group, async_op
+        As of `all_reduce`.
+    """
+    if np.ndim(output_tensor) > np.ndim(input_tensor):
+        input_tensor = np.expand_dims(input_tensor, 0)
+    _write(output_tensor, _moved(input_tensor, group, Shard(0), Replicate()))
+    return _done(async_op)
+
+
+def reduce_scatter_tensor(
+    output: Any,
+    input: Any,
+    op: str = ReduceOp.SUM,
+    group: Group = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Put the tensors of all ranks together, and give each rank one part of them.
+
+    Parameters
+    ----------
+    output : Tensor or ndarray
+        What is written to: this rank's part of the first dim.
+    input, op, group, async_op
+        As of `all_reduce`.
+    """
+    if np.ndim(input) > np.ndim(output):
+        output = np.expand_dims(output, 0)
+    _write(output, _moved(input, group, Partial(op), Shard(0)))
+    return _done(async_op)
+
+
+def barrier(
+    group: Group = None, async_op: bool = False, device_ids: Any = None
+) -> Work | None:
+    """Wait until all ranks of the group have come here."""
+    mesh = mesh_of(group)
+    world = _C.World.current()
+    if world is not None and mesh.get_coordinate() is not None:
+        world.agree(b"", "barrier", None, mesh)
+    return _done(async_op)

@@ -1,0 +1,6 @@
+"""``torch.distributed._composable``, the older place of what `dtensor.fsdp` has."""
+
+from dtensor.fsdp import fully_shard as fully_shard
+
+# isort: split
+from dtensor.torch.distributed._composable import fsdp as fsdp, replicate as replicate

@@ -1,0 +1,3 @@
+"""``torch.distributed._composable.fsdp``: `dtensor.fsdp`."""
+
+from dtensor.fsdp import *  # noqa: F403

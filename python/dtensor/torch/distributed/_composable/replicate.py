@@ -1,0 +1,3 @@
+"""``torch.distributed._composable.replicate``: data parallelism."""
+
+from dtensor.fsdp import replicate as replicate

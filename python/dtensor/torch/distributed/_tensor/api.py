@@ -1,0 +1,3 @@
+"""``torch.distributed._tensor.api``: `dtensor.torch.distributed.tensor.api`."""
+
+from dtensor.torch.distributed.tensor.api import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``torch.distributed._tensor.debug``: `dtensor.debug`."""
+
+from dtensor.debug import *  # noqa: F403

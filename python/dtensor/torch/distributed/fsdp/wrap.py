@@ -1,0 +1,7 @@
+"""``torch.distributed.fsdp.wrap``: which modules below are wrapped on their own."""
+
+from dtensor.fsdp import (
+    ModuleWrapPolicy as ModuleWrapPolicy,
+    size_based_auto_wrap_policy as size_based_auto_wrap_policy,
+    transformer_auto_wrap_policy as transformer_auto_wrap_policy,
+)

@@ -1,0 +1,13 @@
+"""``torch.distributed.tensor.parallel``: `dtensor.parallel`."""
+
+from dtensor.parallel import *  # noqa: F403
+from dtensor.parallel.loss import loss_parallel as loss_parallel
+
+# isort: split
+from dtensor.torch.distributed.tensor.parallel import (
+    api as api,
+    fsdp as fsdp,
+    loss as loss,
+    multihead_attention_tp as multihead_attention_tp,
+    style as style,
+)

@@ -1,0 +1,3 @@
+"""``torch.distributed.tensor.parallel.api``: `dtensor.parallel.api`."""
+
+from dtensor.parallel.api import *  # noqa: F403

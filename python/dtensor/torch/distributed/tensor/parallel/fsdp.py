@@ -1,0 +1,3 @@
+"""``torch.distributed.tensor.parallel.fsdp``: `dtensor.parallel.fsdp`."""
+
+from dtensor.parallel.fsdp import *  # noqa: F403

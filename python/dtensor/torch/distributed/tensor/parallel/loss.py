@@ -1,0 +1,3 @@
+"""``torch.distributed.tensor.parallel.loss``: `dtensor.parallel.loss`."""
+
+from dtensor.parallel.loss import *  # noqa: F403

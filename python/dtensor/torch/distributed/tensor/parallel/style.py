@@ -1,0 +1,3 @@
+"""``torch.distributed.tensor.parallel.style``: `dtensor.parallel.style`."""
+
+from dtensor.parallel.style import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``torch.distributed.tensor.placement_types``: `dtensor.placement_types`."""
+
+from dtensor.placement_types import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``torch.distributed.tensor.random``: `dtensor.random`."""
+
+from dtensor.random import *  # noqa: F403

@@ -1,0 +1,6 @@
+"""``torch.nn``: `dtensor.nn`."""
+
+from dtensor.nn import *  # noqa: F403
+
+# isort: split
+from dtensor.torch.nn import parameter as parameter

@@ -1,0 +1,3 @@
+"""``torch.nn.functional``: `dtensor.nn.functional`."""
+
+from dtensor.nn.functional import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``torch.nn.init``: `dtensor.nn.init`."""
+
+from dtensor.nn.init import *  # noqa: F403

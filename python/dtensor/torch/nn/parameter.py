@@ -1,0 +1,3 @@
+"""``torch.nn.parameter``: `dtensor.nn.parameter`."""
+
+from dtensor.nn.parameter import *  # noqa: F403

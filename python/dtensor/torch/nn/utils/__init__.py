@@ -1,0 +1,6 @@
+"""``torch.nn.utils``: `dtensor.nn.utils`."""
+
+from dtensor.nn.utils import *  # noqa: F403
+
+# isort: split
+from dtensor.torch.nn.utils import clip_grad as clip_grad

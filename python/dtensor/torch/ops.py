@@ -1,0 +1,190 @@
+"""``torch.ops``: names of operators, for `register_sharding` and `CommDebugMode`.
+
+`aten` has those operators of PyTorch's that are one operator here too, with tensors in
+the same order: ``aten._softmax.default``, ``aten.add.Tensor``. Several of its names may
+be one operator, as mm, bmm and matmul are: a rule that is registered is that of all.
+`c10d_functional` has the names that ``CommDebugMode.get_comm_counts()`` counts by.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from dtensor import experimental, ops
+from dtensor.experimental.register_sharding import Function
+from dtensor.ops.linear import linear
+
+__all__ = ["OpOverload", "aten", "c10d_functional", "register_sharding"]
+
+_ops: Any = ops  # some of its names are lost on type checkers, in a cycle of imports
+
+Arguments = Callable[..., tuple[Any, ...]]
+
+
+class OpOverload:
+    """An operator under PyTorch's name.
+
+    Parameters
+    ----------
+    name : str
+        PyTorch's.
+    operator : callable
+        Ours.
+    arguments : callable
+        Takes the arguments of ours, and returns those that PyTorch's has.
+    """
+
+    def __init__(
+        self, name: str, operator: Callable[..., Any], arguments: Arguments
+    ) -> None:
+        self.name = name
+        self.operator = operator
+        self.arguments = arguments
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='aten.{self.name}')>"
+
+
+def _given(*args: Any, **options: Any) -> tuple[Any, ...]:
+    return args
+
+
+def _softmax(x: Any, axis: int = -1, dtype: Any = None) -> tuple[Any, ...]:
+    return x, axis, False  # the last one: from half to float
+
+
+def _reduced(
+    x: Any, axis: Any = None, *args: Any, keepdims: bool = False, **options: Any
+) -> tuple[Any, ...]:
+    axes = list(range(x.ndim)) if axis is None else axis
+    return x, [axes] if isinstance(axes, int) else list(axes), keepdims
+
+
+def _clamped(x: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
+    return x, min, max
+
+
+# PyTorch's name -> our operator, and what makes PyTorch's arguments of ours
+_ATEN: dict[str, tuple[Callable[..., Any], Arguments]] = {
+    "_log_softmax.default": (_ops.log_softmax, _softmax),
+    "_softmax.default": (_ops.softmax, _softmax),
+    "amax.default": (_ops.amax, _reduced),
+    "amin.default": (_ops.amin, _reduced),
+    "bmm.default": (_ops.bmm, _given),
+    "diagonal.default": (_ops.diagonal, _given),
+    "flip.default": (_ops.flip, _given),
+    "linear.default": (linear, _given),
+    "matmul.default": (_ops.matmul, _given),
+    "mm.default": (_ops.mm, _given),
+    "mv.default": (_ops.mv, _given),
+    "permute.default": (_ops.permute_dims, _given),
+    "rms_norm.default": (_ops.rms_norm, _given),
+    "roll.default": (_ops.roll, _given),
+    "sum.dim_IntList": (_ops.sum, _reduced),
+    "topk.default": (_ops.topk, _given),
+    "transpose.int": (_ops.swapaxes, _given),
+    "tril.default": (_ops.tril, _given),
+    "triu.default": (_ops.triu, _given),
+    "unsqueeze.default": (_ops.unsqueeze, _given),
+}
+_UNARY = """
+    abs ceil cos elu exp expm1 floor gelu hardsigmoid hardswish log log10 log1p log2
+    mish neg reciprocal relu round rsqrt sigmoid sign silu sin softplus sqrt tan
+    tanh trunc
+"""
+_BINARY = {
+    "add": "add",
+    "bitwise_and": "bitwise_and",
+    "bitwise_or": "bitwise_or",
+    "div": "divide",
+    "eq": "equal",
+    "fmod": "fmod",
+    "ge": "greater_equal",
+    "gt": "greater",
+    "le": "less_equal",
+    "lt": "less",
+    "mul": "mul",
+    "ne": "not_equal",
+    "remainder": "remainder",
+    "sub": "subtract",
+}
+_ATEN |= {f"{name}.default": (getattr(_ops, name), _given) for name in _UNARY.split()}
+_ATEN |= {
+    f"{name}.{kind}": (getattr(_ops, ours), _given)
+    for name, ours in _BINARY.items()
+    for kind in ("Tensor", "Scalar")
+}
+_ATEN |= {
+    f"{name}.default": (getattr(_ops, name), _given)
+    for name in ("atan2", "maximum", "minimum", "logical_and", "logical_or")
+}
+
+
+class _Namespace:
+    """Names behind a point, and a sentence for those that are not there."""
+
+    def __init__(self, name: str, members: dict[str, Any]) -> None:
+        self._name = name
+        self.__dict__.update(members)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"{self._name}.{name} is no single operator of dtensor; "
+            f"{self._name} has {', '.join(self)}"
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(name for name in self.__dict__ if name != "_name"))
+
+
+def _packets() -> dict[str, _Namespace]:
+    packets: dict[str, dict[str, OpOverload]] = {}
+    for name, row in _ATEN.items():
+        packet, _, kind = name.partition(".")
+        packets.setdefault(packet, {})[kind] = OpOverload(name, *row)
+    return {
+        name: _Namespace(f"torch.ops.aten.{name}", kinds)
+        for name, kinds in packets.items()
+    }
+
+
+aten = _Namespace("torch.ops.aten", _packets())
+
+c10d_functional = SimpleNamespace(
+    all_gather_into_tensor="all_gather",
+    all_reduce="all_reduce",
+    all_to_all_single="all_to_all",
+    broadcast="broadcast",
+    reduce_scatter_tensor="reduce_scatter",
+)
+_c10d_functional = c10d_functional
+
+
+def register_sharding(op: Any) -> Callable[[Function], Function]:
+    """Replace the rule of an operator by a list of acceptable shardings.
+
+    Parameters
+    ----------
+    op : OpOverload, or what `dtensor.experimental.register_sharding` takes, or a list
+        A function for ``aten.X`` gets the arguments that PyTorch's operator has.
+
+    Returns
+    -------
+    callable
+        A decorator: see `dtensor.experimental.register_sharding`.
+    """
+    each: Sequence[Any] = op if isinstance(op, list) else [op]
+
+    def register(function: Function) -> Function:
+        for one in each:
+            if isinstance(one, OpOverload):
+                experimental.register_sharding(one.operator)(_translated(one, function))
+            else:
+                experimental.register_sharding(one)(function)
+        return function
+
+    return register
+
+
+def _translated(op: OpOverload, function: Function) -> Function:
+    return lambda *args, **kwargs: function(*op.arguments(*args, **kwargs))

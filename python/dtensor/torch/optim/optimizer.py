@@ -1,0 +1,3 @@
+"""``torch.optim.optimizer``: `dtensor.optim.optimizer`."""
+
+from dtensor.optim.optimizer import *  # noqa: F403

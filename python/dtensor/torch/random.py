@@ -1,0 +1,3 @@
+"""``torch.random``: `dtensor.random`."""
+
+from dtensor.random import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``torch.utils``: checkpoints of activations, data."""
+
+from dtensor.torch.utils import checkpoint as checkpoint, data as data

@@ -1,0 +1,8 @@
+"""``torch.utils.data``: `dtensor.utils.data`."""
+
+from dtensor.torch.utils.data import (
+    dataset as dataset,
+    distributed as distributed,
+    sampler as sampler,
+)
+from dtensor.utils.data import *  # noqa: F403

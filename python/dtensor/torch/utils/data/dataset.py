@@ -1,0 +1,3 @@
+"""``torch.utils.data.dataset``: `dtensor.utils.data.dataset`."""
+
+from dtensor.utils.data.dataset import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``torch.utils.data.sampler``: `dtensor.utils.data.sampler`."""
+
+from dtensor.utils.data.sampler import *  # noqa: F403
