@@ -1,0 +1,142 @@
+"""fully_shard on meshes of two dims, beside tensor parallelism, and as a wrapper."""
+
+import numpy as np
+import pytest
+from fsdp_models import Net, X, Y, check, loss_of, part, reference, sharded, train
+from meshes import line
+
+import dtensor
+from dtensor import (
+    DTensor,
+    Replicate,
+    Shard,
+    distribute_tensor,
+    init_device_mesh,
+    nn,
+)
+from dtensor.debug import CommDebugMode
+from dtensor.fsdp import (
+    FullyShardedDataParallel,
+    ModuleWrapPolicy,
+    ShardingStrategy,
+    fully_shard,
+)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (1, 2), (4, 1), (2, 3)])
+def test_hybrid_meshes_shard_within_and_replicate_between(shape):
+    expected = reference()
+
+    def body():
+        mesh = init_device_mesh("cpu", shape, mesh_dim_names=("replicate", "shard"))
+        model = sharded(mesh)
+        assert model.first.weight.placements == (Replicate(), Shard(0))
+        check(model, train(model, mesh), expected)
+        model.set_requires_all_reduce(False)
+        model.zero_grad()
+        x, y = part(mesh, X), part(mesh, Y)
+        with CommDebugMode() as mode:
+            loss_of(model, x, y).backward()
+        assert "all_reduce" not in mode.get_comm_counts()
+        assert all(p.grad is None for p in model.parameters())
+        model.set_requires_all_reduce(True)
+        loss_of(model, x, y).backward()
+        twice = [np.array(p.grad.full_tensor()) for p in model.parameters()]
+        model.zero_grad()
+        loss_of(model, x, y).backward()
+        for p, g in zip(model.parameters(), twice, strict=True):
+            np.testing.assert_allclose(2 * p.grad.full_tensor(), g, rtol=1e-11)
+
+    dtensor.testing.run_ranks(int(np.prod(shape)), body)
+
+
+def test_an_int_keeps_parameters_spread_over_fewer_ranks():
+    expected = reference()
+
+    def body():
+        model = sharded(line(), reshard_after_forward=2)
+        check(model, train(model, line()), expected)
+        loss_of(model, part(line(), X), part(line(), Y))
+        held = model.first._fsdp_state.group.parameters[0].held
+        assert held.device_mesh.shape == (2, 2)
+        assert held.placements == (Replicate(), Shard(0))
+        with pytest.raises(ValueError, match="must be a factor"):
+            fully_shard(Net(), mesh=line(), reshard_after_forward=3)
+
+    dtensor.testing.run_ranks(4, body)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 1)])
+def test_tensor_parallel_parameters_are_cut_a_second_time(shape):
+    expected = reference()
+
+    def body():
+        mesh = init_device_mesh("cpu", shape, mesh_dim_names=("dp", "tp"))
+        model = Net()
+        first, second = model.first, model.second
+        tp = mesh["tp"]
+        for module, place in ((first, Shard(0)), (second, Shard(1))):
+            module.weight = nn.Parameter(
+                distribute_tensor(module.weight.detach(), tp, [place])
+            )
+            bias = Shard(0) if place.dim == 0 else Replicate()
+            module.bias = nn.Parameter(
+                distribute_tensor(module.bias.detach(), tp, [bias])
+            )
+            module.register_forward_pre_hook(lambda m, args: (replicated(args[0], tp),))
+            module.register_forward_hook(lambda m, args, out: out.full_tensor())
+            fully_shard(module, mesh=mesh["dp"])
+        fully_shard(model, mesh=mesh["dp"])
+        assert first.weight.device_mesh == mesh
+        assert first.weight.placements[1] == Shard(0)
+        if shape[1] > 1:
+            assert dict(first.weight.layout.shard_order)[0] == (1, 0)
+        dp = mesh["dp"]
+        losses = train(model, dp)
+        check(model, losses, expected)
+
+    dtensor.testing.run_ranks(int(np.prod(shape)), body)
+
+
+@pytest.mark.parametrize("strategy", list(ShardingStrategy)[:3])
+def test_the_wrapper_trains_as_one_process(ranks, strategy):
+    expected = reference()
+
+    def body():
+        model = FullyShardedDataParallel(
+            Net(),
+            device_mesh=line(),
+            sharding_strategy=strategy,
+            auto_wrap_policy=ModuleWrapPolicy([nn.Linear]),
+        )
+        check(model, train(model, line()), expected)
+        with model.no_sync():
+            loss_of(model, part(line(), X), part(line(), Y)).backward()
+        with FullyShardedDataParallel.summon_full_params(model):
+            assert np.array_equal(model.first.weight.shape, (7, 5))
+            with dtensor.no_grad():
+                model.first.weight[...] = 3.0
+        assert np.array_equal(model.first.weight.full_tensor(), np.full((7, 5), 3.0))
+
+    ranks(body)
+
+
+def test_bad_input_is_refused_before_anything_changes(ranks):
+    def body():
+        mesh = line()
+        with pytest.raises(ValueError, match="do not implement forward"):
+            fully_shard(nn.ModuleList([nn.Linear(2, 2)]), mesh=mesh)
+        with pytest.raises(ValueError, match="must return a Shard"):
+            fully_shard(Net(), mesh=mesh, shard_placement_fn=lambda p: Replicate())
+        model = fully_shard(Net(), mesh=mesh)
+        with pytest.raises(AssertionError, match="only be applied to a module once"):
+            fully_shard(model, mesh=mesh)
+        cube = init_device_mesh("cpu", (1, 1, mesh.size()))
+        with pytest.raises(ValueError, match="1D or 2D DeviceMesh"):
+            fully_shard(Net(), mesh=cube)
+
+    ranks(body)
+
+
+def replicated(x, mesh):
+    return x if isinstance(x, DTensor) else DTensor.from_local(x, mesh, [Replicate()])
