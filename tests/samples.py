@@ -6,6 +6,7 @@ import samples_nn
 import samples_program
 import samples_reduce
 import samples_shape
+import samples_training
 import samples_ufunc
 from rows import Sample
 
@@ -16,6 +17,7 @@ FAMILIES: dict[str, list[Sample]] = {
     "index": samples_index.ROWS,
     "linalg": samples_linalg.ROWS,
     "nn": samples_nn.ROWS,
+    "training": samples_training.ROWS,
     "program": samples_program.ROWS,
 }
 

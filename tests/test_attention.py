@@ -206,6 +206,30 @@ def test_cut_groups_send_nothing_and_shared_keys_have_a_sum_for_gradient(ranks):
     ranks(body)
 
 
+def test_queries_that_are_cut_send_nothing_unless_they_are_causal(ranks):
+    q, k, v, m = arrays((2, 9, 3), (2, 5, 3), (2, 5, 3), (9, 5))
+
+    def body():
+        x = distribute_tensor(q, line(), [S1]).requires_grad_(True)
+        y, z = (
+            distribute_tensor(w, line(), [R], src_data_rank=None).requires_grad_(True)
+            for w in (k, v)
+        )
+        with strict(), CommDebugMode() as comm:
+            out = attention(x, y, z, m)
+        assert comm.get_total_counts() == 0 and list(out.placements) == [S1]
+        np.testing.assert_allclose(whole(out), attended(q, k, v, m), 1e-12, 1e-12)
+        with CommDebugMode() as comm:
+            out.backward(out.detach())
+        assert set(comm.get_comm_counts()) <= {"all_reduce"}
+        assert x.grad.layout == x.layout and y.grad.layout == y.layout
+        causal = attention(x, y, z, is_causal=True)
+        expected = attended(q, k, v, is_causal=True)
+        np.testing.assert_allclose(whole(causal), expected, 1e-12, 1e-12)
+
+    ranks(body)
+
+
 def test_keys_that_are_cut_are_gathered(ranks):
     q, k, v = arrays((2, 4, 3), (2, 5, 3), (2, 5, 3))
 

@@ -280,3 +280,14 @@ def test_a_step_is_not_recorded_and_counts_as_a_write():
     assert x.is_leaf and x.grad_fn is None and float(x) == 2.5
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("kind", [SGD, AdamW])
+def test_parameters_without_data_are_stepped_as_well(kind):
+    p = dtensor.nn.Linear(10**5, 10**5, bias=False, device="meta").weight
+    optimizer = kind([p], lr=0.1, **({"momentum": 0.9} if kind is SGD else {}))
+    p.grad = p.detach()
+    optimizer.step()
+    optimizer.step()
+    kept = [x for name, x in optimizer.state[p].items() if name != "step"]
+    assert kept and all(x.device == "meta" and x.shape == p.shape for x in kept)

@@ -77,12 +77,64 @@ zeros_like(PyArrayObject *model, bool wide)
     return array;
 }
 
+/* Whether an array has such rows and columns (`spread`: or one for all), and leading
+ * dims that divide those of q. */
+static bool
+goes_with(PyArrayObject *array, PyArrayObject *q, npy_intp rows, npy_intp columns,
+          bool spread)
+{
+    int ndim = PyArray_NDIM(array), more = PyArray_NDIM(q) - ndim;
+    if (ndim < 2 || more < 0)
+        return false;
+    npy_intp n = PyArray_DIM(array, ndim - 2), m = PyArray_DIM(array, ndim - 1);
+    bool fits =
+        (n == rows || (spread && n == 1)) && (m == columns || (spread && m == 1));
+    for (int d = 0; fits && d < ndim - 2; d++) {
+        npy_intp length = PyArray_DIM(array, d), whole = PyArray_DIM(q, d + more);
+        fits = length == whole || (length > 0 && whole % length == 0);
+    }
+    return fits;
+}
+
 /* --- the arguments --- */
 
 typedef struct {
     PyArrayObject *q, *k, *v, *mask, *out, *logsumexp, *grad, *grad_sum;
     PyArrayObject *dq, *dk, *dv, *dmask;
 } arrays;
+
+static bool
+is_row_of(PyArrayObject *sums, PyArrayObject *q)
+{
+    int ndim = PyArray_NDIM(q) - 1;
+    return sums == NULL ||
+           (PyArray_NDIM(sums) == ndim &&
+            PyArray_CompareLists(PyArray_DIMS(sums), PyArray_DIMS(q), ndim));
+}
+
+/* A rule that is wrong must not end in other memory: -1 with an exception. */
+static int
+check(const arrays *x, bool gradient)
+{
+    bool fits =
+        PyArray_NDIM(x->q) >= 2 && PyArray_NDIM(x->k) >= 2 && PyArray_NDIM(x->v) >= 2;
+    if (fits) {
+        int last = PyArray_NDIM(x->q) - 1;
+        npy_intp queries = PyArray_DIM(x->q, last - 1), width = PyArray_DIM(x->q, last);
+        npy_intp keys = PyArray_DIM(x->k, PyArray_NDIM(x->k) - 2);
+        npy_intp depth = PyArray_DIM(x->v, PyArray_NDIM(x->v) - 1);
+        fits = goes_with(x->k, x->q, keys, width, false) &&
+               goes_with(x->v, x->q, keys, depth, false) &&
+               (x->mask == NULL || goes_with(x->mask, x->q, queries, keys, true)) &&
+               (!gradient ||
+                (goes_with(x->out, x->q, queries, depth, false) &&
+                 goes_with(x->grad, x->q, queries, depth, false) &&
+                 is_row_of(x->logsumexp, x->q) && is_row_of(x->grad_sum, x->q)));
+    }
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "attention: arrays that do not go together");
+    return fits ? 0 : -1;
+}
 
 static dt_attention
 attention_of(const arrays *x, bool wide, bool causal, double scale)
@@ -149,6 +201,8 @@ forward(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wid
                 .k = given[1].array,
                 .v = given[2].array,
                 .mask = given[3].array};
+    if (check(&x, false) < 0)
+        return NULL;
     dt_attention a = attention_of(&x, wide, given[4].integer != 0, given[5].number);
     x.out = array_like(x.q, a.depth, wide);
     x.logsumexp = ext_kernel_array(PyArray_NDIM(x.q) - 1, PyArray_DIMS(x.q), wide);
@@ -173,8 +227,10 @@ backward(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wi
                 .mask = given[5].array,
                 .out = given[6].array,
                 .logsumexp = given[7].array};
+    if (check(&x, true) < 0)
+        return NULL;
     dt_attention a = attention_of(&x, wide, given[8].integer != 0, given[9].number);
-    bool mask_too = given[10].integer != 0;
+    bool mask_too = given[10].integer != 0 && x.mask != NULL;
     x.dq = array_like(x.q, a.width, wide);
     x.dk = zeros_like(x.k, wide);
     x.dv = zeros_like(x.v, wide);

@@ -14,12 +14,31 @@ table_of(const ext_argument *ranges, npy_intp columns, bool wide)
                       .range_count = PyArray_DIM(ranges->array, 0)};
 }
 
+/* Whether a part of so many rows has these ranges: a rule that is wrong must not end in
+ * other memory. -1 with an exception. */
+static int
+check(bool fits, PyArrayObject *ranges, int64_t rows)
+{
+    const int64_t *pairs = PyArray_DATA(ranges);
+    fits = fits && PyArray_NDIM(ranges) == 2 && PyArray_DIM(ranges, 1) == 2;
+    for (npy_intp k = 0; fits && k < PyArray_DIM(ranges, 0); k++) {
+        rows -= pairs[2 * k + 1];
+        fits = pairs[2 * k + 1] >= 0 && rows >= 0;
+    }
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "embedding: arrays that do not go together");
+    return fits ? 0 : -1;
+}
+
 /* embedding(part, index, ranges, length): IndexError for numbers beyond the table. */
 static PyObject *
 take(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wide)
 {
     PyArrayObject *part = given[0].array, *index = given[1].array;
     int ndim = PyArray_NDIM(index);
+    bool fits = PyArray_NDIM(part) == 2 && ndim < NPY_MAXDIMS;
+    if (check(fits, given[2].array, fits ? PyArray_DIM(part, 0) : 0) < 0)
+        return NULL;
     npy_intp shape[NPY_MAXDIMS + 1];
     memcpy(shape, PyArray_DIMS(index), (size_t)ndim * sizeof *shape);
     shape[ndim] = PyArray_DIM(part, 1);
@@ -43,7 +62,12 @@ static PyObject *
 add(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wide)
 {
     PyArrayObject *grad = given[0].array, *index = given[1].array;
-    npy_intp shape[] = {given[3].integer, PyArray_DIM(grad, PyArray_NDIM(grad) - 1)};
+    int last = PyArray_NDIM(grad) - 1;
+    npy_intp shape[] = {given[3].integer, last < 0 ? 0 : PyArray_DIM(grad, last)};
+    bool fits = last == PyArray_NDIM(index) && shape[0] >= 0 &&
+                PyArray_CompareLists(PyArray_DIMS(grad), PyArray_DIMS(index), last);
+    if (check(fits, given[2].array, shape[0]) < 0)
+        return NULL;
     PyArrayObject *part = ext_kernel_array(2, shape, wide);
     if (part == NULL)
         return NULL;

@@ -33,19 +33,16 @@ attend_block(REAL *c, int64_t pitch, const REAL *a, int64_t row, int64_t column,
              const REAL *b, int64_t k, bool add)
 {
     vec sum[MR][2];
-#pragma GCC unroll 12
     for (int i = 0; i < MR; i++)
         sum[i][0] = sum[i][1] = v_splat(0);
     for (int64_t p = 0; p < k; p++) {
         vec left = v_load(b + p * NR), right = v_load(b + p * NR + LANES);
-#pragma GCC unroll 12
         for (int i = 0; i < MR; i++) {
             vec x = v_splat(a[i * row + p * column]);
             sum[i][0] = V_FMA(x, left, sum[i][0]);
             sum[i][1] = V_FMA(x, right, sum[i][1]);
         }
     }
-#pragma GCC unroll 12
     for (int i = 0; i < MR; i++) {
         REAL *to = c + i * pitch;
         if (add) {

@@ -11,8 +11,8 @@ typedef struct {
     grad_loop *backward[DT_LOSS_COUNT];
 } loops;
 
-/* Sums of so many numbers are made in REAL, and these added up in double. */
-enum { BLOCK = 4096 };
+/* Sums of so many numbers are made in REAL, and these added up in long double. */
+enum { BLOCK = 512 };
 
 #define LOOPS "kernels/loss_loops.h"
 #include "kernels/levels.h"

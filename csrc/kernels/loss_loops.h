@@ -60,7 +60,7 @@ entropy(vec t)
     {                                                                                  \
         REAL p = (REAL)number;                                                         \
         const REAL *in = from, *aim = target;                                          \
-        double total = 0;                                                              \
+        long double total = 0;                                                         \
         (void)p;                                                                       \
         for (int64_t at = 0; at < count; at += BLOCK) {                                \
             int64_t end = count < at + BLOCK ? count : at + BLOCK;                     \
@@ -69,9 +69,9 @@ entropy(vec t)
                 vec x = v_get(in + i, end - i), t = v_get(aim + i, end - i);           \
                 sum += v_part(value, end - i);                                         \
             }                                                                          \
-            total += (double)v_sum(sum);                                               \
+            total += (long double)v_sum(sum);                                          \
         }                                                                              \
-        return total;                                                                  \
+        return (double)total;                                                          \
     }                                                                                  \
                                                                                        \
     TARGET static void K(name##_backward)(                                             \

@@ -8,8 +8,10 @@ typedef struct {
                      const dt_norm *norm);
 } loops;
 
-/* Sums of so many numbers are made in REAL, and these added up in double. */
-enum { BLOCK = 4096 };
+/* Sums of so many numbers are made in REAL, and these added up in long double. */
+enum { BLOCK = 512 };
+/* Rows that are looked at together. */
+enum { BLOCK_ROWS = 8 };
 
 static inline int64_t
 least(int64_t a, int64_t b)

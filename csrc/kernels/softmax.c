@@ -7,6 +7,9 @@ typedef struct {
     row_loop *run[DT_ROW_KERNEL_COUNT];
 } loops;
 
+/* Sums of so many numbers are made in REAL, and these added up in long double. */
+enum { BLOCK = 1024 };
+
 #define LOOPS "kernels/softmax_loops.h"
 #include "kernels/levels.h"
 

@@ -1,5 +1,6 @@
 /* softmax_loops.h: what softmax.c compiles for each instruction set (levels.h). */
 #define row_max K(row_max)
+#define addend K(addend)
 #define row_total K(row_total)
 #define row_sum K(row_sum)
 #define row_dot K(row_dot)
@@ -25,37 +26,50 @@ row_max(const REAL *x, int64_t length)
     return v_max_of(V_MAX(a, b));
 }
 
-/* The sum of e^(x - top); the addends are kept in `out` unless that is NULL. Beyond the
- * end of a row x is -infinity, and adds nothing. */
+/* The sum of `value`, made of the numbers from i on of which `left` are of the block.
+ */
+#define SUM_ROW(total, value)                                                          \
+    long double total = 0;                                                             \
+    for (int64_t at = 0; at < length; at += BLOCK) {                                   \
+        int64_t end = length < at + BLOCK ? length : at + BLOCK;                       \
+        vec sum = v_splat(0);                                                          \
+        for (int64_t i = at; i < end; i += LANES) {                                    \
+            int64_t left = end - i;                                                    \
+            sum += value;                                                              \
+        }                                                                              \
+        total += (long double)v_sum(sum);                                              \
+    }
+
+/* e^(x - top), kept in `out` unless that is NULL. Beyond the end of a row x is
+ * -infinity, and adds nothing. */
+V_INLINE vec
+addend(REAL *out, const REAL *x, REAL top, int64_t i, int64_t left)
+{
+    vec e = v_exp(v_get_or(x + i, left, (REAL)-INFINITY) - top);
+    if (out != NULL)
+        v_put(out + i, e, left);
+    return e;
+}
+
 V_INLINE REAL
 row_total(REAL *out, const REAL *x, REAL top, int64_t length)
 {
-    vec sum = v_splat(0);
-    for (int64_t i = 0; i < length; i += LANES) {
-        vec e = v_exp(v_get_or(x + i, length - i, (REAL)-INFINITY) - top);
-        if (out != NULL)
-            v_put(out + i, e, length - i);
-        sum += e;
-    }
-    return v_sum(sum);
+    SUM_ROW(total, addend(out, x, top, i, left));
+    return (REAL)total;
 }
 
 V_INLINE REAL
 row_sum(const REAL *g, int64_t length)
 {
-    vec sum = v_splat(0);
-    for (int64_t i = 0; i < length; i += LANES)
-        sum += v_get(g + i, length - i);
-    return v_sum(sum);
+    SUM_ROW(total, v_get(g + i, left));
+    return (REAL)total;
 }
 
 V_INLINE REAL
 row_dot(const REAL *g, const REAL *y, int64_t length)
 {
-    vec sum = v_splat(0);
-    for (int64_t i = 0; i < length; i += LANES)
-        sum = V_FMA(v_get(g + i, length - i), v_get(y + i, length - i), sum);
-    return v_sum(sum);
+    SUM_ROW(total, v_get(g + i, left) * v_get(y + i, left));
+    return (REAL)total;
 }
 
 /* --- a row of a row --- */
@@ -170,6 +184,7 @@ static const loops K(TABLE) = {{
 }};
 
 #undef row_max
+#undef addend
 #undef row_total
 #undef row_sum
 #undef row_dot
@@ -177,6 +192,7 @@ static const loops K(TABLE) = {{
 #undef log_softmax_row
 #undef softmax_grad
 #undef log_softmax_grad
+#undef SUM_ROW
 #undef ROWS
 #undef SECOND
 #undef THIRD

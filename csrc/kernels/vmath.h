@@ -7,7 +7,7 @@
  * Error in units of the last place, as tests/kernels/test_vmath.c holds it:
  *
  *     v_exp 1.1   v_log 1   v_log1p 1.5   v_expm1 2.5   v_tanh 3   v_sigmoid 3
- *     v_erf 3     v_normal 16
+ *     v_erf 3     v_normal 20
  *
  * All give what C's functions give for infinities, NaN and subnormal numbers; but
  * v_sigmoid gives 0 for a subnormal one, v_expm1 takes x up to 88 (709) and gives 0 for

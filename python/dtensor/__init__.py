@@ -48,7 +48,7 @@ from dtensor.autograd import (
 )
 
 # isort: split
-from dtensor import nn
+from dtensor import nn, optim
 from dtensor._device import device
 from dtensor._module import distribute_module
 
@@ -84,6 +84,7 @@ __all__ = [
     "nn",
     "no_grad",
     "ones",
+    "optim",
     "rand",
     "randn",
     "random",

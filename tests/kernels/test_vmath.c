@@ -45,7 +45,7 @@ static const struct {
     [LOG] = {"log", logl, 0, 1e30, 0, 1e300, 1},
     [LOG1P] = {"log1p", log1pl, 0, 1, 0, 1, 1.5},
     [ERF] = {"erf", erfl, -6, 6, -8, 8, 3},
-    [NORMAL] = {"normal", normall, -5, 12, -5, 12, 16},
+    [NORMAL] = {"normal", normall, -5, 12, -5, 12, 20},
 };
 
 /* The error of a result, in units of the last place of the exact one. */

@@ -33,7 +33,7 @@ def _sigmoid(x: Array) -> Array:
 
 
 def _softplus(x: Array) -> Array:
-    return np.asarray(np.logaddexp(x, x.dtype.type(0)))
+    return np.asarray(np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))))
 
 
 def _normal(x: Array) -> Array:

@@ -147,6 +147,8 @@ def convolve_input(grad: Array, weight: Array, shape: Ints, steps: Steps) -> Arr
 def convolve_weight(grad: Array, x: Array, shape: Ints, steps: Steps) -> Array:
     """Return the gradient of weights of this shape."""
     kernel, groups = shape[2:], _groups(x.shape[1], shape)
+    if grad.shape[2:] != places_of(x.shape[2:], kernel, steps):
+        raise ValueError(f"no gradient of a convolution has shape {grad.shape}")
     out = np.zeros(shape, grad.dtype)
     if not groups or not grad.size or not out.size:
         return out

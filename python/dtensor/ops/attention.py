@@ -1,7 +1,8 @@
 """Attention: softmax(scale q k^T + mask) v, head by head.
 
 The kernels (csrc/kernels/attention.h) never hold all scores; the gradient makes them
-again. Any leading dim (batch, heads) may be cut, and then the same of all operands.
+again. Any leading dim (batch, heads) may be cut, and then the same of all operands;
+or the queries, unless they are causal.
 """
 
 import math
@@ -85,13 +86,23 @@ def _check_heads(q: Operand, k: Operand, v: Operand) -> None:
 
 
 class _Terms:
-    """Words of the operands' dims: leading ones, then queries, keys and columns."""
+    """Words of the operands' dims: leading ones, then queries, keys and columns.
+
+    Queries do without each other; but a causal one must know where it stands.
+    """
 
     def __init__(
-        self, q: Operand, k: Operand, v: Operand, mask: Operand | None, gqa: bool
+        self,
+        q: Operand,
+        k: Operand,
+        v: Operand,
+        mask: Operand | None,
+        gqa: bool,
+        causal: bool,
     ) -> None:
         lead = q.ndim - 2
-        names = letters(lead + 5, whole=range(lead, lead + 4))
+        whole = range(lead if causal else lead + 1, lead + 4)
+        names = letters(lead + 5, whole=whole)
         self.shape, self.names = q.shape[:lead], names[:lead]
         queries, keys, width, depth, rest = names[lead:]
         self.lengths = {}
@@ -192,7 +203,7 @@ def _attention(
     _check(query, key, value, attn_mask)
     if attn_mask is not None and attn_mask.ndim < 2:
         return _with_flat_mask
-    words = _Terms(query, key, value, attn_mask, enable_gqa)
+    words = _Terms(query, key, value, attn_mask, enable_gqa, is_causal)
     operands = [words.q, words.k, words.v, *words.mask]
     dtypes = [query.dtype, _sum_dtype(query)]
     width = _scale_of(scale, query.shape[-1])
@@ -231,7 +242,7 @@ def _attention_backward(
     mask_too: bool,
 ) -> Answer:
     """Return the gradients of query, key and value, and of the mask if it has one."""
-    words = _Terms(query, key, value, attn_mask, enable_gqa)
+    words = _Terms(query, key, value, attn_mask, enable_gqa, is_causal)
     inputs = [words.q, words.k, words.v, *words.mask]
     operands = [words.out, words.sum, *inputs, words.out, words.sum]
     results = inputs if mask_too else inputs[:3]
@@ -326,7 +337,7 @@ def scaled_dot_product_attention(
     """Return ``softmax(scale * query @ key.mT + mask) @ value``.
 
     Each leading dim may be cut on some mesh dim, of all operands alike: nothing is sent
-    then. Other dims are whole while it computes.
+    then. So may the queries, unless `is_causal`. Other dims are whole meanwhile.
 
     Parameters
     ----------

@@ -121,6 +121,7 @@ def class_loss(
     text = rule(
         [names, rows, *_terms(rows, weight, lse, total)],
         [rows if reduction == "none" else []],
+        "0" if lse is None else None,
     )
     return text, call(kernel, *arguments, *options), dtype
 

@@ -31,7 +31,7 @@ class AdamSettings(NamedTuple):
 
 
 class SGDSettings(NamedTuple):
-    """What `dtensor.optim.SGD` is told; at `first` the velocities are still to be set."""
+    """What `dtensor.optim.SGD` is told; at `first` velocities are still to be set."""
 
     lr: float
     momentum: float

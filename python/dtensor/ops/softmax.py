@@ -17,6 +17,7 @@ from dtensor.ops._composite import as_dtype, composite, settled
 from dtensor.ops._kernel import inexact, kernel_for
 from dtensor.ops._operator import Operand, call, letters, method, operator
 from dtensor.ops._words import Answer, rule
+from dtensor.ops.fallback import on_mesh
 from dtensor.ops.reduce import max as max_, sum as sum_
 
 __all__ = ["log_softmax", "softmax", "softmin"]
@@ -31,18 +32,16 @@ def is_cut(x: Any, axis: int) -> bool:
     """Return whether numbers for each row are exchanged for less than the rows.
 
     They are all-reduced twice: that moves as much as four numbers of each row. Else the
-    rows are made whole, by an exchange of what a rank holds of them.
+    rows are made whole, by an exchange of what a rank holds of them. Where one rank has
+    them nothing moves, and the result keeps the layout.
     """
     layout = x.layout if isinstance(x, Operand | _C.DTensor) else None
     if layout is None:
         return False
     lengths = zip(layout.placements, layout.mesh.shape, strict=True)
-    ranks = math.prod(n for p, n in lengths if _cuts(p, axis))
-    return ranks > 1 and bool(x.shape[axis] > 4 * ranks)
-
-
-def _cuts(placement: _C.Placement, axis: int) -> bool:
-    return getattr(placement, "dim", None) == axis
+    cuts = [n for p, n in lengths if getattr(p, "dim", None) == axis]
+    ranks = math.prod(cuts)
+    return bool(cuts) and (ranks == 1 or bool(x.shape[axis] > 4 * ranks))
 
 
 def along(
@@ -112,7 +111,8 @@ def cut_logsumexp(x: Any, axis: int) -> Any:
 @operator
 def row_dot(grad: Operand, y: Operand, axis: int) -> Answer:
     """Return the sum of grad * conj(y) along an axis."""
-    return along("row_dot", _rows.row_dot, [grad, y], [], axis, reduces=True)
+    rows = [grad, y]
+    return along("row_dot", _rows.row_dot, rows, [], axis, reduces=True, partial="each")
 
 
 @operator
@@ -210,13 +210,13 @@ def log_softmax_backward(grad: Operand, y: Operand, axis: int) -> Either:
 
 
 def _softmax_backward_cut(grad: Any, y: Any, axis: int) -> Any:
-    grad = settled("softmax_backward", grad)
+    grad = settled("softmax_backward", on_mesh(grad, y.device_mesh))
     dot = settled("softmax_backward", row_dot(grad, y, axis))
     return softmax_backward_given(grad, y, dot, axis)
 
 
 def _log_softmax_backward_cut(grad: Any, y: Any, axis: int) -> Any:
-    grad = settled("log_softmax_backward", grad)
+    grad = settled("log_softmax_backward", on_mesh(grad, y.device_mesh))
     total = settled("log_softmax_backward", sum_(grad, axis))
     return log_softmax_backward_given(grad, y, total, axis)
 

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from dtensor._C import tensor
-from dtensor.ops.create_like import zeros_like
 from dtensor.ops.optim_step import AdamSettings, adam_steps
-from dtensor.optim.optimizer import (
-    Optimizer,
+from dtensor.optim._params import (
     check_flags,
     check_settings,
     evaluate,
     with_gradients,
+    zeros_beside,
 )
+from dtensor.optim.optimizer import Optimizer
 
 __all__ = ["Adam", "AdamW"]
 
@@ -118,10 +118,10 @@ class Adam(Optimizer):
         state: dict[str, Any] = self.state[param]
         if not state:
             state["step"] = tensor(np.zeros((), np.float32))
-            state["exp_avg"] = zeros_like(param.detach())
-            state["exp_avg_sq"] = zeros_like(param.detach())
+            state["exp_avg"] = zeros_beside(param)
+            state["exp_avg_sq"] = zeros_beside(param)
         if amsgrad and "max_exp_avg_sq" not in state:
-            state["max_exp_avg_sq"] = zeros_like(param.detach())
+            state["max_exp_avg_sq"] = zeros_beside(param)
         return state
 
 

@@ -1,15 +1,20 @@
 """What all optimizers have in common: groups of parameters, and their state."""
 
-import functools
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dtensor import _C
-from dtensor._C import DTensor, Tensor
-from dtensor.autograd.grad_mode import enable_grad, no_grad
+from dtensor._C import Tensor
+from dtensor.autograd.grad_mode import no_grad
 from dtensor.nn._hooks import RemovableHandle, register
+from dtensor.optim._params import (
+    check_param,
+    cleared,
+    fitted,
+    hooked,
+    named,
+)
 
 __all__ = ["Optimizer", "required"]
 
@@ -88,7 +93,7 @@ class Optimizer:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "step" in cls.__dict__:
-            cls.step = _hooked(cls.__dict__["step"])  # type: ignore[method-assign]
+            cls.step = hooked(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -124,9 +129,9 @@ class Optimizer:
                 "the ordering of tensors in sets will change between runs. Please use "
                 "a list instead."
             )
-        param_group["params"] = _named(list(params), param_group)
+        param_group["params"] = named(list(params), param_group)
         for param in param_group["params"]:
-            _check_param(param)
+            check_param(param)
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(
@@ -178,7 +183,7 @@ class Optimizer:
                 if set_to_none:
                     param.grad = None
                 else:
-                    _cleared(param)
+                    cleared(param)
 
     # --- state ------------------------------------------------------------------------
 
@@ -248,7 +253,7 @@ class Optimizer:
         self.state.clear()
         for key, values in state_dict["state"].items():
             if key in params:
-                self.state[params[key]] = _fitted(params[key], values)
+                self.state[params[key]] = fitted(params[key], values)
             else:
                 self.state[key] = values
         self.param_groups = [
@@ -301,131 +306,3 @@ class Optimizer:
     ) -> RemovableHandle:
         """Have ``hook(optimizer)`` called after `load_state_dict`."""
         return register(self._hooks["load_state_dict_post"], hook, prepend)
-
-
-def _named(params: list[Any], group: Group) -> list[Any]:
-    """Return the tensors of a list of pairs, whose names go into the group."""
-    pairs = [isinstance(p, tuple) and len(p) == 2 for p in params]
-    if any(pairs):
-        if not all(pairs):
-            raise ValueError(
-                "all optimizer params should be with/without names. Some param names "
-                "are missing"
-            )
-        group["param_names"] = [name for name, _ in params]
-        return [param for _, param in params]
-    return params
-
-
-def _check_param(param: Any) -> None:
-    if not isinstance(param, Tensor):
-        raise TypeError(
-            "optimizer can only optimize Tensors, but one of the params is "
-            f"{type(param).__name__}"
-        )
-    if not param.is_leaf and not getattr(param, "retains_grad", False):
-        raise ValueError("can't optimize a non-leaf Tensor")
-
-
-def _cleared(param: Any) -> None:
-    """Fill the gradient of a parameter with zeros, in place."""
-    grad = param.grad.detach()
-    grad.zero_()
-    param.grad = grad
-
-
-def _fitted(param: Any, values: Any) -> Any:
-    """Return loaded state as a parameter needs it."""
-    if not isinstance(values, dict):
-        return values
-    return {
-        key: _as_param(param, value)
-        if key != "step" and isinstance(value, Tensor)
-        else value
-        for key, value in values.items()
-    }
-
-
-def _as_param(param: Any, value: Any) -> Any:
-    if value.dtype != param.dtype and param.dtype.kind in "fcV":
-        value = value.astype(param.dtype)
-    if isinstance(value, DTensor) and value.shape == param.shape:
-        (value,) = _in_layouts([value], [param])
-    return value
-
-
-def _in_layouts(tensors: list[Any], params: list[Any]) -> list[Any]:
-    """Return tensors in the layouts of parameters, moved together where they differ."""
-    result = list(tensors)
-    to = [
-        p.layout.with_dtype(x.dtype) if isinstance(p, DTensor) else None
-        for x, p in zip(tensors, params, strict=True)
-    ]
-    moves = [k for k, layout in enumerate(to) if layout and layout != result[k].layout]
-    if moves:
-        moved = _C.redistribute(
-            [result[k] for k in moves],
-            placements=[to[k] for k in moves],
-        )
-        for k, x in zip(moves, moved, strict=True):
-            result[k] = x
-    return result
-
-
-def with_gradients(group: Group) -> tuple[list[Any], list[Any]]:
-    """Return the parameters of a group that have gradients, and these.
-
-    A gradient in another layout than its parameter is moved first: collective.
-    """
-    params = [param for param in group["params"] if param.grad is not None]
-    return params, _in_layouts([param.grad for param in params], params)
-
-
-def check_settings(**settings: float) -> None:
-    """Raise ValueError for a setting that is negative."""
-    names = {
-        "lr": "learning rate",
-        "momentum": "momentum value",
-        "eps": "epsilon value",
-    }
-    for name, value in settings.items():
-        if value < 0:
-            raise ValueError(f"Invalid {names.get(name, name + ' value')}: {value}")
-
-
-def check_flags(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
-    """Raise for flags that contradict each other, or are not done."""
-    if foreach and fused:
-        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-    if differentiable:
-        raise NotImplementedError("a step that is differentiable is not provided")
-
-
-def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a step that calls hooks around it, and is not recorded."""
-    if getattr(step, "_is_hooked", False):
-        return step
-
-    @functools.wraps(step)
-    def answer(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._hooks["step_pre"].values()):
-            found = hook(self, args, kwargs)
-            if found is not None:
-                args, kwargs = found
-        self._opt_called = True
-        with no_grad():
-            result = step(self, *args, **kwargs)
-        for hook in list(self._hooks["step_post"].values()):
-            hook(self, args, kwargs)
-        return result
-
-    answer._is_hooked = True  # type: ignore[attr-defined]
-    return answer
-
-
-def evaluate(closure: Closure | None) -> Any:
-    """Return the loss of a closure, which records; None without one."""
-    if closure is None:
-        return None
-    with enable_grad():
-        return closure()

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dtensor.ops.create_like import empty_like
 from dtensor.ops.optim_step import SGDSettings, sgd_steps
-from dtensor.optim.optimizer import (
-    Optimizer,
+from dtensor.optim._params import (
     check_flags,
     check_settings,
     evaluate,
     with_gradients,
+    zeros_beside,
 )
+from dtensor.optim.optimizer import Optimizer
 
 __all__ = ["SGD"]
 
@@ -118,7 +118,7 @@ class SGD(Optimizer):
     def _velocity(self, param: Any) -> Any:
         state = self.state[param]
         if state.get("momentum_buffer") is None:
-            state["momentum_buffer"] = empty_like(param.detach())
+            state["momentum_buffer"] = zeros_beside(param)
         return state["momentum_buffer"]
 
 

@@ -163,15 +163,7 @@ class OneCycleLR(LRScheduler):
     ) -> None:
         check_optimizer(optimizer)
         self.total_steps = _steps(total_steps, epochs, steps_per_epoch)
-        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
-            raise ValueError(
-                f"Expected float between 0 and 1 pct_start, but got {pct_start}"
-            )
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                "anneal_strategy must be one of 'cos' or 'linear', instead got "
-                f"{anneal_strategy}"
-            )
+        _check_form(pct_start, anneal_strategy)
         self._phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         groups = optimizer.param_groups
@@ -231,6 +223,15 @@ class OneCycleLR(LRScheduler):
                 first, last = group[momenta[0]], group[momenta[1]]
                 self._set_momentum(group, anneal(first, last, part))
         return found
+
+
+def _check_form(rising: Any, strategy: str) -> None:
+    if not isinstance(rising, float) or not 0 <= rising <= 1:
+        raise ValueError(f"Expected float between 0 and 1 pct_start, but got {rising}")
+    if strategy not in ("cos", "linear"):
+        raise ValueError(
+            f"anneal_strategy must be one of 'cos' or 'linear', instead got {strategy}"
+        )
 
 
 def _steps(total: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:

@@ -1,0 +1,158 @@
+"""What optimizers do with parameters, gradients, settings and steps."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from dtensor import _C
+from dtensor._C import DTensor, Tensor
+from dtensor._device import empty_like, is_meta
+from dtensor.autograd.grad_mode import enable_grad, no_grad
+from dtensor.ops.create_like import zeros_like
+
+__all__ = [
+    "check_flags",
+    "check_param",
+    "check_settings",
+    "cleared",
+    "evaluate",
+    "fitted",
+    "hooked",
+    "named",
+    "with_gradients",
+    "zeros_beside",
+]
+
+Group = dict[str, Any]
+
+
+def named(params: list[Any], group: Group) -> list[Any]:
+    """Return the tensors of a list of pairs, whose names go into the group."""
+    pairs = [isinstance(p, tuple) and len(p) == 2 for p in params]
+    if any(pairs):
+        if not all(pairs):
+            raise ValueError(
+                "all optimizer params should be with/without names. Some param names "
+                "are missing"
+            )
+        group["param_names"] = [name for name, _ in params]
+        return [param for _, param in params]
+    return params
+
+
+def check_param(param: Any) -> None:
+    if not isinstance(param, Tensor):
+        raise TypeError(
+            "optimizer can only optimize Tensors, but one of the params is "
+            f"{type(param).__name__}"
+        )
+    if not param.is_leaf and not getattr(param, "retains_grad", False):
+        raise ValueError("can't optimize a non-leaf Tensor")
+
+
+def cleared(param: Any) -> None:
+    """Fill the gradient of a parameter with zeros, in place."""
+    grad = param.grad.detach()
+    grad.zero_()
+    param.grad = grad
+
+
+def zeros_beside(param: Any) -> Any:
+    """Return zeros, laid out as a parameter; without data if it has none."""
+    return (empty_like if is_meta(param) else zeros_like)(param)
+
+
+def fitted(param: Any, values: Any) -> Any:
+    """Return loaded state as a parameter needs it."""
+    if not isinstance(values, dict):
+        return values
+    return {
+        key: _as_param(param, value)
+        if key != "step" and isinstance(value, Tensor)
+        else value
+        for key, value in values.items()
+    }
+
+
+def _as_param(param: Any, value: Any) -> Any:
+    if value.dtype != param.dtype and param.dtype.kind in "fcV":
+        value = value.astype(param.dtype)
+    if isinstance(value, DTensor) and value.shape == param.shape:
+        (value,) = in_layouts([value], [param])
+    return value
+
+
+def in_layouts(tensors: list[Any], params: list[Any]) -> list[Any]:
+    """Return tensors in the layouts of parameters, moved together where they differ."""
+    result = list(tensors)
+    moves, to = [], []
+    for k, (x, param) in enumerate(zip(tensors, params, strict=True)):
+        if isinstance(param, DTensor) and x.layout != param.layout:
+            wanted = param.layout.with_dtype(x.dtype)
+            if x.layout != wanted:
+                moves.append(k)
+                to.append(wanted)
+    if moves:
+        moved = _C.redistribute([result[k] for k in moves], placements=to)
+        for k, x in zip(moves, moved, strict=True):
+            result[k] = x
+    return result
+
+
+def with_gradients(group: Group) -> tuple[list[Any], list[Any]]:
+    """Return the parameters of a group that have gradients, and these.
+
+    A gradient in another layout than its parameter is moved first: collective.
+    """
+    params = [param for param in group["params"] if param.grad is not None]
+    return params, in_layouts([param.grad for param in params], params)
+
+
+def check_settings(**settings: float) -> None:
+    """Raise ValueError for a setting that is negative."""
+    names = {
+        "lr": "learning rate",
+        "momentum": "momentum value",
+        "eps": "epsilon value",
+    }
+    for name, value in settings.items():
+        if value < 0:
+            raise ValueError(f"Invalid {names.get(name, name + ' value')}: {value}")
+
+
+def check_flags(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
+    """Raise for flags that contradict each other, or are not done."""
+    if foreach and fused:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if differentiable:
+        raise NotImplementedError("a step that is differentiable is not provided")
+
+
+def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a step that calls hooks around it, and is not recorded."""
+    if getattr(step, "_is_hooked", False):
+        return step
+
+    @functools.wraps(step)
+    def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for hook in list(self._hooks["step_pre"].values()):
+            found = hook(self, args, kwargs)
+            if found is not None:
+                args, kwargs = found
+        self._opt_called = True
+        with no_grad():
+            result = step(self, *args, **kwargs)
+        for hook in list(self._hooks["step_post"].values()):
+            hook(self, args, kwargs)
+        return result
+
+    answer._is_hooked = True  # type: ignore[attr-defined]
+    return answer
+
+
+def evaluate(closure: Callable[[], Any] | None) -> Any:
+    """Return the loss of a closure, which records; None without one."""
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()
