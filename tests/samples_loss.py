@@ -154,6 +154,7 @@ OPTIONS = [
     {},
     {"reduction": "sum"},
     {"reduction": "none"},
+    {"reduction": "none", "label_smoothing": 0.25},
     {"ignore_index": 2},
     {"label_smoothing": 0.25, "ignore_index": 0},
 ]
@@ -211,7 +212,7 @@ CLASSES += [
         SUM,
         loss_grad,
     )
-    for words in ("d d5,7 l5:0..7 l7:1..5", "d d3,20 l3:0..20 l20:1..5")
+    for words in ("d d2,9 l2:0..9 l9:1..5", "d d3,20 l3:0..20 l20:1..5")
 ]
 
 ROWS = [*NUMBERS, *CLASSES]

@@ -14,6 +14,7 @@ from dtensor.ops.activation_gradient import activation_backward
 from dtensor.ops.norm_gradient import norm_backward
 from dtensor.ops.softmax import (
     log_softmax_backward,
+    row_dot,
     row_logsumexp,
     softmax_backward,
     softmin,
@@ -231,6 +232,14 @@ ROWS_OF = [
         [(1,), (0,)],
         SUM,
         log_softmax_grad,
+    ),
+    *each(
+        "row_dot",
+        row_dot,
+        "d5,7 d5,7 | d3,20 d3,20 | d2,5,3 d2,5,3",
+        [(1,)],
+        SUM,
+        lambda g, y, axis: (g * y).sum(axis),
     ),
     *each(
         "row_logsumexp",

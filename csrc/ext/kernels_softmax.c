@@ -38,41 +38,72 @@ axis_back(PyArrayObject *array, int axis)
     return turned;
 }
 
+/* Whether all rows have one shape, and numbers are as many as rows. */
+static int
+check_shapes(const ext_kernel *kernel, PyArrayObject *const *arrays, int count)
+{
+    PyArrayObject *first = arrays[0];
+    int64_t length = PyArray_DIM(first, PyArray_NDIM(first) - 1);
+    for (int k = 1; k < count; k++) {
+        if (kernel->takes[k] == 's' && ext_kernel_check(kernel, first, arrays[k]) < 0)
+            return -1;
+        if (kernel->takes[k] == 'x' &&
+            PyArray_SIZE(arrays[k]) * length != PyArray_SIZE(first)) {
+            PyErr_Format(PyExc_ValueError, "%s takes a number for each row",
+                         kernel->name);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The kernel on arrays whose rows are along the last axis. */
+static PyArrayObject *
+run_last(const ext_kernel *kernel, PyArrayObject *const *arrays, int count, bool wide)
+{
+    dt_row_kernel which = (dt_row_kernel)kernel->which;
+    int ndim = PyArray_NDIM(arrays[0]);
+    npy_intp *shape = PyArray_DIMS(arrays[0]);
+    const void *in[3];
+    if (check_shapes(kernel, arrays, count) < 0)
+        return NULL;
+    for (int k = 0; k < count; k++)
+        in[k] = PyArray_DATA(arrays[k]);
+    PyArrayObject *out =
+        ext_kernel_array(ndim - dt_row_kernel_reduces(which), shape, wide);
+    if (out == NULL)
+        return NULL;
+    PyThreadState *state = ext_kernel_begin(PyArray_SIZE(arrays[0]));
+    dt_row_kernel_run(which, wide, PyArray_DATA(out), in,
+                      PyArray_MultiplyList(shape, ndim - 1), shape[ndim - 1]);
+    ext_kernel_end(state);
+    return out;
+}
+
 /* Arrays of rows ('s'), arrays with a number for each row ('x'), and the axis that a
  * row lies along; without it, the numbers have the shape of the rows. */
 static PyObject *
 run_rows(const ext_kernel *kernel, const ext_argument *given, bool wide)
 {
     int count = (int)strlen(kernel->takes) - 1, axis = (int)given[count].integer;
-    dt_row_kernel which = (dt_row_kernel)kernel->which;
-    PyArrayObject *rows[3] = {NULL}, *out = NULL;
-    const void *in[3];
-    int ready = 0;
-    for (; ready < count; ready++) {
-        bool full = kernel->takes[ready] == 's';
-        rows[ready] = full ? axis_last(given[ready].array, axis)
-                           : (PyArrayObject *)Py_NewRef(given[ready].array);
-        if (rows[ready] == NULL)
-            break;
-        in[ready] = PyArray_DATA(rows[ready]);
+    PyArrayObject *arrays[3] = {NULL}, *out = NULL;
+    bool ready = true;
+    for (int k = 0; k < count && ready; k++) {
+        arrays[k] = kernel->takes[k] == 's'
+                        ? axis_last(given[k].array, axis)
+                        : (PyArrayObject *)Py_NewRef(given[k].array);
+        ready = arrays[k] != NULL;
     }
-    if (ready == count) {
-        int ndim = PyArray_NDIM(rows[0]);
-        npy_intp *shape = PyArray_DIMS(rows[0]);
-        int64_t lines = PyArray_MultiplyList(shape, ndim - 1);
-        out = ext_kernel_array(ndim - dt_row_kernel_reduces(which), shape, wide);
-        if (out != NULL) {
-            PyThreadState *state = ext_kernel_begin(PyArray_SIZE(rows[0]));
-            dt_row_kernel_run(which, wide, PyArray_DATA(out), in, lines,
-                              shape[ndim - 1]);
-            ext_kernel_end(state);
-        }
-    }
-    for (int k = 0; k < ready; k++)
-        Py_DECREF(rows[k]);
-    return out == NULL || dt_row_kernel_reduces(which) ? (PyObject *)out
-                                                       : axis_back(out, axis);
+    if (ready)
+        out = run_last(kernel, arrays, count, wide);
+    for (int k = 0; k < count; k++)
+        Py_XDECREF(arrays[k]);
+    if (out == NULL || dt_row_kernel_reduces((dt_row_kernel)kernel->which))
+        return (PyObject *)out;
+    return axis_back(out, axis);
 }
+
+extern const ext_kernel ext_softmax_kernels[];
 
 const ext_kernel ext_softmax_kernels[] = {
     {"softmax", "sk", run_rows, DT_SOFTMAX},

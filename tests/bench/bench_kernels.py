@@ -1,3 +1,4 @@
+# ranks: 1
 """What the single-pass kernels cost beside PyTorch's, on one thread of each.
 
 Sizes are those of a small GPT: 8 sequences of 128, width 256, 8 heads, hidden 1024,
