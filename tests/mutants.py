@@ -33,7 +33,12 @@ EXPLAINED = [
     (r"->(.* )?0\b", "", "", "there are no elements"),
     ("", "^partial is ", "", "a row that the rule could have"),
     ("", "", "^logsumexp$", "any number of that size does for scaling"),
-    ("", "^reduce is", "softmax|cross_entropy", "any number of that size does for scaling"),
+    (
+        "",
+        "^reduce is",
+        "softmax|cross_entropy",
+        "any number of that size does for scaling",
+    ),
     ("", "^C may be cut", "quantile", "the points could be cut"),
     ("", "^reduce is 'product'", "^where=$", "a product of booleans is their minimum"),
     ("", "may not be cut$", "", "another cut costs the same"),
