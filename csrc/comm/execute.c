@@ -22,6 +22,8 @@ advance_legs(bool *done, dt_run *run, dt_error *err)
         bool ended = true;
         bool begins = run->stage == DT_RUN_BEGIN;
         run->stage = DT_RUN_MOVE;
+        if (begins && run->watched)
+            now->begin = dt_now();
         if (begins)
             DT_TRY(begin_leg(run, err));
         if (now->is_local)
@@ -30,6 +32,8 @@ advance_legs(bool *done, dt_run *run, dt_error *err)
             DT_TRY(dt_mover_advance(&ended, &run->mover, err));
         if (!ended)
             return DT_OK;
+        if (run->watched)
+            now->end = dt_now();
         run->stage = DT_RUN_BEGIN;
         run->leg++;
     }
@@ -134,6 +138,7 @@ use_again(dt_run *run, const dt_move *move, dt_error *err)
 {
     run->stage = DT_RUN_AGREE;
     run->leg = 0;
+    run->watched = false;
     DT_TRY(take_move(run, &run->items[0], move, err));
     return dt_run_bind(run, err);
 }

@@ -22,8 +22,9 @@ typedef struct {
     dt_round round;
     dt_local local;
     bool is_local;
-    const int *items; /* of the lanes */
-    bool gathering;   /* the second round of a step: from the result to itself */
+    const int *items;  /* of the lanes */
+    bool gathering;    /* the second round of a step: from the result to itself */
+    double begin, end; /* of a run that is watched */
 } dt_leg;
 
 /* What a run does next, in this order. */
@@ -39,7 +40,7 @@ struct dt_run {
     int leg_count, leg_room, leg;
     dt_leg *legs;
     dt_mover mover;
-    bool poisoned;
+    bool poisoned, watched;
     dt_block *blocks;
     int64_t scratch;
     uint64_t serial; /* of the plan, where there is one */

@@ -1,5 +1,5 @@
 /* What a move would cost: the plan, told to Python. */
-#include "ext/tensor.h"
+#include "ext/watch.h"
 
 /* What is known at once while step `k` of a plan runs: source, result, and what lies
  * between them before and after. */
@@ -135,5 +135,8 @@ PyDoc_STRVAR(
 PyMethodDef ext_explain_methods[] = {
     {"_explain", (PyCFunction)(void (*)(void))explain, METH_FASTCALL | METH_KEYWORDS,
      explain_doc},
+    {"_watch", watch_set, METH_VARARGS, watch_doc},
+    {"_rule", (PyCFunction)(void (*)(void))watch_rule, METH_FASTCALL | METH_KEYWORDS,
+     watch_rule_doc},
     {NULL, NULL, 0, NULL},
 };

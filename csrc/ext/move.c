@@ -1,5 +1,5 @@
 /* From layout to layout: plans, memory, and the run. */
-#include "ext/tensor.h"
+#include "ext/watch.h"
 
 #include <string.h>
 
@@ -119,6 +119,8 @@ ext_move_here(ext_item *item, const dt_plan *plan, const char *what)
     dt_world *world = ext_world(item->from->mesh, what);
     if (world == NULL)
         return -1;
+    if (world->transport->alone)
+        return ext_simulate_moves(item, 1, world, 0);
     if (plan->step_count == 0) {
         item->result = Py_NewRef(item->array);
         return 0;
@@ -384,6 +386,8 @@ move_all(ext_item *items, int count, const char *what, int64_t max_bytes,
         *pending = NULL;
     for (int i = 0; i < count; i++)
         items[i].result = NULL;
+    if (watch_on_move != NULL)
+        watch_move(items, count, what);
     journey j; /* field by field: the call has kilobytes that are rarely used */
     j.items = items;
     j.count = count;
@@ -398,6 +402,8 @@ move_all(ext_item *items, int count, const char *what, int64_t max_bytes,
     if (count > 0 && items[0].from->mesh->world == 0 && items[0].to->mesh->world == 0)
         return move_nothing(items, count, -1);
     j.world = count == 0 ? NULL : ext_world(items[0].from->mesh, what);
+    if (j.world != NULL && j.world->transport->alone && j.call.local.status == DT_OK)
+        return ext_simulate_moves(items, count, j.world, max_bytes);
     int hollow = j.world == NULL ? 0 : without_data(items, count);
     if (hollow != 0)
         return hollow < 0 ? -1 : move_nothing(items, count, j.world->transport->rank);

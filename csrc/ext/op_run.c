@@ -1,5 +1,6 @@
 /* A hit: operands are moved, the kernel is called, its results become tensors. */
 #include "ext/tape.h"
+#include "ext/watch.h"
 
 #include <string.h>
 
@@ -216,20 +217,35 @@ wrap_result(const op_entry *entry, PyObject *result, const op_call *call)
     return NULL;
 }
 
+/* The array without data that a result shows, if the operator gives views: borrowed. */
+static PyObject *
+viewed(const op_call *call, PyObject *const *moved)
+{
+    if (!call->op->view || call->operand_count == 0)
+        return NULL;
+    PyObject *array = moved != NULL && moved[0] != NULL  ? moved[0]
+                      : ext_is_tensor(call->operands[0]) ? array_of(call->operands[0])
+                                                         : NULL;
+    return array == NULL || ext_has_data((PyArrayObject *)array) ? NULL : array;
+}
+
 /* On a rank outside the mesh empty parts; of operands without data such results. */
 static PyObject *
-empty_results(const op_entry *entry, bool data)
+empty_results(const op_entry *entry, const op_call *call, PyObject *const *moved,
+              bool data)
 {
     PyObject *out = PyTuple_New(entry->result_count);
+    PyObject *of = data ? NULL : viewed(call, moved);
     for (int k = 0; out != NULL && k < entry->result_count; k++) {
-        const op_result *result = &entry->results[k];
-        dt_dtype dtype = result->layout->layout->dtype;
-        PyObject *array =
-            data ? ext_array(result->ndim, result->shape, dtype)
-                 : ext_array_without_data(result->ndim, result->shape, dtype);
+        const op_result *r = &entry->results[k];
+        dt_dtype dtype = r->layout->layout->dtype;
+        PyObject *array = data ? ext_array(r->ndim, r->shape, dtype)
+                          : of != NULL
+                              ? ext_view_without_data(of, r->ndim, r->shape, dtype)
+                              : ext_array_without_data(r->ndim, r->shape, dtype);
         PyObject *item = array == NULL ? NULL
                          : entry->solo ? ext_tensor(array)
-                                       : ext_dtensor(array, result->layout);
+                                       : ext_dtensor(array, r->layout);
         if (item == NULL)
             Py_CLEAR(out);
         else
@@ -358,20 +374,21 @@ PyObject *
 op_run(const op_entry *entry, const op_call *call, PyObject *out)
 {
     PyObject *space[OP_INLINE], **moved = NULL;
+    if (watch_on_operator != NULL && watch_inside != call)
+        return watch_run(entry, call, out);
     if (entry->composite != NULL)
         return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
                                    call->kwnames);
-    bool data = !op_without_data(call);
+    /* A simulated rank moves tensors without data too, and gets none by moving. */
+    bool simulated = entry->moved > 0 && ext_is_simulated(call->layout->mesh->mesh);
+    bool data = !simulated && !op_without_data(call);
+    bool computes = data && !entry->outside;
     if (!data && out != NULL) {
         PyErr_SetString(PyExc_NotImplementedError,
                         "Cannot copy out of meta tensor; no data!");
         return NULL;
     }
-    if (entry->outside || !data) {
-        PyObject *empty = empty_results(entry, data);
-        return empty != NULL && tape_wants(call) ? tape_record(call, empty) : empty;
-    }
-    if (entry->moved > 0) {
+    if (entry->moved > 0 && (computes || simulated)) {
         moved = entry->operand_count <= OP_INLINE
                     ? space
                     : PyMem_New(PyObject *, (size_t)entry->operand_count);
@@ -381,8 +398,10 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
     }
     PyObject *result = NULL;
     if (moved == NULL || move_operands(entry, call, moved) == 0)
-        result = call_kernel(entry, call, moved, out);
-    if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
+        result = computes ? call_kernel(entry, call, moved, out)
+                          : empty_results(entry, call, moved, data);
+    if (computes && call->op->agrees != NULL && !entry->solo &&
+        agree(call, &result) < 0)
         Py_CLEAR(result);
     if (moved != NULL)
         for (int k = 0; k < entry->operand_count; k++)
@@ -391,6 +410,7 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
         PyMem_Free(moved);
     if (result == NULL || out != NULL)
         return result;
-    result = wrap_result(entry, result, call);
+    if (computes)
+        result = wrap_result(entry, result, call);
     return result != NULL && tape_wants(call) ? tape_record(call, result) : result;
 }

@@ -3,7 +3,7 @@
  * Other ranks count on what was started here, so a run that nobody waits for goes on:
  * the list of those under way holds a reference to each, and nothing is sent or given
  * up by a destructor. */
-#include "ext/tensor.h"
+#include "ext/watch.h"
 
 #include <stddef.h>
 
@@ -12,6 +12,7 @@ typedef struct pending_object {
     dt_run *run; /* NULL once it is freed */
     dt_world *world;
     struct pending_object *next; /* of those under way */
+    PyObject *teller;            /* who is told what it has done, or NULL */
     dt_error error;
     bool poisoned;
     const dt_plan *plans[]; /* ob_size of them; behind them 2 * ob_size arrays */
@@ -34,6 +35,9 @@ settle(PendingObject *self)
     if (self->run == NULL)
         return;
     self->poisoned = dt_run_poisoned(self->run);
+    if (self->teller != NULL)
+        watch_tell(self->teller, self->run, self->world);
+    self->teller = NULL;
     dt_run_free(self->run);
     self->run = NULL;
     for (Py_ssize_t i = 0; i < Py_SIZE(self); i++)
@@ -72,6 +76,9 @@ ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count
     self->next = NULL;
     self->error.status = DT_OK;
     self->poisoned = false;
+    self->teller = watch_on_move == NULL ? NULL : watch_take_teller();
+    if (self->teller != NULL)
+        dt_run_watch(run);
     for (int i = 0; i < count; i++) {
         self->plans[i] = plans[i];
         arrays_of(self)[2 * i] = Py_XNewRef(items[i].array);

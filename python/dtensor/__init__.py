@@ -52,6 +52,9 @@ from dtensor import nn, optim
 from dtensor._device import device
 from dtensor._module import distribute_module
 
+# isort: split
+from dtensor import debug  # logs and pictures begin with the import
+
 __all__ = [
     "DTensor",
     "DeviceMesh",
@@ -68,6 +71,7 @@ __all__ = [
     "as_tensor",
     "autograd",
     "distribute_tensor",
+    "debug",
     "device",
     "distribute_module",
     "empty",

@@ -1,9 +1,12 @@
-"""What a move of an array will cost, before it is done."""
+"""What a move of an array, or an expression, will cost, before it is done."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, overload
 
 from dtensor import _C
+from dtensor.debug._expression import Expression, explain_expression
+from dtensor.debug._units import duration, size
 from dtensor.device_mesh import DeviceMesh
 
 __all__ = ["Explanation", "Step", "explain"]
@@ -77,57 +80,68 @@ class Explanation:
         lines = ["  ".join(map(_pad, row, widths, range(7))).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * width for width in widths))
         lines.append(
-            f"rank {self.rank}: peak {_size(self.peak_bytes)}, "
-            f"predicted {_time(self.predicted_seconds)}"
+            f"rank {self.rank}: peak {size(self.peak_bytes)}, "
+            f"predicted {duration(self.predicted_seconds)}"
         )
         return "\n".join(lines)
 
 
 def _counts(what: Step | Explanation) -> tuple[str, str, str]:
-    return _size(what.bytes_sent), _size(what.bytes_received), str(what.messages)
+    return size(what.bytes_sent), size(what.bytes_received), str(what.messages)
 
 
 def _pad(text: str, width: int, column: int) -> str:
     return text.rjust(width) if column >= 4 else text.ljust(width)
 
 
-def _size(count: int) -> str:
-    if count < 1024:
-        return f"{count} B"
-    value, unit = count / 1024, "KiB"
-    for larger in ("MiB", "GiB", "TiB"):
-        if value >= 1024:
-            value, unit = value / 1024, larger
-    return f"{value:.1f} {unit}"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.1f} us"
-    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
-
-
+@overload
 def explain(
     x: _C.DTensor | _C.Layout,
     placements: Sequence[_C.Placement] | _C.Layout | None = None,
     device_mesh: DeviceMesh | None = None,
+    /,
     *,
     rank: int | None = None,
     max_bytes: int | None = None,
-) -> Explanation:
-    """Return the plan by which ``x.redistribute(device_mesh, placements)`` would run.
+) -> Explanation: ...
+@overload
+def explain(
+    x: _C.DTensor | _C.Layout,
+    /,
+    *,
+    placements: Sequence[_C.Placement] | _C.Layout | None = None,
+    device_mesh: DeviceMesh | None = None,
+    rank: int | None = None,
+    max_bytes: int | None = None,
+) -> Explanation: ...
+@overload
+def explain(
+    fn: Callable[..., Any], /, *args: Any, rank: int | None = None, **kwargs: Any
+) -> Expression: ...
+def explain(
+    x: Any, /, *args: Any, rank: int | None = None, **kwargs: Any
+) -> Explanation | Expression:
+    """Return what a move, or an expression, will do and cost; nothing is done.
 
-    Not collective, nothing moves. Also for a Layout, and on a mesh without ranks.
+    ``explain(x, placements=None, device_mesh=None)`` is the plan by which
+    ``x.redistribute(device_mesh, placements)`` would run. ``explain(fn, *args)`` is
+    what ``fn(*args)`` would do: for each operator its rule, the layouts that operands
+    are moved to, the rows of the rule that could have been taken with their costs, and
+    bytes. Not collective, nothing moves, nothing is computed. Also for Layouts in the
+    place of DTensors, and on a mesh without ranks.
 
     Parameters
     ----------
-    x : DTensor or Layout
-        What is to be moved.
+    x : DTensor, Layout, or callable
+        What is to be moved; or an operator, or any function of tensors that does not
+        look at their values, such as a module.
     placements : sequence of Placement, or Layout, optional
         The wanted placements; by default Replicate on all mesh dimensions. A Layout
         also says orders, cut points and the mesh.
     device_mesh : DeviceMesh, optional
         The wanted mesh; by default that of `x`.
+    *args, **kwargs
+        The arguments of the function.
     rank : int, optional
         The rank whose bytes, messages and memory are told; by default the caller's own,
         and 0 on a mesh without ranks.
@@ -137,32 +151,55 @@ def explain(
     Returns
     -------
     Explanation
-        The steps and their sums.
+        Of a move: the steps and their sums.
+    Expression
+        Of a function: its operators, and their sums.
 
     Raises
     ------
     TypeError
-        If `x` is neither a DTensor nor a Layout.
+        If `x` is neither a DTensor nor a Layout nor callable.
     ValueError
         If there are more or fewer placements than mesh dimensions, or no plan keeps
         `max_bytes`.
     IndexError
         If a Shard names a dimension that the tensor lacks.
+    RuntimeError
+        If the function asks for values.
 
     Examples
     --------
     >>> from dtensor import DeviceMesh, Layout, Shard
     >>> mesh = DeviceMesh.abstract((4,))
-    >>> plan = explain(Layout(mesh, [Shard(0)], (8, 8), "float32"), [Shard(1)])
+    >>> x = Layout(mesh, [Shard(0)], (8, 8), "float32")
+    >>> plan = explain(x, [Shard(1)])
     >>> [step.op for step in plan.steps], plan.bytes_sent
     (['all_to_all'], 48)
+    >>> expression = explain(lambda a, b: a.T @ b, x, x)
+    >>> [(plan.name, plan.bytes_sent) for plan in expression.operators]
+    [('transpose', 0), ('matmul', 0)]
+    >>> [row.text for row in expression.operators[1].rows if row.chosen]
+    ['S(1),S(0)->P(sum)']
     """
-    layout = x._spec if isinstance(x, _C.DTensor) else x
-    if not isinstance(layout, _C.Layout):
+    if isinstance(x, _C.DTensor | _C.Layout):
+        layout = x._spec if isinstance(x, _C.DTensor) else x
+        return _explain_move(layout, rank, *args, **kwargs)
+    if not callable(x):
         raise TypeError(
-            f"explain takes a DTensor or a Layout, not {type(x).__name__}; "
+            f"explain takes a DTensor, a Layout or a function, not {type(x).__name__}; "
             "distribute_tensor and DTensor.from_local make a DTensor of an array"
         )
+    return explain_expression(x, args, kwargs, rank)
+
+
+def _explain_move(
+    layout: _C.Layout,
+    rank: int | None,
+    placements: Sequence[_C.Placement] | _C.Layout | None = None,
+    device_mesh: DeviceMesh | None = None,
+    *,
+    max_bytes: int | None = None,
+) -> Explanation:
     if rank is None:
         rank = layout.mesh.get_rank() if layout.mesh.world else 0
     if isinstance(placements, _C.Layout):

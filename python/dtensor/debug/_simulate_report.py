@@ -1,0 +1,165 @@
+"""What a simulated rank would do: as numbers, text, JSON and HTML."""
+
+import html
+import json
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from dtensor.debug._units import duration, size
+
+__all__ = ["Moves", "Simulation"]
+
+
+class Moves(NamedTuple):
+    """What one rank does in collectives of one kind."""
+
+    calls: int
+    """How often."""
+    bytes: int
+    """Bytes that it sends."""
+    messages: int
+    """Messages that it sends."""
+    seconds: float
+    """Predicted time."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What a program costs one rank of a mesh, by the plans that would run.
+
+    ``str()`` gives a table; a notebook shows the page of `to_html`.
+    """
+
+    mesh_shape: tuple[int, ...]
+    """Lengths of the dims of the mesh."""
+    mesh_dim_names: tuple[str, ...] | None
+    """Their names."""
+    rank: int
+    """The rank."""
+    moves: dict[str, Moves] = field(repr=False)
+    """By kind of collective, and "local" for moves that send nothing."""
+    peak_bytes: int
+    """Most bytes of tensors without data that lived at a time."""
+    live_bytes: int
+    """Those that were left at the end."""
+
+    @property
+    def comm_counts(self) -> Counter[str]:
+        """How often each collective ran, as ``CommDebugMode.get_comm_counts``."""
+        return Counter({name: m.calls for name, m in self._collectives().items()})
+
+    @property
+    def comm_bytes(self) -> Counter[str]:
+        """Bytes that the rank sent in each, as ``CommDebugMode.get_comm_bytes``."""
+        return Counter({name: m.bytes for name, m in self._collectives().items()})
+
+    @property
+    def predicted_seconds(self) -> float:
+        """Time of all moves by the cost model; without waiting, without arithmetic."""
+        return sum(m.seconds for m in self.moves.values())
+
+    def _collectives(self) -> dict[str, Moves]:
+        return {name: m for name, m in self.moves.items() if m.calls > 0}
+
+    # --- shown ------------------------------------------------------------------------
+
+    def _head(self) -> str:
+        names = self.mesh_dim_names or [""] * len(self.mesh_shape)
+        dims = [f"{name}={n}" if name else str(n) for name, n in self._dims(names)]
+        ranks = math.prod(self.mesh_shape)
+        return f"rank {self.rank} of {ranks:,} ({' x '.join(dims)})"
+
+    def _dims(self, names: Any) -> list[tuple[str, int]]:
+        return list(zip(names, self.mesh_shape, strict=True))
+
+    def _rows(self) -> list[tuple[str, str, str, str, str]]:
+        rows = [
+            (
+                name,
+                f"{m.calls:,}",
+                size(m.bytes),
+                f"{m.messages:,}",
+                duration(m.seconds),
+            )
+            for name, m in self.moves.items()
+        ]
+        calls = sum(m.calls for m in self.moves.values())
+        sent = sum(m.bytes for m in self.moves.values())
+        messages = sum(m.messages for m in self.moves.values())
+        total = duration(self.predicted_seconds)
+        rows.append(("total", f"{calls:,}", size(sent), f"{messages:,}", total))
+        return rows
+
+    def __str__(self) -> str:
+        rows = [_HEAD, *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                text.rjust(width) if k else text.ljust(width)
+                for k, (text, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in rows
+        ]
+        lines.insert(1, "  ".join("-" * width for width in widths))
+        memory = f"peak {size(self.peak_bytes)}, at the end {size(self.live_bytes)}"
+        return "\n".join([self._head(), *lines, memory])
+
+    def to_json(self) -> str:
+        """Return the report as a JSON object.
+
+        Returns
+        -------
+        str
+            With the fields and properties of this class: bytes and seconds as numbers.
+        """
+        return json.dumps(
+            {
+                "mesh_shape": self.mesh_shape,
+                "mesh_dim_names": self.mesh_dim_names,
+                "rank": self.rank,
+                "moves": {name: m._asdict() for name, m in self.moves.items()},
+                "comm_counts": self.comm_counts,
+                "comm_bytes": self.comm_bytes,
+                "peak_bytes": self.peak_bytes,
+                "live_bytes": self.live_bytes,
+                "predicted_seconds": self.predicted_seconds,
+            },
+            indent=2,
+        )
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>"
+            for row in self._rows()
+        )
+        head = "".join(f"<th>{html.escape(text)}</th>" for text in _HEAD)
+        return (
+            f"<table><caption>{html.escape(self._head())}; peak memory "
+            f"{size(self.peak_bytes)}, at the end {size(self.live_bytes)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
+        )
+
+    def to_html(self) -> str:
+        """Return the report as a page of its own, which needs nothing else.
+
+        Returns
+        -------
+        str
+            An HTML document.
+        """
+        return (
+            '<!doctype html><html lang="en"><meta charset="utf-8">'
+            f"<title>{html.escape(self._head())}</title><style>{_STYLE}</style>"
+            f"<body>{self._repr_html_()}</body></html>"
+        )
+
+
+_HEAD = ("collective", "calls", "sent", "messages", "predicted")
+_STYLE = (
+    "body{font:15px system-ui,sans-serif;margin:2em}table{border-collapse:collapse}"
+    "caption{font-weight:600;text-align:left;padding:.5em 0}"
+    "td,th{padding:.3em 1em;border-bottom:1px solid #ccc;text-align:right}"
+    "td:first-child,th:first-child{text-align:left}tr:last-child{font-weight:600}"
+)

@@ -1,0 +1,228 @@
+"""Who is told of operators, moves and collectives while they run.
+
+While nobody watches, an operator takes one look at a pointer (csrc/ext/watch.h).
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, NamedTuple
+
+from dtensor import _C
+from dtensor.debug._modules import Tracker
+from dtensor.ops._parts import move_all
+from dtensor.ops.fallback import _gathered
+from dtensor.ops.strict import _OURS
+
+__all__ = [
+    "Call",
+    "Collective",
+    "Record",
+    "Site",
+    "Watcher",
+    "tracker",
+    "unwatch",
+    "watch",
+]
+
+Known = tuple[_C.Layout | str, ...]
+
+
+class Site(NamedTuple):
+    """A line of the user's program."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Collective(NamedTuple):
+    """A collective that has run, as this rank saw it."""
+
+    name: str
+    begin: float  # time.monotonic()
+    end: float
+    bytes: int  # that this rank has sent
+    messages: int
+    peers: Sequence[tuple[int, int]]  # rank, bytes sent to it
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """An operator that runs, or a move that no operator has asked for."""
+
+    # "operator"; "move": what the program asks for; "implicit": what a function made of
+    # operators does; "fallback": what one without a rule does
+    kind: str
+    name: str
+    site: Site
+    module: str
+    backward: bool
+    recomputed: bool  # forward inside backward, of a checkpoint
+    sources: Known  # the layouts of the operands
+    targets: Known  # what these are moved to
+    results: Known
+    distributed: bool  # there is a DTensor among the operands
+    seconds: float  # predicted for the moves of an operator
+    begin: float
+    end: float = 0.0
+    collectives: list[Collective] = field(default_factory=list)
+
+
+class Call(NamedTuple):
+    """An operator and its arguments: not to be kept, for that would keep arrays."""
+
+    operator: _C.Operator
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+Watcher = Callable[[Record, Call | None], object]
+
+
+class _State(threading.local):
+    """What is known of a thread: who watches it, and what it is doing."""
+
+    def __init__(self) -> None:
+        self.watchers: list[Watcher] = []
+        self.tracker = Tracker()
+        self.running: list[Record] = []  # operators, innermost last
+
+
+_state = _State()
+_everywhere: list[Watcher] = []
+_lock = threading.Lock()
+_count = 0
+
+
+def watch(watcher: Watcher, everywhere: bool = False) -> None:
+    """Have ``watcher(record, call)`` called before each operator and each move.
+
+    A record is complete when what it is about has ended; those of asynchronous moves
+    when somebody has waited. Of this thread, or of all with `everywhere`.
+    """
+    global _count
+    (_everywhere if everywhere else _state.watchers).append(watcher)
+    if not everywhere:
+        _state.tracker.open()
+    with _lock:
+        _count += 1
+        _C._watch(_on_operator, _on_move)
+
+
+def unwatch(watcher: Watcher, everywhere: bool = False) -> None:
+    """End what `watch` began, in the same thread."""
+    global _count
+    (_everywhere if everywhere else _state.watchers).remove(watcher)
+    if not everywhere:
+        _state.tracker.close()
+    with _lock:
+        _count -= 1
+        if _count == 0:
+            _C._watch(None, None)
+
+
+def tracker() -> Tracker:
+    """Return what is known of the modules that this thread is in."""
+    return _state.tracker
+
+
+def _tell(record: Record, call: Call | None) -> None:
+    for watcher in (*_everywhere, *_state.watchers):
+        watcher(record, call)
+
+
+def _on_operator(
+    operator: _C.Operator,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    sources: tuple[_C.Layout, ...],
+    targets: tuple[_C.Layout, ...],
+    results: tuple[_C.Layout, ...],
+    seconds: float,
+    distributed: bool,
+) -> Callable[[], None] | None:
+    state = _state
+    if not state.watchers and not _everywhere:
+        return None
+    module, backward, recomputed = state.tracker.where()
+    record = Record(
+        "operator",
+        operator.__name__,
+        _site(sys._getframe(1)),
+        module,
+        backward,
+        recomputed,
+        sources,
+        targets,
+        results,
+        distributed,
+        seconds,
+        time.monotonic(),
+    )
+    _tell(record, Call(operator, args, kwargs))
+    state.running.append(record)
+
+    def ended() -> None:
+        record.end = time.monotonic()
+        state.running.remove(record)
+
+    return ended
+
+
+def _on_move(
+    what: str, sources: Known, targets: Known
+) -> Callable[[list[Any]], None] | None:
+    state = _state
+    if not state.watchers and not _everywhere:
+        return None
+    if state.running:  # its operands: the record says so already
+        record = state.running[-1]
+    else:
+        kind, name = _asked_by(sys._getframe(1), what)
+        module, backward, recomputed = state.tracker.where()
+        record = Record(
+            kind,
+            name,
+            _site(sys._getframe(1)),
+            module,
+            backward,
+            recomputed,
+            sources,
+            targets,
+            targets,
+            True,
+            0.0,
+            time.monotonic(),
+        )
+        record.end = record.begin
+        _tell(record, None)
+
+    def ended(deeds: list[Any]) -> None:
+        record.collectives.extend(Collective(*deed) for deed in deeds)
+        if record.kind != "operator" and deeds:
+            record.end = max(record.end, deeds[-1][2])
+
+    return ended
+
+
+def _site(frame: FrameType) -> Site:
+    """Return the nearest line that is not ours."""
+    while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
+        frame = frame.f_back
+    code = frame.f_code
+    return Site(code.co_filename, frame.f_lineno, code.co_qualname)
+
+
+def _asked_by(frame: FrameType, what: str) -> tuple[str, str]:
+    """Return the kind of a move, and who asked for it: a function made of others?"""
+    if frame.f_code is not move_all.__code__:
+        return "move", what
+    asked = frame.f_back is not None and frame.f_back.f_code is _gathered.__code__
+    return "fallback" if asked else "implicit", str(frame.f_locals["name"])

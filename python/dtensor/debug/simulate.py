@@ -1,0 +1,175 @@
+"""A program on a mesh of any size, run by one process and without data."""
+
+import contextvars
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dtensor import _C
+from dtensor._device import device
+from dtensor.debug._simulate_report import Moves, Simulation
+from dtensor.device_mesh import DeviceMesh, init_device_mesh
+from dtensor.ops import index, permute, rearrange, split, view
+
+__all__ = ["Moves", "Simulation", "simulate"]
+
+# Operators whose results, as a rule, show the memory of their first operand.
+_VIEWS = frozenset(
+    "broadcast_to expand expand_dims flatten getitem matrix_transpose moveaxis ravel "
+    "reshape rollaxis split squeeze swapaxes transpose unflatten unstack view".split()
+)
+
+
+def simulate(
+    mesh_shape: int | Sequence[int],
+    fn: Callable[[DeviceMesh], object],
+    *,
+    mesh_dim_names: Sequence[str] | None = None,
+    rank: int = 0,
+    cost: tuple[float, float, float] | None = None,
+) -> Simulation:
+    """Run a program as one rank of a mesh of any size, and tell what it would cost.
+
+    Needs neither the other ranks nor data: nothing is sent, and collectives are counted
+    by the plans that would run. Not collective; inside a job it is a matter of this
+    rank alone.
+
+    Parameters
+    ----------
+    mesh_shape : int or sequence of int
+        Lengths of the dims of the mesh.
+    fn : callable
+        ``fn(mesh)`` builds, parallelizes and steps a model, as on every rank of a real
+        job. Its tensors are those of the device ``"meta"``, which simulate makes the
+        one of new modules; it may not ask for values. What it does is reported, unless
+        it returns a callable: then this is called, without arguments, and the report
+        is about this call alone.
+    mesh_dim_names : sequence of str, optional
+        A name for every dim.
+    rank : int, default 0
+        The rank to be. Rank 0 has the longest parts.
+    cost : tuple of 3 float, optional
+        Seconds of a message, bytes per second of messages into one rank, and of copies.
+        Default: 1 us, 10 GB/s, 10 GB/s. It also decides which plans are taken;
+        ``_C.World.current().cost`` is what was measured for the ranks of this job.
+
+    Returns
+    -------
+    Simulation
+        Counts and bytes by collective, peak memory, predicted seconds: of the rank.
+
+    Raises
+    ------
+    ValueError
+        If there is no such rank, a length is below 1, or a cost is not positive.
+    NotImplementedError
+        If `fn` asks for values that nobody has: ``float(loss)``, ``print(x)``.
+    Exception
+        What `fn` raises.
+
+    See Also
+    --------
+    explain : The plan of one move.
+    dtensor.abstract : The layouts of results, without traffic.
+
+    Notes
+    -----
+    The other ranks count as doing what this one does: what is agreed on or shared is
+    this rank's own, so parts of ``from_local`` are as many times as large as there are
+    ranks. Plain arrays with data may be used too; where they would have to be sent,
+    what comes out has none.
+
+    Memory is that of tensors without data, from when they are made until they are
+    freed: parts of parameters, gradients, states of optimizers, results of operators
+    that live on or that backward needs, what moves make and what lies between their
+    steps. Views count once. What a kernel, or the packing of messages (12 MiB at most),
+    takes for itself does not count, nor do arrays with data.
+
+    Seconds are those of moves, by the model that chooses plans: latency, bandwidth and
+    copies, without waiting for other ranks and without any arithmetic.
+
+    Examples
+    --------
+    >>> from dtensor import Shard, distribute_tensor, nn
+    >>> def gather(mesh):
+    ...     whole = nn.Linear(65536, 1024, bias=False).weight.detach()
+    ...     x = distribute_tensor(whole, mesh, [Shard(0), Shard(1)])
+    ...     return x.full_tensor
+    >>> report = simulate((256, 256), gather)
+    >>> dict(report.comm_counts), report.live_bytes
+    ({'all_gather': 2}, 268439552)
+    """
+    shape = (mesh_shape,) if isinstance(mesh_shape, int) else tuple(mesh_shape)
+    size = 1
+    for length in shape:
+        if length < 1:
+            raise ValueError(f"simulate: a mesh of shape {shape} has no ranks")
+        size *= int(length)
+    world = _C.World.simulated(size, rank, *(() if cost is None else (cost,)))
+    _mark_views()
+    run = _Run(world, shape, mesh_dim_names, fn)
+    call = contextvars.copy_context().run
+    thread = threading.Thread(target=call, args=(run.be_rank,), name=f"rank {rank}")
+    thread.daemon = True
+    thread.dtensor_rank = rank  # type: ignore[attr-defined]
+    thread.start()
+    thread.join()
+    if run.failure is not None:
+        raise run.failure
+    assert run.report is not None
+    return run.report
+
+
+def _mark_views() -> None:
+    for module in (index, permute, rearrange, split, view):
+        for operator in vars(module).values():
+            if isinstance(operator, _C.Operator) and operator.__name__ in _VIEWS:
+                operator.view = True
+
+
+class _Run:
+    """What the thread of the rank does: it has the world of its own."""
+
+    def __init__(
+        self,
+        world: _C.World,
+        shape: tuple[int, ...],
+        names: Sequence[str] | None,
+        fn: Callable[[DeviceMesh], object],
+    ) -> None:
+        self.world, self.shape, self.names, self.fn = world, shape, names, fn
+        self.report: Simulation | None = None
+        self.failure: BaseException | None = None
+
+    def be_rank(self) -> None:
+        try:
+            self.world.activate()
+            with device("meta"):
+                self.report = self.run()
+        except BaseException as error:
+            self.failure = error
+        finally:
+            self.world.close()
+
+    def run(self) -> Simulation:
+        mesh = init_device_mesh("cpu", self.shape, mesh_dim_names=self.names)
+        built: Any = self.fn(mesh)
+        counts: dict[str, tuple[int, int, int]] = {}
+        seconds: dict[str, float] = {}
+        result = None
+        if callable(built):
+            counts, seconds = self.world.counters(), self.world.predicted()
+            self.world.memory(True)
+            result = built()
+        live, peak = self.world.memory()  # while what was built and the result live
+        del built, result
+        moves = {}
+        for name, row in self.world.counters().items():
+            took = self.world.predicted()[name] - seconds.get(name, 0.0)
+            old = counts.get(name, (0, 0, 0))
+            moved = Moves(row[0] - old[0], row[1] - old[1], row[2] - old[2], took)
+            if moved.calls or moved.seconds:
+                moves[name] = moved
+        return Simulation(
+            self.shape, mesh.mesh_dim_names, self.world.rank, moves, peak, live
+        )

@@ -1,0 +1,134 @@
+"""The doctor: what it finds, what it says, and that it runs."""
+
+import dataclasses
+import sys
+
+import pytest
+from jobs import run
+
+from dtensor.doctor import Facts, report, troubles, vendor
+
+OPEN = "Open MPI v5.0.11, package: Open MPI"
+WELL = Facts(
+    versions={"dtensor": "0.1.0", "NumPy": "2.4.6"},
+    mpi=OPEN,
+    mpi4py_mpi=OPEN,
+    mpiexec="",
+    launcher="Open MPI",
+    told=4,
+    rank=0,
+    ranks=4,
+    host="node1",
+    cores=tuple(range(8)),
+    blas="openblas",
+    threads=1,
+    yields=False,
+    shm=1 << 34,
+    barrier=1e-6,
+    thread_level=3,
+    missing=(),
+    environment={},
+)
+
+
+def ranks(count=4, **changes):
+    """Ranks that are well but for some changes."""
+    return [dataclasses.replace(WELL, rank=k, **changes) for k in range(count)]
+
+
+def test_a_sound_job_has_no_troubles():
+    assert troubles(ranks()) == []
+    assert "\nno troubles\n" in report(ranks())
+
+
+TROUBLES = {
+    "build it with that MPI's mpicc": {"mpi": "MPICH Version: 4.2"},
+    "start the job with that MPI's own mpiexec": {"ranks": 1, "launcher": "Slurm"},
+    "put Open MPI's bin folder first": {
+        "mpiexec": "/usr/bin/mpiexec: HYDRA build details: Version: 4.0",
+        "launcher": "",
+        "told": 1,
+    },
+    "there is no mpiexec on the PATH": {"launcher": "", "told": 1},
+    "set OMPI_MCA_mpi_yield_when_idle=1": {"cores": (0, 1)},
+    "milliseconds: start 2 ranks at most": {"cores": (0, 1), "mpi": "MPICH Version: 4"},
+    "only cost time": {"cores": (0, 1), "yields": True},
+    "set OMP_NUM_THREADS=2 and OPENBLAS_NUM_THREADS=2": {"threads": 8},
+    "--shm-size=64m": {"shm": 1 << 20},
+    "mpiexec --bind-to none": {"barrier": 8e-3},
+}
+
+
+@pytest.mark.parametrize("fix", TROUBLES)
+def test_a_trouble_is_a_sentence_with_what_ends_it(fix):
+    found = [
+        sentence for sentence in troubles(ranks(**TROUBLES[fix])) if fix in sentence
+    ]
+    assert len(found) == 1
+    assert found[0].endswith(".") and "\n" not in found[0]
+
+
+def test_ranks_that_are_bound_to_a_core_each_are_not_too_many():
+    here = [dataclasses.replace(f, cores=(f.rank,)) for f in ranks()]
+    assert troubles(here) == []
+
+
+def test_each_machine_is_looked_at():
+    here = [dataclasses.replace(f, host=f"node{f.rank % 2}") for f in ranks(8)]
+    here[1] = dataclasses.replace(here[1], shm=1 << 20)
+    (sentence,) = troubles(here)
+    assert "/dev/shm of node1" in sentence
+
+
+def test_a_machine_with_another_version_is_named():
+    here = ranks()
+    versions = {**WELL.versions, "NumPy": "1.26.0"}
+    here[2] = dataclasses.replace(here[2], versions=versions, host="node9")
+    (sentence,) = troubles(here)
+    assert "rank 2 on node9 has NumPy 1.26.0, most ranks have 2.4.6" in sentence
+
+
+def test_missing_extras_are_notes():
+    text = report(ranks(missing=("rich",)))
+    assert "no troubles" in text and "pip install 'dtensor-mpi[rich]'" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (OPEN, "Open MPI"),
+        ("mpirun (Open MPI) 4.1.4", "Open MPI"),
+        ("prterun (PRRTE) 3.0", "Open MPI"),
+        ("HYDRA build details: Version: 4.0.2", "MPICH"),
+        ("MPICH Version: 4.0.2", "MPICH"),
+        ("Intel(R) MPI Library 2021.13", "Intel MPI"),
+        ("MVAPICH2 Version : 2.3", "MVAPICH"),
+        ("something", ""),
+    ],
+)
+def test_the_vendor_is_known_by_the_text(text, name):
+    assert vendor(text) == name
+
+
+def test_it_runs_without_a_launcher():
+    code, output, _ = run([sys.executable, "-m", "dtensor.doctor"])
+    assert code == 0 and "NumPy" in output and "Open MPI" in output
+    assert "mpiexec -n 4 python -m dtensor.doctor" in output
+
+
+def test_it_runs_under_mpiexec_and_one_rank_prints():
+    code, output, _ = run(
+        ["mpiexec", "-n", "3", sys.executable, "-m", "dtensor.doctor"]
+    )
+    assert code == 0 and output.count("launcher") == 1
+    assert "3 on " in output and "barrier" in output
+
+
+def test_a_launcher_of_another_mpi_is_found():
+    job = {"PMI_SIZE": "4", "PMI_RANK": "0"}
+    code, output, _ = run([sys.executable, "-m", "dtensor.doctor"], **job)
+    assert code == 0 and "says that there are 4 ranks, but MPI sees one" in output
+    code, output, _ = run(
+        [sys.executable, "-m", "dtensor.doctor"], **job | {"PMI_RANK": "1"}
+    )
+    assert code == 0 and output == "", "the first one has said it"
