@@ -21,6 +21,7 @@ from dtensor.fsdp import (
     replicate,
 )
 from dtensor.optim import SGD, AdamW
+from dtensor.utils.checkpoint import checkpoint
 
 
 @pytest.mark.parametrize(
@@ -187,6 +188,47 @@ def test_a_model_without_data_takes_a_state_dict_by_assignment(ranks):
         other.load_state_dict(mine, assign=True)
         x = part(line(), X)
         assert np.array_equal(other(x).detach(), model.first(x).detach())
+
+    ranks(body)
+
+
+def test_checkpointed_modules_may_be_sharded(ranks):
+    class Checkpointed(Net):
+        def forward(self, x):
+            x = checkpoint(self.first, x).tanh()
+            x = x + checkpoint(self.second, x).tanh()
+            return self.last(x)
+
+    expected = reference()
+
+    def body():
+        model = Checkpointed()
+        for module in (model.first, model.second):
+            fully_shard(module, mesh=line())
+        fully_shard(model, mesh=line())
+        check(model, train(model, line()), expected)
+
+    ranks(body)
+
+
+def test_a_forward_that_failed_leaves_no_old_parameters_behind(ranks):
+    def body():
+        model, x = sharded(line()), part(line(), X)
+        optimizer = SGD(model.parameters(), lr=0.1)
+        for bad in (x[:, :2], None):
+            loss_of(model, x, part(line(), Y)).backward()
+            with pytest.raises((RuntimeError, TypeError, AttributeError)):
+                model(bad)
+            optimizer.step()
+            value = model(x).detach()
+            model.reshard()
+            assert np.array_equal(value, model(x).detach())
+            with dtensor.no_grad():  # the root stays whole
+                model(x)
+            optimizer.step()
+            value = model(x).detach()
+            model.reshard()
+            assert np.array_equal(value, model(x).detach())
 
     ranks(body)
 

@@ -63,6 +63,8 @@ class Group:
     @no_grad()
     def unshard(self, async_op: bool = False) -> None:
         """Gather the parameters; with `async_op` only begin. Collective."""
+        if self.is_full and any(p.is_stale() for p in self.parameters):
+            self.reshard()
         if self.is_full or self._coming is not None:
             return
         for parameter in self.parameters:

@@ -114,6 +114,7 @@ class Sharded:
             self.outer :
         ]
         self.gathered = self.layout.with_placements(gathered)
+        self._gathered_at = 0  # the version of `sharded`
         self.held: Any = None  # between forward and backward, spread over fewer ranks
         self.full: Any = Parameter(self._wrap(self._hollow()), whole.requires_grad)
         self.show(self.sharded)
@@ -146,8 +147,13 @@ class Sharded:
         layout = self.inner.with_dtype(self.compute_dtype)
         return DTensor(local, layout, requires_grad=False)
 
+    def is_stale(self) -> bool:
+        """Return whether the parameter was written to since it was gathered."""
+        return bool(self.sharded._version != self._gathered_at)
+
     def fill(self, gathered: DTensor) -> None:
         """Take the memory of what was gathered."""
+        self._gathered_at = self.sharded._version
         self.full.data = self._wrap(gathered.to_local().detach())
 
     def drop(self) -> None:

@@ -30,7 +30,8 @@ class State:
             module.register_forward_pre_hook(
                 self.before_forward, prepend=True, with_kwargs=True
             )
-            module.register_forward_hook(self.after_forward)
+            # also after an exception: the next forward gathers anew
+            module.register_forward_hook(self.after_forward, always_call=True)
             module.register_state_dict_pre_hook(self._to_sharded)
             module.register_load_state_dict_pre_hook(self._to_sharded)
 
@@ -62,9 +63,9 @@ class State:
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Gather the parameters and cast the inputs."""
         self.find_root()
-        if not self._left:
+        if id(module) not in self._left:
             self._left = {id(m) for m in self.modules}
-            self.group.before_forward()
+        self.group.before_forward()
         policy = self.group.policy
         if policy.cast_forward_inputs and policy.param_dtype is not None:
             args, kwargs = _cast((args, kwargs), policy.param_dtype)

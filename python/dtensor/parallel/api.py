@@ -165,6 +165,7 @@ def _steps(
         raise TypeError(
             "Expect Union[ParallelStyle, Dict[str, ParallelStyle]] for "
             f"parallelize_plan, {type(plan)} found!"
+            + (" Give an object: ColwiseParallel()." if isinstance(plan, type) else "")
         )
 
 

@@ -1,0 +1,154 @@
+"""Sphinx: the pages of this folder, and a reference of every public name.
+
+python -m sphinx -b html docs build/docs
+
+The reference is written anew for each build into docs/reference: a page for each
+module, from its `__all__`. A name that is not on its page afterwards ends the build.
+"""
+
+import importlib
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python"))
+
+import dtensor  # noqa: E402  from the sources
+
+project = "dtensor"
+copyright = "the authors of dtensor"  # noqa: A001  Sphinx's name
+release = dtensor.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+]
+exclude_patterns = ["_build"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"show_toc_level": 2, "navigation_depth": 2}
+html_title = "dtensor"
+templates_path: list[str] = []
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+# Files beside the pages, such as the examples, have no page of their own.
+suppress_warnings = ["myst.xref_missing", "myst.header", "ref.python"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings say what is meant
+autosummary_generate = False
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+default_role = "code"
+
+doctest_test_doctest_blocks = ""  # those of docstrings: tests/test_readme.py runs them
+doctest_global_setup = """
+import numpy as np
+import dtensor
+"""
+
+# --- the reference --------------------------------------------------------------------
+
+MODULES = {
+    "dtensor": "DTensor, meshes, placements, factories",
+    "dtensor.ops": "operators: also as methods and NumPy functions",
+    "dtensor.linalg": "linear algebra",
+    "dtensor.fft": "Fourier transforms",
+    "dtensor.random": "seeds, generators",
+    "dtensor.autograd": "gradients",
+    "dtensor.nn": "modules",
+    "dtensor.nn.functional": "functions of modules",
+    "dtensor.nn.init": "initial values",
+    "dtensor.nn.utils": "clipping, parameters as vectors",
+    "dtensor.nn.attention": "scaled dot product attention",
+    "dtensor.optim": "optimizers",
+    "dtensor.optim.lr_scheduler": "schedules of learning rates",
+    "dtensor.parallel": "parallel styles",
+    "dtensor.fsdp": "fully sharded data parallelism",
+    "dtensor.checkpoint": "checkpoints",
+    "dtensor.utils.checkpoint": "activation checkpoints",
+    "dtensor.utils.data": "data sets, samplers, loaders",
+    "dtensor.functional_collectives": "collectives on Tensors",
+    "dtensor.experimental": "what may change",
+    "dtensor.debug": "what is sent, why, and what would be",
+    "dtensor.testing": "ranks for tests",
+    "dtensor.device_mesh": "meshes",
+    "dtensor.placement_types": "placements",
+}
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def directive(name: str, thing: object) -> str:
+    """Return how autodoc is asked for a name; a module has its own page."""
+    if inspect.ismodule(thing):
+        return ""
+    if inspect.isclass(thing):
+        kind = "exception" if issubclass(thing, BaseException) else "class"
+        return f".. auto{kind}:: {name}\n   :members:\n"
+    return f".. auto{'function' if callable(thing) else 'data'}:: {name}\n"
+
+
+def page(module: str, about: str, homes: dict[int, str]) -> str:
+    """Return the page of a module; what has a home on another one is named only."""
+    title = f"{module}: {about}"
+    known = importlib.import_module(module)
+    parts = [title, "=" * len(title), "", f".. currentmodule:: {module}", ""]
+    if known.__doc__:
+        parts += [inspect.cleandoc(known.__doc__), ""]
+    also = []
+    for name in sorted(known.__all__):
+        thing = getattr(known, name)
+        home = homes.setdefault(id(thing), f"{module}.{name}")
+        if home == f"{module}.{name}":
+            parts.append(directive(name, thing))
+        elif not inspect.ismodule(thing):
+            also.append(f"``{name}`` (:py:obj:`{home}`)")
+    if also:
+        parts += ["Also: " + ", ".join(also) + ".", ""]
+    return "\n".join(parts) + "\n"
+
+
+def _named(name: str) -> object:
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def write_reference(app: Any) -> None:
+    """Write a page for each module, and the list of them."""
+    homes: dict[int, str] = {}
+    lines = ["# Reference", "", "Every public name, from the docstrings.", ""]
+    lines += ["```{toctree}", ":maxdepth: 1", ""]
+    for module, about in MODULES.items():
+        REFERENCE.mkdir(exist_ok=True)
+        path = REFERENCE / f"{module}.rst"
+        text = page(module, about, homes)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+        lines.append(path.stem)
+    (REFERENCE / "index.md").write_text("\n".join([*lines, "```", ""]))
+
+
+def check_reference(app: Any, error: Exception | None) -> None:
+    """End the build if a public name is not documented."""
+    if error is not None or app.builder.name != "html":
+        return
+    found = app.env.domains["py"].objects
+    homes: dict[int, str] = {}
+    for module in MODULES:
+        page(module, "", homes)
+    things = [home for home in homes.values() if not inspect.ismodule(_named(home))]
+    missing = sorted(set(things) - set(found))
+    if missing:
+        raise RuntimeError(f"not in the reference: {', '.join(missing)}")
+
+
+def setup(app: Any) -> None:
+    """Have the reference written before, and checked after, the pages are read."""
+    app.connect("builder-inited", write_reference)
+    app.connect("build-finished", check_reference)
