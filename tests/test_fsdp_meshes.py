@@ -121,6 +121,19 @@ def test_the_wrapper_trains_as_one_process(ranks, strategy):
     ranks(body)
 
 
+def test_whether_a_parameter_is_trained_can_change(ranks):
+    def body():
+        model, x = fully_shard(Net(), mesh=line()), part(line(), X)
+        model.first.weight.requires_grad_(False)
+        loss_of(model, x, part(line(), Y)).backward()
+        assert model.first.weight.grad is None and model.last.weight.grad is not None
+        model.first.weight.requires_grad_()
+        loss_of(model, x, part(line(), Y)).backward()
+        assert model.first.weight.grad is not None
+
+    ranks(body)
+
+
 def test_bad_input_is_refused_before_anything_changes(ranks):
     def body():
         mesh = line()

@@ -152,7 +152,7 @@ def test_every_operator_gives_what_numpy_gives_between_processes(square):
 
 @pytest.mark.validate
 def test_every_mistake_in_a_rule_is_noticed_or_does_no_harm():
-    found = list(fates([s for s in SAMPLES if s.name != "program"], grid(2), 30))
+    found = list(fates([s for s in SAMPLES if s.name != "program"], grid(2), 50))
     counts = collections.Counter(each.fate for each in found)
     unknown = [f"{f.fate}: {f.mutant} {f.samples[0]}" for f in found if not f.reason()]
     assert not unknown, "\n".join([str(counts), *unknown])

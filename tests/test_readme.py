@@ -13,7 +13,9 @@ from jobs import run
 import dtensor
 import dtensor.checkpoint.metadata
 import dtensor.debug
+import dtensor.experimental
 import dtensor.fsdp
+import dtensor.functional_collectives
 import dtensor.optim
 import dtensor.parallel
 import dtensor.placement_types
@@ -41,6 +43,8 @@ MODULES = [
     dtensor.checkpoint.metadata,
     dtensor.autograd,
     dtensor.debug,
+    dtensor.experimental,
+    dtensor.functional_collectives,
     dtensor.fsdp,
     dtensor.nn,
     dtensor.optim,

@@ -229,7 +229,8 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     a->task.group = group;
     a->task.what = a->call.what;
     a->task.queued = a->task.finished = false;
-    a->silent = group->size == 1 || !(group->world->check != DT_CHECK_NOTHING || force);
+    a->silent = group->size == 1 || group->world->transport->alone ||
+                !(group->world->check != DT_CHECK_NOTHING || force);
     a->stage = a->silent ? NULL : start;
     a->verdict.error.status = DT_OK;
     *out = a;

@@ -210,7 +210,8 @@ world_start(dt_world *world, dt_error *err)
     if (scratch == NULL)
         dt_fail(&local, DT_MEMORY, "no memory for measuring messages");
     dt_status status = greet(world, &local, scratch, err);
-    if (status == DT_OK)
+    world->cost = DT_COST_DEFAULT;
+    if (status == DT_OK && !world->transport->alone)
         DT_TRY(dt_measure(&world->cost, world, scratch, err));
     free(scratch);
     world->all->started = 0; /* the user's first call is number 1 */
@@ -243,7 +244,7 @@ dt_world_close(dt_world *world)
         return;
     dt_give_up_all(world, "its world was closed");
     dt_world_forget_runs(world);
-    if (world->transport->size > 1 && !world->broken)
+    if (world->transport->size > 1 && !world->transport->alone && !world->broken)
         dt_notes_farewell(world->notes);
     dt_transport *transport = world->transport;
     world_free(world);

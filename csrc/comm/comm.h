@@ -60,6 +60,7 @@ enum {
 /* What this rank did in steps of one kind. */
 typedef struct {
     int64_t calls, bytes, messages; /* bytes and messages that it sent */
+    double seconds;                 /* predicted: of a world that is `alone` */
 } dt_counter;
 
 /* What the ranks compare: DTENSOR_CHECK. */

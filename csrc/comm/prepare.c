@@ -1,4 +1,5 @@
 /* From plans to legs: all that a run needs to know before it begins. */
+#include "comm/count.h"
 #include "comm/run.h"
 
 #include "core/memory.h"
@@ -171,15 +172,6 @@ prepare_leg(dt_run *run, const int *items, int count, int64_t rank, dt_error *er
     return dt_round_exchange(&made->round, steps, run->task.group, run->scratch, err);
 }
 
-/* Whether two steps can be one: the same ranks do the same. */
-static bool
-go_together(const dt_step *x, const dt_step *y)
-{
-    return x->kind == y->kind && x->op == y->op && dt_step_mask(x) == dt_step_mask(y) &&
-           dt_mesh_same_ranks(x->from->mesh, y->from->mesh) &&
-           dt_mesh_same_ranks(x->to->mesh, y->to->mesh);
-}
-
 static dt_status
 prepare_local_steps(dt_run *run, int64_t rank, dt_error *err)
 {
@@ -234,7 +226,7 @@ dt_run_prepare(dt_run *run, dt_error *err)
             const dt_step *step = next_step(&run->items[k]);
             if (first == NULL)
                 first = step;
-            if (step != NULL && go_together(first, step))
+            if (step != NULL && dt_steps_together(first, step))
                 together[count++] = k;
         }
         if (count == 0)

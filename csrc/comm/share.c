@@ -85,8 +85,9 @@ dt_share(void *all, dt_group *group, const void *mine, size_t bytes, const char 
     if (bytes > INT_MAX / size)
         return dt_fail(err, DT_VALUE, "%s: %zu bytes of each of %d ranks are too many",
                        what, bytes, group->size);
-    if (bytes == 0 || group->size == 1) {
-        memcpy(all, mine, bytes);
+    if (bytes == 0 || group->size == 1 || group->world->transport->alone) {
+        for (size_t place = 0; bytes > 0 && place < size; place++)
+            memcpy((char *)all + place * bytes, mine, bytes);
         return DT_OK;
     }
     /* Memory of our own, so that the caller's may be freed after a failure. Without any

@@ -1,7 +1,8 @@
 /* transport.h: the few functions by which bytes get from one rank to another.
  *
- * Two implementations: MPI (transport_mpi.c) and ranks that are threads of one process
- * (transport_threads.c). Everything above is the same code for both. Messages between
+ * Three implementations: MPI (transport_mpi.c), ranks that are threads of one process
+ * (transport_threads.c), and a rank that is simulated without the others
+ * (transport_alone.c). Everything above is the same code for all. Messages between
  * two ranks with one tag arrive in the order in which they were sent. Nothing here
  * blocks, checks a deadline or knows what a collective is. */
 #ifndef DT_TRANSPORT_H
@@ -50,6 +51,8 @@ struct dt_transport {
     int rank;            /* one's own */
     bool oversubscribed; /* more ranks than processors here: yield early */
     bool shared_memory;  /* all ranks are on one node */
+    bool alone; /* the other ranks are not there, and count as doing what this one does:
+                   what is agreed on or shared is its own, and moves are counted only */
 };
 
 /* n endpoints of one group of ranks in this process; out[i] belongs to rank i and is
@@ -59,6 +62,9 @@ dt_status dt_threads_make(dt_transport **out, int n, dt_error *err);
 /* Tells every rank of the group of threads that one has failed: from now on every call
  * of the table fails with DT_RUNTIME and this sentence. */
 void dt_threads_abort(dt_transport *t, const char *sentence);
+
+/* Rank `rank` of `size` ranks of which it is the only one. DT_VALUE, DT_MEMORY. */
+dt_status dt_alone_make(dt_transport **out, int size, int rank, dt_error *err);
 
 /* transport_mpi.c, the only file that includes mpi.h. `handle` is the communicator's
  * Fortran handle (MPI_Comm_c2f); it is duplicated, which is collective over it.

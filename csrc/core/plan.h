@@ -77,6 +77,9 @@ typedef struct {
 
 void dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank);
 
+/* Predicted seconds of what a rank sends, receives and copies. */
+double dt_traffic_seconds(const dt_traffic *traffic, const dt_cost *cost);
+
 /* Predicted seconds of a step, of its busiest rank. */
 double dt_step_seconds(const dt_step *step, const dt_cost *cost);
 

@@ -177,14 +177,21 @@ dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
     }
 }
 
+double
+dt_traffic_seconds(const dt_traffic *t, const dt_cost *cost)
+{
+    int64_t wire =
+        t->bytes_sent > t->bytes_received ? t->bytes_sent : t->bytes_received;
+    return cost->latency * (double)t->messages + (double)wire / cost->bandwidth +
+           (double)t->bytes_copied / cost->copy;
+}
+
 static double
 rank_seconds(const dt_step *step, const dt_cost *cost, int64_t rank)
 {
     dt_traffic t;
     dt_step_traffic(&t, step, rank);
-    int64_t wire = t.bytes_sent > t.bytes_received ? t.bytes_sent : t.bytes_received;
-    return cost->latency * (double)t.messages + (double)wire / cost->bandwidth +
-           (double)t.bytes_copied / cost->copy;
+    return dt_traffic_seconds(&t, cost);
 }
 
 /* The busiest of a few ranks of a mesh: the first has the longest parts, the others are

@@ -239,8 +239,9 @@ source_layout(const delivery *d)
 static PyObject *
 receive_part(const delivery *d, const dt_layout *to)
 {
-    if (d->meta.given == META_WITHOUT_DATA)
-        return ext_part_without_data(to, d->group->world->transport->rank);
+    const dt_transport *t = d->group->world->transport;
+    if (d->meta.given == META_WITHOUT_DATA && !t->alone)
+        return ext_part_without_data(to, t->rank);
     const dt_layout *from = source_layout(d);
     if (from == NULL)
         return NULL;

@@ -15,6 +15,7 @@
 #endif
 #include <numpy/arrayobject.h>
 
+#include "comm/count.h"
 #include "comm/execute.h"
 #include "core/context.h"
 #include "core/plan.h"
@@ -109,7 +110,8 @@ typedef struct {
     int rank, size;
     bool threads; /* ranks are threads of this process */
     bool shared_memory, closed;
-    bool busy; /* between ext_world_enter and ext_world_leave */
+    bool busy;                      /* between ext_world_enter and ext_world_leave */
+    int64_t live_bytes, peak_bytes; /* of tensors without data, where it is alone */
 } WorldObject;
 
 extern PyTypeObject ext_world_type;
@@ -139,6 +141,13 @@ WorldObject *ext_world_find(int number); /* as ext_world does; borrowed, NULL: n
 int ext_world_enlist(WorldObject *self); /* for all threads, under its number */
 int ext_world_check(WorldObject *self, const char *what); /* open and not busy */
 void ext_world_begin(WorldObject *self, dt_world *world); /* which it then owns */
+WorldObject *ext_world_object(dt_transport *transport, bool threads);
+/* simulate.c */
+PyObject *ext_world_simulated(PyObject *type, PyObject *args);
+PyObject *ext_world_memory(PyObject *self, PyObject *args);
+PyObject *ext_world_predicted(PyObject *self, PyObject *none);
+extern const char ext_world_simulated_doc[], ext_world_memory_doc[],
+    ext_world_predicted_doc[];
 /* world_share.c */
 PyObject *ext_world_agree(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *ext_world_share(PyObject *self, PyObject *args, PyObject *kwargs);
@@ -187,7 +196,7 @@ PyObject *ext_move(PyObject *array, LayoutObject *from, LayoutObject *to,
 
 extern PyMethodDef ext_create_methods[], ext_redistribute_methods[],
     ext_explain_methods[], ext_world_methods[], ext_memory_methods[],
-    ext_random_methods[];
+    ext_random_methods[], ext_checkpoint_methods[];
 int ext_add_types(PyObject *module); /* module.c: readies and adds all types above */
 
 #endif

@@ -27,7 +27,9 @@ op_entry_of(const op_call *call)
                      "%U: got mixed Tensor and DTensor, need to convert all Tensor to "
                      "DTensor before calling distributed operators! "
                      "(DTensor.from_local(tensor, mesh, placements), or the context "
-                     "dtensor.experimental.implicit_replication())",
+                     "dtensor.experimental.implicit_replication(); or x.to_local() of "
+                     "the DTensor; distribute_module makes a model's parameters "
+                     "DTensors)",
                      call->op->name);
         return NULL;
     }
@@ -76,6 +78,8 @@ call_with_out(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
 static PyObject *
 operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
+    if (op_recorder != NULL)
+        return op_call_recorded(object, args, flags, kwnames);
     OperatorObject *self = (OperatorObject *)object;
     Py_ssize_t nargs = PyVectorcall_NARGS(flags);
     Py_ssize_t place = kwnames == NULL ? -1 : find_out(kwnames);
@@ -259,6 +263,9 @@ static PyMemberDef operator_members[] = {
     {"__doc__", T_OBJECT, offsetof(OperatorObject, doc), READONLY, NULL},
     {"operands", T_INT, offsetof(OperatorObject, operands), READONLY,
      "How many leading parameters are arrays even if they are numbers."},
+    {"view", T_BOOL, offsetof(OperatorObject, view), 0,
+     "Whether results share the memory of its only operand, as a rule: for counting\n"
+     "the memory of tensors without data."},
     {0},
 };
 
@@ -336,6 +343,10 @@ PyMethodDef ext_op_methods[] = {
     {"set_implicit_hook", set_implicit_hook, METH_O,
      "set_implicit_hook(hook, /)\n--\n\n"
      "Call hook(name, from_layouts, to_layouts) before operands are sent; or None."},
+    {"set_recorder", op_set_recorder, METH_O,
+     "set_recorder(recorder, /)\n--\n\n"
+     "Call recorder(operator, args, kwargs, result) after each operator that this\n"
+     "thread calls, but not for those within; None: no more."},
     {"set_implicit_replication", set_implicit_replication, METH_O,
      "set_implicit_replication(wanted, /)\n--\n\n"
      "Whether a Tensor beside a DTensor counts as replicated; return what was."},

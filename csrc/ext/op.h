@@ -53,6 +53,7 @@ typedef struct {
     int operands;          /* leading positional parameters that may be numbers */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
+    bool view;         /* its results share the memory of its only operand, as a rule */
     struct tape_vjp *vjp; /* its gradient, or NULL */
     PyObject *weakrefs;
 } OperatorObject;
@@ -219,6 +220,15 @@ PyArrayObject *op_array(PyObject *operand);
  * `out`: this rank's array that the kernel (a ufunc) is to write into, or NULL. */
 PyObject *op_run(const op_entry *entry, const op_call *call, PyObject *out);
 extern PyObject *ext_implicit_hook; /* called before operands are sent, or NULL */
+
+/* --- op_record.c --- */
+
+/* Called as recorder(operator, args, kwargs, result) after each operator that this
+ * thread calls, but not for those within; or NULL. */
+extern _Thread_local PyObject *op_recorder;
+PyObject *op_call_recorded(PyObject *op, PyObject *const *args, size_t flags,
+                           PyObject *kwnames);
+PyObject *op_set_recorder(PyObject *module, PyObject *recorder);
 
 /* --- op_check.c --- */
 

@@ -221,7 +221,7 @@ wrap_result(const op_entry *entry, PyObject *result, const op_call *call)
 static PyObject *
 viewed(const op_call *call, PyObject *const *moved)
 {
-    if (!call->op->view || call->operand_count == 0)
+    if (!call->op->view || call->operand_count != 1)
         return NULL;
     PyObject *array = moved != NULL && moved[0] != NULL  ? moved[0]
                       : ext_is_tensor(call->operands[0]) ? array_of(call->operands[0])
@@ -412,5 +412,7 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
         return result;
     if (computes)
         result = wrap_result(entry, result, call);
-    return result != NULL && tape_wants(call) ? tape_record(call, result) : result;
+    if (result == NULL)
+        return NULL;
+    return tape_wants(call) ? tape_record(call, result) : tape_unrecorded(call, result);
 }

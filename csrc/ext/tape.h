@@ -50,6 +50,7 @@ extern PyTypeObject ext_node_type, ext_saved_type;
 
 NodeObject *tape_node(PyObject *name, int inputs, int outputs);
 void tape_node_forget(NodeObject *node); /* what it keeps for backward */
+PyObject *tape_raise_done(void);         /* RuntimeError of a node that has forgotten */
 /* The edge to what made a tensor; its target is a new reference. */
 tape_edge tape_edge_to(TensorObject *tensor);
 /* RuntimeError if a recorded write through another view of its memory came after what
@@ -72,6 +73,9 @@ typedef struct tape_version {
 
 /* Notes that `tensor` shares the memory of `owner`. */
 int tape_share_version(TensorObject *tensor, TensorObject *owner);
+/* The same of a result that was recorded; steals it (NULL: an exception is set) and
+ * gives it back. */
+PyObject *tape_follow(PyObject *result, TensorObject *owner);
 void tape_version_release(tape_version *version);
 void tape_written(TensorObject *tensor); /* a write has happened */
 /* The same, of one that is recorded: only the node of `tensor` knows of it. */
@@ -122,6 +126,9 @@ tape_requires(PyObject *object)
 bool tape_can_require(PyObject *object);
 /* Whether a call is to be recorded. */
 bool tape_wants(const op_call *call);
+/* A result that is not recorded shows the memory of an operand: a write into it counts
+ * for both, if anything of that is kept. Steals the result and gives it back. */
+PyObject *tape_unrecorded(const op_call *call, PyObject *result);
 /* Records a call; steals the result and gives it back. */
 PyObject *tape_record(const op_call *call, PyObject *result);
 /* Records what `backward`, called with the gradients of the outputs, goes back

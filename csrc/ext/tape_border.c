@@ -199,10 +199,7 @@ tape_moved(PyObject *result, DTensorObject *source, PyObject *backward_dtype)
     if (((DTensorObject *)result)->layout == source->layout) {
         result =
             record(result, (PyObject *)source, &back_unmoved_def, Py_NewRef(Py_None));
-        if (result != NULL &&
-            tape_share_version((TensorObject *)result, &source->tensor) < 0)
-            Py_CLEAR(result);
-        return result;
+        return tape_follow(result, &source->tensor);
     }
     LayoutObject *to = tape_dual(source->layout);
     PyObject *dtype = backward_dtype == NULL ? Py_None : backward_dtype;
@@ -229,10 +226,7 @@ tape_to_local(PyObject *result, DTensorObject *source, PyObject *grad_placements
     PyObject *state = pair(wanted_layout(source->layout, grad_placements),
                            wanted_layout(source->layout, grad_placements));
     result = record(result, (PyObject *)source, &back_to_local_def, state);
-    if (result != NULL &&
-        tape_share_version((TensorObject *)result, &source->tensor) < 0)
-        Py_CLEAR(result);
-    return result;
+    return tape_follow(result, &source->tensor);
 }
 
 PyObject *

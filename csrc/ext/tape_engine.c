@@ -12,6 +12,29 @@ static _Thread_local journey *current;
 
 /* --- hooks --- */
 
+/* Whether a hook's answer can take the place of a gradient. */
+static int
+check_answer(PyObject *answer, PyObject *grad)
+{
+    int64_t a[DT_MAX_NDIM], b[DT_MAX_NDIM];
+    if (!ext_is_tensor(answer) || ext_is_dtensor(answer) != ext_is_dtensor(grad)) {
+        PyErr_Format(PyExc_TypeError, "expected a %s, but hook returned '%s'",
+                     ext_is_dtensor(grad) ? "DTensor" : "Tensor",
+                     Py_TYPE(answer)->tp_name);
+        return -1;
+    }
+    int ndim = ext_tensor_shape(a, (TensorObject *)answer);
+    bool same = ndim == ext_tensor_shape(b, (TensorObject *)grad) &&
+                memcmp(a, b, (size_t)ndim * sizeof *a) == 0;
+    if (same && PyArray_EquivTypes(
+                    PyArray_DESCR((PyArrayObject *)((TensorObject *)answer)->array),
+                    PyArray_DESCR((PyArrayObject *)((TensorObject *)grad)->array)))
+        return 0;
+    PyErr_Format(PyExc_RuntimeError, "a hook has changed the %s of value",
+                 same ? "type" : "size");
+    return -1;
+}
+
 /* Calls the hooks of one kind on a gradient: what they give back takes its place.
  * Steals it. */
 static PyObject *
@@ -33,7 +56,10 @@ call_hooks(PyObject *hooks, int output, const char *kind, PyObject *grad)
         PyObject *answer = PyObject_CallOneArg(function, grad);
         if (answer == Py_None)
             Py_DECREF(answer);
-        else
+        else if (answer == NULL || check_answer(answer, grad) < 0) {
+            Py_XDECREF(answer);
+            Py_CLEAR(grad);
+        } else
             Py_SETREF(grad, answer);
     }
     if (hooks != NULL && list == NULL)
@@ -69,6 +95,8 @@ capture(journey *j, const stop *s)
         tape_edge edge = tape_edge_to(input);
         bool here = edge.target == s->target;
         Py_XDECREF(edge.target);
+        for (int e = 0; e < i && j->options->accumulate; e++)
+            here = here && j->inputs[e] != j->inputs[i];
         if (!here || s->grads[edge.output] == NULL)
             continue;
         if (j->options->accumulate) {
@@ -163,7 +191,9 @@ call_function(NodeObject *node, PyObject *const *grads)
     PyObject *args = PyTuple_New(node->output_count);
     for (int k = 0; args != NULL && k < node->output_count; k++)
         PyTuple_SET_ITEM(args, k, Py_NewRef(grads[k] == NULL ? Py_None : grads[k]));
-    PyObject *results = args == NULL ? NULL : PyObject_CallObject(node->backward, args);
+    PyObject *backward = Py_NewRef(node->backward); /* which a hook may give back */
+    PyObject *results = args == NULL ? NULL : PyObject_CallObject(backward, args);
+    Py_DECREF(backward);
     Py_XDECREF(args);
     return results;
 }
@@ -172,14 +202,7 @@ static PyObject *
 compute(NodeObject *node, PyObject *const *grads)
 {
     if (node->done)
-        return PyErr_Format(
-            PyExc_RuntimeError,
-            "Trying to backward through the graph a second time (or directly access "
-            "saved tensors after they have already been freed). Saved intermediate "
-            "values of the graph are freed when you call .backward() or "
-            "autograd.grad(). Specify retain_graph=True if you need to backward "
-            "through the graph a second time or if you need to access saved tensors "
-            "after calling backward.");
+        return tape_raise_done();
     return node->op != NULL ? tape_node_backward(node, grads)
                             : call_function(node, grads);
 }
@@ -193,6 +216,8 @@ visit_node(journey *j, stop *s)
         if (s->grads[k] != NULL) {
             any = true;
             s->grads[k] = call_hooks(node->hooks, k, "grad", s->grads[k]);
+            if (s->grads[k] != NULL)
+                s->grads[k] = call_hooks(node->hooks, k, "retain", s->grads[k]);
             if (s->grads[k] == NULL)
                 return -1;
         }
@@ -205,7 +230,7 @@ visit_node(journey *j, stop *s)
             return -1;
     }
     drop_grads(s);
-    if (!j->options->keep_graph)
+    if (!j->options->keep_graph && s->needed)
         tape_node_forget(node);
     int failed = send_on(j, node, results);
     Py_XDECREF(results);
@@ -221,6 +246,8 @@ begin(journey *j, PyObject *tensors, PyObject *grads)
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tensors); k++) {
         TensorObject *tensor = (TensorObject *)PyTuple_GET_ITEM(tensors, k);
         PyObject *grad = PyTuple_GET_ITEM(grads, k);
+        if (tape_check_fresh(tensor) < 0)
+            return -1;
         tape_edge edge = tape_edge_to(tensor);
         if (edge.target == NULL) {
             PyErr_Format(PyExc_RuntimeError,

@@ -59,11 +59,13 @@ record_write(PyObject *Py_UNUSED(module), PyObject *args)
         return PyErr_Format(PyExc_TypeError,
                             "record_write: the first input must be a Tensor");
     PyObject *target = PyTuple_GET_ITEM(inputs, 0);
-    if (check_synced((TensorObject *)target, inputs) < 0 ||
-        tape_written_recorded((TensorObject *)target) < 0 ||
+    TensorObject *written = (TensorObject *)target;
+    if (check_synced(written, inputs) < 0 ||
         tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
-                             (int)PyTuple_GET_SIZE(inputs), &target, 1) < 0)
+                             (int)PyTuple_GET_SIZE(inputs), &target, 1) < 0 ||
+        tape_written_recorded(written) < 0)
         return NULL;
+    tape_set_fresh(written);
     Py_RETURN_NONE;
 }
 

@@ -210,10 +210,13 @@ static int
 add_to(TensorObject *leaf, PyObject *grad)
 {
     PyObject *have = leaf->grad;
-    bool in_place =
-        tape_off && same_layout(have, grad) && !((TensorObject *)have)->requires_grad;
+    bool in_place = tape_off && same_layout(have, grad) &&
+                    !((TensorObject *)have)->requires_grad &&
+                    PyArray_ISWRITEABLE((PyArrayObject *)((TensorObject *)have)->array);
+    Py_INCREF(have); /* a hook may set another one */
     PyObject *sum =
         in_place ? PyNumber_InPlaceAdd(have, grad) : PyNumber_Add(have, grad);
+    Py_DECREF(have);
     Py_DECREF(grad);
     if (sum == NULL)
         return -1;
@@ -229,8 +232,10 @@ tape_accumulate(TensorObject *leaf, PyObject *grad)
         return -1;
     if (leaf->grad != NULL)
         return add_to(leaf, grad);
-    if (tape_off)
+    if (tape_off || !((TensorObject *)grad)->requires_grad)
         grad = own_copy(grad);
+    else
+        Py_SETREF(grad, PyObject_CallMethod(grad, "copy", NULL)); /* recorded */
     leaf->grad = grad;
     return grad == NULL ? -1 : 0;
 }

@@ -76,6 +76,19 @@ tape_attach(TensorObject *tensor, NodeObject *node, int output)
     return 0;
 }
 
+PyObject *
+tape_raise_done(void)
+{
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved "
+        "tensors after they have already been freed). Saved intermediate values of the "
+        "graph are freed when you call .backward() or autograd.grad(). Specify "
+        "retain_graph=True if you need to backward through the graph a second time or "
+        "if you need to access saved tensors after calling backward.");
+    return NULL;
+}
+
 /* --- the life of a node --- */
 
 void

@@ -157,9 +157,24 @@ keep_outputs(NodeObject *node, PyObject *const *outputs)
 
 /* --- operators --- */
 
-/* Notes which operand's memory a result shows, if any. */
-static int
-follow_memory(TensorObject *result, const op_call *call)
+PyObject *
+tape_follow(PyObject *result, TensorObject *owner)
+{
+    TensorObject *self = (TensorObject *)result;
+    if (result == NULL)
+        return NULL;
+    self->leaf_view = owner->requires_grad && (owner->node == NULL || owner->leaf_view);
+    if (tape_share_version(self, owner) < 0) {
+        Py_DECREF(result);
+        return NULL;
+    }
+    tape_set_fresh(self);
+    return result;
+}
+
+/* The operand whose memory a result shows, or NULL. */
+static TensorObject *
+owner_of(const TensorObject *result, const op_call *call)
 {
     PyObject *base = PyArray_BASE((PyArrayObject *)result->array);
     for (int k = 0; k < call->operand_count; k++) {
@@ -170,17 +185,23 @@ follow_memory(TensorObject *result, const op_call *call)
         bool same = array == result->array ||
                     (base != NULL &&
                      (base == array || base == PyArray_BASE((PyArrayObject *)array)));
-        if (!same)
-            continue;
-        TensorObject *from = (TensorObject *)operand;
-        result->leaf_view =
-            from->requires_grad && (from->node == NULL || from->leaf_view);
-        if (tape_share_version(result, from) < 0)
-            return -1;
-        tape_set_fresh(result);
-        return 0;
+        if (same)
+            return (TensorObject *)operand;
     }
-    return 0;
+    return NULL;
+}
+
+PyObject *
+tape_unrecorded(const op_call *call, PyObject *result)
+{
+    if (!ext_is_tensor(result) ||
+        PyArray_BASE((PyArrayObject *)((TensorObject *)result)->array) == NULL)
+        return result;
+    TensorObject *owner = owner_of((TensorObject *)result, call);
+    if (owner != NULL && owner->version != NULL &&
+        tape_share_version((TensorObject *)result, owner) < 0)
+        Py_CLEAR(result);
+    return result;
 }
 
 /* `written`: the operand that the call has written into, or NULL: what it was before is
@@ -227,8 +248,12 @@ tape_record(const op_call *call, PyObject *result)
     for (int k = 0; failed == 0 && k < count; k++)
         if (tape_can_require(outputs[k])) {
             failed = tape_attach((TensorObject *)outputs[k], node, k);
-            if (failed == 0)
-                failed = follow_memory((TensorObject *)outputs[k], call);
+            TensorObject *owner = owner_of((TensorObject *)outputs[k], call);
+            if (failed == 0 && owner != NULL &&
+                tape_follow(Py_NewRef(outputs[k]), owner) == NULL)
+                failed = -1;
+            else if (failed == 0 && owner != NULL)
+                Py_DECREF(outputs[k]);
         }
     Py_XDECREF((PyObject *)node);
     if (failed < 0)
@@ -247,6 +272,10 @@ tape_record_function(PyObject *name, PyObject *backward, PyObject *const *inputs
         wanted |= tape_requires(inputs[k]);
     if (!wanted)
         return 0;
+    for (int k = 0; k < input_count; k++)
+        if (ext_is_tensor(inputs[k]) && output_count > 0 && inputs[k] != outputs[0] &&
+            tape_check_fresh((TensorObject *)inputs[k]) < 0)
+            return -1;
     NodeObject *node = tape_node(name, input_count, output_count);
     if (node == NULL)
         return -1;

@@ -169,11 +169,14 @@ static PyObject *unpacked_list(PyObject *list, NodeObject *node);
 static PyObject *
 unpacked(PyObject *argument, NodeObject *node)
 {
-    if (Py_TYPE(argument) == &ext_saved_type)
-        return tape_unpack((SavedObject *)argument, node);
-    if (PyList_CheckExact(argument) || PyTuple_CheckExact(argument))
-        return unpacked_list(argument, node);
-    return Py_NewRef(argument);
+    bool list = PyList_CheckExact(argument) || PyTuple_CheckExact(argument);
+    if (Py_TYPE(argument) != &ext_saved_type && !list)
+        return Py_NewRef(argument);
+    Py_INCREF(argument); /* hooks may have the node give it back */
+    PyObject *value = list ? unpacked_list(argument, node)
+                           : tape_unpack((SavedObject *)argument, node);
+    Py_DECREF(argument);
+    return value;
 }
 
 static PyObject *
@@ -219,6 +222,8 @@ outputs_of(NodeObject *node, PyObject *(*item)(NodeObject *, int, const void *),
 static PyObject *
 out_item(NodeObject *node, int k, const void *Py_UNUSED(data))
 {
+    if (node->done)
+        return tape_raise_done();
     return unpacked(node->outs[k], node);
 }
 
@@ -324,7 +329,10 @@ tape_node_backward(NodeObject *node, PyObject *const *grads)
     argv[2] = argv[1] == NULL ? NULL : outputs_of(node, out_item, NULL);
     bool good = argv[2] != NULL;
     for (Py_ssize_t k = 0; good && k < node->count; k++) {
-        argv[k + 3] = unpacked(node->args[k], node);
+        if (!node->done) /* an unpack hook may have gone back through the node */
+            argv[k + 3] = unpacked(node->args[k], node);
+        else
+            tape_raise_done();
         good = argv[k + 3] != NULL;
     }
     PyObject *result = NULL;

@@ -226,6 +226,9 @@ extern const char ext_no_data[];
 
 /* A read-only array of no memory, for a tensor without data. */
 PyObject *ext_array_without_data(int ndim, const int64_t *shape, dt_dtype dtype);
+/* One that shows the memory of the array `of`, which has no data either. */
+PyObject *ext_view_without_data(PyObject *of, int ndim, const int64_t *shape,
+                                dt_dtype dtype);
 PyObject *ext_part_without_data(const dt_layout *layout, int64_t rank);
 static inline bool
 ext_has_data(PyArrayObject *array)
@@ -234,6 +237,16 @@ ext_has_data(PyArrayObject *array)
 }
 int ext_refuse_without_data(PyArrayObject *array); /* NotImplementedError */
 extern PyMethodDef ext_without_data_methods[];
+
+/* --- simulate.c: a rank without the others (transport.h, `alone`) --- */
+
+/* Whether a mesh is one of a rank that is simulated; false for an abstract mesh. */
+bool ext_is_simulated(const dt_mesh *mesh);
+/* Counts moves that go together; results have no data. */
+int ext_simulate_moves(ext_item *items, int count, dt_world *world, int64_t max_bytes);
+/* What counts the bytes of a tensor without data until it is freed, to be the base of
+ * its array: a new reference, NULL with or without an exception. */
+PyObject *ext_simulated_memory(int ndim, const int64_t *shape, dt_dtype dtype);
 
 /* --- create.c --- */
 

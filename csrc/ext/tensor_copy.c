@@ -28,12 +28,12 @@ ext_array_copy(PyArrayObject *array)
 {
     dt_dtype dtype;
     int64_t shape[DT_MAX_NDIM];
-    if (!ext_has_data(array))
-        return Py_NewRef((PyObject *)array);
     if (ext_dtype(&dtype, PyArray_DESCR(array), "copy") < 0)
         return NULL;
     for (int d = 0; d < PyArray_NDIM(array); d++)
         shape[d] = PyArray_DIM(array, d);
+    if (!ext_has_data(array))
+        return ext_array_without_data(PyArray_NDIM(array), shape, dtype);
     PyObject *copy = ext_array(PyArray_NDIM(array), shape, dtype);
     if (copy != NULL)
         ext_copy_into(copy, array);
@@ -112,7 +112,8 @@ ext_tensor_copy(PyObject *object, PyObject *Py_UNUSED(ignored))
     copy->output = self->output;
     if (tape_share_version(copy, self) < 0)
         Py_CLEAR(copy);
-    if (copy != NULL && self->dict != NULL && (copy->dict = PyDict_Copy(self->dict)) == NULL)
+    if (copy != NULL && self->dict != NULL &&
+        (copy->dict = PyDict_Copy(self->dict)) == NULL)
         Py_CLEAR(copy);
     return (PyObject *)copy;
 }

@@ -15,8 +15,8 @@ self_of(PyObject *self)
 
 /* --- making --- */
 
-static WorldObject *
-world_make(dt_transport *transport, bool threads)
+WorldObject *
+ext_world_object(dt_transport *transport, bool threads)
 {
     WorldObject *self = PyObject_New(WorldObject, &ext_world_type);
     if (self == NULL)
@@ -29,6 +29,7 @@ world_make(dt_transport *transport, bool threads)
     self->threads = threads;
     self->shared_memory = transport->shared_memory;
     self->closed = self->busy = false;
+    self->live_bytes = self->peak_bytes = 0;
     return self;
 }
 
@@ -93,7 +94,7 @@ world_mpi(PyObject *Py_UNUSED(type), PyObject *object)
     dt_status status;
     Py_BEGIN_ALLOW_THREADS status = dt_mpi_make(&transport, handle, &err);
     Py_END_ALLOW_THREADS if (status != DT_OK) return ext_raise(&err);
-    WorldObject *self = world_make(transport, false);
+    WorldObject *self = ext_world_object(transport, false);
     if (self != NULL && start(self) == 0 && choose_number(self) == 0)
         return (PyObject *)self;
     Py_XDECREF(self); /* the communicator is left to MPI's end */
@@ -119,7 +120,7 @@ world_threads(PyObject *Py_UNUSED(type), PyObject *object)
     else
         list = PyList_New(n);
     for (int k = 0; list != NULL && k < n; k++) {
-        WorldObject *self = world_make(transports[k], true);
+        WorldObject *self = ext_world_object(transports[k], true);
         if (self == NULL)
             Py_CLEAR(list);
         else
@@ -281,6 +282,15 @@ set_timeout(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
 }
 
 static PyObject *
+get_cost(PyObject *self, void *Py_UNUSED(closure))
+{
+    if (ext_world_check(self_of(self), "cost") < 0)
+        return NULL;
+    const dt_cost *cost = &self_of(self)->world->cost;
+    return Py_BuildValue("(ddd)", cost->latency, cost->bandwidth, cost->copy);
+}
+
+static PyObject *
 get_check(PyObject *self, void *Py_UNUSED(closure))
 {
     if (ext_world_check(self_of(self), "check") < 0)
@@ -317,6 +327,8 @@ static PyGetSetDef world_attributes[] = {
      NULL},
     {"closed", get_closed, NULL, "Whether close() was called.", NULL},
     {"timeout", get_timeout, set_timeout, "Seconds that a wait may take.", NULL},
+    {"cost", get_cost, NULL,
+     "Seconds of a message, bytes per second of messages, and of copies.", NULL},
     {"check", get_check, set_check,
      "Whether ranks compare what they call before data moves; set it alike on all.",
      NULL},
@@ -393,6 +405,10 @@ static const char activate_doc[] =
 static PyMethodDef world_methods[] = {
     {"mpi", world_mpi, METH_O | METH_STATIC, mpi_doc},
     {"threads", world_threads, METH_O | METH_STATIC, threads_doc},
+    {"simulated", ext_world_simulated, METH_VARARGS | METH_STATIC,
+     ext_world_simulated_doc},
+    {"memory", ext_world_memory, METH_VARARGS, ext_world_memory_doc},
+    {"predicted", ext_world_predicted, METH_NOARGS, ext_world_predicted_doc},
     {"current", world_current, METH_NOARGS | METH_STATIC,
      "current()\n--\n\n"
      "Return the world of this thread, else the first one of the process, else None."},

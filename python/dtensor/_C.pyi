@@ -985,6 +985,10 @@ def without_data(
 def set_implicit_hook(
     hook: Callable[[str, list[Layout], list[Layout]], object] | None, /
 ) -> None: ...
+def set_recorder(
+    recorder: Callable[[Operator, tuple[Any, ...], dict[str, Any], Any], object] | None,
+    /,
+) -> None: ...
 def set_implicit_replication(wanted: bool, /) -> bool: ...
 def install(
     slots: dict[str, Callable[..., Any]],

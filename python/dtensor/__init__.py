@@ -50,6 +50,7 @@ from dtensor.autograd import (
 # isort: split
 from dtensor import nn, optim
 from dtensor._device import device
+from dtensor._export import ExportedProgram, export
 from dtensor._module import distribute_module
 
 # isort: split
@@ -58,6 +59,7 @@ from dtensor import debug  # logs and pictures begin with the import
 __all__ = [
     "DTensor",
     "DeviceMesh",
+    "ExportedProgram",
     "FallbackWarning",
     "ImplicitRedistributeError",
     "Layout",
@@ -76,6 +78,7 @@ __all__ = [
     "distribute_module",
     "empty",
     "enable_grad",
+    "export",
     "fft",
     "from_callback",
     "from_dlpack",

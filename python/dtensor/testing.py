@@ -1,4 +1,21 @@
-"""Ranks in one process, for unit tests, doctests and notebooks."""
+"""Ranks for tests: threads of one process, and a plugin for pytest.
+
+`run_ranks` is for unit tests, doctests and notebooks. As a plugin of pytest, which it
+is where dtensor is installed (else ``-p dtensor.testing``), this module has the marker
+``ranks``::
+
+    @pytest.mark.ranks(1, 2, 4, timeout=60)
+    def test_sum(n_ranks):
+        mesh = init_device_mesh("cpu", (n_ranks,))
+        assert ones(n_ranks, device_mesh=mesh, placements=[Shard(0)]).sum() == n_ranks
+
+Under plain ``pytest`` this is a test on 1 rank, which runs there, and one each on 2 and
+4, which are jobs of mpiexec that run this test alone and are ended after `timeout`
+seconds (60 by default). Under ``mpiexec -n 2 python -m mpi4py -m pytest`` it runs in
+place, and tests that are not for 2 ranks are skipped. A test fails if a phase of it
+fails on any rank; what is shown is what happened there. The fixture `n_ranks` gives the
+number of ranks.
+"""
 
 import contextvars
 import threading
@@ -8,6 +25,8 @@ from typing import Any, TypeVar
 from dtensor import _C
 
 __all__ = ["run_ranks"]
+
+pytest_plugins = ["dtensor._pytest_plugin"]  # read by pytest, which may not be there
 
 T = TypeVar("T")
 

@@ -130,7 +130,11 @@ def grad(
 
 
 def _tuple(tensors: Tensors) -> tuple[_C.Tensor, ...]:
-    return (tensors,) if isinstance(tensors, _C.Tensor) else tuple(tensors)
+    given = (tensors,) if isinstance(tensors, _C.Tensor) else tuple(tensors)
+    for x in given:
+        if not isinstance(x, _C.Tensor):
+            raise TypeError(f"expected Tensors or DTensors, got {type(x).__name__}")
+    return given
 
 
 def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...]:

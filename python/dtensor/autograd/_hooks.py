@@ -81,7 +81,12 @@ def register_post_accumulate_grad_hook(self: _C.Tensor, hook: Hook) -> Removable
         raise RuntimeError(
             "post accumulate grad hooks cannot be registered on non-leaf tensors"
         )
-    return _add(self, "accumulated", lambda leaf: hook(leaf) and None)
+
+    def call(leaf: Any) -> None:
+        if hook(leaf) is not None:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+    return _add(self, "accumulated", call)
 
 
 @method
@@ -105,7 +110,7 @@ def retain_grad(self: _C.Tensor) -> None:
         if tensor is not None:
             tensor.grad = grad if tensor.grad is None else tensor.grad + grad
 
-    _add(self, "grad", retain)
+    _add(self, "retain", retain)  # after the hooks, whenever these come
 
 
 @method

@@ -125,6 +125,10 @@ class Function:
 def _record(
     cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], output: Any
 ) -> Any:
+    if any(x.is_leaf and x.requires_grad for x in ctx._dirty):
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation."
+        )
     several = isinstance(output, tuple | list)
     outputs = tuple(_own(x, args, ctx) for x in (output if several else (output,)))
     metas = [_C.operand_of(x) if isinstance(x, _C.Tensor) else None for x in outputs]

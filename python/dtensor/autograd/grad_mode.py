@@ -1,7 +1,10 @@
 """Whether operators are recorded: `no_grad` and its kin."""
 
-import contextlib
+import functools
+import inspect
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any, TypeVar
 
 from dtensor import _C
 
@@ -16,15 +19,38 @@ __all__ = [
 is_grad_enabled = _C.is_grad_enabled
 
 
-class _Recording(contextlib.ContextDecorator):
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Recording:
     """Record operators of this thread, or not, within the context."""
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode
         self._before: list[bool] = []
 
-    def _recreate_cm(self) -> "_Recording":
-        return _Recording(self.mode)  # for each call: threads may make some at once
+    def __call__(self, function: F) -> F:
+        """Return a function, or a generator, that runs in this mode."""
+        mode = self.mode
+
+        @functools.wraps(function)
+        def within(*args: Any, **kwargs: Any) -> Any:
+            with _Recording(mode):  # for each call: threads may make some at once
+                return function(*args, **kwargs)
+
+        @functools.wraps(function)
+        def steps(*args: Any, **kwargs: Any) -> Any:
+            generator, sent = function(*args, **kwargs), None
+            while True:
+                with _Recording(mode):
+                    try:
+                        value = generator.send(sent)
+                    except StopIteration as stop:
+                        return stop.value
+                sent = yield value
+
+        made = steps if inspect.isgeneratorfunction(function) else within
+        return made  # type: ignore[return-value]
 
     def __enter__(self) -> None:
         self._before.append(_C.set_recording(self.mode))
@@ -43,6 +69,14 @@ class no_grad(_Recording):
 
     Local to this thread; not collective, but all ranks must do alike.
     """
+
+    def __new__(cls, function: Any = None) -> Any:
+        """Decorate a function also without parentheses."""
+        made = super().__new__(cls)
+        if function is None:
+            return made
+        made.__init__()  # type: ignore[misc]
+        return made(function)
 
     def __init__(self) -> None:
         super().__init__(False)
@@ -77,3 +111,8 @@ class set_grad_enabled(_Recording):
 
     def __enter__(self) -> None:
         """Stay as it is since it was made."""
+
+    def __call__(self, function: F) -> F:
+        """Return a function that runs in this mode; what was before holds on."""
+        _C.set_recording(self._before.pop())
+        return super().__call__(function)

@@ -1,6 +1,13 @@
-"""What may still change: sharding rules of the user's own, implicit replication."""
+"""What may still change: parts of DTensors, long sequences, rules of the user's own."""
 
+from dtensor.experimental.attention import context_parallel
+from dtensor.experimental.func_map import local_map
 from dtensor.experimental.implicit_replication import implicit_replication
 from dtensor.experimental.register_sharding import register_sharding
 
-__all__ = ["implicit_replication", "register_sharding"]
+__all__ = [
+    "context_parallel",
+    "implicit_replication",
+    "local_map",
+    "register_sharding",
+]

@@ -47,9 +47,6 @@ class Group:
         self._waits: set[int] = set()
         self._postponed: dict[int, DTensor] = {}  # to be all-reduced later
         self._regroups: dict[DeviceMesh, DeviceMesh] = {}
-        for parameter in parameters:
-            if parameter.full.requires_grad:
-                parameter.full.register_post_accumulate_grad_hook(self._arrived)
 
     def _by_mesh(self) -> list[list[Sharded]]:
         """Return the parameters in lists that can move together."""
@@ -69,6 +66,9 @@ class Group:
             return
         for parameter in self.parameters:
             parameter.follow_owner()
+            if parameter.full.requires_grad and not parameter.watched:
+                parameter.watched = True
+                parameter.full.register_post_accumulate_grad_hook(self._arrived)
         self._coming = [
             redistribute(
                 [(p.sharded if p.held is None else p.held).detach() for p in together],
@@ -180,7 +180,7 @@ class Group:
         self._postponed.clear()
         self.reshard()
         for p in self.parameters:
-            p.held, p.full.grad = None, None
+            p.held = p.waiting = p.full.grad = None
 
     def _finish(self) -> None:
         self._waits = set()
@@ -188,6 +188,10 @@ class Group:
             self.reshard()
         if self.switches.gradient_sync:
             self.reduce()
+        elif self.policy.reduce_dtype is not None:
+            with no_grad():
+                for parameter in self.parameters:
+                    parameter.keep_gradient(self.policy.reduce_dtype)
 
     @no_grad()
     def reduce(self) -> None:
@@ -195,7 +199,8 @@ class Group:
         lists: dict[tuple[DeviceMesh, Any], list[tuple[Sharded, DTensor]]] = {}
         scaled = self.switches.divide_factor is not None or self.switches.force_sum
         for p in self.parameters:
-            if p.full.grad is None:
+            p.keep_gradient(self.policy.reduce_dtype)
+            if p.waiting is None:
                 continue
             grad = p.take_gradient("sum" if scaled else "avg")
             lists.setdefault((grad.device_mesh, grad.dtype), []).append((p, grad))

@@ -115,6 +115,8 @@ class Sharded:
         ]
         self.gathered = self.layout.with_placements(gathered)
         self._gathered_at = 0  # the version of `sharded`
+        self.waiting: Any = None  # gradients that are to be reduced
+        self.watched = False
         self.held: Any = None  # between forward and backward, spread over fewer ranks
         self.full: Any = Parameter(self._wrap(self._hollow()), whole.requires_grad)
         self.show(self.sharded)
@@ -125,11 +127,13 @@ class Sharded:
             module._parameters[name] = parameter
 
     def follow_owner(self) -> None:
-        """Take what ``load_state_dict(assign=True)`` has put in its place."""
+        """Take what ``load_state_dict(assign=True)`` has put there, and its flag."""
         module, name = self.owners[0]
         if module._parameters[name] is not self.sharded:
             self.sharded = module._parameters[name]
             self.show(self.sharded)
+        if self.full.requires_grad != self.sharded.requires_grad:
+            self.full.requires_grad_(self.sharded.requires_grad)
 
     # --- memory -----------------------------------------------------------------------
 
@@ -171,10 +175,17 @@ class Sharded:
 
     # --- gradients --------------------------------------------------------------------
 
-    def take_gradient(self, op: str) -> DTensor:
-        """Return the gradient of the full form, as addends, and forget it there."""
+    def keep_gradient(self, dtype: npt.DTypeLike | None) -> None:
+        """Add the gradient of the full form to those that wait, in a dtype."""
         grad = self.full.grad
         self.full.grad = None
+        if grad is not None:
+            grad = grad if dtype is None else grad.astype(dtype)
+            self.waiting = grad if self.waiting is None else self.waiting + grad
+
+    def take_gradient(self, op: str) -> DTensor:
+        """Return the gradients that wait, as addends, and forget them."""
+        grad, self.waiting = self.waiting, None
         inner = () if self.inner is None else grad.placements
         local = grad.to_local() if isinstance(grad, DTensor) else grad
         placements = reduced_placements(

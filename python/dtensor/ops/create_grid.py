@@ -165,7 +165,7 @@ def indices(
 
     Returns
     -------
-    DTensor, shape (len(dimensions), *dimensions), or tuple of DTensor
+    DTensor, shape ``(len(dimensions), *dimensions)``, or tuple of DTensor
     """
     shape = tuple(dimensions)
     dims = range(len(shape))

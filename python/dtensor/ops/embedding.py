@@ -252,7 +252,7 @@ def embedding(
 
     Returns
     -------
-    tensor, shape (*input.shape, columns)
+    tensor, shape ``(*input.shape, columns)``
 
     Raises
     ------

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from dtensor import _C, random as _random
+from dtensor._nested import mapped
 from dtensor.autograd import Function, backward, enable_grad
 from dtensor.autograd.graph import saved_tensors_hooks
 
@@ -70,8 +71,15 @@ def checkpoint(
     if use_reentrant:
         return _Reentrant.apply(function, preserve_rng_state, kwargs, *args)
     first, second = context_fn()
+    # As what operators keep: hooks around this see it, and writes into it are found.
+    kept = mapped((args, kwargs), _C.Tensor, _C.save)
+
+    def again() -> Any:
+        inputs, options = mapped(kept, _C.Saved, _C.Saved.unpack)
+        return function(*inputs, **options)
+
     frame = _Frame(
-        lambda: function(*args, **kwargs),
+        again,
         second,
         preserve_rng_state,
         determinism_check != "none",

@@ -113,12 +113,17 @@ def _spread(values: Array, mesh: Any, placement: _C.Placement) -> Any:
     return _C.DTensor(values, layout, requires_grad=False)
 
 
+def _flat(mesh: Any) -> Any:
+    """Return the ranks of a mesh in one dim."""
+    ranks = mesh.ranks.reshape(-1)
+    return mesh._make(mesh.device_type, ranks.shape, ranks, None, mesh.world)
+
+
 def _all_reduced(values: Array, mesh: Any, kind: str) -> Array:
     """Return the totals over a mesh; over all its dims at once."""
-    ranks = mesh.ranks.reshape(-1)
-    flat = mesh._make(mesh.device_type, ranks.shape, ranks, None, mesh.world)
-    x = _spread(values, flat, Partial(kind)).redistribute(placements=[Replicate()])
-    return x.to_local().numpy()  # type: ignore[no-any-return]
+    x = _spread(values, _flat(mesh), Partial(kind))
+    totals = x.redistribute(placements=[Replicate()])
+    return totals.to_local().numpy()  # type: ignore[no-any-return]
 
 
 def _totals(own: dict[Any, float], cover: Any, norm_type: float) -> dict[Any, float]:
@@ -146,6 +151,21 @@ def _totals(own: dict[Any, float], cover: Any, norm_type: float) -> dict[Any, fl
         places = [cover.index(int(rank)) for rank in mesh.ranks.flat]
         totals[mesh] = _combined(rows[places, column], norm_type)
     return totals
+
+
+def _without_data(tensors: Any, meshes: list[Any], cover: Any, dtype: Any) -> Any:
+    """Return a norm that nobody knows; what would move is moved, and can be counted."""
+    _settled(list(tensors))
+    tables: dict[Any, tuple[int, ...]] = dict.fromkeys(meshes, ())
+    if cover is not None and len(meshes) > 1:
+        tables = {cover: (cover.size(), len(meshes))}
+    for mesh, shape in tables.items():
+        layout = _C.Layout(_flat(mesh), [Partial()], shape, np.float64)
+        _C.without_data(layout).redistribute(placements=[Replicate()])
+    if not meshes:
+        return _C.without_data((), dtype)
+    home = meshes[0] if cover is None else cover
+    return _C.without_data(_C.Layout(home, None, (), dtype))
 
 
 @no_grad()
@@ -197,9 +217,7 @@ def get_total_norm(
     cover = _cover(meshes) if meshes else None
     home = meshes[0] if meshes and cover is None else cover
     if any(is_meta(x) for x in tensors):
-        if home is None:
-            return _C.without_data((), dtype)
-        return _C.without_data(_C.Layout(home, None, (), dtype))
+        return _without_data(tensors, meshes, cover, dtype)
     local: list[float] = []
     own: dict[Any, list[float]] = {}
     for x in _settled(tensors):

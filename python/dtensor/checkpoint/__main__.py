@@ -1,0 +1,61 @@
+"""``python -m dtensor.checkpoint verify PATH`` and ``inspect PATH``.
+
+Of one process; ``verify`` reads every byte. Exit status 1: something is wrong.
+"""
+
+import argparse
+import sys
+
+from dtensor.checkpoint._store import Store
+
+
+def verify(store: Store) -> int:
+    """Check every block; print what is damaged."""
+    wrong = 0
+    read = 0
+    for count, sentence in store.damaged():
+        read += count
+        if sentence:
+            wrong += 1
+            print(sentence)
+    unchecked = [path for path, _, header in store.files if header.sums is None]
+    for path in unchecked:
+        print(f"{path}: has no checksums; dtensor did not write it")
+    state = f"{wrong} blocks damaged" if wrong else "good"
+    print(f"{store.path}: {len(store.entries)} tensors, {read} bytes: {state}")
+    return 1 if wrong else 0
+
+
+def inspect(store: Store) -> int:
+    """Print what is in a checkpoint."""
+    for name, (k, entry) in sorted(store.entries.items()):
+        dtype = entry.true or entry.stored
+        shape = entry.array()[1] if entry.true else entry.stored_shape
+        file = f"  {store.files[k][0]}" if len(store.files) > 1 else ""
+        print(f"{name}  {dtype}  {shape}  {entry.end - entry.begin} bytes{file}")
+    for name, text in sorted(store.values.items()):
+        print(f"{name}  {text}")
+    return 0
+
+
+COMMANDS = {"inspect": inspect, "verify": verify}
+
+
+def main() -> int:
+    """Run a command of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m dtensor.checkpoint", description=__doc__
+    )
+    parser.add_argument("command", choices=COMMANDS)
+    parser.add_argument("path", help="a file, or a directory with model.safetensors")
+    options = parser.parse_args()
+    try:
+        with Store(options.path) as store:
+            return COMMANDS[options.command](store)
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,243 @@
+"""The header of a file: where the tensors are, and the checksums of its blocks.
+
+A file is a safetensors file like any other. What other readers do not need lies in its
+``__metadata__``: the length of a block, and the CRC-32C of every block of the data and
+of the header itself (with its own place zero), which take as much room before they are
+known as after; the true dtypes of what the format lacks; values that are no tensors;
+and paths in the nested state.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor.checkpoint._dtypes import ITEM_BYTES, dtype_of, stored_as
+from dtensor.checkpoint._names import Path
+
+__all__ = ["Entry", "Header", "entry_of", "read_header"]
+
+Sums = npt.NDArray[np.uint32]
+
+VERSION = "1"
+BLOCK = 1 << 16  # bytes that one checksum is for, at least
+BLOCKS = 1 << 16  # of a file; where they would be more, they are longer
+LENGTH = 8  # bytes of the length in front of the header
+MOST = 100_000_000  # bytes of a header, as the format's own library has it
+
+_PREFIX = "dtensor."
+_KEYS = {
+    f"{_PREFIX}{key}"
+    for key in (
+        *("version", "save", "file", "block", "crc32c", "header_crc32c"),
+        *("dtypes", "values", "paths"),
+    )
+}
+_HEADER_SUM = b'"dtensor.header_crc32c":"'
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One array of a file."""
+
+    name: str
+    stored: str
+    """The format's name of its element type."""
+    true: str | None
+    """Its dtype where the format lacks it."""
+    stored_shape: tuple[int, ...]
+    begin: int
+    """Its first byte, from the beginning of the data."""
+    end: int
+
+    def array(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
+        """Return dtype and shape as NumPy has them; ValueError if it cannot."""
+        return dtype_of(self.stored, self.stored_shape, self.true)
+
+
+def entry_of(name: str, dtype: np.dtype[Any], shape: tuple[int, ...], at: int) -> Entry:
+    """Return the entry of an array that begins at a byte of the data."""
+    stored, last, true = stored_as(dtype)
+    stored_shape = (*shape, *last)
+    size = prod(stored_shape) * ITEM_BYTES[stored]
+    return Entry(name, stored, true, stored_shape, at, at + size)
+
+
+@dataclass
+class Header:
+    """What the header of a file says."""
+
+    entries: list[Entry]
+    """In the order of their data."""
+    sums: Sums | None
+    """The checksum of each block; None in files of others."""
+    save: str = ""
+    """The same in all files of one save, and in no other."""
+    place: str = "1/1"
+    """Which of how many files."""
+    values: dict[str, str] = field(default_factory=dict)
+    """Values that are no tensors, as texts."""
+    paths: dict[str, Path] = field(default_factory=dict)
+    """Of leaves whose name is not their whole path."""
+    block: int = BLOCK
+    base: int = 0
+    """Where in the file the data begin."""
+
+    @property
+    def data_bytes(self) -> int:
+        """How many bytes the data have."""
+        return self.entries[-1].end if self.entries else 0
+
+    def finish(self, save: str, place: str) -> None:
+        """Fix what depends on all entries."""
+        self.save, self.place = save, place
+        while self.blocks() > BLOCKS:
+            self.block *= 2
+
+    def blocks(self) -> int:
+        """Return how many blocks the data have."""
+        return -(-self.data_bytes // self.block)
+
+    def made(self) -> bytes:
+        """Return the beginning of the file, up to the data."""
+        sums = (
+            self.sums if self.sums is not None else np.zeros(self.blocks(), np.uint32)
+        )
+        notes = {
+            "format": "pt",  # which Hugging Face's tools ask for
+            "dtensor.version": VERSION,
+            "dtensor.save": self.save,
+            "dtensor.file": self.place,
+            "dtensor.block": str(self.block),
+            "dtensor.crc32c": "".join(f"{s:08x}" for s in sums.tolist()),
+            "dtensor.header_crc32c": "0" * 8,
+            "dtensor.dtypes": _json({e.name: e.true for e in self.entries if e.true}),
+            "dtensor.values": _json(self.values),
+            "dtensor.paths": _json(self.paths),
+        }
+        text = _json({"__metadata__": notes} | {e.name: _told(e) for e in self.entries})
+        header = text.encode()
+        header += b" " * (-len(header) % 8)
+        if len(header) > MOST:
+            raise ValueError(f"a header of {len(header)} bytes: {MOST} are allowed")
+        made = len(header).to_bytes(LENGTH, "little") + header
+        at = made.index(_HEADER_SUM) + len(_HEADER_SUM)
+        return made[:at] + b"%08x" % _C.crc32c(made) + made[at + 8 :]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _told(entry: Entry) -> dict[str, Any]:
+    return {
+        "dtype": entry.stored,
+        "shape": entry.stored_shape,
+        "data_offsets": [entry.begin, entry.end],
+    }
+
+
+# --- reading --------------------------------------------------------------------------
+
+
+def read_header(fd: int) -> tuple[Header, str]:
+    """Return what the header of a file says, and a text that tells it from others.
+
+    Raises
+    ------
+    ValueError
+        If the file is no safetensors file, is cut short, or is damaged.
+    OSError
+        If it cannot be read.
+    """
+    size = os.fstat(fd).st_size
+    length = os.pread(fd, LENGTH, 0)
+    count = int.from_bytes(length, "little")
+    if len(length) < LENGTH or count > size - LENGTH:
+        raise ValueError("no safetensors file, or cut short: the header is not there")
+    if count > MOST:
+        raise ValueError(f"a header of {count} bytes: {MOST} are allowed")
+    text = os.pread(fd, count, LENGTH)
+    if len(text) < count:
+        raise ValueError("cut short while it was read")
+    base = LENGTH + count
+    tensors, notes = _C.parse_safetensors(text, size - base)
+    ours = {key: text for key, text in notes.items() if key.startswith(_PREFIX)}
+    if not ours:
+        sum_ = _C.crc32c(text)
+        return Header(_entries(tensors, {}), None, base=base), f"{size} {sum_:08x}"
+    if ours.get("dtensor.version", VERSION) != VERSION:
+        raise ValueError(f"version {ours['dtensor.version']} is not known here")
+    if ours.keys() != _KEYS:
+        raise ValueError("damaged: notes of dtensor are missing, or unknown")
+    _check_header(length + text, ours["dtensor.header_crc32c"])
+    header = _header(tensors, ours, base)
+    return header, f"{header.save} {header.place} {ours['dtensor.header_crc32c']}"
+
+
+def _check_header(text: bytes, told: str) -> None:
+    at = text.find(_HEADER_SUM) + len(_HEADER_SUM)
+    zeroed = text[:at] + b"0" * 8 + text[at + 8 :]
+    if text.count(_HEADER_SUM) != 1 or f"{_C.crc32c(zeroed):08x}" != told:
+        raise ValueError("damaged: the CRC-32C of the header is not what was written")
+
+
+def _entries(tensors: Sequence[Any], dtypes: dict[str, str]) -> list[Entry]:
+    return [
+        Entry(name, stored, dtypes.get(name), shape, begin, end)
+        for name, stored, shape, begin, end in tensors
+    ]
+
+
+def _header(tensors: Sequence[Any], notes: dict[str, str], base: int) -> Header:
+    """Return a header of ours, whose checksum is right: others may have computed it."""
+    try:
+        dtypes, values, paths = (
+            json.loads(notes[_PREFIX + key]) for key in ("dtypes", "values", "paths")
+        )
+        header = Header(
+            _entries(tensors, _texts(dtypes)),
+            np.frombuffer(bytes.fromhex(notes["dtensor.crc32c"]), ">u4").astype(
+                np.uint32
+            ),
+            notes["dtensor.save"],
+            notes["dtensor.file"],
+            _texts(values),
+            _paths(paths, len(tensors) + len(values)),
+            int(notes["dtensor.block"]),
+            base,
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"notes that dtensor does not write: {error}") from error
+    assert header.sums is not None
+    if not 0 < header.block <= MOST or len(header.sums) != header.blocks():
+        raise ValueError("notes that dtensor does not write: blocks and checksums")
+    return header
+
+
+def _texts(value: Any) -> dict[str, str]:
+    if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
+        return value
+    raise TypeError("no object of texts")
+
+
+def _paths(value: Any, leaves: int) -> dict[str, Path]:
+    """Return paths, if they are: a list has no more places than there are leaves."""
+
+    def is_key(key: Any) -> bool:
+        if isinstance(key, list):
+            return len(key) == 1 and type(key[0]) is int and 0 <= key[0] < leaves
+        return type(key) in (str, int)
+
+    if isinstance(value, dict) and all(
+        isinstance(path, list) and path and all(map(is_key, path))
+        for path in value.values()
+    ):
+        return value
+    raise TypeError("no object of paths")

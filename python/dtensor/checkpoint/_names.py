@@ -1,0 +1,216 @@
+"""Nested state under flat names, and values that are no tensors as JSON."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from dtensor._C import Tensor
+
+__all__ = [
+    "Path",
+    "as_json",
+    "flattened",
+    "from_json",
+    "is_tensor",
+    "nested",
+    "replaced",
+]
+
+# From the outside to a leaf: a str or int is a key of a dict, a list [k] is place k of
+# a list or tuple.
+Path = list[Any]
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a leaf is stored as an array."""
+    return isinstance(value, Tensor | np.ndarray | np.generic)
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_tensor, value.values()))
+    return is_tensor(value) or (
+        isinstance(value, list | tuple) and any(map(_has_tensor, value))
+    )
+
+
+def _is_inner(value: Any) -> bool:
+    """Whether what is in a value has names of its own: dicts, and lists of tensors."""
+    if isinstance(value, Mapping):
+        return len(value) > 0
+    return isinstance(value, list | tuple) and _has_tensor(value)
+
+
+def _items(value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+    else:
+        yield from (([k], item) for k, item in enumerate(value))
+
+
+def _word(key: Any) -> str:
+    key = key[0] if isinstance(key, list) else key
+    if isinstance(key, bool) or not isinstance(key, str | int):
+        raise TypeError(
+            f"a key of a state dict is a str or an int, not {type(key).__name__}"
+        )
+    return str(key)
+
+
+def flattened(state: Mapping[Any, Any]) -> dict[str, tuple[Path, Any]]:
+    """Return the leaves of nested state, with their paths, by names joined with dots.
+
+    Raises
+    ------
+    ValueError
+        If two leaves have one name.
+    TypeError
+        If a key is neither a str nor an int.
+
+    Examples
+    --------
+    >>> flattened({"model": {"w": 1}, "steps": [2, 3], 0: {}})
+    {'model.w': (['model', 'w'], 1), 'steps': (['steps'], [2, 3]), '0': ([0], {})}
+    """
+    found: dict[str, tuple[Path, Any]] = {}
+
+    def visit(value: Any, path: Path) -> None:
+        if path and not _is_inner(value):
+            name = ".".join(map(_word, path))
+            if name in found:
+                raise ValueError(f"duplicated flatten key {name}")
+            found[name] = path, value
+            return
+        for key, item in _items(value):
+            visit(item, [*path, key])
+
+    visit(state, [])
+    return found
+
+
+def replaced(value: Any, leaf: Callable[[str, Any], Any], name: str = "") -> Any:
+    """Put ``leaf(name, old)`` in the place of each leaf, in the dicts as given."""
+    if name and not _is_inner(value):
+        return leaf(name, value)
+    new = [
+        (key, replaced(item, leaf, f"{name}.{_word(key)}" if name else _word(key)))
+        for key, item in _items(value)
+    ]
+    if isinstance(value, tuple):
+        items = [item for _, item in new]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    for key, item in new:
+        value[key[0] if isinstance(key, list) else key] = item
+    return value
+
+
+def nested(leaves: Mapping[str, Any], paths: Mapping[str, Path]) -> dict[Any, Any]:
+    """Return leaves nested as they were; those without a path stay under their name.
+
+    A tuple of tensors comes back as a list.
+
+    Raises
+    ------
+    ValueError
+        If a path leads through a leaf, to another's place, or through a dict as if it
+        were a list.
+    """
+    result: dict[Any, Any] = {}
+    for name, value in leaves.items():
+        path = paths.get(name, [name])
+        inside: Any = result
+        for key, after in zip(path, path[1:], strict=False):
+            inside = _entered(inside, key, [] if isinstance(after, list) else {})
+        if _entered(inside, path[-1], value) is not value:
+            raise ValueError("paths of a checkpoint cross")
+    return result
+
+
+def _entered(inside: Any, key: Any, new: Any) -> Any:
+    """Return what is at a key of a dict, or place [k] of a list, which may be new."""
+    if not isinstance(inside, list if isinstance(key, list) else dict):
+        raise ValueError("paths of a checkpoint cross")
+    if isinstance(inside, dict):
+        return inside.setdefault(key, new)
+    (place,) = key
+    inside.extend([None] * (place + 1 - len(inside)))
+    if inside[place] is None:
+        inside[place] = new
+    return inside[place]
+
+
+# --- values that are no tensors -------------------------------------------------------
+
+# A JSON object {kind: content} stands for what JSON lacks.
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    "tuple": lambda items: tuple(map(_decoded, items)),
+    "dict": lambda items: {_decoded(k): _decoded(v) for k, v in items},
+    "float": float,
+    "complex": lambda parts: complex(*map(_decoded, parts)),
+    "bytes": bytes.fromhex,
+    "dtype": np.dtype,
+}
+
+
+def _encoded(value: Any) -> Any:
+    """Return a value as JSON has it.
+
+    Raises
+    ------
+    TypeError
+        For an object of any other class: files hold no code.
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else {"float": repr(float(value))}
+        case complex():
+            return {"complex": [_encoded(value.real), _encoded(value.imag)]}
+        case bytes() | bytearray():
+            return {"bytes": value.hex()}
+        case list():
+            return [_encoded(item) for item in value]
+        case tuple():
+            return {"tuple": [_encoded(item) for item in value]}
+        case Mapping():
+            return {"dict": [[_encoded(k), _encoded(v)] for k, v in value.items()]}
+        case np.dtype():
+            return {"dtype": value.name}
+        case type() if issubclass(value, np.generic):
+            return {"dtype": np.dtype(value).name}
+    raise TypeError(
+        f"a value of type {type(value).__name__} cannot be saved: files hold tensors, "
+        "numbers, texts, bytes, None, and lists, tuples and dicts of them"
+    )
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decoded(item) for item in value]
+    if isinstance(value, dict):
+        ((kind, content),) = value.items()
+        return _DECODERS[kind](content)
+    return value
+
+
+def as_json(value: Any) -> str:
+    """Return a value that is no tensor as a text; see `_encoded` for what it may be."""
+    return json.dumps(_encoded(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(text: str) -> Any:
+    """Return what `as_json` was given.
+
+    Raises
+    ------
+    ValueError
+        If `text` is nothing that it gives.
+    """
+    try:
+        return _decoded(json.loads(text))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"no value of a checkpoint: {text[:60]!r}") from error

@@ -1,0 +1,189 @@
+"""State of optimizers under the names of parameters, nested or flat."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dtensor._C import Tensor
+from dtensor.autograd import no_grad
+from dtensor.optim import Optimizer
+
+__all__ = [
+    "flat",
+    "group_settings",
+    "initialised",
+    "named_state",
+    "numbered_state",
+    "unflat",
+]
+
+State = dict[str, Any]
+
+
+def initialised(optimizer: Optimizer) -> None:
+    """Make an optimizer have its state: by a step with gradients and learning rate 0.
+
+    One that has gradients already has had its chance, and has no state.
+    """
+    params = [p for group in optimizer.param_groups for p in group["params"]]
+    if optimizer.state or any(p.grad is not None for p in params):
+        return
+    with no_grad():
+        for param in params:
+            if param.requires_grad:
+                param.grad = param.detach() * 0
+    rates = [group.get("lr") for group in optimizer.param_groups]
+    for group in optimizer.param_groups:
+        if "lr" in group:
+            group["lr"] = group["lr"] * 0
+    optimizer.step()
+    for group, rate in zip(optimizer.param_groups, rates, strict=True):
+        if "lr" in group:
+            group["lr"] = rate
+    optimizer.zero_grad(set_to_none=True)
+
+
+def named_state(optimizer: Optimizer, names: Mapping[int, str]) -> State:
+    """Return what ``optimizer.state_dict()`` does, with names for numbers.
+
+    Raises
+    ------
+    KeyError
+        If a parameter has no name.
+    """
+    state = optimizer.state_dict()
+    of = dict[int, str]()
+    for group, packed in zip(
+        optimizer.param_groups, state["param_groups"], strict=True
+    ):
+        for param, number in zip(group["params"], packed["params"], strict=True):
+            if id(param) not in names:
+                raise KeyError(
+                    f"parameter {number} of the optimizer is not one of the model"
+                )
+            of[number] = names[id(param)]
+    return {
+        "state": {of.get(key, key): values for key, values in state["state"].items()},
+        "param_groups": [
+            {**group, "params": [of[n] for n in group["params"]]}
+            for group in state["param_groups"]
+        ],
+    }
+
+
+def group_settings(state: Mapping[str, Any]) -> dict[str, State]:
+    """Return the settings of each parameter's group."""
+    return {
+        name: {key: value for key, value in group.items() if key != "params"}
+        for group in state.get("param_groups", [])
+        for name in group["params"]
+    }
+
+
+def numbered_state(
+    given: Mapping[str, Any],
+    own: Mapping[str, Any],
+    settings: Mapping[str, State],
+    strict: bool,
+) -> State:
+    """Return given state as ``load_state_dict`` of an optimizer wants it.
+
+    Parameters
+    ----------
+    given : mapping
+        By name; it may have parameters of other optimizers too.
+    own : mapping
+        What the optimizer has, by name.
+    settings : mapping
+        The given settings, by name.
+    strict : bool
+        Whether a parameter that is not given is an error; else it keeps what it has.
+
+    Raises
+    ------
+    KeyError
+        For such a parameter.
+    """
+    state, groups, number = dict[int, Any](), [], 0
+    for group in own["param_groups"]:
+        taken = dict(group)
+        numbers = []
+        for name in group["params"]:
+            if name not in settings and strict:
+                raise KeyError(f"the state has nothing of parameter {name!r}")
+            taken |= settings.get(name, {})
+            values = given.get("state", {}).get(name, own["state"].get(name))
+            if values is not None:
+                state[number] = values
+            numbers.append(number)
+            number += 1
+        groups.append({**taken, "params": numbers})
+    return {"state": state, "param_groups": groups}
+
+
+# --- flat -----------------------------------------------------------------------------
+
+
+def flat(state: Mapping[str, Any]) -> State:
+    """Return named state as one dict: ``state.NAME.KEY``, ``param_groups.NAME.KEY``.
+
+    Raises
+    ------
+    NotImplementedError
+        If a parameter's state has something else than tensors and numbers.
+    """
+    result: State = {}
+
+    def visit(value: Any, prefix: str) -> None:
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                visit(item, f"{prefix}.{key}")
+        elif isinstance(value, Tensor | int | float):
+            result[prefix] = value
+        else:
+            raise NotImplementedError(
+                "Flattening optimizer state_dict only supports tensor, int, float, "
+                f"dict states now. Type is {type(value)}."
+            )
+
+    for name, values in state["state"].items():
+        visit(values, f"state.{name}")
+    for name, values in group_settings(state).items():
+        result |= {f"param_groups.{name}.{key}": v for key, v in values.items()}
+    return result
+
+
+def unflat(rows: Mapping[str, Any], own: Mapping[str, Any]) -> State:
+    """Return nested state made of flat one, for the parameters of an optimizer.
+
+    Parameters
+    ----------
+    rows : mapping
+        What `flat` has given, of this optimizer and maybe others.
+    own : mapping
+        What the optimizer has, by name: names may have dots in them.
+    """
+
+    def below(template: Any, prefix: str) -> Any:
+        if isinstance(template, Mapping):
+            return {
+                key: value
+                for key, item in template.items()
+                if (value := below(item, f"{prefix}.{key}")) is not None
+            }
+        return rows.get(prefix)
+
+    state = {
+        name: below(values, f"state.{name}") for name, values in own["state"].items()
+    }
+    groups = [
+        {"params": [name]}
+        | {
+            key: rows[f"param_groups.{name}.{key}"]
+            for key in group
+            if f"param_groups.{name}.{key}" in rows
+        }
+        for group in own["param_groups"]
+        for name in group["params"]
+        if any(f"param_groups.{name}.{key}" in rows for key in group)
+    ]
+    return {"state": {n: v for n, v in state.items() if v}, "param_groups": groups}

@@ -1,0 +1,77 @@
+"""What each rank writes of a tensor: bytes that lie together in the file, and no byte
+twice."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor._C import DTensor
+from dtensor.checkpoint._plan import array_of
+from dtensor.placement_types import Placement, Shard
+
+__all__ = ["copied", "piece"]
+
+Array = npt.NDArray[Any]
+
+
+def piece(leaf: Any, owners: Sequence[int], rank: int) -> tuple[int, Array] | None:
+    """Return the bytes of a tensor that this rank writes, and where they begin.
+
+    A plain tensor, and a DTensor that is replicated everywhere, are cut into as many
+    parts as there are ranks that have them. Of another DTensor each rank writes some
+    rows: it is redistributed, unless it is so already. Collective over the ranks of its
+    mesh.
+
+    Parameters
+    ----------
+    leaf : Tensor or ndarray
+    owners : sequence of int
+        The ranks that have a plain tensor.
+    rank : int
+        This one.
+
+    Returns
+    -------
+    tuple of int and ndarray, or None
+        Bytes from the beginning of the tensor, and a C-ordered array, which may share
+        memory with the tensor; None: it writes nothing.
+    """
+    if not isinstance(leaf, DTensor):
+        return _share(array_of(leaf), owners, rank)
+    mesh = leaf.device_mesh
+    if mesh.get_coordinate() is None:
+        return None
+    if all(p.is_replicate() for p in leaf.placements):
+        return _share(array_of(leaf), mesh.ranks.ravel().tolist(), mesh.get_rank())
+    dim = next((d for d, length in enumerate(leaf.shape) if length != 1), 0)
+    with_rows = leaf.detach()
+    if not all(_cuts(p, dim) for p in leaf.placements):
+        with_rows = with_rows.redistribute(placements=[Shard(dim)] * mesh.ndim)
+    rows = np.ascontiguousarray(array_of(with_rows))
+    if rows.size == 0:
+        return None
+    ((offsets, _),) = with_rows.layout.boxes()
+    row_bytes = prod(leaf.shape[dim + 1 :]) * leaf.dtype.itemsize
+    return offsets[dim] * row_bytes, rows
+
+
+def _cuts(placement: Placement, dim: int) -> bool:
+    return type(placement) is Shard and placement.dim == dim
+
+
+def _share(array: Array, owners: Sequence[int], rank: int) -> tuple[int, Array] | None:
+    """Return the part of an array that all owners have: equal numbers of elements."""
+    index, count = owners.index(rank), len(owners)
+    start, end = (array.size * k // count for k in (index, index + 1))
+    if start == end:
+        return None
+    flat = array.reshape(-1)[start:end]
+    return start * array.itemsize, np.ascontiguousarray(flat)
+
+
+def copied(data: Array, leaf: Any) -> Array:
+    """Return data that later writes to their tensor do not change."""
+    return data.copy() if np.may_share_memory(data, array_of(leaf)) else data

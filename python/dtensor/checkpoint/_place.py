@@ -1,0 +1,258 @@
+"""Where a checkpoint lies, and how a new one takes its place in one step.
+
+The path of a file (``.safetensors``), or of a directory, in which there is one file
+``model.safetensors``, or several and ``model.safetensors.index.json``, which names
+them. Where there is an index it counts. So what makes a new checkpoint the checkpoint
+is one rename: of the file, or of the index; or, where one file follows several, the
+removal of the index.
+"""
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+
+from dtensor import _C
+
+__all__ = ["Place", "files_of", "index_text", "sync_directory"]
+
+FILE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+ONE_OF_SEVERAL = re.compile(r"model-([0-9a-f]{16})-\d{5}-of-\d{5}\.safetensors")
+TEMPORARY = re.compile(r"\.tmp-([0-9a-f]{16})-.*")
+_SUM = '"dtensor.crc32c":"'
+MOST = 100_000_000  # bytes of an index
+
+
+class Place:
+    """Where a new checkpoint is written, and where it is to be.
+
+    Parameters
+    ----------
+    path : str
+        Of a file, or of a directory.
+    token : str
+        16 hexadecimal digits that no other save has.
+    """
+
+    def __init__(self, path: str, token: str) -> None:
+        self.single = path.endswith((".safetensors", ".npy"))
+        self.directory = (os.path.dirname(path) or ".") if self.single else path
+        self.file = os.path.basename(path) if self.single else FILE
+        self.token = token
+
+    @property
+    def prefix(self) -> str:
+        """What the paths of all temporary files begin with."""
+        return os.path.join(self.directory, f".tmp-{self.token}-")
+
+    def names(self, count: int) -> list[str]:
+        """Return the names that the files will have."""
+        if count == 1:
+            return [self.file]
+        return [
+            f"model-{self.token}-{k + 1:05}-of-{count:05}.safetensors"
+            for k in range(count)
+        ]
+
+    def temporary(self, name: str) -> str:
+        """Return the path under which a file is written."""
+        return self.prefix + name
+
+    # --- what one rank does for all ---------------------------------------------------
+
+    def begin(self) -> int:
+        """Make the directory, clear away what killed saves left, mark ours as alive.
+
+        Returns
+        -------
+        int
+            A file descriptor: as long as it is open, nobody clears our files away.
+        """
+        if not self.single and not os.path.isdir(self.directory):
+            os.makedirs(self.directory, exist_ok=True)
+            sync_directory(os.path.dirname(os.path.abspath(self.directory)))
+        self.clear()
+        lock = os.open(self.prefix + "lock", os.O_CREAT | os.O_RDWR, 0o600)
+        with suppress(OSError):  # a file system without locks: nothing is cleared there
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
+
+    def clear(self) -> None:
+        """Remove temporary files of saves that have ended."""
+        left = [
+            match
+            for match in map(TEMPORARY.fullmatch, os.listdir(self.directory))
+            if match
+        ]
+        for token in {match[1] for match in left}:
+            if token == self.token or not self._is_dead(token):
+                continue
+            for match in left:
+                if match[1] == token:
+                    self._remove(match[0])
+
+    def _is_dead(self, token: str) -> bool:
+        try:
+            lock = os.open(
+                os.path.join(self.directory, f".tmp-{token}-lock"), os.O_RDWR
+            )
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        finally:
+            os.close(lock)
+        return True
+
+    def commit(self, names: Sequence[str], index: str) -> None:
+        """Give the files, which are on the disk, the place of the old ones."""
+        for name in names:
+            os.rename(self.temporary(name), os.path.join(self.directory, name))
+        sync_directory(self.directory)
+        if len(names) > 1:
+            self._write_index(index)
+        elif not self.single:
+            self._remove(INDEX)
+        sync_directory(self.directory)
+        if not self.single:
+            self._remove_old(names)
+
+    def _write_index(self, index: str) -> None:
+        temporary = self.temporary(INDEX)
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(index)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, os.path.join(self.directory, INDEX))
+
+    def _remove_old(self, names: Sequence[str]) -> None:
+        """Remove the files of the checkpoint before: those that no index names."""
+        for name in os.listdir(self.directory):
+            if name not in names and (name == FILE or ONE_OF_SEVERAL.fullmatch(name)):
+                self._remove(name)
+
+    def end(self, lock: int) -> None:
+        """Remove what is left of this save."""
+        for name in os.listdir(self.directory):
+            match = TEMPORARY.fullmatch(name)
+            if match and match[1] == self.token and not name.endswith("-lock"):
+                self._remove(name)
+        self._remove(os.path.basename(self.prefix) + "lock")
+        os.close(lock)
+
+    def _remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(self.directory, name))
+
+
+def sync_directory(path: str) -> None:
+    """Have the names in a directory on the disk."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+# --- the index ------------------------------------------------------------------------
+
+
+def index_text(files: dict[str, str], total: int, save: str) -> str:
+    """Return the index as Hugging Face's tools write it, with a checksum of itself."""
+    index = {
+        "metadata": {
+            "total_size": total,
+            "dtensor.save": save,
+            "dtensor.crc32c": "0" * 8,
+        },
+        "weight_map": files,
+    }
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    at = text.index(_SUM) + len(_SUM)
+    return f"{text[:at]}{_C.crc32c(text.encode()):08x}{text[at + 8 :]}"
+
+
+def files_of(path: str) -> tuple[list[str], dict[str, str] | None, str | None]:
+    """Return the files of a checkpoint, and by its index: their tensors, and the save.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    ValueError
+        If the index is no such index, or damaged.
+    """
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"no checkpoint at {path}")
+        if not path.endswith(".json"):
+            return [path], None, None
+        path, index = os.path.split(path)
+    else:
+        index = INDEX
+    try:
+        with open(os.path.join(path, index), encoding="utf-8") as file:
+            text = file.read(MOST + 1)
+    except FileNotFoundError:
+        whole = os.path.join(path, FILE)
+        if not os.path.exists(whole):
+            raise FileNotFoundError(
+                f"no checkpoint in {path}: neither {FILE} nor {INDEX} is there"
+            ) from None
+        return [whole], None, None
+    files, save = _read_index(text)
+    return (
+        [os.path.join(path, name) for name in sorted(set(files.values()))],
+        files,
+        save,
+    )
+
+
+def _read_index(text: str) -> tuple[dict[str, str], str | None]:
+    try:
+        if len(text) > MOST:
+            raise ValueError("it is too long")
+        index = json.loads(text, object_pairs_hook=_unique)
+        files, notes = index["weight_map"], index.get("metadata") or {}
+        if not all(map(_is_file, files.values())):
+            raise ValueError("it names something else than files beside it")
+        if any(key.startswith("dtensor.") for key in notes):
+            _check_index(text, notes)
+        return files, notes.get("dtensor.save")
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{INDEX} is no index, or damaged: {error!r}") from error
+
+
+def _check_index(text: str, notes: dict[str, str]) -> None:
+    at = text.find(_SUM) + len(_SUM)
+    zeroed = text[:at] + "0" * 8 + text[at + 8 :]
+    if (
+        text.count(_SUM) != 1
+        or "dtensor.save" not in notes
+        or f"{_C.crc32c(zeroed.encode()):08x}" != notes["dtensor.crc32c"]
+    ):
+        raise ValueError("its CRC-32C is not what was written")
+
+
+def _unique(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key is there twice")
+    return made
+
+
+def _is_file(name: object) -> bool:
+    """Whether a name is one of a safetensors file in the same directory."""
+    return (
+        isinstance(name, str)
+        and name.endswith(".safetensors")
+        and not set(name) & {"/", "\\", "\0"}
+        and name == os.path.basename(name)
+    )

@@ -1,0 +1,198 @@
+"""What is saved, as all ranks have agreed on it, and where in which file it goes."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dtensor._C import DTensor, Tensor
+from dtensor._device import is_meta
+from dtensor.checkpoint._dtypes import dtype_of, raw_bytes, stored_as
+from dtensor.checkpoint._header import Entry, Header, entry_of
+from dtensor.checkpoint._names import Path, as_json, flattened, is_tensor
+from dtensor.checkpoint.metadata import (
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    Metadata,
+    TensorProperties,
+    TensorStorageMetadata,
+)
+from dtensor.checkpoint.stateful import Stateful
+
+__all__ = ["Plan", "Seen", "array_of", "expanded", "files_for", "merged", "seen"]
+
+PARTIAL = (
+    "Any checkpointing related operations are not supported for DTensor with partial "
+    "placements!"
+)
+
+
+def expanded(state: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return state with what objects in it give in their place."""
+    if not isinstance(state, Mapping):
+        raise TypeError(f"a state dict is a dict, not {type(state).__name__}")
+    return {
+        key: value.state_dict()
+        if isinstance(value, Stateful) and not isinstance(value, Mapping)
+        else value
+        for key, value in state.items()
+    }
+
+
+def array_of(leaf: Any) -> np.ndarray[Any, Any]:
+    """Return the array of a plain tensor, or this rank's part of a DTensor; no copy."""
+    if isinstance(leaf, DTensor):
+        leaf = leaf.detach().to_local()
+    return np.asarray(leaf.detach() if isinstance(leaf, Tensor) else leaf)
+
+
+@dataclass
+class Seen:
+    """What one rank has, or all of them together."""
+
+    tensors: dict[str, tuple[str, str | None, list[int]]]
+    """Format's dtype, true dtype, shape as stored."""
+    digests: dict[str, str]
+    """Of what is in plain tensors, which must be the same on all ranks."""
+    values: dict[str, str]
+    paths: dict[str, Path]
+
+    def text(self) -> bytes:
+        """Return all of it, equal on ranks that have the same."""
+        return json.dumps(vars(self), sort_keys=True).encode()
+
+
+def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
+    """Return what this rank has to save, and the leaves that are tensors.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For what cannot be saved: Partial placements, tensors without data, objects.
+    """
+    result, leaves = Seen({}, {}, {}, {}), dict[str, Any]()
+    for name, (path, leaf) in flattened(expanded(state)).items():
+        try:
+            if path != [name]:
+                result.paths[name] = path
+            if not is_tensor(leaf):
+                result.values[name] = as_json(leaf)
+                continue
+            leaves[name] = leaf
+            stored, last, true = stored_as(leaf.dtype)
+            result.tensors[name] = stored, true, [*leaf.shape, *last]
+            if isinstance(leaf, DTensor):
+                if leaf.layout.is_partial:
+                    raise ValueError(PARTIAL)
+            elif digest:
+                result.digests[name] = _digest(array_of(leaf))
+            if isinstance(leaf, Tensor) and is_meta(leaf):
+                raise ValueError("a tensor on the meta device has no data to save")
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{error} (key {name!r})") from error
+    return result, leaves
+
+
+def _digest(array: np.ndarray[Any, Any]) -> str:
+    data = raw_bytes(np.ascontiguousarray(array)).data
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+@dataclass
+class Plan:
+    """What all ranks together save."""
+
+    whole: Seen
+    owners: dict[str, list[int]]
+    """Which ranks have a plain tensor under a name."""
+
+
+def merged(parts: Sequence[Seen]) -> Plan:
+    """Return what all ranks have together.
+
+    Raises
+    ------
+    ValueError
+        If ranks have different things under one name.
+    """
+    whole, owners = Seen({}, {}, {}, {}), dict[str, list[int]]()
+    for rank, part in enumerate(parts):
+        for kind, mine in vars(part).items():
+            all_: dict[str, Any] = getattr(whole, kind)
+            for name, thing in mine.items():
+                if all_.setdefault(name, thing) != thing:
+                    raise ValueError(_difference(name, kind, rank, parts))
+        for name in part.tensors:
+            owners.setdefault(name, []).append(rank)
+    both = whole.tensors.keys() & whole.values.keys()
+    if both:
+        raise ValueError(f"{min(both)!r} is a tensor on some ranks and none on others")
+    return Plan(whole, owners)
+
+
+def _difference(name: str, kind: str, rank: int, parts: Sequence[Seen]) -> str:
+    first = next(r for r, part in enumerate(parts) if name in vars(part)[kind])
+    what = {
+        "tensors": "have other dtypes or shapes",
+        "digests": "have other elements",
+        "values": "are other values",
+        "paths": "have other paths",
+    }[kind]
+    return (
+        f"{name!r} is not the same on all ranks: on ranks {first} and {rank} they "
+        f"{what}. What is no DTensor is taken for replicated; give what each rank has "
+        "of its own a name of its own"
+    )
+
+
+# --- files ----------------------------------------------------------------------------
+
+
+def files_for(plan: Plan, token: str, most: int) -> list[Header]:
+    """Return the headers of the files, without checksums.
+
+    Arrays with long elements come first, as the format's own library sorts them, so
+    that all are aligned; a file ends before it would have more than `most` bytes.
+    """
+    files = [Header([], None)]
+    for name, (stored, true, shape) in sorted(plan.whole.tensors.items(), key=_order):
+        dtype, true_shape = dtype_of(stored, tuple(shape), true)
+        entry = entry_of(name, dtype, true_shape, files[-1].data_bytes)
+        if entry.end > most and files[-1].entries:
+            files.append(Header([], None))
+            entry = entry_of(name, dtype, true_shape, 0)
+        files[-1].entries.append(entry)
+    for k, file in enumerate(files):
+        file.finish(token, f"{k + 1}/{len(files)}")
+    files[0].values, files[0].paths = plan.whole.values, plan.whole.paths
+    for file in files:
+        file.base = len(file.made())
+    return files
+
+
+def _order(item: tuple[str, tuple[str, str | None, list[int]]]) -> tuple[int, str]:
+    name, (stored, true, shape) = item
+    dtype, _ = dtype_of(stored, tuple(shape), true)
+    return -dtype.alignment, name
+
+
+def metadata_of(files: Sequence[Header], names: Sequence[str]) -> Metadata:
+    """Return what files hold, in PyTorch's words."""
+    found: dict[str, TensorStorageMetadata | BytesStorageMetadata] = {}
+    where: dict[str, str] = {}
+    for file, path in zip(files, names, strict=True):
+        for entry in file.entries:
+            found[entry.name] = _tensor_metadata(entry)
+            where[entry.name] = path
+        for name in file.values:
+            found[name] = BytesStorageMetadata()
+    return Metadata(found, where)
+
+
+def _tensor_metadata(entry: Entry) -> TensorStorageMetadata:
+    dtype, shape = entry.array()
+    whole = ChunkStorageMetadata((0,) * len(shape), shape)
+    return TensorStorageMetadata(TensorProperties(dtype), shape, [whole])

@@ -1,0 +1,202 @@
+"""The ranks that save or load together: none fails alone."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from dtensor import _world
+from dtensor.checkpoint.api import CheckpointException, described, remade
+from dtensor.device_mesh import DeviceMesh
+
+__all__ = ["FileRanks", "Ranks", "WorldRanks", "ranks_of", "together"]
+
+Group = DeviceMesh | _world.MPI.Comm | None
+
+
+class Ranks(Protocol):
+    """Some ranks; this one has a number among them."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    def share(self, data: bytes) -> list[bytes]:
+        """Give some bytes to all, and return everybody's. Collective."""
+        ...
+
+
+class Alone:
+    """This rank and no other: ``no_dist=True``."""
+
+    rank, size = 0, 1
+
+    def share(self, data: bytes) -> list[bytes]:
+        return [data]
+
+
+class WorldRanks:
+    """The ranks of a mesh, or of the world."""
+
+    def __init__(self, mesh: DeviceMesh | None) -> None:
+        self.world = _world.current()
+        self.mesh = mesh
+        ranks = list(range(self.world.size)) if mesh is None else mesh.ranks.ravel()
+        self.numbers = [int(rank) for rank in ranks]
+        self.rank = (
+            self.numbers.index(self.world.rank)
+            if self.world.rank in self.numbers
+            else -1
+        )
+        self.size = len(self.numbers)
+
+    def share(self, data: bytes) -> list[bytes]:
+        return self.world.share(data, self.mesh)
+
+    def agree(self, what: str) -> None:
+        """Raise on all ranks if they call different things."""
+        self.world.agree(what.encode(), what, None, self.mesh)
+
+
+def ranks_of(group: Group, no_dist: bool, what: str) -> Alone | WorldRanks:
+    """Return the ranks of a call, after they agreed on it; rank -1: not one of them."""
+    if no_dist:
+        return Alone()
+    if isinstance(group, _world.MPI.Comm):
+        group = DeviceMesh.from_group(group, "cpu")
+    ranks = WorldRanks(group)
+    if ranks.rank >= 0:
+        ranks.agree(what)
+    return ranks
+
+
+def together(ranks: Ranks, what: str, work: Callable[[], bytes]) -> list[bytes]:
+    """Return what `work` gives, of all ranks, or raise on all of them.
+
+    Raises
+    ------
+    CheckpointException
+        If it failed on some rank.
+    """
+    mine: BaseException | None = None
+    try:
+        answer = b"+" + work()
+    except BaseException as error:
+        mine = error
+        answer = b"-" + described(error)
+    answers = ranks.share(answer)
+    failures = {
+        rank: remade(answer[1:])
+        for rank, answer in enumerate(answers)
+        if answer[:1] == b"-"
+    }
+    if mine is not None:
+        if not isinstance(mine, Exception):
+            raise mine  # such as KeyboardInterrupt
+        failures[ranks.rank] = mine
+    if failures:
+        raise CheckpointException(what, failures) from mine
+    return [answer[1:] for answer in answers]
+
+
+# --- ranks that may not use MPI -------------------------------------------------------
+
+POLL_SECONDS = (0.001, 0.05)  # the first pause, and the longest
+
+
+class FileRanks:
+    """The same ranks in threads of their own, which speak through small files.
+
+    For what goes on in the background, while the ranks themselves compute and send.
+    Files have names that begin with `prefix`, and none is left at the end.
+    """
+
+    def __init__(self, prefix: str, rank: int, size: int, timeout: float) -> None:
+        self.prefix = prefix
+        self.rank, self.size = rank, size
+        self.timeout = timeout
+        self.round = 0
+
+    def share(self, data: bytes) -> list[bytes]:
+        """Rank 0 joins what the others wrote, and at last removes the joined file."""
+        self.round += 1
+        joined = f"{self.prefix}{self.round}-all"
+        if self.rank > 0:
+            mine = self._part(self.rank)
+            _write(mine, data)
+            answers = _unjoined(self._awaited(joined, [0]))
+            os.unlink(mine)
+            return answers
+        parts = [data] + [
+            self._awaited(self._part(rank), [rank]) for rank in range(1, self.size)
+        ]
+        _write(joined, b"".join(len(p).to_bytes(8, "little") + p for p in parts))
+        with self._patience(range(1, self.size)) as pause:
+            while any(os.path.exists(self._part(r)) for r in range(1, self.size)):
+                pause()
+        os.unlink(joined)
+        return parts
+
+    def _part(self, rank: int) -> str:
+        return f"{self.prefix}{self.round}-{rank}"
+
+    def _awaited(self, path: str, of: "list[int]") -> bytes:
+        with self._patience(of) as pause:
+            while True:
+                try:
+                    with open(path, "rb") as file:
+                        return file.read()
+                except FileNotFoundError:
+                    pause()
+
+    @contextmanager
+    def _patience(self, of: "range | list[int]") -> Iterator[Callable[[], None]]:
+        end = time.monotonic() + self.timeout
+        seconds, longest = POLL_SECONDS
+
+        def pause() -> None:
+            nonlocal seconds
+            if time.monotonic() > end:
+                raise RuntimeError(
+                    f"rank {self.rank} has waited {self.timeout:g} s for the "
+                    f"background save of ranks {list(of)}"
+                )
+            time.sleep(seconds)
+            seconds = min(2 * seconds, longest)
+
+        yield pause
+
+
+def _write(path: str, data: bytes) -> None:
+    """Make a file that is there as a whole or not at all."""
+    with open(path + "~", "wb") as file:
+        file.write(data)
+    os.rename(path + "~", path)
+
+
+def _unjoined(data: bytes) -> list[bytes]:
+    parts, at = [], 0
+    while at < len(data):
+        end = at + 8 + int.from_bytes(data[at : at + 8], "little")
+        parts.append(data[at + 8 : end])
+        at = end
+    return parts
+
+
+def timeout_of(ranks: "Alone | WorldRanks") -> float:
+    """Return how long a rank waits for another one, in seconds."""
+    return ranks.world.timeout if isinstance(ranks, WorldRanks) else 0.0
+
+
+def checked(ranks: "Alone | WorldRanks") -> bool:
+    """Whether the ranks compare what they should have alike."""
+    return isinstance(ranks, WorldRanks) and ranks.size > 1 and ranks.world.check
+
+
+def world_rank() -> int:
+    """Return the number of this rank in the world."""
+    return _world.current().rank
+
+
+__all__ += ["checked", "timeout_of", "world_rank"]

@@ -1,0 +1,240 @@
+"""The steps of one save: prepare, agree, write, publish."""
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._C import DTensor
+from dtensor.checkpoint._dtypes import raw_bytes
+from dtensor.checkpoint._header import Header
+from dtensor.checkpoint._pieces import copied, piece
+from dtensor.checkpoint._place import Place, index_text
+from dtensor.checkpoint._plan import (
+    Plan,
+    Seen,
+    array_of,
+    files_for,
+    merged,
+    metadata_of,
+    seen,
+)
+from dtensor.checkpoint._progress import Progress
+from dtensor.checkpoint._ranks import Alone, Ranks, WorldRanks, checked, together
+from dtensor.checkpoint.metadata import Metadata
+
+__all__ = ["Save"]
+
+# Which file, the byte of its data where it begins, and what.
+Piece = tuple[int, int, npt.NDArray[Any]]
+TOKEN = 16  # characters
+
+
+class Save:
+    """One save on one rank.
+
+    Parameters
+    ----------
+    what : str
+        The call, for messages.
+    path : str
+    ranks : Ranks
+        Those that save together.
+    most : int
+        Bytes that a file may have.
+    progress : bool
+        Whether rank 0 shows a bar.
+    """
+
+    def __init__(
+        self, what: str, path: str, ranks: Alone | WorldRanks, most: int, progress: bool
+    ) -> None:
+        self.what, self.path, self.most = what, path, most
+        self.ranks: Ranks = ranks
+        self.alone = isinstance(ranks, Alone)
+        self.check = checked(ranks)
+        self.progress = progress and ranks.rank == 0
+        self.lock = -1
+        self.failed: list[Exception] = []
+
+    # --- prepare ----------------------------------------------------------------------
+
+    def prepare(self, state: Mapping[Any, Any]) -> None:
+        """Agree on what is saved and where. Collective."""
+        mine = Seen({}, {}, {}, {})
+        token = secrets.token_hex(TOKEN // 2)
+
+        def see() -> bytes:
+            nonlocal mine
+            mine, self.leaves = seen(state, self.check)
+            if self.alone:
+                self.leaves = {k: _plain(k, leaf) for k, leaf in self.leaves.items()}
+            if self.ranks.rank == 0:
+                self.place = Place(self.path, token)
+                self.lock = self.place.begin()
+            return token.encode() + hashlib.sha256(mine.text()).digest()
+
+        first = together(self.ranks, self.what, see)
+        self.place = Place(self.path, first[0][:TOKEN].decode())
+        same = len({answer[TOKEN:] for answer in first}) == 1
+        texts = [mine.text()] if same else self.ranks.share(mine.text())
+        together(self.ranks, self.what, lambda: self._arrange(texts))
+
+    def _arrange(self, texts: list[bytes]) -> bytes:
+        plan = merged([Seen(**json.loads(text)) for text in texts])
+        if len(texts) < self.ranks.size:  # all have the same
+            everybody = list(range(self.ranks.size))
+            plan = Plan(plan.whole, dict.fromkeys(plan.whole.tensors, everybody))
+        self.plan = plan
+        self.files = files_for(plan, self.place.token, self.most)
+        self.names = self.place.names(1 if self.place.single else len(self.files))
+        return b""
+
+    # --- write ------------------------------------------------------------------------
+
+    def pieces(self, copy: bool = False) -> Iterator[Piece]:
+        """Yield what this rank writes, or copies of it. Collective; failures are kept
+        for later, so that no rank misses a redistribution."""
+        for k, file in enumerate(self.files):
+            for entry in file.entries:
+                if entry.name not in self.leaves:
+                    continue
+                leaf = self.leaves[entry.name]
+                try:
+                    part = piece(leaf, self.plan.owners[entry.name], self.ranks.rank)
+                    if part is not None and copy:
+                        part = part[0], copied(part[1], leaf)
+                except Exception as error:
+                    self.failed.append(error)
+                    continue
+                if part is not None:
+                    yield k, entry.begin + part[0], part[1]
+
+    def staged(self) -> list[Piece]:
+        """Return copies of what this rank writes. Collective."""
+        copies: list[Piece] = []
+
+        def stage() -> bytes:
+            copies.extend(self.pieces(copy=True))
+            return self._done()
+
+        together(self.ranks, self.what, stage)
+        self.leaves = {}
+        return copies
+
+    def _done(self) -> bytes:
+        if self.failed:
+            raise self.failed[0]
+        return b""
+
+    def write(self, pieces: Iterable[Piece]) -> bytes:
+        """Write pieces and have them on the disk; return what they add to checksums."""
+        total = sum(file.data_bytes for file in self.files) // self.ranks.size
+        bar = Progress(self.what, total, self.progress)
+        sums = [np.zeros(file.blocks(), np.uint32) for file in self.files]
+        fds: dict[int, int] = {}
+        try:
+            for k, place, data in pieces:
+                try:
+                    if not self.failed:
+                        self._write_piece(fds, sums, k, place, data)
+                        bar.add(data.nbytes)
+                except Exception as error:
+                    self.failed.append(error)
+            self._done()
+            for fd in fds.values():
+                os.fsync(fd)
+        finally:
+            for fd in fds.values():
+                os.close(fd)
+            bar.close()
+        return b"".join(s.tobytes() for s in sums)
+
+    def _write_piece(
+        self,
+        fds: dict[int, int],
+        sums: list[npt.NDArray[np.uint32]],
+        k: int,
+        place: int,
+        data: npt.NDArray[Any],
+    ) -> None:
+        if k not in fds:
+            fds[k] = self._opened(k)
+        file = self.files[k]
+        raw = raw_bytes(data)
+        _C.write_at(fds[k], file.base, place, raw, file.data_bytes, sums[k], file.block)
+
+    def _opened(self, k: int) -> int:
+        path = self.place.temporary(self.names[k])
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+    # --- publish ----------------------------------------------------------------------
+
+    def complete(self, pieces: Iterable[Piece], ranks: Ranks) -> Metadata:
+        """Write, and put the new checkpoint in the place of the old one. Collective."""
+        self.ranks = ranks
+        try:
+            sums = together(ranks, self.what, lambda: self.write(pieces))
+            together(ranks, self.what, lambda: self._publish(sums))
+        finally:
+            self.end()
+        return metadata_of(self.files, self.names)
+
+    def _publish(self, sums: list[bytes]) -> bytes:
+        if self.ranks.rank > 0:
+            return b""
+        joined = np.bitwise_xor.reduce([np.frombuffer(s, np.uint32) for s in sums])
+        ends = np.cumsum([file.blocks() for file in self.files])
+        for k, part in enumerate(np.split(joined, ends[:-1])):
+            self.files[k].sums = part
+            self._write_header(k, self.files[k])
+        where = {
+            e.name: n
+            for f, n in zip(self.files, self.names, strict=True)
+            for e in f.entries
+        }
+        total = sum(file.data_bytes for file in self.files)
+        self.place.commit(self.names, index_text(where, total, self.place.token))
+        return b""
+
+    def _write_header(self, k: int, file: Header) -> None:
+        fd = self._opened(k)
+        try:
+            header = memoryview(file.made())
+            if len(header) != file.base:
+                raise RuntimeError("a header has changed its length")
+            _C.write_at(fd, 0, 0, header, len(header), None, len(header))
+            os.fsync(fd)
+            if os.fstat(fd).st_size != file.base + file.data_bytes:
+                raise OSError(f"{self.names[k]} is not as long as was written")
+        finally:
+            os.close(fd)
+
+    def end(self) -> None:
+        """Take away what is left of it."""
+        if self.lock >= 0:
+            lock, self.lock = self.lock, -1
+            self.place.end(lock)
+
+
+def _plain(name: str, leaf: Any) -> Any:
+    """Return a tensor that this rank has alone.
+
+    Raises
+    ------
+    ValueError
+        If other ranks have some of it.
+    """
+    if not isinstance(leaf, DTensor):
+        return leaf
+    if leaf.device_mesh.size() > 1 and not all(
+        p.is_replicate() for p in leaf.placements
+    ):
+        raise ValueError(f"no_dist=True: other ranks have parts of {name!r}")
+    return array_of(leaf)

@@ -1,0 +1,228 @@
+"""A checkpoint that is open: what it holds, and any part of it."""
+
+import os
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._C import DTensor, Layout, Tensor
+from dtensor._device import is_meta
+from dtensor.checkpoint._header import Entry, Header, read_header
+from dtensor.checkpoint._names import Path
+from dtensor.checkpoint._place import files_of
+from dtensor.checkpoint._plan import PARTIAL, array_of
+
+__all__ = ["Store"]
+
+Array = npt.NDArray[Any]
+
+
+class Store:
+    """The files of a checkpoint.
+
+    Parameters
+    ----------
+    path : str
+        Of a file, or of a directory; also of files that other programs have written.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    ValueError
+        If a file is no safetensors file, cut short, damaged, or not of the same save as
+        the others; the message has its path.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.files: list[tuple[str, int, Header]] = []
+        self.entries: dict[str, tuple[int, Entry]] = {}
+        self.values: dict[str, str] = {}
+        self.paths: dict[str, Path] = {}
+        self.marks: list[str] = []
+        paths, where, save = files_of(path)
+        try:
+            for file in paths:
+                self._open(file)
+            self._check(where, save)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, path: str) -> None:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            header, mark = read_header(fd)
+        except ValueError as error:
+            os.close(fd)
+            raise ValueError(f"{path}: {error}") from error
+        except BaseException:
+            os.close(fd)
+            raise
+        k = len(self.files)
+        self.files.append((path, fd, header))
+        self.marks.append(mark)
+        for entry in header.entries:
+            if entry.name in self.entries:
+                raise ValueError(f"{path}: {entry.name!r} is in another file too")
+            self.entries[entry.name] = k, entry
+        self.values |= header.values
+        self.paths |= header.paths
+
+    def _check(self, where: dict[str, str] | None, save: str | None) -> None:
+        """The files are those of one save, and hold what the index says."""
+        saves = [header.save for _, _, header in self.files]
+        places = [header.place for _, _, header in self.files]
+        count = len(self.files)
+        if where is None:
+            good = not saves[0] or places == ["1/1"] or not os.path.isdir(self.path)
+        elif save is None:
+            good = not any(saves)
+        else:
+            wanted = [f"{k + 1}/{count}" for k in range(count)]
+            good = saves == [save] * count and sorted(places) == sorted(wanted)
+        if not good:
+            raise ValueError(
+                f"{self.path}: files of different saves, or not all of one"
+            )
+        for name, file in (where or {}).items():
+            known = self.entries.get(name)
+            if known is None or os.path.basename(self.files[known[0]][0]) != file:
+                raise ValueError(f"{self.path}: {name!r} is not in {file}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        for _, fd, _ in self.files:
+            os.close(fd)
+        self.files = []
+
+    def mark(self) -> bytes:
+        """Return some bytes that are the same for the same checkpoint."""
+        return " ".join(sorted(self.marks)).encode()
+
+    def array(self, name: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
+        """Return dtype and shape of an array; ValueError if NumPy has no such dtype."""
+        return self.entries[name][1].array()
+
+    # --- reading ----------------------------------------------------------------------
+
+    def read(self, name: str, out: Array, layout: Layout | None = None) -> None:
+        """Read this rank's part of an array; the whole without a layout.
+
+        Parameters
+        ----------
+        name : str
+        out : ndarray
+            Of the shape of the part; in the dtype of the file and C-ordered it takes no
+            memory besides a block.
+
+        Raises
+        ------
+        ValueError
+            If blocks that have some of it are damaged.
+        """
+        k, entry = self.entries[name]
+        path, fd, header = self.files[k]
+        dtype, _ = entry.array()
+        room = out
+        if dtype != out.dtype or not out.flags.carray:
+            room = np.empty(out.shape, dtype)
+        try:
+            _C.read_part(
+                fd,
+                header.base,
+                entry.begin,
+                room,
+                layout,
+                header.data_bytes,
+                header.sums,
+                header.block,
+            )
+        except ValueError as error:
+            raise ValueError(f"{path}: {name!r}: {error}") from error
+        except OSError as error:
+            error.filename = path
+            raise
+        if room is not out:
+            out[...] = room.astype(out.dtype)
+
+    def check(self, name: str, leaf: Any) -> None:
+        """Check that an array can be read into a tensor.
+
+        Raises
+        ------
+        ValueError
+            If the shape is another one, placements are Partial, it is read-only, or
+            NumPy has no such dtype.
+        TypeError
+            If numbers of the file's dtype do not become those of the tensor.
+        """
+        dtype, saved = self.array(name)
+        if tuple(leaf.shape) != saved:
+            raise ValueError(
+                f"Size mismatch between saved {saved} and current: {tuple(leaf.shape)} "
+                f"for {name}"
+            )
+        if isinstance(leaf, DTensor) and leaf.layout.is_partial:
+            raise ValueError(f"{PARTIAL} (key {name!r})")
+        if not np.can_cast(dtype, leaf.dtype, "same_kind"):
+            raise TypeError(f"{name!r} is {dtype}, which does not become {leaf.dtype}")
+        if isinstance(leaf, Tensor) and is_meta(leaf):
+            raise ValueError(f"{name!r} is on the meta device: it has no memory")
+        if not isinstance(leaf, np.generic) and not array_of(leaf).flags.writeable:
+            raise ValueError(f"{name!r} is to be read into an array that is read-only")
+
+    def read_into(self, name: str, leaf: Any) -> None:
+        """Read an array into a tensor that `check` has found good, in place."""
+        if not isinstance(leaf, DTensor):
+            self.read(name, array_of(leaf))
+        elif leaf.device_mesh.get_coordinate() is not None:
+            self.read(name, array_of(leaf), leaf.layout)
+
+    def read_new(self, name: str, layout: Layout | None) -> Any:
+        """Return an array as a new Tensor, or DTensor of a layout."""
+        dtype, shape = self.array(name)
+        if layout is None:
+            whole = np.empty(shape, dtype)
+            self.read(name, whole)
+            return Tensor(whole)
+        part = np.empty(layout.local_shape(), dtype)
+        if layout.mesh.get_coordinate() is not None:
+            self.read(name, part, layout)
+        return DTensor(part, layout, requires_grad=False)
+
+    # --- judging ----------------------------------------------------------------------
+
+    def damaged(self) -> Iterator[tuple[int, str | None]]:
+        """Check every block: yield how many bytes were read, and what is wrong."""
+        for path, fd, header in self.files:
+            room = memoryview(bytearray(header.block))
+            for block in range(header.blocks()):
+                start = block * header.block
+                part = room[: min(header.block, header.data_bytes - start)]
+                wrong = None
+                if os.preadv(fd, [part], header.base + start) != len(part):
+                    wrong = "cannot be read"
+                elif header.sums is not None and _C.crc32c(part) != header.sums[block]:
+                    wrong = "the CRC-32C is not what was written"
+                if wrong:
+                    where = _described(header, start, start + len(part))
+                    wrong = f"{path}: {where}: {wrong}"
+                yield len(part), wrong
+
+
+def _described(header: Header, start: int, end: int) -> str:
+    """Return which tensors some bytes belong to."""
+    names = [e.name for e in header.entries if e.begin < end and e.end > start]
+    base = header.base
+    return f"bytes {base + start} to {base + end} ({', '.join(names)})"

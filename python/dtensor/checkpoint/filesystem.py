@@ -1,0 +1,66 @@
+"""Where a checkpoint is, in the words of ``torch.distributed.checkpoint``."""
+
+import os
+from typing import Any
+
+__all__ = [
+    "FileSystemReader",
+    "FileSystemWriter",
+    "HuggingFaceStorageReader",
+    "HuggingFaceStorageWriter",
+]
+
+PathLike = str | os.PathLike[str]
+
+
+class _Storage:
+    """The path of a checkpoint."""
+
+    def __init__(self, path: PathLike, *args: Any, **options: Any) -> None:
+        self.path = os.fspath(path)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.path!r})"
+
+
+class FileSystemWriter(_Storage):
+    """A path to save to; PyTorch's further options are accepted, without effect."""
+
+
+class FileSystemReader(_Storage):
+    """A path to load from."""
+
+
+class HuggingFaceStorageWriter(FileSystemWriter):
+    """The same: every checkpoint is a safetensors file."""
+
+
+class HuggingFaceStorageReader(FileSystemReader):
+    """The same: every checkpoint is a safetensors file."""
+
+
+def path_of(
+    checkpoint_id: PathLike | None, storage: FileSystemWriter | FileSystemReader | None
+) -> str:
+    """Return where a checkpoint is.
+
+    Raises
+    ------
+    ValueError
+        If neither says it.
+    TypeError
+        If `storage` has no path.
+    """
+    if checkpoint_id is not None:
+        return os.fspath(checkpoint_id)
+    if storage is None:
+        raise ValueError(
+            "checkpoint_id is needed: the path of a directory, or of a file that ends "
+            "in .safetensors"
+        )
+    if not isinstance(storage, _Storage):
+        raise TypeError(
+            f"{type(storage).__name__} is no storage that is known here; give "
+            "checkpoint_id=path, or a FileSystemWriter or FileSystemReader"
+        )
+    return storage.path

@@ -1,0 +1,206 @@
+"""Single arrays as ``.npy`` files, which ``np.load`` reads."""
+
+import io
+import os
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._C import DTensor, Tensor, as_tensor, from_callback
+from dtensor.checkpoint._dtypes import raw_bytes
+from dtensor.checkpoint._pieces import piece
+from dtensor.checkpoint._place import Place
+from dtensor.checkpoint._plan import PARTIAL
+from dtensor.checkpoint._ranks import Ranks, ranks_of, together
+from dtensor.checkpoint.filesystem import PathLike
+from dtensor.device_mesh import DeviceMesh
+from dtensor.placement_types import Placement
+
+__all__ = ["load_npy", "save_npy"]
+
+WRITE = 1 << 20  # bytes of one call
+
+
+def save_npy(file: PathLike, x: Any) -> None:
+    """Save one array as a ``.npy`` file, which its ranks write together.
+
+    Collective over the mesh of `x`, or over all ranks if it is no DTensor and so the
+    same everywhere. An old file stays as it is until the new one has its place.
+
+    Parameters
+    ----------
+    file : path-like
+        Ends in ``.npy``.
+    x : DTensor, Tensor or ndarray
+
+    Raises
+    ------
+    CheckpointException
+        On all ranks, if something failed on one: ValueError for a Partial DTensor,
+        OSError for what cannot be written. It is of this class too.
+    ValueError
+        If `file` does not end in ``.npy``. On all ranks.
+
+    Notes
+    -----
+    bfloat16 is stored as two bytes without meaning, as ``np.save`` does.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from dtensor import Shard, distribute_tensor
+    >>> x = distribute_tensor(np.eye(3), mesh, [Shard(0)])
+    >>> path = os.path.join(tempfile.mkdtemp(), "x.npy")
+    >>> save_npy(path, x)
+    >>> np.load(path).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> load_npy(path, mesh, [Shard(1)]).placements
+    (Shard(dim=1),)
+    """
+    path = os.fspath(file)
+    if not path.endswith(".npy"):
+        raise ValueError(f"save_npy wants a name that ends in .npy, not {path!r}")
+    what = f"checkpoint.save_npy({path!r})"
+    array = x if isinstance(x, Tensor) else np.asarray(x)
+    group = array.device_mesh if isinstance(array, DTensor) else None
+    ranks = ranks_of(group, False, what)
+    if ranks.rank >= 0:
+        _Npy(path, array, ranks, what).save()
+
+
+class _Npy:
+    """One file while it is written."""
+
+    def __init__(self, path: str, array: Any, ranks: Ranks, what: str) -> None:
+        self.array, self.ranks, self.what = array, ranks, what
+        self.path = path
+        self.lock = -1
+
+    def save(self) -> None:
+        try:
+            token = together(self.ranks, self.what, self._begin)[0].decode()
+            self.place = Place(self.path, token)
+            together(self.ranks, self.what, self._write)
+            together(self.ranks, self.what, self._publish)
+        finally:
+            if self.lock >= 0:
+                self.place.end(self.lock)
+
+    def _begin(self) -> bytes:
+        if isinstance(self.array, DTensor) and self.array.layout.is_partial:
+            raise ValueError(PARTIAL)
+        if self.array.dtype.hasobject:
+            raise TypeError("an array of objects cannot be saved")
+        header = io.BytesIO()
+        descr = np.lib.format.dtype_to_descr(self.array.dtype)
+        told = {"descr": descr, "fortran_order": False, "shape": self.array.shape}
+        np.lib.format.write_array_header_1_0(header, told)
+        self.header = header.getvalue()
+        self.place = Place(self.path, secrets.token_hex(8))
+        if self.ranks.rank == 0:
+            self.lock = self.place.begin()
+        return self.place.token.encode()
+
+    def _write(self) -> bytes:
+        part = piece(self.array, range(self.ranks.size), self.ranks.rank)
+        temporary = self.place.temporary(self.place.file)
+        fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            if self.ranks.rank == 0:
+                _write_at(fd, 0, np.frombuffer(self.header, np.uint8))
+            if part is not None:
+                _write_at(fd, len(self.header) + part[0], raw_bytes(part[1]))
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        return b""
+
+    def _publish(self) -> bytes:
+        if self.ranks.rank == 0:
+            self.place.commit([self.place.file], "")
+        return b""
+
+
+def _write_at(fd: int, place: int, data: npt.NDArray[np.uint8]) -> None:
+    _C.write_at(fd, place, 0, data, data.nbytes, None, WRITE)
+
+
+def load_npy(
+    file: PathLike,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> Any:
+    """Load a ``.npy`` file; every rank reads its part.
+
+    Collective over all ranks, with a mesh.
+
+    Parameters
+    ----------
+    file : path-like
+    device_mesh : DeviceMesh, optional
+        Default: every rank gets the whole, not collective.
+    placements : sequence of Placement, optional
+        Default: Replicate.
+    dtype : dtype-like, optional
+        What bytes without meaning are taken for, such as ``"bfloat16"``.
+
+    Returns
+    -------
+    DTensor, or Tensor without a mesh
+
+    Raises
+    ------
+    CheckpointException
+        On all ranks, if something failed on one: OSError, or ValueError for what is no
+        such file, is cut short, or holds objects. It is of this class too.
+    """
+    path = os.fspath(file)
+    what = f"checkpoint.load_npy({path!r})"
+    ranks = ranks_of(None, device_mesh is None, what)
+    found: list[npt.NDArray[Any]] = []
+
+    def open_it() -> bytes:
+        found.append(_mapped(path, dtype))
+        return b""
+
+    together(ranks, what, open_it)
+    if device_mesh is None:
+        return Tensor(np.array(found[0]))
+    return from_callback(
+        found[0].shape,
+        device_mesh,
+        placements,
+        lambda index: np.asarray(found[0][index]),
+        dtype=found[0].dtype,
+    )
+
+
+def _mapped(path: str, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]:
+    """Return the array of a file; what is not looked at is not read."""
+    with open(path, "rb") as file:
+        version = np.lib.format.read_magic(file)
+        read = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
+        shape, fortran, kind = read(file)
+        offset = file.tell()
+    if kind.hasobject:
+        raise ValueError(f"{path} holds objects: they are not loaded")
+    if dtype is not None and kind.kind == "V":
+        kind = as_tensor([], dtype).dtype
+    array: npt.NDArray[Any]
+    if 0 in shape:
+        array = np.empty(shape, kind)  # which cannot be mapped
+    elif fortran:
+        array = np.memmap(path, kind, "r", offset, shape, "F")
+    else:
+        array = np.memmap(path, kind, "r", offset, shape)
+    return array if kind.isnative else array.astype(kind.newbyteorder("="))

@@ -1,0 +1,378 @@
+"""State of models and optimizers under the names of parameters:
+``torch.distributed.checkpoint.state_dict``."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dtensor._C import DTensor, Tensor
+from dtensor.checkpoint._optimizer_state import (
+    flat,
+    group_settings,
+    initialised,
+    named_state,
+    numbered_state,
+    unflat,
+)
+from dtensor.checkpoint._ranks import world_rank
+from dtensor.checkpoint._spread import spread
+from dtensor.nn import Module
+from dtensor.optim import Optimizer
+
+__all__ = [
+    "StateDictOptions",
+    "get_model_state_dict",
+    "get_optimizer_state_dict",
+    "get_state_dict",
+    "set_model_state_dict",
+    "set_optimizer_state_dict",
+    "set_state_dict",
+]
+
+State = dict[str, Any]
+Optimizers = Optimizer | Iterable[Optimizer]
+
+_WRAPPERS = ("_fsdp_wrapped_module.",)  # parts of names that only say what wraps it
+
+
+@dataclass
+class StateDictOptions:
+    """How state is given and taken.
+
+    Attributes
+    ----------
+    full_state_dict : bool
+        Whether tensors are whole, not DTensors: gathered on the way out, spread on the
+        way in.
+    cpu_offload : bool
+        With `full_state_dict`: only rank 0 gets them, the others an empty dict.
+        Without: nothing, for tensors are in the memory of processors here.
+    ignore_frozen_params : bool
+        Whether parameters that require no gradient are left out.
+    keep_submodule_prefixes : bool
+        Whether names of `submodules` begin at the model, not at the submodule.
+    strict : bool
+        As in ``Module.load_state_dict``.
+    broadcast_from_rank0 : bool
+        With `full_state_dict`: only rank 0 has the state that is set.
+    flatten_optimizer_state_dict : bool
+        Whether the optimizers' state is one flat dict: ``state.NAME.exp_avg``,
+        ``param_groups.NAME.lr``.
+    dsd_fqn_modifiers : str
+        Without effect.
+    """
+
+    full_state_dict: bool = False
+    cpu_offload: bool = False
+    ignore_frozen_params: bool = False
+    keep_submodule_prefixes: bool = True
+    strict: bool = True
+    broadcast_from_rank0: bool = False
+    flatten_optimizer_state_dict: bool = False
+    dsd_fqn_modifiers: str = "_fqn_modifiers"
+
+    def check(self) -> None:
+        """Raise ValueError for options that contradict each other."""
+        if self.broadcast_from_rank0 and not self.full_state_dict:
+            raise ValueError(
+                "full_state_dict must be True when broadcast_from_rank0 is True."
+            )
+
+
+def get_model_state_dict(
+    model: Module,
+    *,
+    submodules: set[Module] | None = None,
+    options: StateDictOptions | None = None,
+) -> State:
+    """Return parameters and persistent buffers of a model by name.
+
+    Collective with ``full_state_dict``, else not; then the tensors are the model's own.
+
+    Parameters
+    ----------
+    model : Module
+    submodules : set of Module, optional
+        Only what is in these.
+    options : StateDictOptions, optional
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        For options that contradict each other. On this rank only.
+    """
+    options = _checked(options)
+    prefixes = _prefixes(model, submodules, options)
+    frozen = _frozen(model) if options.ignore_frozen_params else set()
+    found = {}
+    for name, value in model.state_dict().items():
+        inside = [prefix for prefix in prefixes if name.startswith(prefix)]
+        if inside and name not in frozen:
+            found[name[len(inside[0]) :] if prefixes[inside[0]] else name] = value
+    return _given(found, options)
+
+
+def get_optimizer_state_dict(
+    model: Module,
+    optimizers: Optimizers,
+    *,
+    submodules: set[Module] | None = None,
+    options: StateDictOptions | None = None,
+) -> State:
+    """Return the state of optimizers by names of the model's parameters.
+
+    An optimizer without state is given it first, by a step that changes nothing else.
+    Collective with ``full_state_dict``, and where that step is.
+
+    Parameters
+    ----------
+    model : Module
+    optimizers : Optimizer or iterable of Optimizer
+    submodules : set of Module, optional
+        Only the parameters of these.
+    options : StateDictOptions, optional
+
+    Returns
+    -------
+    dict
+        ``"state"``: by name of the parameter. ``"param_groups"``: a list of settings,
+        with names in ``"params"``. Or one flat dict: see `StateDictOptions`.
+
+    Raises
+    ------
+    ValueError
+        For options that contradict each other. On this rank only.
+    KeyError
+        If a parameter of an optimizer is not one of the model. On this rank only.
+    """
+    options = _checked(options)
+    names = _names(model)
+    prefixes = _prefixes(model, submodules, options)
+    frozen = _frozen(model) if options.ignore_frozen_params else set()
+    state: State = {"state": {}, "param_groups": []}
+    for optimizer in _list(optimizers):
+        initialised(optimizer)
+        for key, values in named_state(optimizer, names).items():
+            state[key] = state[key] | values if key == "state" else state[key] + values
+
+    def kept(name: str) -> bool:
+        return name not in frozen and any(map(name.startswith, prefixes))
+
+    state["state"] = {name: v for name, v in state["state"].items() if kept(name)}
+    for group in state["param_groups"]:
+        group["params"] = [name for name in group["params"] if kept(name)]
+    state["param_groups"] = [g for g in state["param_groups"] if g["params"]]
+    if options.flatten_optimizer_state_dict:
+        state = flat(state)
+    return _given(state, options)
+
+
+def get_state_dict(
+    model: Module,
+    optimizers: Optimizers,
+    *,
+    submodules: set[Module] | None = None,
+    options: StateDictOptions | None = None,
+) -> tuple[State, State]:
+    """Return `get_model_state_dict` and `get_optimizer_state_dict`.
+
+    Parameters
+    ----------
+    model, optimizers, submodules, options
+        As there.
+
+    Returns
+    -------
+    tuple of dict and dict
+    """
+    return (
+        get_model_state_dict(model, submodules=submodules, options=options),
+        get_optimizer_state_dict(
+            model, optimizers, submodules=submodules, options=options
+        ),
+    )
+
+
+def set_model_state_dict(
+    model: Module,
+    model_state_dict: Mapping[str, Any],
+    *,
+    options: StateDictOptions | None = None,
+) -> Any:
+    """Load what `get_model_state_dict` has given.
+
+    Collective with ``broadcast_from_rank0``, and where a DTensor has another layout.
+
+    Parameters
+    ----------
+    model : Module
+    model_state_dict : mapping of str to tensor
+    options : StateDictOptions, optional
+
+    Returns
+    -------
+    named tuple of missing_keys, unexpected_keys
+
+    Raises
+    ------
+    RuntimeError
+        As ``Module.load_state_dict``. On this rank only.
+    ValueError
+        For options that contradict each other. On this rank only.
+    """
+    options = _checked(options)
+    own = model.state_dict()
+    given = dict(model_state_dict)
+    if options.full_state_dict:
+        given = spread(given, own, options.broadcast_from_rank0)
+    strict = options.strict and not options.ignore_frozen_params
+    return model.load_state_dict(given, strict=strict)
+
+
+def set_optimizer_state_dict(
+    model: Module,
+    optimizers: Optimizers,
+    optim_state_dict: Mapping[str, Any],
+    *,
+    options: StateDictOptions | None = None,
+) -> None:
+    """Load what `get_optimizer_state_dict` has given.
+
+    Collective with ``broadcast_from_rank0``, and where a DTensor has another layout.
+
+    Parameters
+    ----------
+    model : Module
+    optimizers : Optimizer or iterable of Optimizer
+    optim_state_dict : mapping
+    options : StateDictOptions, optional
+
+    Raises
+    ------
+    KeyError
+        If it lacks a parameter of an optimizer, under ``strict``. On this rank only.
+    ValueError
+        For options that contradict each other. On this rank only.
+    """
+    options = _checked(options)
+    names = _names(model)
+    for optimizer in _list(optimizers):
+        initialised(optimizer)
+        own = named_state(optimizer, names)
+        given: Mapping[str, Any] = optim_state_dict
+        if options.full_state_dict:
+            flat_own = flat(own)
+            rows = given if options.flatten_optimizer_state_dict else _flat(given)
+            given = unflat(spread(rows, flat_own, options.broadcast_from_rank0), own)
+        elif options.flatten_optimizer_state_dict:
+            given = unflat(given, own)
+        strict = options.strict and not options.ignore_frozen_params
+        optimizer.load_state_dict(
+            numbered_state(given, own, group_settings(given), strict)
+        )
+
+
+def set_state_dict(
+    model: Module,
+    optimizers: Optimizers,
+    *,
+    model_state_dict: Mapping[str, Any],
+    optim_state_dict: Mapping[str, Any],
+    options: StateDictOptions | None = None,
+) -> Any:
+    """Load what `get_state_dict` has given.
+
+    Parameters
+    ----------
+    model, optimizers, model_state_dict, optim_state_dict, options
+        As in `set_model_state_dict` and `set_optimizer_state_dict`.
+
+    Returns
+    -------
+    named tuple of missing_keys, unexpected_keys
+        Of the model.
+    """
+    keys = set_model_state_dict(model, model_state_dict, options=options)
+    set_optimizer_state_dict(model, optimizers, optim_state_dict, options=options)
+    return keys
+
+
+# --- names ----------------------------------------------------------------------------
+
+
+def _checked(options: StateDictOptions | None) -> StateDictOptions:
+    options = options or StateDictOptions()
+    options.check()
+    return options
+
+
+def _list(optimizers: Optimizers) -> list[Optimizer]:
+    return [optimizers] if isinstance(optimizers, Optimizer) else list(optimizers)
+
+
+def _clean(name: str) -> str:
+    for wrapper in _WRAPPERS:
+        name = name.replace(wrapper, "")
+    return name
+
+
+def _names(model: Module) -> dict[int, str]:
+    """Return the name of each parameter, by its identity."""
+    model.state_dict()  # fully_shard shows its sharded parameters then
+    return {id(p): _clean(name) for name, p in model.named_parameters()}
+
+
+def _frozen(model: Module) -> set[str]:
+    return {
+        _clean(name)
+        for name, parameter in model.named_parameters(remove_duplicate=False)
+        if not parameter.requires_grad
+    }
+
+
+def _prefixes(
+    model: Module, submodules: set[Module] | None, options: StateDictOptions
+) -> dict[str, bool]:
+    """Return what names that are asked for begin with, and whether to leave it out."""
+    if not submodules:
+        return {"": False}
+    chosen = {id(module) for module in submodules}
+    return {
+        _clean(f"{name}.") if name else "": not options.keep_submodule_prefixes
+        for name, module in model.named_modules()
+        if id(module) in chosen
+    }
+
+
+# --- whole tensors --------------------------------------------------------------------
+
+
+def _flat(state: Mapping[str, Any]) -> State:
+    return flat(state) if state else {}
+
+
+def _given(state: State, options: StateDictOptions) -> State:
+    """Return state as it is asked for. Collective with ``full_state_dict``."""
+    if not options.full_state_dict:
+        return state
+    state = _whole(state, options.cpu_offload)
+    return {} if options.cpu_offload and world_rank() > 0 else state
+
+
+def _whole(value: Any, on_first: bool) -> Any:
+    """Return nested state with every DTensor gathered, maybe on rank 0 alone."""
+    if isinstance(value, DTensor):
+        ranks = value.device_mesh.ranks.ravel().tolist()
+        root = ranks.index(0) if on_first and 0 in ranks else None
+        return value.detach().full_tensor(root=root)
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, dict):
+        return {key: _whole(item, on_first) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_whole(item, on_first) for item in value)
+    return value

@@ -1,0 +1,36 @@
+"""Leaves of nested lists, tuples and dicts, and the same nest of other leaves."""
+
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["leaves", "with_leaves"]
+
+
+def leaves(tree: Any) -> list[Any]:
+    """Return what is in no container any more, from left to right; None is a leaf."""
+    return list(_walk(tree))
+
+
+def _walk(tree: Any) -> Iterator[Any]:
+    if isinstance(tree, list | tuple):
+        for item in tree:
+            yield from _walk(item)
+    elif isinstance(tree, dict):
+        for item in tree.values():
+            yield from _walk(item)
+    else:
+        yield tree
+
+
+def with_leaves(tree: Any, new: list[Any]) -> Any:
+    """Return a tree of the same form with `new` in the place of its leaves."""
+    return _rebuild(tree, iter(new))
+
+
+def _rebuild(tree: Any, new: Iterator[Any]) -> Any:
+    if isinstance(tree, list | tuple):
+        items = [_rebuild(item, new) for item in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    if isinstance(tree, dict):
+        return type(tree)((key, _rebuild(item, new)) for key, item in tree.items())
+    return next(new)

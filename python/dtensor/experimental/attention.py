@@ -1,0 +1,369 @@
+"""context_parallel: a sequence cut over the ranks, and attention over all of it."""
+
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C
+from dtensor.autograd import no_grad
+from dtensor.device_mesh import DeviceMesh
+from dtensor.experimental import _ring, _sequence
+from dtensor.functional_collectives._collectives import gathering
+from dtensor.functional_collectives._moves import moved, together
+from dtensor.ops import attention
+from dtensor.placement_types import Shard
+
+__all__ = ["context_parallel", "context_parallel_unshard", "set_rotate_method"]
+
+_cp_options = _sequence.options
+
+
+def set_rotate_method(rotate_method: str) -> None:
+    """Choose how keys and values come to the ranks, for this thread.
+
+    Parameters
+    ----------
+    rotate_method : {"allgather", "alltoall"}
+        All at once, the default: one collective, and memory for all keys and values; or
+        round a ring, where each rank holds those of two ranks at a time, and the next
+        ones travel while it computes.
+
+    Raises
+    ------
+    NotImplementedError
+        For anything else.
+    """
+    _cp_options.rotate_method = rotate_method
+
+
+# --- buffers --------------------------------------------------------------------------
+
+
+@contextmanager
+def context_parallel(
+    mesh: DeviceMesh,
+    *,
+    buffers: list[Any] | None = None,
+    buffer_seq_dims: list[int] | None = None,
+    no_restore_buffers: Collection[Any] | None = None,
+) -> Iterator[None]:
+    """Cut buffers along the sequence, and make attention go over all ranks' parts.
+
+    Within the ``with`` block `scaled_dot_product_attention`, however it was imported,
+    takes this rank's rows of query, key and value for parts of a sequence that lies on
+    the ranks of the mesh. Collective then: every rank calls it alike, forward and
+    backward. Other threads are not touched.
+
+    Parameters
+    ----------
+    mesh : DeviceMesh
+        Of one dimension.
+    buffers : list of Tensor, optional
+        What has a dim of the sequence: inputs, labels, positional embeddings. Each
+        becomes this rank's part of itself, and after the block, whatever has happened
+        in it, what it was. No parameters, no DTensors.
+    buffer_seq_dims : list of int, optional
+        That dim of each.
+    no_restore_buffers : set of Tensor, optional
+        Those among them that stay what they are at the end.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer dims than buffers, `no_restore_buffers` has others, a
+        buffer is there twice, is a parameter or the result of operators, or the mesh
+        has several dimensions. In a causal attention, on every rank: if the parts are
+        not such as this function cuts.
+    TypeError
+        If a buffer is no Tensor of this rank.
+    IndexError
+        If a buffer lacks the dim.
+    NotImplementedError
+        In attention: for a mask or dropout, or a causal one of more or fewer queries
+        than keys.
+
+    Notes
+    -----
+    Rank i of n gets chunk i of 2 n, and chunk 2 n - 1 - i: under a causal mask all have
+    equal work then. Lengths need not be multiples of 2 n (in PyTorch they must).
+    ``dtensor.experimental.attention._cp_options.enable_load_balance = False`` gives
+    each rank one chunk. Second derivatives are not there.
+
+    Examples
+    --------
+    >>> import dtensor
+    >>> from dtensor.nn import functional as F
+    >>> mesh = dtensor.init_device_mesh("cpu", (1,))
+    >>> q = dtensor.tensor(np.ones((1, 2, 6, 4), "float32"))
+    >>> with context_parallel(mesh, buffers=[q], buffer_seq_dims=[2]):
+    ...     out = F.scaled_dot_product_attention(q, q, q, is_causal=True)
+    >>> out.shape
+    (1, 2, 6, 4)
+    """
+    cut = list(buffers or ())
+    dims = _check_buffers(mesh, cut, buffer_seq_dims or (), no_restore_buffers or ())
+    kept = [None if _among(x, no_restore_buffers or ()) else x.data for x in cut]
+    try:
+        for x, dim in zip(cut, dims, strict=True):
+            x.data = _part(x, dim, mesh)
+        with _patched(mesh):
+            yield
+    finally:
+        for x, whole in zip(cut, kept, strict=True):
+            if whole is not None:
+                x.data = whole
+
+
+def context_parallel_unshard(
+    mesh: DeviceMesh,
+    buffers: list[Any],
+    seq_dims: list[int],
+    load_balancer: None = None,
+) -> list[_C.Tensor]:
+    """Return the whole of what `context_parallel` has cut, on every rank.
+
+    Collective over the mesh. Without gradients.
+
+    Parameters
+    ----------
+    mesh : DeviceMesh
+        That of the context.
+    buffers : list of Tensor
+        This rank's parts: buffers within the context, or what was made of them.
+    seq_dims : list of int
+        The dim of the sequence of each.
+    load_balancer : None
+        In the place of PyTorch's; the order is that of the options of the context.
+
+    Returns
+    -------
+    list of Tensor
+        New ones, in the order of the sequence.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer dims than buffers, or parts have other lengths than
+        `context_parallel` gives them: on every rank.
+    IndexError
+        If a buffer lacks the dim: on every rank.
+    """
+    _check_mesh(mesh)
+    if len(buffers) != len(seq_dims):
+        raise ValueError(
+            "`seq_dims` must have the same number of elements as `buffers`."
+        )
+    if load_balancer is not None:
+        raise NotImplementedError(
+            "context_parallel_unshard: the one load balancer is head and tail, which "
+            "_cp_options.enable_load_balance switches"
+        )
+    return [_whole(x, dim, mesh) for x, dim in zip(buffers, seq_dims, strict=True)]
+
+
+def _check_mesh(mesh: DeviceMesh) -> None:
+    if mesh.ndim != 1:
+        raise ValueError(
+            f"context_parallel goes over a mesh of one dimension, not {mesh}: cut it, "
+            'as mesh["cp"]'
+        )
+
+
+def _among(x: Any, some: Collection[Any]) -> bool:
+    return any(x is each for each in some)
+
+
+def _check_buffers(
+    mesh: DeviceMesh,
+    buffers: list[Any],
+    dims: Sequence[int],
+    no_restore: Collection[Any],
+) -> list[int]:
+    """Return the dims, none of them negative."""
+    _check_mesh(mesh)
+    if len(buffers) != len(dims):
+        raise ValueError(
+            "`seq_dims` must have the same number of elements as `buffers`."
+        )
+    if not all(_among(x, buffers) for x in no_restore):
+        raise ValueError("`no_restore_buffers` must be a subset of `buffers`.")
+    for place, (x, dim) in enumerate(zip(buffers, dims, strict=True)):
+        if not isinstance(x, _C.Tensor) or isinstance(x, _C.DTensor):
+            raise TypeError(
+                "context_parallel: a buffer is a Tensor of this rank, not "
+                f"{type(x).__name__}"
+            )
+        if x._is_param or not x.is_leaf or _among(x, buffers[:place]):
+            raise ValueError(
+                f"context_parallel: buffer {place} is a parameter, the result of "
+                "operators that were recorded, or there twice"
+            )
+        if not -x.ndim <= dim < x.ndim:
+            raise IndexError(f"context_parallel: buffer {place} has no dim {dim}")
+    return [dim % x.ndim for x, dim in zip(buffers, dims, strict=True)]
+
+
+def _part(x: _C.Tensor, dim: int, mesh: DeviceMesh) -> _C.Tensor:
+    rank = max(mesh.get_local_rank(), 0)
+    balanced = _cp_options.enable_load_balance
+    array, before = x.numpy(force=True), (slice(None),) * dim
+    parts = _sequence.rows(x.shape[dim], mesh.size(), rank, balanced)
+    return _C.Tensor(np.concatenate([array[(*before, rows)] for rows in parts], dim))
+
+
+def _whole(x: Any, dim: int, mesh: DeviceMesh) -> _C.Tensor:
+    part = _C.as_tensor(x).detach()
+    source, target = gathering(part, dim, mesh)
+    dim, n = dim % part.ndim, mesh.size()
+    lengths = [source.local_shape((r,))[dim] for r in range(n)]
+    balanced = _cp_options.enable_load_balance
+    _check_lengths(lengths, balanced)
+    (gathered,) = moved([part], [(source, target)])
+    places = np.argsort(_sequence.order(sum(lengths), n, balanced))
+    return _C.Tensor(np.take(gathered.numpy(force=True), places, dim))
+
+
+def _check_lengths(lengths: list[int], balanced: bool) -> None:
+    n, total = len(lengths), sum(lengths)
+    expected = [
+        sum(rows.stop - rows.start for rows in _sequence.rows(total, n, r, balanced))
+        for r in range(n)
+    ]
+    if lengths != expected:
+        raise ValueError(
+            f"the ranks hold {lengths} rows of a sequence, which are not what "
+            f"context_parallel gives them of {total}: {expected}"
+        )
+
+
+# --- attention ------------------------------------------------------------------------
+
+Options = tuple[bool, float | None, bool]  # is_causal, scale, enable_gqa
+
+
+class _Open(threading.local):
+    """The meshes of the contexts that are open in this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.meshes: list[DeviceMesh] = []
+
+
+_open = _Open()
+_lock = threading.Lock()
+_count = 0  # contexts that are open in all threads
+_own = {name: getattr(attention, name) for name in ("_attention", "_with_dropout")}
+
+
+@contextmanager
+def _patched(mesh: DeviceMesh) -> Iterator[None]:
+    """Have this thread's calls of attention answered by the ring."""
+    global _count
+    with _lock:
+        _count += 1
+        attention._attention = _call  # type: ignore[assignment]
+        attention._with_dropout = _call_with_dropout  # type: ignore[assignment]
+    _open.meshes.append(mesh)
+    try:
+        yield
+    finally:
+        _open.meshes.pop()
+        with _lock:
+            _count -= 1
+            if _count == 0:
+                for name, function in _own.items():
+                    setattr(attention, name, function)
+
+
+def _call(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
+    """Answer for the operator: the result, and nothing for the sums."""
+    options = (bool(is_causal), scale, bool(enable_gqa))
+    mesh = _open.meshes[-1] if _open.meshes else None
+    if mesh is None or mesh.get_coordinate() is None:
+        return _own["_attention"](query, key, value, attn_mask, *options)
+    if attn_mask is not None:
+        raise NotImplementedError(
+            "context_parallel: attn_mask is not supported, is_causal is"
+        )
+    if not any(isinstance(x, _C.DTensor) for x in (query, key, value)):
+        tensors = [_C.as_tensor(x) for x in (query, key, value)]
+        return _local(mesh, tensors, options), None
+    given = _check_dtensors(mesh, query, key, value)
+    out = _local(mesh, [x.to_local() for x in given], options)
+    return _C.DTensor.from_local(out, query.device_mesh, query.placements), None
+
+
+def _call_with_dropout(*args: Any) -> Any:
+    if _open.meshes:
+        raise NotImplementedError("context_parallel: dropout_p is not supported")
+    return _own["_with_dropout"](*args)
+
+
+def _check_dtensors(mesh: DeviceMesh, *tensors: Any) -> tuple[_C.DTensor, ...]:
+    """Raise unless this rank's parts are its rows of the sequence, of some heads."""
+    for x in tensors:
+        if not isinstance(x, _C.DTensor) or x.device_mesh != tensors[0].device_mesh:
+            raise RuntimeError(
+                "context_parallel: query, key and value are DTensors of one mesh, or "
+                "none of them is"
+            )
+        heads = [p.is_replicate() or p.is_shard() for p in x.placements]
+        cut = [p.dim % x.ndim for p in x.placements if isinstance(p, Shard)]
+        along = x.device_mesh == mesh and cut == [x.ndim - 2]
+        if not along and (not all(heads) or any(dim >= x.ndim - 2 for dim in cut)):
+            raise NotImplementedError(
+                f"context_parallel: DTensors are cut along leading dims, not {x.layout}"
+            )
+    return tensors
+
+
+def _local(mesh: DeviceMesh, tensors: list[_C.Tensor], options: Options) -> _C.Tensor:
+    if mesh.size() == 1:
+        found: tuple[_C.Tensor, _C.Tensor] = _own["_attention"](
+            *tensors, None, *options
+        )
+        return found[0]
+    ring = together("context_parallel", mesh, lambda: _ring_of(mesh, tensors, options))
+    return _ring.ring_attention(tensors, ring)
+
+
+def _ring_of(
+    mesh: DeviceMesh, tensors: list[_C.Tensor], options: Options
+) -> _ring.Ring:
+    """Return how a call is done; the ranks tell each other how many keys they have."""
+    (q, k, v), (causal, scale, grouped) = tensors, options
+    with no_grad():  # the errors of the operator, for shapes and dtypes
+        out, _ = _own["_attention"](q[..., :0, :], k, v, None, False, scale, grouped)
+    if out.shape[:-2] != q.shape[:-2]:
+        raise RuntimeError(
+            f"context_parallel: query {q.shape} lacks batch dims of key and value"
+        )
+    if causal and q.shape[-2] != k.shape[-2]:
+        raise NotImplementedError(
+            "is_causal requires the same query and context sequence lengths"
+        )
+    keys, _ = gathering(k, -2, mesh)
+    values = _C.Layout(
+        mesh,
+        [Shard(v.ndim - 2)],
+        (*v.shape[:-2], keys.shape[-2], v.shape[-1]),
+        v.dtype,
+        cuts=None if keys.cuts is None else {v.ndim - 2: keys.cuts[k.ndim - 2]},
+    )
+    balanced, rotate = _cp_options.enable_load_balance, _cp_options.rotate_method
+    ring = _ring.Ring(
+        *(mesh, (keys, values), causal, balanced, rotate == "alltoall", scale, grouped)
+    )
+    if causal and balanced:
+        _check_lengths(ring.lengths, True)
+    return ring

@@ -1,0 +1,240 @@
+"""local_map: a function of one rank's tensors, applied to DTensors."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C, _world
+from dtensor.device_mesh import DeviceMesh
+from dtensor.experimental._tree import leaves, with_leaves
+from dtensor.placement_types import Placement
+
+__all__ = ["local_map"]
+
+PlacementType = Sequence[Placement] | None
+InputPlacements = Sequence[PlacementType] | None
+OutputPlacements = PlacementType | tuple[PlacementType, ...]
+
+
+def local_map(
+    func: Callable[..., Any] | None = None,
+    out_placements: OutputPlacements = None,
+    in_placements: InputPlacements = None,
+    in_grad_placements: InputPlacements = None,
+    device_mesh: DeviceMesh | None = None,
+    *,
+    redistribute_inputs: bool = False,
+) -> Any:
+    """Apply a function of this rank's tensors to DTensors.
+
+    Each DTensor among the arguments, also inside lists, tuples and dicts, becomes this
+    rank's part of it; what the function returns becomes DTensors again. The function is
+    collective over the mesh if it communicates (`dtensor.functional_collectives`), and
+    so is making DTensors: one small agreement for each output, in which sizes that
+    differ add up to the global shape. Without a DTensor among the arguments it is
+    called as it is.
+
+    Parameters
+    ----------
+    func : callable, optional
+        The function. Without it a decorator is returned.
+    out_placements : placements, or tuple of (placements or None)
+        The placements of the output, or of each output, flattened, of several. None for
+        an output that is no tensor.
+    in_placements : sequence of (placements or None), optional
+        What each argument, flattened, must have for placements: an entry for every
+        argument, None for what is no tensor; or an entry for every tensor or array
+        alone. Tensors and arrays are passed as they are. Without it nothing is checked.
+    in_grad_placements : sequence of (placements or None), optional
+        How the gradient of the parts is laid out; see `DTensor.to_local`. Entries as
+        those of `in_placements`. Default: as the argument, Replicate where it is
+        Partial.
+    device_mesh : DeviceMesh, optional
+        The mesh of the DTensors; default: that of the first one.
+    redistribute_inputs : bool, default False
+        Whether a DTensor with other placements than asked for is moved, or an error.
+
+    Returns
+    -------
+    callable
+        The function of DTensors. Arguments by keyword are passed as they are.
+
+    Raises
+    ------
+    AssertionError
+        By the function: for more or fewer placements than arguments or outputs; None
+        for a tensor, or placements for what is none; a DTensor on another mesh, or one
+        that `func` returns.
+    ValueError
+        By the function: if a DTensor has other placements than asked for, and
+        `redistribute_inputs` is False; or outputs of the ranks do not fit together.
+
+    What one rank raises after the call of `func` has begun, be it that alone, the
+    others raise as well where they make DTensors of outputs.
+
+    Examples
+    --------
+    >>> from dtensor import Replicate, Shard, distribute_tensor, init_device_mesh
+    >>> from dtensor.functional_collectives import all_reduce
+    >>> mesh = init_device_mesh("cpu", (1,))
+    >>> @local_map(
+    ...     out_placements=[Replicate()], in_placements=([Shard(1)], [Shard(0)])
+    ... )
+    ... def product(a, b):
+    ...     return all_reduce(a @ b, "sum", mesh)
+    >>> a = distribute_tensor(np.ones((2, 4)), mesh, [Shard(1)])
+    >>> b = distribute_tensor(np.ones((4, 3)), mesh, [Shard(0)])
+    >>> product(a, b).shape
+    (2, 3)
+    """
+    options = (out_placements, in_placements, in_grad_placements, device_mesh)
+    if func is None:
+        return lambda function: local_map(
+            function, *options, redistribute_inputs=redistribute_inputs
+        )
+    call = _LocalMap(func, *options, redistribute_inputs)
+
+    @functools.wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        return call(args, kwargs)
+
+    return mapped
+
+
+class _LocalMap:
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        out_placements: OutputPlacements,
+        in_placements: InputPlacements,
+        in_grad_placements: InputPlacements,
+        device_mesh: DeviceMesh | None,
+        redistribute_inputs: bool,
+    ) -> None:
+        self.func = func
+        several = isinstance(out_placements, tuple) and not all(
+            isinstance(p, Placement) for p in out_placements
+        )
+        self.out: Sequence[Any] = (
+            tuple(out_placements or ()) if several else (out_placements,)
+        )
+        self.wanted, self.wanted_grads = in_placements, in_grad_placements
+        self.mesh = device_mesh
+        self.redistribute = redistribute_inputs
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        flat = leaves(args)
+        wanted = _for_each(self.wanted, flat, "in_placements")
+        grads = _for_each(self.wanted_grads, flat, "in_grad_placements")
+        first = next((x for x in flat if isinstance(x, _C.DTensor)), None)
+        mesh = self.mesh if first is None or self.mesh else first.device_mesh
+        if mesh is None or first is None:
+            for x, spec in zip(flat, wanted, strict=True):
+                _check_no_tensor(x, spec, self.wanted)
+            return self.func(*args, **kwargs)
+        local = [
+            self._part(x, mesh, spec, grad)
+            for x, spec, grad in zip(flat, wanted, grads, strict=True)
+        ]
+        try:
+            out = self.func(*with_leaves(args, local), **kwargs)
+            self._check_outputs(leaves(out))
+        except Exception as error:
+            # The others may be where outputs become DTensors: there they are told.
+            if mesh.get_coordinate() is not None and any(self.out):
+                _world.current().agree(b"", "local_map", error, mesh)
+            raise
+        pairs = zip(leaves(out), self.out, strict=True)
+        return with_leaves(
+            out,
+            [
+                x if spec is None else _C.DTensor.from_local(x, mesh, spec)
+                for x, spec in pairs
+            ],
+        )
+
+    def _part(self, x: Any, mesh: DeviceMesh, spec: Any, grad: Any) -> Any:
+        """Return what the function gets for one argument."""
+        if not isinstance(x, _C.DTensor):
+            _check_no_tensor(x, spec, self.wanted)
+            return x
+        if x.device_mesh != mesh:
+            raise AssertionError(
+                f"arg {_short(x)} in local_map has a mismatched device mesh: it has "
+                f"device mesh {x.device_mesh} while the expected device mesh is {mesh}!"
+            )
+        if self.wanted is not None:
+            if spec is None:
+                raise AssertionError(
+                    f"DTensor input {_short(x)} expects placements but received {spec}!"
+                )
+            asked = x.layout.with_placements(tuple(spec)).placements
+            if x.placements != asked and not self.redistribute:
+                raise ValueError(
+                    f"arg {_short(x)} in local_map has a mismatched placements: arg "
+                    f"placements is {x.placements} but the input placements is {asked}!"
+                    " If redistribute_inputs is wanted, set redistribute_inputs=True to"
+                    " local_map."
+                )
+            x = x if x.placements == asked else x.redistribute(placements=asked)
+        if self.wanted_grads is None:
+            return x.to_local()
+        if grad is None:
+            raise AssertionError(
+                f"DTensor input {_short(x)} expects in grad placements but received "
+                f"{grad}!"
+            )
+        return x.to_local(grad_placements=tuple(grad))
+
+    def _check_outputs(self, flat: list[Any]) -> None:
+        if len(flat) != len(self.out):
+            raise AssertionError(
+                "local_map requires one PlacementType be provided for each output "
+                f"value, received {len(self.out)} out_placements but {len(flat)} is "
+                "expected!"
+            )
+        for x, spec in zip(flat, self.out, strict=True):
+            if isinstance(x, _C.DTensor):
+                raise AssertionError(
+                    f"torch.Tensor output expected but received {type(x)}: {_short(x)}"
+                )
+            if _is_array(x) and spec is None:
+                raise AssertionError(
+                    f"Tensor output of shape {x.shape} expects placements but received "
+                    "None!"
+                )
+            if spec is not None and not (_is_array(x) or isinstance(x, np.generic)):
+                raise AssertionError(
+                    f"Non-tensor output {x!r} expects None placements but received "
+                    f"{spec}!"
+                )
+
+
+def _for_each(placements: InputPlacements, flat: list[Any], name: str) -> list[Any]:
+    """Return an entry for each argument, of one for each or for each array alone."""
+    if placements is None or len(placements) == len(flat):
+        return [None] * len(flat) if placements is None else list(placements)
+    given = iter(placements)
+    if len(placements) == sum(map(_is_array, flat)):
+        return [next(given) if _is_array(x) else None for x in flat]
+    raise AssertionError(
+        f"{name} length {len(placements)} does not match the number of input args "
+        f"{len(flat)}!"
+    )
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, _C.Tensor | np.ndarray)
+
+
+def _check_no_tensor(x: Any, spec: Any, wanted: InputPlacements) -> None:
+    if wanted is not None and spec is not None and not _is_array(x):
+        raise AssertionError(
+            f"Non-Tensor input {x!r} expects None placements but received {spec}!"
+        )
+
+
+def _short(x: _C.DTensor) -> str:
+    return f"DTensor{x.shape}"

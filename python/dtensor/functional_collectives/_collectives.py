@@ -1,0 +1,297 @@
+"""One tensor in, one tensor out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dtensor import _C
+from dtensor.device_mesh import DeviceMesh
+from dtensor.functional_collectives._group import Group, mesh_of, of_ranks
+from dtensor.functional_collectives._moves import Move, layout_of, move, together
+from dtensor.placement_types import Partial, Replicate, Shard
+
+__all__ = [
+    "all_gather_tensor",
+    "all_reduce",
+    "broadcast",
+    "gathering",
+    "permute_tensor",
+    "reduce_scatter_tensor",
+    "reducing",
+    "reshaped",
+    "scattering",
+    "tensor_of",
+    "wait_tensor",
+    "with_dim",
+]
+
+REDUCTIONS = {"prod": "product"} | {
+    name: name for name in ("sum", "avg", "product", "max", "min")
+}
+
+
+def tensor_of(x: Any) -> _C.Tensor:
+    """Return an argument as a Tensor; TypeError for a DTensor."""
+    if isinstance(x, _C.DTensor):
+        raise TypeError(
+            "a functional collective takes what one rank holds, x.to_local(), and not "
+            "a DTensor, which is moved by x.redistribute(...)"
+        )
+    return x if isinstance(x, _C.Tensor) else _C.as_tensor(x)
+
+
+def reshaped(x: _C.Tensor, shape: tuple[int, ...]) -> _C.Tensor:
+    """Return a tensor in another shape."""
+    result: _C.Tensor = x.reshape(shape)
+    return result
+
+
+def with_dim(x: Any) -> _C.Tensor:
+    """Return an argument as a Tensor of one dim at least."""
+    x = tensor_of(x)
+    return x if x.ndim else reshaped(x, (1,))
+
+
+def _partial(reduce_op: str) -> Partial:
+    name = REDUCTIONS.get(str(reduce_op).lower())
+    if name is None:
+        raise ValueError(
+            f"Invalid ReduceOp: {reduce_op!r}; there are {', '.join(REDUCTIONS)}"
+        )
+    return Partial(name)
+
+
+# --- which move it is -----------------------------------------------------------------
+
+
+def reducing(x: _C.Tensor, reduce_op: str, mesh: DeviceMesh) -> Move:
+    """Return the move of all_reduce."""
+    return (
+        layout_of(x, mesh, _partial(reduce_op)),
+        layout_of(x, mesh, Replicate()),
+    )
+
+
+def scattering(x: _C.Tensor, reduce_op: str, dim: int, mesh: DeviceMesh) -> Move:
+    """Return the move of reduce_scatter."""
+    return layout_of(x, mesh, _partial(reduce_op)), layout_of(x, mesh, Shard(dim))
+
+
+def gathering(x: _C.Tensor, dim: int, mesh: DeviceMesh) -> Move:
+    """Return the move of all_gather: the ranks tell each other sizes that differ."""
+    source = _C.DTensor.from_local(x.detach(), mesh, [Shard(dim)]).layout
+    return source, source.with_placements([Replicate()])
+
+
+# --- the functions --------------------------------------------------------------------
+
+
+def wait_tensor(tensor: Any) -> _C.Tensor:
+    """Return the tensor when it is there. Results of the functions here always are."""
+    return tensor_of(tensor).wait()
+
+
+def all_reduce(self: Any, reduceOp: str, group: Group, tag: str = "") -> _C.Tensor:
+    """Put the tensors of all ranks together, element by element.
+
+    Collective over the group, as all functions here. The gradient is that of every
+    rank, summed (or averaged): as in torch, the gradients that reach the results are
+    taken for parts of one.
+
+    Parameters
+    ----------
+    self : Tensor or array_like
+        Of one shape and dtype on all ranks.
+    reduceOp : {"sum", "avg", "product", "max", "min"}
+        How; in any case of letters.
+    group : DeviceMesh, (DeviceMesh, mesh dim), communicator of mpi4py, list of ranks
+        The ranks. A mesh has one dimension; of several lists it is this rank's own.
+    tag : str
+        Without effect.
+
+    Returns
+    -------
+    Tensor, shape ``self.shape``
+        The same bits on all ranks.
+
+    Raises
+    ------
+    RuntimeError
+        If the ranks come with different calls, shapes or dtypes: on every rank. In
+        backward, if `reduceOp` has no gradient.
+    ValueError
+        If there is no such reduction, or this rank is not in the group.
+    TypeError
+        If `group` is no group, `self` is a DTensor, or the dtype has no such reduction.
+    """
+    x, mesh = tensor_of(self), mesh_of(group)
+    if mesh.get_coordinate() is None:
+        return x
+    route = together("all_reduce", mesh, lambda: reducing(x, reduceOp, mesh))
+    return move([x], [route])[0]
+
+
+def all_gather_tensor(
+    self: Any, gather_dim: int, group: Group, tag: str = ""
+) -> _C.Tensor:
+    """Join the tensors of all ranks along a dim, in the order of the group.
+
+    The gradient is summed over the ranks, and each gets its part of it.
+
+    Parameters
+    ----------
+    self : Tensor or array_like
+        Of one dtype, and of shapes that differ in `gather_dim` at most.
+    gather_dim : int
+        The dim. A tensor without dims counts as one of length 1.
+    group, tag
+        As in `all_reduce`.
+
+    Returns
+    -------
+    Tensor
+        All of it, on all ranks.
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        If the tensors do not fit together: on every rank.
+    IndexError
+        If there is no such dim: on every rank.
+    """
+    x, mesh = with_dim(self), mesh_of(group)
+    if mesh.get_coordinate() is None:
+        return x
+    return move([x], [gathering(x, gather_dim, mesh)])[0]
+
+
+def reduce_scatter_tensor(
+    self: Any, reduceOp: str, scatter_dim: int, group: Group, tag: str = ""
+) -> _C.Tensor:
+    """Put the tensors of all ranks together, and give each a part along a dim.
+
+    The parts are those of ``torch.chunk``: where the length is no multiple of the
+    number of ranks (an error in torch), the last ones are shorter, or empty. The
+    gradient is gathered.
+
+    Parameters
+    ----------
+    self : Tensor or array_like
+        Of one shape and dtype on all ranks.
+    reduceOp : {"sum", "avg", "product", "max", "min"}
+        How; in any case of letters.
+    scatter_dim : int
+        The dim that is cut.
+    group, tag
+        As in `all_reduce`.
+
+    Returns
+    -------
+    Tensor
+        This rank's part.
+
+    Raises
+    ------
+    RuntimeError
+        If the ranks come with different calls, shapes or dtypes: on every rank.
+    IndexError
+        If there is no such dim: on every rank.
+    """
+    x, mesh = with_dim(self), mesh_of(group)
+    if mesh.get_coordinate() is None:
+        return x
+    route = together(
+        "reduce_scatter_tensor",
+        mesh,
+        lambda: scattering(x, reduceOp, scatter_dim, mesh),
+    )
+    return move([x], [route])[0]
+
+
+def broadcast(self: Any, src: int, group: Group, tag: str = "") -> _C.Tensor:
+    """Give every rank the tensor of one.
+
+    The gradients of all ranks are summed on that one; the others get zeros.
+
+    Parameters
+    ----------
+    self : Tensor or array_like
+        Of one shape and dtype on all ranks.
+    src : int
+        The place in the group of the rank whose elements count.
+    group, tag
+        As in `all_reduce`.
+
+    Returns
+    -------
+    Tensor, shape ``self.shape``
+        What rank `src` came with.
+
+    Raises
+    ------
+    RuntimeError
+        If the ranks come with different calls, shapes or dtypes: on every rank.
+    ValueError
+        If the group has no such place: on every rank.
+    """
+    x, mesh = tensor_of(self), mesh_of(group)
+    if mesh.get_coordinate() is None:
+        return x
+
+    def route() -> Move:
+        if not 0 <= src < mesh.size():
+            raise ValueError(f"a group of {mesh.size()} ranks has no rank {src}")
+        root = of_ranks([int(mesh.ranks[src])], mesh)
+        return layout_of(x, root, Replicate()), layout_of(x, mesh, Replicate())
+
+    return move([x], [together("broadcast", mesh, route)])[0]
+
+
+def permute_tensor(
+    self: Any, src_dst: Sequence[int], group: Group, tag: str = ""
+) -> _C.Tensor:
+    """Send the tensor of each rank to another one.
+
+    The gradient goes back the same ways.
+
+    Parameters
+    ----------
+    self : Tensor or array_like
+        Of one dtype, and of shapes that differ in the first dim at most.
+    src_dst : sequence of int
+        Place ``src_dst[m]`` of the group gets what place ``m`` has: a permutation.
+    group, tag
+        As in `all_reduce`.
+
+    Returns
+    -------
+    Tensor
+        What this rank gets.
+
+    Raises
+    ------
+    ValueError
+        If `src_dst` is no permutation of the places, or the tensors differ in another
+        dim: on every rank.
+    RuntimeError
+        If the ranks come with different calls or dtypes: on every rank.
+    """
+    x, mesh = tensor_of(self), mesh_of(group)
+    if mesh.get_coordinate() is None:
+        return x
+
+    def check() -> DeviceMesh:
+        if sorted(src_dst) != list(range(mesh.size())):
+            raise ValueError(
+                f"permute_tensor: src_dst is a permutation of the {mesh.size()} places "
+                f"in the group, not {list(src_dst)}"
+            )
+        return of_ranks(mesh.ranks[list(src_dst)].tolist(), mesh)
+
+    there = together("permute_tensor", mesh, check)
+    part = with_dim(x)
+    source, _ = gathering(part, 0, mesh)
+    target = _C.Layout(
+        there, source.placements, source.shape, source.dtype, cuts=source.cuts
+    )
+    result = move([part], [(source, target)])[0]
+    return result if x.ndim else reshaped(result, ())

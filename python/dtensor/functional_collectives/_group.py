@@ -1,0 +1,79 @@
+"""Which ranks take part: a group, in any of the ways that torch writes one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dtensor import _world
+from dtensor.device_mesh import DeviceMesh
+
+__all__ = ["Group", "mesh_of", "of_ranks"]
+
+Group = (
+    DeviceMesh
+    | tuple[DeviceMesh, int | str]
+    | _world.MPI.Comm
+    | Sequence[int]
+    | Sequence[Sequence[int]]
+)
+
+
+def mesh_of(group: Group) -> DeviceMesh:
+    """Return the mesh of one dimension that a group is. Not collective.
+
+    Raises
+    ------
+    AssertionError
+        For a mesh of several dimensions, of which none is named.
+    ValueError
+        If this rank is in none of several lists of ranks, or a rank is there twice.
+    TypeError
+        If it is no group.
+    """
+    if isinstance(group, DeviceMesh):
+        if group.ndim != 1:
+            raise AssertionError(
+                "Only 1D mesh is supported, pass in (DeviceMesh, int) together if mesh "
+                f"> 1D; this one has {group.ndim} dimensions"
+            )
+        return group
+    if isinstance(group, _world.MPI.Comm):
+        return of_ranks(_world.ranks_of(group, "functional_collectives"))
+    if isinstance(group, tuple) and group and isinstance(group[0], DeviceMesh):
+        if len(group) != 2 or not isinstance(group[1], int | str):
+            raise TypeError(f"a group is (mesh, mesh dim), not {group!r}")
+        return group[0]._row(group[1])
+    ranks = _rows_of(group)
+    mine = _world.current().rank
+    own = [row for row in ranks if mine in row]
+    if not own:
+        raise ValueError(f"rank {mine} is in none of the groups {ranks}")
+    return of_ranks(own[0])
+
+
+def of_ranks(ranks: Sequence[int], like: DeviceMesh | None = None) -> DeviceMesh:
+    """Return the mesh of these ranks, in this order, without a word to others."""
+    world = _world.current()
+    grid = np.asarray(ranks, np.int64)
+    if len(np.unique(grid)) != len(grid) or not len(grid):
+        raise ValueError(f"a group needs ranks, each of them once, not {list(ranks)}")
+    if grid.min() < 0 or grid.max() >= world.size:
+        raise ValueError(
+            f"of the ranks {list(ranks)} some are not 0 .. {world.size - 1}"
+        )
+    device_type = "cpu" if like is None else like.device_type
+    return DeviceMesh._make(device_type, grid.shape, grid, None, world.number)
+
+
+def _rows_of(group: Any) -> list[list[int]]:
+    """Return the lists of ranks of a group that is one, or several, of them."""
+    if isinstance(group, Sequence) and not isinstance(group, str) and len(group):
+        if all(isinstance(rank, int | np.integer) for rank in group):
+            return [list(group)]
+        if all(isinstance(row, Sequence) and not isinstance(row, str) for row in group):
+            return [list(row) for row in group]
+    raise TypeError(
+        "Invalid type for group: must be one of a list of ranks, a DeviceMesh, (mesh, "
+        f"mesh dim), a communicator of mpi4py; not {group!r}"
+    )

@@ -1,0 +1,108 @@
+"""A collective is a move of a DTensor: between which layouts, and what goes back.
+
+The parts that the ranks hold are read as a tensor in one layout and given in another,
+so the library plans, compares, counts and runs what it always does. The gradient goes
+the same way back, between the transposed layouts: to be whole everywhere (Replicate) is
+the transpose of being a sum (Partial), and a shard is its own.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dtensor import _C, _world
+from dtensor.autograd import Function
+from dtensor.device_mesh import DeviceMesh
+from dtensor.placement_types import Partial, Placement, Replicate
+
+__all__ = ["Move", "layout_of", "move", "moved", "together"]
+
+Move = tuple[_C.Layout, _C.Layout]  # from, to
+T = TypeVar("T")
+
+
+def layout_of(
+    x: _C.Tensor,
+    mesh: DeviceMesh,
+    placement: Placement,
+    shape: Sequence[int] | None = None,
+) -> _C.Layout:
+    """Return the layout on a mesh of one dimension of what has the dtype of `x`."""
+    return _C.Layout(mesh, [placement], x.shape if shape is None else shape, x.dtype)
+
+
+def together(what: str, mesh: DeviceMesh, prepare: Callable[[], T]) -> T:
+    """Return ``prepare()``; what it raises on one rank is raised on all.
+
+    The others are in what this rank should have called: there they are told.
+    """
+    try:
+        return prepare()
+    except Exception as error:
+        if mesh.get_coordinate() is not None:
+            _world.current().agree(b"", what, error, mesh)
+        raise
+
+
+def moved(tensors: Sequence[Any], moves: Sequence[Move]) -> list[_C.Tensor]:
+    """Return this rank's parts after the moves, which go together; not recorded.
+
+    A rank that `from` lacks comes with something that is not looked at; one that `to`
+    lacks gets zeros.
+    """
+    wholes = []
+    for x, (source, _) in zip(tensors, moves, strict=True):
+        inside = source.mesh.get_coordinate() is not None
+        part = x.detach() if inside else np.empty(0, source.dtype)
+        wholes.append(_C.DTensor(part, source, requires_grad=False))
+    targets = [target for _, target in moves]
+    results = _C.redistribute(wholes, targets[0].mesh, targets)
+    if targets[0].mesh.get_coordinate() is None:
+        return [_C.Tensor(np.zeros(to.shape, to.dtype)) for to in targets]
+    return [
+        _own(result.to_local(), x) for result, x in zip(results, tensors, strict=True)
+    ]
+
+
+def move(tensors: Sequence[_C.Tensor], moves: Sequence[Move]) -> list[_C.Tensor]:
+    """Return this rank's parts after the moves, which go together. Differentiable."""
+    return list(_Moved.apply(tuple(moves), *tensors))
+
+
+class _Moved(Function):
+    @staticmethod
+    def forward(ctx: Any, moves: tuple[Move, ...], *tensors: Any) -> Any:
+        ctx.moves = moves
+        return tuple(moved(tensors, moves))
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        back, scaled = [], []
+        for (source, target), grad in zip(ctx.moves, grads, strict=True):
+            average = source.placements[0] == Partial("avg")
+            scaled.append(grad / source.mesh.size() if average else grad)
+            back.append((_transposed(target), _transposed(source)))
+        return None, *_Moved.apply(tuple(back), *scaled)
+
+
+def _transposed(layout: _C.Layout) -> _C.Layout:
+    """Return the layout of the gradient of what a layout is of."""
+    mesh, (placement,) = layout.mesh, layout.placements
+    if isinstance(placement, Replicate):  # of one rank: a sum of one is the same
+        return layout.with_placements([Partial("sum")] if mesh.size() > 1 else None)
+    if not isinstance(placement, Partial):
+        return layout
+    if placement.reduce_op not in ("sum", "avg"):
+        raise RuntimeError(
+            "a collective has a gradient if it reduces by sum or avg, not by "
+            f"{placement.reduce_op}"
+        )
+    return layout.with_placements([Replicate()])
+
+
+def _own(result: _C.Tensor, x: Any) -> _C.Tensor:
+    """Return a result that shares no memory with what it was made of."""
+    if np.may_share_memory(result.numpy(force=True), x.numpy(force=True)):
+        return _C.Tensor(result.numpy(force=True).copy())
+    return result

@@ -1,0 +1,127 @@
+"""Lists of tensors that go together: one message for each pair of ranks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dtensor import _C
+from dtensor.functional_collectives._collectives import (
+    gathering,
+    reducing,
+    scattering,
+    tensor_of,
+)
+from dtensor.functional_collectives._group import Group, mesh_of
+from dtensor.functional_collectives._moves import move, together
+
+__all__ = [
+    "all_gather_into_tensor_coalesced",
+    "all_reduce_coalesced",
+    "reduce_scatter_tensor_coalesced",
+]
+
+
+def all_reduce_coalesced(
+    self: Sequence[Any], reduceOp: str, group: Group, tag: str = ""
+) -> list[_C.Tensor]:
+    """Return `all_reduce` of each tensor of a list. Counted once.
+
+    Parameters
+    ----------
+    self : sequence of Tensor
+        As many on all ranks.
+    reduceOp, group, tag
+        As in `all_reduce`.
+
+    Returns
+    -------
+    list of Tensor
+        A result for each.
+
+    Raises
+    ------
+    RuntimeError, ValueError, TypeError
+        As `all_reduce`.
+    """
+    tensors, mesh = [tensor_of(x) for x in self], mesh_of(group)
+    if not tensors or mesh.get_coordinate() is None:
+        return tensors
+    routes = together(
+        "all_reduce_coalesced",
+        mesh,
+        lambda: [reducing(x, reduceOp, mesh) for x in tensors],
+    )
+    return move(tensors, routes)
+
+
+def all_gather_into_tensor_coalesced(
+    self: Sequence[Any], group: Group, tag: str = ""
+) -> list[_C.Tensor]:
+    """Return `all_gather_tensor` along dim 0 of each tensor of a list. Counted once.
+
+    Parameters
+    ----------
+    self : sequence of Tensor
+        As many on all ranks.
+    group, tag
+        As in `all_reduce`.
+
+    Returns
+    -------
+    list of Tensor
+        A result for each.
+
+    Raises
+    ------
+    RuntimeError, ValueError
+        As `all_gather_tensor`.
+    """
+    tensors, mesh = [tensor_of(x) for x in self], mesh_of(group)
+    if not tensors or mesh.get_coordinate() is None:
+        return tensors
+    return move(tensors, [gathering(x, 0, mesh) for x in tensors])
+
+
+def reduce_scatter_tensor_coalesced(
+    inputs: Sequence[Any],
+    reduceOp: str,
+    scatter_dim: Sequence[int],
+    group: Group,
+    tag: str = "",
+) -> list[_C.Tensor]:
+    """Return `reduce_scatter_tensor` of each tensor of a list. Counted once.
+
+    Parameters
+    ----------
+    inputs : sequence of Tensor
+        As many on all ranks.
+    reduceOp, group, tag
+        As in `all_reduce`.
+    scatter_dim : sequence of int
+        A dim for each.
+
+    Returns
+    -------
+    list of Tensor
+        A result for each.
+
+    Raises
+    ------
+    AssertionError
+        If there are more or fewer dims than tensors: on every rank.
+    RuntimeError, ValueError, IndexError
+        As `reduce_scatter_tensor`.
+    """
+    tensors, mesh = [tensor_of(x) for x in inputs], mesh_of(group)
+    if len(scatter_dim) != len(tensors):
+        raise AssertionError(f"{len(scatter_dim)} dims for {len(tensors)} tensors")
+    if not tensors or mesh.get_coordinate() is None:
+        return tensors
+    routes = together(
+        "reduce_scatter_tensor_coalesced",
+        mesh,
+        lambda: [
+            scattering(x, reduceOp, dim, mesh)
+            for x, dim in zip(tensors, scatter_dim, strict=True)
+        ],
+    )
+    return move(tensors, routes)

@@ -1,0 +1,3 @@
+"""``torch.distributed._functional_collectives``: `dtensor.functional_collectives`."""
+
+from dtensor.functional_collectives import *  # noqa: F403

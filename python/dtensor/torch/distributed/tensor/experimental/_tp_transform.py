@@ -1,0 +1,3 @@
+"""``torch.distributed.tensor.experimental._tp_transform``."""
+
+from dtensor.experimental.tp_transform import *  # noqa: F403

@@ -1,0 +1,6 @@
+"""``torch.distributed.tensor.experimental.attention``."""
+
+from dtensor.experimental.attention import *  # noqa: F403
+
+# isort: split
+from dtensor.experimental.attention import _cp_options as _cp_options

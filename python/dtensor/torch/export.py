@@ -1,0 +1,3 @@
+"""``torch.export``: `dtensor.export`."""
+
+from dtensor._export import ExportedProgram as ExportedProgram, export as export

@@ -1,0 +1,335 @@
+"""A simulated rank counts what a real one does, on meshes that no machine has."""
+
+import itertools
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dtensor
+from dtensor import (
+    _C,
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_tensor,
+    init_device_mesh,
+    nn,
+    redistribute,
+)
+from dtensor.debug import CommDebugMode, simulate
+from dtensor.optim import AdamW
+from dtensor.testing import run_ranks
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+
+import train_transformer as example  # noqa: E402  of the folder above
+
+R, S, P = Replicate(), Shard, Partial()
+NAMES = ("dp", "tp")
+MOST_SECONDS, MOST_BYTES = 5, 500e6
+
+
+def build(mesh, layers=1, width=24, heads=6, length=20, batch=6):
+    """Spread the model of the example; return a step of training."""
+    model = example.GPT(layers, width, heads, length)
+    example.parallelize(model, mesh)
+    optimizer = AdamW(model.parameters(), lr=1e-3)
+    ids = dtensor.as_tensor(np.zeros((batch // mesh["dp"].size(), length), np.int64))
+    return lambda: example.train_step(model, ids, ids, optimizer, 0.1)
+
+
+def simulated(fn, shape=(2, 2), names=NAMES):
+    """Simulate this rank, with the costs that were measured for it."""
+    world = _C.World.current()
+    return simulate(shape, fn, mesh_dim_names=names, rank=world.rank, cost=world.cost)
+
+
+def told(report):
+    messages = {name: m.messages for name, m in report.moves.items() if m.calls}
+    return report.comm_counts, report.comm_bytes, messages
+
+
+def counted(comm):
+    return comm.get_comm_counts(), comm.get_comm_bytes(), comm.get_comm_messages()
+
+
+# --- the same as on real ranks --------------------------------------------------------
+
+
+def check_example():
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=NAMES)
+    with CommDebugMode() as building:
+        step = build(mesh)
+    with CommDebugMode() as stepping:
+        step()
+
+    def only_build(mesh):
+        build(mesh)
+
+    assert told(simulated(only_build)) == counted(building)
+    assert told(simulated(build)) == counted(stepping)
+
+
+def test_the_example_sends_what_it_sends_on_threads():
+    run_ranks(4, check_example)
+
+
+@pytest.mark.mpi
+def test_the_example_sends_what_it_sends_on_4_processes(world):
+    if world.size == 4:
+        check_example()
+
+
+def test_every_pair_of_layouts_is_counted_as_it_moves():
+    """Two arrays of uneven parts that go together, the first of them small or large."""
+    ways = list(itertools.product([R, S(0), S(1), P], repeat=2))
+
+    def move(mesh, source, target, columns):
+        arrays = []
+        for shape in ((5, columns), (7, 4)):
+            layout = _C.Layout(mesh, source, shape, np.float32)
+            part = np.zeros(layout.local_shape(), np.float32)
+            arrays.append(DTensor(part, layout, requires_grad=False))
+        redistribute(arrays, mesh, target)
+
+    def body():
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=NAMES)
+        for k, (source, target) in enumerate(itertools.product(ways, repeat=2)):
+            if any(t == P and s != P for s, t in zip(source, target, strict=True)):
+                continue
+            case = source, target, 3 + 60_000 * (k % 2)
+            with CommDebugMode() as comm:
+                move(mesh, *case)
+            report = simulated(lambda mesh, case=case: move(mesh, *case))
+            assert told(report) == counted(comm), case
+
+    run_ranks(4, body)
+
+
+def test_operands_that_operators_move_are_counted():
+    def program(mesh):
+        x = distribute_tensor(np.ones((8, 6)), mesh, [S(0), R])
+        y = distribute_tensor(np.ones((6, 8)), mesh, [S(0), S(1)])
+        (x @ y + y.sum(0)).full_tensor()
+
+    def body():
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=NAMES)
+        with CommDebugMode() as comm:
+            program(mesh)
+        assert comm.get_total_counts() > 2
+        assert told(simulated(program)) == counted(comm)
+
+    run_ranks(4, body)
+
+
+# --- large meshes ---------------------------------------------------------------------
+
+LARGE = """
+import json, resource, sys, time
+sys.path[:0] = {paths!r}
+import test_simulate as here
+
+class Hsdp:
+    "The mesh of the example, with replicas of the data-parallel ranks."
+    def __init__(self, mesh):
+        self.mesh = mesh
+    def __getitem__(self, name):
+        return self.mesh["replica", "dp"] if name == "dp" else self.mesh[name]
+
+def fn(mesh):
+    return here.build(Hsdp(mesh), layers=3, width=96, heads=96, length=96, batch=4096)
+
+begin = time.perf_counter()
+report = here.simulate((64, 32, 32), fn, mesh_dim_names=("replica", "dp", "tp"))
+seconds = time.perf_counter() - begin
+most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print(json.dumps([seconds, most, json.loads(report.to_json())]))
+"""
+
+
+def test_65536_ranks_take_seconds_and_little_memory():
+    paths = [str(Path(__file__).parent), str(EXAMPLES)]
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE.format(paths=paths)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=50,
+    )
+    seconds, most, report = json.loads(done.stdout)
+    assert seconds < MOST_SECONDS and most < MOST_BYTES
+    # A layer, and the rest, is gathered before forward, and a layer before backward;
+    # reduced once over 32 ranks, and what is left of it over 64.
+    assert report["comm_counts"]["all_gather"] > 0
+    assert report["comm_counts"]["reduce_scatter"] > 0
+    assert report["comm_counts"]["all_reduce"] >= 4
+    assert report["predicted_seconds"] > 0
+
+
+def test_an_all_gather_of_65536_ranks_sends_its_part_to_each_other_one():
+    def gather(mesh):
+        x = distribute_tensor(meta(65536, 4), mesh, [S(0)])
+        return x.full_tensor
+
+    report = simulate(65536, gather, rank=65535)
+    assert report.comm_counts == {"all_gather": 1}
+    assert report.comm_bytes == {"all_gather": 65535 * 16}
+    assert report.moves["all_gather"].messages == 65535
+    assert report.live_bytes == 65536 * 16 + 16
+
+
+# --- memory ---------------------------------------------------------------------------
+
+
+def meta(*shape):
+    return nn.Parameter(_C.without_data(shape, np.float32)).detach()
+
+
+def test_memory_is_that_of_tensors_that_live():
+    def program(mesh):
+        x = meta(100, 10)  # 4000 bytes
+        y = x + 1
+        del x
+        z = y * 2
+        return z.sum
+
+    report = simulate(1, program)
+    assert report.live_bytes == 4000 + 4 and report.peak_bytes == 4004
+
+    def whole(mesh):
+        program(mesh)()
+
+    report = simulate(1, whole)
+    assert report.peak_bytes == 8000 and report.live_bytes == 0
+
+
+def test_what_backward_needs_lives_until_then():
+    def program(mesh):
+        x = meta(1000).requires_grad_()
+        y = x.exp()  # its result is kept
+        loss = y.sum()
+        del y
+        return loss.backward
+
+    report = simulate(1, program)
+    assert report.live_bytes >= 8000  # x and its gradient; y is gone
+    assert report.live_bytes < 12000 <= report.peak_bytes
+
+
+def test_views_and_moves_that_do_nothing_take_no_memory():
+    def program(mesh):
+        x = distribute_tensor(meta(64, 10), mesh, [R])
+        y = x.reshape(10, 64).T.reshape(64, 2, 5)[:, 1]
+        kept.append((y, x.redistribute(placements=[R]), x.to_local().detach()))
+        return lambda: None
+
+    kept = []
+    assert simulate(4, program).live_bytes == 2560
+
+
+def test_a_step_of_an_optimizer_leaves_four_times_the_parameters():
+    def program(mesh):
+        model = nn.Linear(64, 32, bias=False)
+        for name, parameter in list(model.named_parameters()):
+            spread = distribute_tensor(parameter.detach(), mesh, [S(0)])
+            model.register_parameter(name, nn.Parameter(spread))
+        optimizer = AdamW(model.parameters())
+
+        def step():
+            model(dtensor.zeros(8, 64, device_mesh=mesh)).sum().backward()
+            optimizer.step()
+
+        return step
+
+    assert simulate(8, program).live_bytes == 4 * 64 * 32 * 4 // 8
+
+
+# --- reports, and what is refused -----------------------------------------------------
+
+
+class Cells(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.tags = [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_the_report_is_text_json_and_html():
+    def gather(mesh):
+        distribute_tensor(meta(8, 8), mesh, [S(0), R]).full_tensor()
+
+    report = simulate((2, 4), gather, mesh_dim_names=("<b>", "tp"))
+    text, document = str(report), json.loads(report.to_json())
+    assert text.startswith("rank 0 of 8 (<b>=2 x tp=4)\ncollective")
+    assert "all_gather" in text and "peak" in text
+    assert document["comm_bytes"] == dict(report.comm_bytes)
+    assert document["peak_bytes"] == report.peak_bytes
+    assert document["predicted_seconds"] == report.predicted_seconds > 0
+    page = Cells(report.to_html())
+    assert "all_gather" in page.words and "b" not in page.tags
+    assert "<b>=2" in "".join(page.words)
+
+
+def test_a_faster_network_takes_less_time():
+    def gather(mesh):
+        return distribute_tensor(meta(1000, 1000), mesh, [S(0)]).full_tensor
+
+    slow = simulate(8, gather, cost=(1e-6, 1e9, 1e10))
+    fast = simulate(8, gather, cost=(1e-6, 1e11, 1e10))
+    assert fast.predicted_seconds < slow.predicted_seconds
+    assert slow.predicted_seconds == pytest.approx(7e-6 + 3.5e-3 + 5e-5, rel=0.01)
+
+
+def test_what_is_sent_comes_without_data():
+    def program(mesh):
+        x = distribute_tensor(np.ones((4, 4)), mesh, [S(0)])
+        assert x.device == "meta" and x.full_tensor().device == "meta"
+        assert DTensor.from_local(np.ones(3), mesh, [R]).sum().item() == 3
+        with pytest.raises(NotImplementedError, match="no data"):
+            float(x.sum())
+
+    simulate(4, program)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (((2, 2), lambda mesh: 1 / 0), ZeroDivisionError, "division"),
+        (((2, 0), print), ValueError, "no ranks"),
+    ],
+)
+def test_what_the_program_raises_is_raised(arguments, error, message):
+    with pytest.raises(error, match=message):
+        simulate(*arguments)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="rank 4 of 4"):
+        simulate(4, print, rank=4)
+    with pytest.raises(ValueError, match="bandwidth"):
+        simulate(4, print, cost=(1e-6, 0.0, 1e10))
+    with pytest.raises(RuntimeError, match="names"):
+        simulate(4, print, mesh_dim_names=("a", "b"))
+
+
+def test_nothing_of_it_is_left_for_real_ranks():
+    kept = []
+    before = init_device_mesh("cpu", (1,))
+    simulate(4, kept.append)
+    assert init_device_mesh("cpu", (1,)) == before
+    assert distribute_tensor(np.ones(3), before, [S(0)]).sum().item() == 3
+    with pytest.raises(RuntimeError, match="world"):
+        distribute_tensor(np.ones(4), kept[0], [S(0)])
