@@ -367,17 +367,6 @@ def test_a_leaf_with_addends_gets_a_replicated_gradient(ranks):
     ranks(body)
 
 
-def test_backward_dtype_is_that_of_the_way_back(ranks):
-    def body():
-        x = distribute_tensor(np.full(8, 1 / 3), line(), [S0]).requires_grad_()
-        y = x.redistribute(placements=[R], backward_dtype=np.float32)
-        (y * (1 / 3)).sum().backward()
-        expected = np.full(8, np.float32(1 / 3)).astype(float)
-        assert np.array_equal(x.grad.full_tensor(), expected)
-
-    ranks(body)
-
-
 def test_elements_that_are_set_have_the_gradient_of_the_value(ranks):
     def body():
         for spread in (

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from meshes import line
 
-from dtensor import autograd, tensor
+from dtensor import Replicate, Shard, autograd, distribute_tensor, tensor
 from dtensor.utils.checkpoint import checkpoint, checkpoint_sequential
 
 A = np.arange(1.0, 7).reshape(2, 3)
@@ -99,3 +100,17 @@ def test_checkpoint_finds_a_second_call_that_differs():
     y = checkpoint(block, x)
     with pytest.raises(RuntimeError, match="different metadata"):
         y.sum().backward()
+
+
+# --- dtypes ---------------------------------------------------------------------------
+
+
+def test_backward_dtype_is_that_of_the_way_back(ranks):
+    def body():
+        x = distribute_tensor(np.full(8, 1 / 3), line(), [Shard(0)]).requires_grad_()
+        y = x.redistribute(placements=[Replicate()], backward_dtype=np.float32)
+        (y * (1 / 3)).sum().backward()
+        expected = np.full(8, np.float32(1 / 3)).astype(float)
+        assert np.array_equal(x.grad.full_tensor(), expected)
+
+    ranks(body)

@@ -31,7 +31,7 @@ def scripts() -> dict[str, str]:
         blocks = re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
         found |= {f"{path.name} {k}": block for k, block in enumerate(blocks, 1)}
     for path in sorted((ROOT / "examples").glob("*.py")):
-        if path.name == "train_transformer.py":  # test_training.py runs it, for less long
+        if path.name == "train_transformer.py":  # in test_training.py, for less long
             continue
         found[f"examples/{path.name}"] = path.read_text()
     return found
