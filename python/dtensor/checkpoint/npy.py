@@ -3,6 +3,7 @@
 import io
 import os
 import secrets
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,10 @@ from dtensor.placement_types import Placement
 __all__ = ["load_npy", "save_npy"]
 
 WRITE = 1 << 20  # bytes of one call
+
+# NumPy reads a header with `ast`, which in Python 3.11 two threads may not use at once
+# (python/cpython#106905); ranks may be threads.
+_reading = threading.Lock()
 
 
 def save_npy(file: PathLike, x: Any) -> None:
@@ -190,7 +195,8 @@ def _mapped(path: str, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]:
             if version == (1, 0)
             else np.lib.format.read_array_header_2_0
         )
-        shape, fortran, kind = read(file)
+        with _reading:
+            shape, fortran, kind = read(file)
         offset = file.tell()
     if kind.hasobject:
         raise ValueError(f"{path} holds objects: they are not loaded")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dtensor import _C, _device
 from dtensor._generator import Generator
+from dtensor.ops._create import Placements
 from dtensor.ops._elementwise import anywhere
 from dtensor.ops._parts import place
 from dtensor.ops._random import check, fill
@@ -44,6 +45,18 @@ def _made(
     return x.requires_grad_() if requires_grad else x
 
 
+def _options(
+    dtype: npt.DTypeLike | None, layout: Any, device_mesh: Any, placements: Placements
+) -> dict[str, Any]:
+    """Return what `_C.empty` takes beside the size."""
+    return {
+        "dtype": dtype,
+        "layout": layout,
+        "device_mesh": device_mesh,
+        "placements": placements,
+    }
+
+
 def _like(
     input: Any, draw: Drawer, requires_grad: bool, options: dict[str, Any]
 ) -> Any:
@@ -71,8 +84,11 @@ def _drawer(
 def rand(
     *size: Any,
     requires_grad: bool = False,
+    dtype: npt.DTypeLike | None = None,
+    layout: Any = None,
+    device_mesh: _C.Mesh | None = None,
+    placements: Placements = None,
     generator: Generator | None = None,
-    **options: Any,
 ) -> _C.DTensor:
     """Make a DTensor of uniform numbers in [0, 1).
 
@@ -85,11 +101,12 @@ def rand(
         The global shape.
     requires_grad : bool, default False
         Whether operations on it are recorded.
+    dtype : dtype_like, optional
+        Floating or complex; default: that of `get_default_dtype`.
+    layout, device_mesh, placements
+        As of `zeros`.
     generator : Generator, optional
         Default: `dtensor.random.default_generator`.
-    **options
-        `dtype` (floating or complex), `layout`, `device_mesh` and `placements`, as of
-        `zeros`.
 
     Raises
     ------
@@ -99,20 +116,25 @@ def rand(
         As `zeros`.
     """
     draw = _drawer("uniform", 0.0, 1.0, generator, "rand")
+    options = _options(dtype, layout, device_mesh, placements)
     return _made(size, draw, requires_grad, options)
 
 
 def randn(
     *size: Any,
     requires_grad: bool = False,
+    dtype: npt.DTypeLike | None = None,
+    layout: Any = None,
+    device_mesh: _C.Mesh | None = None,
+    placements: Placements = None,
     generator: Generator | None = None,
-    **options: Any,
 ) -> _C.DTensor:
     """Make a DTensor of normal numbers with mean 0 and variance 1; others as of `rand`.
 
     Computed in double and then rounded: all floating dtypes have the same numbers.
     """
     draw = _drawer("normal", 0.0, 1.0, generator, "randn")
+    options = _options(dtype, layout, device_mesh, placements)
     return _made(size, draw, requires_grad, options)
 
 

@@ -58,13 +58,10 @@ class PairwiseParallel(ParallelStyle):
 
     def __init__(
         self,
-        _prepare_input: Prepare | None = None,
-        _prepare_output: Prepare | None = None,
+        _prepare_input: Prepare = make_input_replicate_1d,
+        _prepare_output: Prepare = make_output_tensor,
     ) -> None:
-        super().__init__(
-            make_input_replicate_1d if _prepare_input is None else _prepare_input,
-            make_output_tensor if _prepare_output is None else _prepare_output,
-        )
+        super().__init__(_prepare_input, _prepare_output)
 
     def _check(self, module: Module, device_mesh: DeviceMesh) -> None:
         if next(_targets(module), None) is None:

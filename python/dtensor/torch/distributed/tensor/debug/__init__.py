@@ -4,3 +4,9 @@ from dtensor.debug import *  # noqa: F403
 
 # isort: split
 from dtensor.torch.distributed.tensor.debug import comm_mode as comm_mode
+
+# isort: split
+# Last: the function, not the module, is what has this name here.
+from dtensor.torch.distributed.tensor.debug.visualize_sharding import (
+    visualize_sharding as visualize_sharding,
+)

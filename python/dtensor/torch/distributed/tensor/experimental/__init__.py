@@ -3,4 +3,7 @@
 from dtensor.experimental import *  # noqa: F403
 
 # isort: split
-from dtensor.torch.ops import register_sharding as register_sharding
+# Last: the function, not the module, is what has this name here.
+from dtensor.torch.distributed.tensor.experimental.register_sharding import (
+    register_sharding as register_sharding,
+)

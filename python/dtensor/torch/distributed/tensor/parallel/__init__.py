@@ -11,3 +11,9 @@ from dtensor.torch.distributed.tensor.parallel import (
     multihead_attention_tp as multihead_attention_tp,
     style as style,
 )
+
+# isort: split
+# Last: the function, not the module, is what has this name here.
+from dtensor.torch.distributed.tensor.parallel.input_reshard import (
+    input_reshard as input_reshard,
+)

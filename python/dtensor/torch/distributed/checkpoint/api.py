@@ -1,0 +1,3 @@
+"""``torch.distributed.checkpoint.api``."""
+
+from dtensor.checkpoint.api import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""PyTorch's ``tensor.debug.visualize_sharding``, as its documentation has it."""
+
+from dtensor.debug.visualize_sharding import *  # noqa: F403
