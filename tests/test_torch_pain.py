@@ -17,6 +17,8 @@ from dtensor import (
     _world,
     distribute_tensor,
 )
+from dtensor.experimental.attention import context_parallel, context_parallel_unshard
+from dtensor.nn.functional import scaled_dot_product_attention
 from dtensor.placement_types import _StridedShard
 
 OPS = ("sum", "avg", "max", "min")
@@ -356,3 +358,25 @@ def test_upstream_softmax_has_the_right_gradient_along_every_dim():
         y = e / e.sum(axis, keepdims=True)
         expected = y * (seed - (seed * y).sum(axis, keepdims=True))
         assert np.allclose(whole(x.grad), expected)
+
+
+@everywhere
+def test_141429_163075_ring_attention_without_a_mask_has_the_gradients_of_dense():
+    length = 4 * line().size() + 1
+    given = [values(2, 1, length, 4, seed=k) for k in range(3)]
+    found = []
+    for ring in (False, True):
+        q, k, v = (dtensor.tensor(x) for x in given)
+        buffers = [q, k, v] if ring else []
+        dims = [2] * len(buffers)
+        with context_parallel(line(), buffers=buffers, buffer_seq_dims=dims):
+            for x in (q, k, v):
+                x.requires_grad_()
+            out = scaled_dot_product_attention(q, k, v)
+            out.backward(out.detach().cos())
+            parts = [out.detach(), q.grad, k.grad, v.grad]
+            if ring:
+                parts = context_parallel_unshard(line(), parts, [2] * 4)
+        found.append([np.asarray(x) for x in parts])
+    for dense, ringed in zip(*found, strict=True):
+        np.testing.assert_allclose(ringed, dense, rtol=1e-11, atol=1e-12)
