@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from moves import grid
 from rows import Sample
-from validator import NOW, Verdict, check
+from validator import NOW, check
 from ways import Row, rows_of
 
 from dtensor import _C, DeviceMesh, Layout
 
 Spec = tuple[str, str | None, str | None]  # text, partial, reduce
 Call = tuple[_C.Operator, Any, Any]  # with layouts in the place of DTensors
-CALLS = 200  # that are kept of a rule
+CALLS = 300  # of a rule, of which it is asked how they are computed
 ROWS = 150  # that a mutant is tried on
 LETTER = re.compile(r"[a-z]'*")
 WHOLE = re.compile(r"[A-Z]'*")
@@ -103,11 +103,12 @@ class Substitute:
         """The rule that an operator gets for its own one."""
         spec = (rule.text, rule.partial, rule.reduce)
         self.users.setdefault(spec, set()).add(op)
-        if spec not in self.swap and len(self.calls.setdefault(spec, {})) < CALLS:
-            args, kwargs = abstract(args), abstract(kwargs)
-            self.calls[spec].setdefault(f"{op} {args} {kwargs}", (op, args, kwargs))
+        args, kwargs = abstract(args), abstract(kwargs)
+        words = f"{op} {args} {kwargs}"
+        if spec not in self.swap:
+            self.calls.setdefault(spec, {}).setdefault(words, (op, args, kwargs))
         if getattr(NOW, "rules", None) is not None:
-            NOW.rules.append(spec)
+            NOW.rules.append((spec, words))
         return _C.Rule(*self.swap[spec]) if spec in self.swap else rule
 
     def put(self, swap: dict[Spec, Spec]) -> None:
@@ -230,20 +231,26 @@ def fates(samples: Sequence[Sample], mesh: DeviceMesh, most: int) -> Iterator[Fa
     """Try every mutant of every rule that these samples make."""
     rows = [r for k, s in enumerate(samples) for r in rows_of(s, mesh, most, 0, k)]
     with Substitute() as substitute:
-        users: dict[Spec, list[Verdict]] = {}
+        users: dict[Spec, dict[str, Row]] = {}
         for verdict in check(rows):
-            for spec in {x for heard in verdict.heard if heard for x in heard.rules}:
-                if not verdict.why:
-                    users.setdefault(spec, []).append(verdict)
-        for spec, verdicts in users.items():
-            calls = list(substitute.calls[spec].values())
+            made = [x for heard in verdict.heard if heard for x in heard.rules]
+            for spec, words in [] if verdict.why else made:
+                users.setdefault(spec, {}).setdefault(words, verdict.row)
+        for spec, by_call in users.items():
+            makers = some(list(by_call.values()), CALLS)
+            calls = [substitute.calls[spec][words] for words in some([*by_call], CALLS)]
             substitute.put({})
             before = [choice(call) for call in calls]
             for mutant in mutants(spec):
                 substitute.put({spec: mutant.changed})
                 after = [choice(call) for call in calls]
-                fate = fate_of(before, after, [v.row for v in verdicts])
-                yield Fate(mutant, fate, [v.row.sample for v in verdicts])
+                fate = fate_of(before, after, makers)
+                yield Fate(mutant, fate, [row.sample for row in by_call.values()])
+
+
+def some(items: list[Any], most: int) -> list[Any]:
+    """So many of them at most, from all over the list."""
+    return items[:: -(-len(items) // most) or 1]
 
 
 def choice(call: Call) -> tuple[str, str, float]:
@@ -256,8 +263,8 @@ def choice(call: Call) -> tuple[str, str, float]:
     return str(operands), str(results), seconds
 
 
-def fate_of(before: list[Any], after: list[Any], rows: list[Row]) -> str:
-    """What becomes of rows that were right.
+def fate_of(before: list[Any], after: list[Any], makers: list[Row]) -> str:
+    """What becomes of calls, whose rows `makers` were right.
 
     "same": all calls are computed as before. "killed": one gives something else.
     "cheaper": all are right, and one sends less: a row that the rule could have.
@@ -266,8 +273,8 @@ def fate_of(before: list[Any], after: list[Any], rows: list[Row]) -> str:
     differ = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
     if not differ:
         return "same"
-    step = max(1, len(rows) // ROWS)
-    if any(verdict.why for verdict in check(rows[::step], worlds=1)):
+    rows = list(dict.fromkeys(makers[k] for k in differ))
+    if any(verdict.why for verdict in check(some(rows, ROWS), worlds=1)):
         return "killed"
     if any(after[k][2] < before[k][2] for k in differ):
         return "cheaper"
