@@ -369,7 +369,7 @@ LOCAL = {
     "tensor of text": (lambda s: tensor("abc"), TypeError, "dtype|str"),
     "explain 3": (lambda s: explain(s.x, [R, R, R]), ValueError, "same length"),
     "explain array": (lambda s: explain(s.part, [R, R]), TypeError, "not ndarray"),
-    "explain None": (lambda s: explain(None), TypeError, "Layout, not NoneType"),
+    "explain None": (lambda s: explain(None), TypeError, "function, not NoneType"),
     "together 3": (lambda s: redistribute([3], None, [R, R]), TypeError, "DTensor"),
 }
 

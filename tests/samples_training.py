@@ -84,6 +84,16 @@ def attended(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     return (probabilities(q, k, mask, is_causal, scale)[0] @ v).astype(q.dtype)
 
 
+def attention_and_sums(q, k, v, mask=None, is_causal=False, scale=None, gqa=False):
+    """The result, and the logarithms that the gradient needs."""
+    return tuple(attention._attention(q, k, v, mask, is_causal, scale, gqa))
+
+
+def attended_and_sums(q, k, v, mask=None, is_causal=False, scale=None, gqa=False):
+    p, sums = probabilities(q, heads(q, k, gqa), mask, is_causal, scale)
+    return (p @ heads(q, v, gqa)).astype(q.dtype), sums.astype(q.dtype)
+
+
 def reduced(grad, shape):
     """A gradient summed to the shape of what was broadcast, or used by a group."""
     grad = grad.sum(axis=tuple(range(grad.ndim - len(shape))))
@@ -94,11 +104,11 @@ def reduced(grad, shape):
 
 
 def attention_gradients(g, q, k, v, mask=None, causal=False, gqa=False):
-    """Gradients of q, k, v and the mask."""
+    """Gradients of q, k, v and the mask, where that of the sums is half of them."""
     full_k, full_v = heads(q, k, gqa), heads(q, v, gqa)
-    p, _ = probabilities(q, full_k, mask, causal)
+    p, sums = probabilities(q, full_k, mask, causal)
     dp = g @ full_v.swapaxes(-1, -2)
-    ds = p * (dp - (p * dp).sum(axis=-1, keepdims=True))
+    ds = p * (dp - (p * dp).sum(axis=-1, keepdims=True) + sums[..., None] / 2)
     scale = 1 / np.sqrt(q.shape[-1])
     dk, dv = ds.swapaxes(-1, -2) @ q * scale, p.swapaxes(-1, -2) @ g
     found = ds @ full_k * scale, reduced(dk, k.shape), reduced(dv, v.shape)
@@ -108,8 +118,7 @@ def attention_gradients(g, q, k, v, mask=None, causal=False, gqa=False):
 def attention_backward(g, q, k, v, mask=None, causal=False, gqa=False):
     """The same of the operators, on what its forward pass gives."""
     out = attention._attention(q, k, v, mask, causal, None, gqa)
-    zeros = out[1] - out[1]
-    given = (g, zeros, q, k, v, mask, *out)
+    given = (g, out[1] / 2, q, k, v, mask, *out)
     return attention._attention_backward(*given, causal, None, gqa, mask is not None)
 
 
@@ -151,6 +160,25 @@ ATTENTION = [
         "d4,5,3 d4,6,2 d4,6,3 | l4,5,3 l4,6,3 l4,6,3 | d3 d3 d3 | d4,5,3 f4,6,3 f4,6,3"
         " | d4,5,3 d3,6,3 d3,6,3 | d4,5,3 d4,6,3 d4,6,3 d5,5"
         " | d4,5,3 d4,6,3 d4,6,3 l5,6",
+    ),
+    *each(
+        "scaled_dot_product_attention",
+        attention_and_sums,
+        "d4,3 d5,3 d5,2 | d2,4,5,3 d1,4,6,3 d4,6,2 | d4,5,3 d4,6,3 d4,6,2 ?4,5,1"
+        " | d4,5,3 d4,6,3 d4,6,2 d6 | d2,4,5,3 d2,4,6,3 d2,4,6,2 d5,6"
+        " | d2,4,5,3 d2,4,6,3 d2,4,6,2 d2,1,1,6 | d2,4,5,3 d2,4,6,3 d2,4,6,2 ?4,5,6",
+        CAUSAL,
+        SUM,
+        attended_and_sums,
+    ),
+    *each(
+        "scaled_dot_product_attention",
+        attention_and_sums,
+        "d6,5,3 d2,6,3 d2,6,2 | d2,4,5,3 d2,2,6,3 d2,4,6,2"
+        " | d2,4,5,3 d2,1,6,3 d2,1,6,2",
+        [{"gqa": True}],
+        SUM,
+        attended_and_sums,
     ),
     *each(
         "attention_backward",
