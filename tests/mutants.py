@@ -45,6 +45,7 @@ EXPLAINED = [
     (r"^\(", "swap$", "resize", "another cut costs the same"),
     ("g=2$", "^operand 0: g is z", "attention", "another cut costs the same"),
     ("g=4$", "b and g swap$", "attention", "there is one head of keys"),
+    ("", "^[CD] may be cut", "attention_backward", "the keys could be cut"),
     ("^n c 3 4,f c 2 2", "", "conv2d", "there are no elements"),
     ("^n .g c. 3 4,.g f. c 2 2.*g=4", " c( |$)", "conv2d", "a group has one channel"),
     ("", "^operand 2: . is ", "embedding_backward", "only its shape is used"),

@@ -18,8 +18,11 @@ def implicit_replication() -> Iterator[None]:
 
     Examples
     --------
+    >>> x = dtensor.zeros(2, device_mesh=mesh)
     >>> with implicit_replication():
-    ...     y = x + tensor([1.0, 2.0])  # doctest: +SKIP
+    ...     y = x + dtensor.tensor([1.0, 2.0])
+    >>> y.placements
+    (Replicate(),)
     """
     before = _C.set_implicit_replication(True)
     try:
