@@ -215,12 +215,14 @@ is_same(const dt_search *s, dt_placement p, int code)
     return code >= 0 && s->binding->words[code].dim == p.dim;
 }
 
-/* Seconds in which rank 0 receives what it lacks, adds, and copies the rest. */
+/* Seconds in which rank 0 receives what it lacks, adds, and copies the rest. Of what it
+ * keeps alone it adds up all addends; of what all are to have, all addends of a chunk,
+ * over all mesh dimensions at once, which are as many elements as the whole has. */
 static double
 own_seconds(const dt_search *s, int k, const int *codes)
 {
     const dt_layout *layout = s->operands[k];
-    bool changed = false;
+    bool changed = false, all = false;
     int64_t addends = 0;
     for (int m = 0; m < s->mesh->ndim; m++) {
         dt_placement p = layout->placements[m];
@@ -229,7 +231,9 @@ own_seconds(const dt_search *s, int k, const int *codes)
         if (s->mesh->shape[m] == 1 || is_same(s, p, codes[m]))
             continue;
         changed = true;
-        addends += p.kind == DT_PARTIAL ? s->mesh->shape[m] : 0;
+        if (p.kind == DT_PARTIAL && codes[m] >= 0)
+            addends += s->mesh->shape[m];
+        all = all || (p.kind == DT_PARTIAL && codes[m] < 0);
     }
     if (!changed)
         return 0;
@@ -238,6 +242,7 @@ own_seconds(const dt_search *s, int k, const int *codes)
         own_dim(&part, s, k, d, codes);
     double size = (double)dt_dtype_size(layout->dtype);
     double wire = size / s->cost->bandwidth, copy = size / s->cost->copy;
+    addends += all;
     if (addends > 0)
         return wire * (double)part.after + copy * (double)(addends * part.common);
     return wire * (double)(part.after - part.kept) +

@@ -104,12 +104,12 @@ all_reduce_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
 {
     int64_t index = dt_mesh_index(step->to->mesh, rank);
     int64_t n = dt_step_group(step), bytes = out->bytes_after;
-    out->bytes_copied = n * bytes;
     if (index < 0 || bytes == 0)
         return;
     if (dt_in_one_round(bytes, n)) {
         out->messages = n - 1;
         out->bytes_sent = out->bytes_received = bytes * (n - 1);
+        out->bytes_copied = bytes * n; /* every rank adds up all */
         return;
     }
     int64_t size = (int64_t)dt_dtype_size(step->to->dtype);
@@ -118,6 +118,7 @@ all_reduce_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
     out->messages = owners - (own > 0) + (own > 0 ? n - 1 : 0);
     out->bytes_sent = bytes - own + own * (n - 1);
     out->bytes_received = own * (n - 1) + bytes - own;
+    out->bytes_copied = own * n;
 }
 
 static void

@@ -188,6 +188,24 @@ ext_group(const dt_mesh *a, const dt_mesh *b, const char *what)
     return group_of_some(world, a, b, what);
 }
 
+static int
+compare_members(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+size_t
+ext_group_place(const dt_group *group, const dt_mesh *mesh, int64_t place)
+{
+    if (mesh == NULL || mesh->ranks == NULL)
+        return (size_t)place;
+    int rank = (int)mesh->ranks[place];
+    const int *found =
+        bsearch(&rank, group->ranks, (size_t)group->size, sizeof rank, compare_members);
+    return (size_t)(found - group->ranks);
+}
+
 /* --- waiting --- */
 
 /* The object that owns a world. */
@@ -207,24 +225,16 @@ poll(void *Py_UNUSED(data))
     return failed ? DT_INTERRUPTED : DT_OK;
 }
 
-/* Worlds of threads have one number, and so their layouts, plans and operators are
- * known from one to the next: what was decided by measured costs must stay so. */
-static void
-keep_cost(dt_world *world)
-{
-    static dt_cost kept;
-    if (kept.bandwidth == 0)
-        kept = world->cost;
-    world->cost = kept;
-}
-
 void
 ext_world_begin(WorldObject *self, dt_world *world)
 {
     self->world = world;
     self->transport = NULL;
+    /* Worlds of threads have one number, and so their layouts, plans and operators are
+     * known from one to the next: what is decided by costs must stay so, and is the same
+     * on every machine. */
     if (self->threads)
-        keep_cost(world);
+        world->cost = DT_COST_DEFAULT;
     world->poll = poll;
     world->poll_data = self;
 }
