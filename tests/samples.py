@@ -3,6 +3,7 @@
 import samples_index
 import samples_linalg
 import samples_nn
+import samples_pool
 import samples_program
 import samples_reduce
 import samples_shape
@@ -16,7 +17,7 @@ FAMILIES: dict[str, list[Sample]] = {
     "shape": samples_shape.ROWS,
     "index": samples_index.ROWS,
     "linalg": samples_linalg.ROWS,
-    "nn": samples_nn.ROWS,
+    "nn": [*samples_nn.ROWS, *samples_pool.ROWS],
     "training": samples_training.ROWS,
     "program": samples_program.ROWS,
 }

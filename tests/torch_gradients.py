@@ -84,6 +84,23 @@ ROWS: list[tuple[str, str, str, tuple[tuple[int, ...], ...]]] = [
     ),
     ("conv1d", "F.conv1d(a, b, padding=1)", "", ((2, 3, 8), (4, 3, 3))),
     ("conv2d", "F.conv2d(a, b, stride=2)", "", ((2, 3, 7, 7), (4, 3, 3, 3))),
+    ("max_pool1d", "F.max_pool1d(a, 3, 2, 1, ceil_mode=True)", "", ((2, 3, 8),)),
+    ("max_pool2d", "F.max_pool2d(a, (3, 2), 1, 1)", "", ((2, 3, 5, 4),)),
+    ("avg_pool1d", "F.avg_pool1d(a, 3, 2, 1, True, False)", "", ((2, 3, 8),)),
+    ("avg_pool2d", "F.avg_pool2d(a, (3, 2), 1, 1)", "", ((2, 3, 5, 4),)),
+    ("adaptive_avg_pool2d", "F.adaptive_avg_pool2d(a, (3, 2))", "", ((2, 3, 5, 4),)),
+    (
+        "batch_norm",
+        "F.batch_norm(a, None, None, b, c, True)",
+        "",
+        ((4, 3, 5, 2), (3,), (3,)),
+    ),
+    (
+        "batch_norm eval",
+        "F.batch_norm(a, b.detach(), (c * c).detach(), b, c)",
+        "",
+        ((4, 3, 5), (3,), (3,)),
+    ),
 ]
 
 

@@ -29,6 +29,7 @@ from dtensor.nn.activation import (
     Tanh,
 )
 from dtensor.nn.attention import MultiheadAttention
+from dtensor.nn.batch_norm import BatchNorm1d, BatchNorm2d, SyncBatchNorm
 from dtensor.nn.containers import ModuleDict, ModuleList, Sequential
 from dtensor.nn.conv import Conv1d, Conv2d
 from dtensor.nn.dropout import Dropout
@@ -49,6 +50,14 @@ from dtensor.nn.module import Module, RemovableHandle
 from dtensor.nn.norm import GroupNorm, LayerNorm, RMSNorm
 from dtensor.nn.parameter import Buffer, Parameter
 from dtensor.nn.parameter_containers import ParameterDict, ParameterList
+from dtensor.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    MaxPool1d,
+    MaxPool2d,
+)
 from dtensor.nn.reshape import Flatten, Unflatten
 from dtensor.nn.transformer import (
     Transformer,
@@ -59,8 +68,14 @@ from dtensor.nn.transformer import (
 )
 
 __all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
     "Bilinear",
     "Buffer",
     "CELU",
@@ -87,6 +102,8 @@ __all__ = [
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool1d",
+    "MaxPool2d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -109,6 +126,7 @@ __all__ = [
     "Softmax",
     "Softplus",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Transformer",
     "TransformerDecoder",

@@ -34,6 +34,7 @@ from dtensor.ops.activation import (
     tanhshrink,
 )
 from dtensor.ops.attention import scaled_dot_product_attention
+from dtensor.ops.batch_norm import batch_norm
 from dtensor.ops.conv import conv1d, conv2d
 from dtensor.ops.dropout import dropout
 from dtensor.ops.embedding import embedding
@@ -50,10 +51,23 @@ from dtensor.ops.loss import (
     smooth_l1_loss,
 )
 from dtensor.ops.norm import group_norm, layer_norm, rms_norm
+from dtensor.ops.pool import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    max_pool1d,
+    max_pool2d,
+)
 from dtensor.ops.softmax import log_softmax as _log_softmax, softmax as _softmax
 from dtensor.ops.transcendental import tanh
 
 __all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "batch_norm",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -80,6 +94,8 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "max_pool1d",
+    "max_pool2d",
     "mish",
     "mse_loss",
     "multi_head_attention_forward",

@@ -13,7 +13,7 @@ from dtensor.nn.parameter import Parameter
 __all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
 
 
-class _Affine(Module):
+class Affine(Module):
     """A layer with a weight that begins as 1 and perhaps a bias that begins as 0."""
 
     def _make(
@@ -36,7 +36,7 @@ class _Affine(Module):
                 init.constant_(parameter, float(name == "weight"))
 
 
-class LayerNorm(_Affine):
+class LayerNorm(Affine):
     """Normalize over the last dims: ``(x - mean) / sqrt(var + eps) * weight + bias``.
 
     Parameters
@@ -87,7 +87,7 @@ class LayerNorm(_Affine):
         )
 
 
-class RMSNorm(_Affine):
+class RMSNorm(Affine):
     """Normalize over the last dims: ``x / sqrt(mean(x^2) + eps) * weight``.
 
     Parameters
@@ -134,7 +134,7 @@ class RMSNorm(_Affine):
         )
 
 
-class GroupNorm(_Affine):
+class GroupNorm(Affine):
     """Normalize over groups of channels, which are dim 1, and over all dims after it.
 
     Parameters

@@ -1,0 +1,244 @@
+"""Layers that normalize each channel over the samples of a batch."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _world
+from dtensor._C import DTensor
+from dtensor._device import empty
+from dtensor.autograd.grad_mode import no_grad
+from dtensor.functional_collectives import all_reduce
+from dtensor.functional_collectives._group import Group
+from dtensor.nn.module import Module
+from dtensor.nn.norm import Affine
+from dtensor.ops.batch_norm import Reduce, normalized
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "SyncBatchNorm"]
+
+
+class _BatchNorm(Affine):
+    """Normalize each channel: ``(x - mean) / sqrt(var + eps) * weight + bias``.
+
+    In training, mean and variance are those of the whole batch: of a DTensor of the
+    global one, as torch's ``SyncBatchNorm``; of a Tensor of the samples of this rank,
+    each rank with its own running averages. In evaluation they are the running ones.
+
+    Parameters
+    ----------
+    num_features : int
+        How many channels there are, in dim 1 of `_dims`.
+    eps : float, default 1e-5
+    momentum : float or None, default 0.1
+        The weight of a new batch in the running averages; None: that all batches have
+        the same weight.
+    affine : bool, default True
+        Whether there is a weight.
+    track_running_stats : bool, default True
+        Whether there are running averages; else evaluation is as training.
+    device : str, optional
+        ``"cpu"`` or ``"meta"``.
+    dtype : dtype_like, optional
+        Default: `get_default_dtype`.
+    bias : bool, default True
+        Whether there is a bias too.
+
+    Attributes
+    ----------
+    weight, bias : Parameter, shape (num_features,), or None
+    running_mean, running_var : tensor, shape (num_features,), or None
+        Buffers, which begin as 0 and 1.
+    num_batches_tracked : tensor of int64, shape (), or None
+        A buffer: how many batches they are of.
+
+    Raises
+    ------
+    ValueError
+        When called, for an input of another number of dims, or with one value per
+        channel in training.
+    """
+
+    _dims: tuple[int, ...]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: str | None = None,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        for name, shape, kind in (
+            ("running_mean", (num_features,), dtype),
+            ("running_var", (num_features,), dtype),
+            ("num_batches_tracked", (), np.int64),
+        ):
+            buffer = empty(shape, kind, device) if track_running_stats else None
+            self.register_buffer(name, buffer)
+        self._make((num_features,), affine, affine and bias, device, dtype)
+
+    def reset_running_stats(self) -> None:
+        """Begin with a mean of 0 and a variance of 1 of no batches."""
+        if self.track_running_stats:
+            self.running_mean[...] = 0
+            self.running_var[...] = 1
+            self.num_batches_tracked[...] = 0
+
+    def reset_parameters(self) -> None:
+        """Set the weight to 1 and the bias to 0, and forget the running averages."""
+        self.reset_running_stats()
+        super().reset_parameters()
+
+    def forward(self, input: Any) -> Any:
+        """Return the normalized input, of the same shape."""
+        self._check(input)
+        tracked = not self.training or self.track_running_stats
+        return normalized(
+            input,
+            self.running_mean if tracked else None,
+            self.running_var if tracked else None,
+            self.weight,
+            self.bias,
+            self.training or self.running_mean is None,
+            self._weight_of_batch(),
+            self.eps,
+            self._reduce(input),
+        )
+
+    def _check(self, input: Any) -> None:
+        if input.ndim not in self._dims:
+            words = " or ".join(f"{dims}D" for dims in self._dims)
+            raise ValueError(f"expected {words} input (got {input.ndim}D input)")
+
+    def _reduce(self, input: Any) -> Reduce | None:
+        """Return what adds up sums of the samples that a Tensor lacks."""
+        return None
+
+    def _weight_of_batch(self) -> float:
+        """Return what a batch counts in the running averages, and count it."""
+        if self.training and self.num_batches_tracked is not None:
+            with no_grad():
+                self.num_batches_tracked += 1
+            if self.momentum is None:
+                return 1 / float(self.num_batches_tracked)
+        return self.momentum or 0.0
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    __doc__ = (_BatchNorm.__doc__ or "").replace("`_dims`", "two or three")
+    _dims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    __doc__ = (_BatchNorm.__doc__ or "").replace("`_dims`", "four")
+    _dims = (4,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Normalize each channel over the samples of all ranks.
+
+    With Tensors, of which each rank has its own samples, mean and variance in training
+    are those of all samples of a group, and running averages are equal on its ranks: a
+    batch norm for `fully_shard` and `replicate`. With DTensors it is what `BatchNorm1d`
+    and `BatchNorm2d` are. Training is collective.
+
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats
+        See `BatchNorm1d`. The input has two or more dims.
+    process_group : DeviceMesh, (DeviceMesh, mesh dim), communicator or list, optional
+        The ranks; default: all of them.
+    device, dtype, bias
+        See `BatchNorm1d`.
+
+    Attributes
+    ----------
+    weight, bias, running_mean, running_var, num_batches_tracked
+        See `BatchNorm1d`.
+
+    Raises
+    ------
+    ValueError
+        When called, for an input of fewer dims or without channels, or with one value
+        per channel in training.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Group | None = None,
+        device: str | None = None,
+        dtype: npt.DTypeLike | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        own = num_features, eps, momentum, affine, track_running_stats, device, dtype
+        super().__init__(*own, bias=bias)
+        self.process_group = process_group
+
+    def _check(self, input: Any) -> None:
+        if input.ndim < 2:
+            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+        if input.shape[1] == 0:
+            raise ValueError(
+                "SyncBatchNorm number of input channels should be non-zero"
+            )
+
+    def _reduce(self, input: Any) -> Reduce | None:
+        if not self.training or isinstance(input, DTensor):
+            return None
+        group = self.process_group
+        if group is None:
+            group = [*range(_world.current().size)]
+        return lambda sums: all_reduce(sums, "sum", group)
+
+    @classmethod
+    def convert_sync_batchnorm(
+        cls, module: Module, process_group: Group | None = None
+    ) -> Module:
+        """Return a module in which this takes the place of every batch norm.
+
+        Parameters
+        ----------
+        module : Module
+            It is changed; if it is a batch norm itself, its parameters and buffers are
+            those of the result.
+        process_group : DeviceMesh or another group, optional
+            The ranks, as above.
+        """
+        found = module
+        if isinstance(module, _BatchNorm):
+            found = cls(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+                device="meta",
+            )
+            found._parameters.update(module._parameters)
+            found._buffers.update(module._buffers)
+            found.training = module.training
+        for name, child in module.named_children():
+            found.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return found

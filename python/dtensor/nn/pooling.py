@@ -1,0 +1,238 @@
+"""Pooling over one and two dims: the largest element of windows, or their mean."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dtensor.nn import functional as F
+from dtensor.nn.module import Module
+
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "MaxPool1d",
+    "MaxPool2d",
+]
+
+Lengths = int | Sequence[int]
+
+# --- maxima ---------------------------------------------------------------------------
+
+
+class _MaxPool(Module):
+    """The largest element of each window of `_ndim` dims.
+
+    Parameters
+    ----------
+    kernel_size : int or sequence of int
+        Of the windows, for all dims or for each.
+    stride : int or sequence of int, optional
+        How far apart they are; default: `kernel_size`.
+    padding : int or sequence of int, default 0
+        How far they reach out at both ends, at most half of `kernel_size`.
+    dilation : int or sequence of int, default 1
+        How far apart the elements of a window are.
+    return_indices : bool, default False
+        Whether to return where the elements are too.
+    ceil_mode : bool, default False
+        Whether the last window may reach out of the padding.
+    """
+
+    def __init__(
+        self,
+        kernel_size: Lengths,
+        stride: Lengths | None = None,
+        padding: Lengths = 0,
+        dilation: Lengths = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return (
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"padding={self.padding}, dilation={self.dilation}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxPool1d(_MaxPool):
+    __doc__ = (_MaxPool.__doc__ or "").replace("`_ndim` dims", "one dim")
+
+    def forward(self, input: Any) -> Any:
+        """Return `max_pool1d` of an input of shape (N, channels, length)."""
+        return F.max_pool1d(input, *self._arguments())
+
+
+class MaxPool2d(_MaxPool):
+    __doc__ = (_MaxPool.__doc__ or "").replace("`_ndim` dims", "two dims")
+
+    def forward(self, input: Any) -> Any:
+        """Return `max_pool2d` of an input of shape (N, channels, height, width)."""
+        return F.max_pool2d(input, *self._arguments())
+
+
+# --- means ----------------------------------------------------------------------------
+
+
+class _AvgPool(Module):
+    """A pool of means."""
+
+    kernel_size: Lengths
+    stride: Lengths
+    padding: Lengths
+
+    def extra_repr(self) -> str:
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"padding={self.padding}"
+        )
+
+
+class AvgPool1d(_AvgPool):
+    """The mean of each window of one dim.
+
+    Parameters
+    ----------
+    kernel_size : int or (int,)
+        Of the windows.
+    stride : int or (int,), optional
+        How far apart they are; default: `kernel_size`.
+    padding : int or (int,), default 0
+        How far they reach out at both ends, into zeros.
+    ceil_mode : bool, default False
+        Whether the last window may reach out of the padding.
+    count_include_pad : bool, default True
+        Whether the padding counts in the size of a window.
+    """
+
+    def __init__(
+        self,
+        kernel_size: Lengths,
+        stride: Lengths | None = None,
+        padding: Lengths = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = _single(kernel_size)
+        self.stride = self.kernel_size if stride is None else _single(stride)
+        self.padding = _single(padding)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input: Any) -> Any:
+        """Return `avg_pool1d` of an input of shape (N, channels, length)."""
+        return F.avg_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+        )
+
+
+class AvgPool2d(_AvgPool):
+    """The mean of each window of two dims.
+
+    Parameters
+    ----------
+    kernel_size : int or (int, int)
+        Of the windows.
+    stride : int or (int, int), optional
+        How far apart they are; default: `kernel_size`.
+    padding : int or (int, int), default 0
+        How far they reach out at both ends, into zeros.
+    ceil_mode : bool, default False
+        Whether the last window may reach out of the padding.
+    count_include_pad : bool, default True
+        Whether the padding counts in the size of a window.
+    divisor_override : int, optional
+        What sums are divided by instead of the size.
+    """
+
+    def __init__(
+        self,
+        kernel_size: Lengths,
+        stride: Lengths | None = None,
+        padding: Lengths = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Any) -> Any:
+        """Return `avg_pool2d` of an input of shape (N, channels, height, width)."""
+        return F.avg_pool2d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+
+def _single(length: Lengths) -> tuple[int, ...]:
+    return (length,) if isinstance(length, int) else tuple(length)
+
+
+class _AdaptiveAvgPool(Module):
+    """Means of `_ndim` dims, shared out among as many places as are asked for.
+
+    Parameters
+    ----------
+    output_size : int or sequence of int
+        How many places each dim has afterwards.
+    """
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+    __doc__ = (_AdaptiveAvgPool.__doc__ or "").replace("`_ndim` dims", "one dim")
+
+    def forward(self, input: Any) -> Any:
+        """Return means, for an input of shape (N, channels, length)."""
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+    __doc__ = (
+        (_AdaptiveAvgPool.__doc__ or "")
+        .replace("`_ndim` dims", "two dims")
+        .replace("sequence of int", "sequence of int and None")
+        .replace("afterwards.", "afterwards; None: as many as before.")
+    )
+
+    def forward(self, input: Any) -> Any:
+        """Return means, for an input of shape (N, channels, height, width)."""
+        return F.adaptive_avg_pool2d(input, self.output_size)
