@@ -27,7 +27,10 @@ from dtensor.checkpoint import (
 from dtensor.placement_types import _StridedShard
 from dtensor.testing import run_ranks
 
-SHAPES = [(), (0, 3), (1,), (7,), (12, 5), (5, 12), (1, 9), (3, 4, 5), (2, 1, 6)]
+SHAPES = [
+    *[(), (0, 3), (1,), (7,), (17,), (12, 5), (5, 12), (1, 9)],
+    *[(3, 4, 5), (2, 1, 6), (2, 3, 1, 5)],
+]
 DTYPES = [
     *("bool", "int8", "uint16", "int64", "float16", "float32", "float64"),
     *("complex64", "complex128", "longdouble", "clongdouble", ml_dtypes.bfloat16),

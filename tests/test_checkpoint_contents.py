@@ -75,8 +75,8 @@ def test_two_leaves_of_one_name_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "thing",
-    [object(), {1, 2}, lambda: 0, slice(3), np.array([None])],
-    ids=["object", "set", "function", "slice", "objects"],
+    [object(), {1, 2}, lambda: 0, slice(3), np.array([None]), np.dtype(">f8")],
+    ids=["object", "set", "function", "slice", "objects", "dtype"],
 )
 def test_objects_are_refused_with_their_name(thing, tmp_path):
     with pytest.raises(TypeError, match="cannot be saved.*deep.thing"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 
 import ml_dtypes
 import numpy as np
@@ -118,8 +119,11 @@ def test_names_are_changed_and_judged(tmp_path):
     )
     assert keys.missing_keys == ["body.0.bias"] and keys.unexpected_keys == []
     assert np.array_equal(made.body[0].bias.detach(), before)
+    with pytest.raises(ValueError, match="'0.bias' and '2.bias' become 'bias'"):
+        load_hf(made, tmp_path, rename=lambda name: name[2:])
     with pytest.raises(ValueError, match="Size mismatch between saved"):
-        load_hf(nn.Linear(2, 2), tmp_path, strict=False, rename=lambda n: n[2:])
+        first = {"0.weight": "weight", "0.bias": "bias"}
+        load_hf(nn.Linear(2, 2), tmp_path, rename=first.get)
 
 
 def test_tied_weights_are_not_missing(tmp_path):
@@ -225,6 +229,36 @@ def test_what_is_no_array_is_refused_on_all_ranks(tmp_path):
         save_npy(tmp_path / "x", np.ones(3))
     with pytest.raises(TypeError, match="objects"):
         save_npy(path, np.array([{}]))
+
+
+@pytest.mark.parametrize(
+    "mine",
+    [
+        lambda rank: np.full(4, rank),
+        lambda rank: np.zeros(4 + rank),
+        lambda rank: np.zeros(4, ["f4", "f8"][rank]),
+    ],
+    ids=["elements", "shape", "dtype"],
+)
+def test_different_arrays_of_ranks_are_not_mixed(mine, tmp_path):
+    def go():
+        with pytest.raises(ValueError, match="not the same on all ranks"):
+            save_npy(tmp_path / "x.npy", mine(init_device_mesh("cpu", (2,)).get_rank()))
+
+    run_ranks(2, go)
+    assert os.listdir(tmp_path) == []
+
+
+def test_of_foreign_bytes_a_rank_takes_its_part_into_memory(tmp_path):
+    path = tmp_path / "x.npy"
+    x = np.arange(2**20)  # 8 MiB
+    np.save(path, x.astype(">i8"))
+    tracemalloc.start()
+    y = run_ranks(8, lambda: load_npy(path, init_device_mesh("cpu", (8,)), [Shard(0)]))
+    assert tracemalloc.get_traced_memory()[1] < 2 * x.nbytes  # of all ranks
+    tracemalloc.stop()
+    assert y[7].dtype == x.dtype
+    assert np.array_equal(y[7].to_local(), x[-(2**17) :])
 
 
 def test_an_array_that_fails_to_be_saved_leaves_the_old_one(tmp_path):

@@ -3,12 +3,15 @@
 import json
 import os
 import resource
+import sys
 
 import numpy as np
 import pytest
 
 from dtensor import _C
-from dtensor.checkpoint import CheckpointException, read, save
+from dtensor.checkpoint import CheckpointException, __main__, read, save
+from dtensor.checkpoint._header import Header, entry_of
+from dtensor.checkpoint._store import Store
 from dtensor.testing import run_ranks
 
 
@@ -66,10 +69,17 @@ HOSTILE = {
     "no dtype of NumPy's": file_of({"x": tensor(0, 2, "F8_E4M3")}, b"\0" * 2),
     "a block of no bytes": signed({"dtensor.block": "0"}),
     "a block of many bytes": signed({"dtensor.block": "9" * 30}),
+    "a block longer than the data": signed({"dtensor.block": "99999999"}),
     "a number of 5000 digits": signed({"dtensor.block": "9" * 5000}),
     "too many checksums": signed({"dtensor.crc32c": "00" * 8}),
     "nested values": signed({"dtensor.values": "[" * 100000}),
     "values that are none": signed({"dtensor.values": '{"y":"{\\"exec\\":1}"}'}),
+    "a value beyond floats": signed(
+        {"dtensor.values": json.dumps({"y": '{"float":1%s}' % ("0" * 400)})}
+    ),
+    "a dtype that is half a text": signed(
+        {"dtensor.values": json.dumps({"y": '{"dtype":"(1,f8"}'})}
+    ),
     "values of a wrong kind": signed({"dtensor.values": '{"y":3}'}),
     "paths to nowhere": signed({"dtensor.paths": '{"x":[[-1]]}'}),
     "a list of a million places": signed({"dtensor.paths": '{"x":[[1000000]]}'}),
@@ -91,7 +101,7 @@ def test_a_hostile_file_is_refused_on_all_ranks_in_little_memory(name, tmp_path)
     def go():
         with pytest.raises(CheckpointException) as info:
             read(path)
-        assert len(info.value.failures) == 2
+        assert len(info.value.failures) == 2 and isinstance(info.value, ValueError)
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     run_ranks(2, go)
@@ -105,6 +115,16 @@ def test_a_signed_file_that_is_not_hostile_loads(tmp_path):
     assert np.array_equal(read(path)["x"], np.zeros(8))
 
 
+def test_a_file_of_5_terabytes_is_opened(tmp_path):
+    header = Header([entry_of("x", np.dtype("u1"), (5 * 10**12,), 0)], None)
+    header.finish("0" * 16, "1/1")
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(header.made())
+    os.truncate(path, path.stat().st_size + header.data_bytes)  # no data: holes
+    with Store(str(path)) as store:
+        assert store.array("x") == (np.uint8, (5 * 10**12,))
+
+
 def test_names_are_data_and_no_paths(tmp_path):
     names = ["../../up", "/absolute", "a\0b", "", ".", "x" * 5000, "\n\u202e"]
     values = {name: np.full(2, k) for k, name in enumerate(names)}
@@ -112,6 +132,24 @@ def test_names_are_data_and_no_paths(tmp_path):
     found = read(tmp_path / "c")
     assert all(np.array_equal(found[name], values[name]) for name in names)
     assert os.listdir(tmp_path) == ["c"]
+    with pytest.raises(ValueError, match="the format has no tensor of this name"):
+        save({"__metadata__": np.ones(1)}, checkpoint_id=tmp_path / "c")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "model.safetensors.index.json"])
+def test_a_pipe_is_not_waited_for(name, tmp_path):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(CheckpointException, match=name):
+        read(tmp_path)
+
+
+def test_no_name_speaks_to_the_terminal(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "x.safetensors"
+    save({"\x1b[31m\n": np.ones(2), "v": "\x9b"}, checkpoint_id=path)
+    monkeypatch.setattr(sys, "argv", ["", "inspect", str(path)])
+    assert __main__.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and all(map(str.isprintable, lines))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from dtensor import (
 from dtensor.checkpoint import (
     CheckpointException,
     DefaultLoadPlanner,
+    _ranks,
     async_save,
     load,
     read,
@@ -163,6 +164,59 @@ def test_tensors_may_live_on_parts_of_the_ranks(tmp_path):
     assert np.array_equal(found["second"], np.arange(10.0) + 1)
 
 
+@pytest.mark.parametrize("kind", [Replicate(), Shard(0), Shard(1)], ids=str)
+def test_rows_of_a_mesh_that_have_the_same_share_it_out(kind, tmp_path, monkeypatch):
+    written = [0] * 6
+    write_at = _C.write_at
+
+    def count(fd, base, place, data, total, sums, block):
+        if sums is not None:
+            written[_world.current().rank] += data.nbytes
+        write_at(fd, base, place, data, total, sums, block)
+
+    def go(factor):
+        whole = np.arange(36.0).reshape(6, 6) * factor
+        row = init_device_mesh("cpu", (3, 2), mesh_dim_names=("dp", "tp"))["tp"]
+        state = {"w": distribute_tensor(whole, row, [kind]), "step": factor}
+        save(state, checkpoint_id=tmp_path)
+        state["w"] = distribute_tensor(whole * 0, row, [Shard(0)])
+        load(state, checkpoint_id=tmp_path)
+        assert np.array_equal(state["w"].full_tensor(), whole)
+
+    monkeypatch.setattr(_C, "write_at", count)
+    run_ranks(6, go, 3)
+    assert written == [36 * 8 // 6] * 6
+
+
+def test_tensors_of_other_meshes_under_one_name_are_refused(tmp_path):
+    def refuse(sentence, group=None, **state):
+        with pytest.raises(ValueError, match=sentence):
+            save(state, checkpoint_id=tmp_path, process_group=group)
+
+    def go():
+        rank = _world.current().rank
+        whole = np.arange(4.0)
+        mesh = init_device_mesh("cpu", (4,))
+        row = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))["tp"]
+        other = distribute_tensor(whole + rank // 2, row, [Shard(0)])
+        refuse("'w' .* ranks 0 and 2 they have other elements", w=other)
+        kind = Shard(0) if rank < 2 else Replicate()
+        other = distribute_tensor(whole, row, [kind])
+        refuse("'w' .* ranks 0 and 2 they have other layouts", w=other)
+        plain = distribute_tensor(whole, row, [Shard(0)]) if rank < 2 else whole
+        refuse("'w' .* ranks 0 and 2 they have other layouts", w=plain)
+        x = distribute_tensor(whole, mesh, [Shard(0)])
+        refuse(
+            "'x' .* rank 3, which has a part of it", **({"x": x} if rank < 3 else {})
+        )
+        pair = init_device_mesh("cpu", (2,))
+        if rank < 2:
+            refuse("'x' .* rank 2, which has a part of it", pair, x=x)
+
+    run_ranks(4, go)
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_group_saves_and_loads_without_the_others(tmp_path):
     def go():
         pair = init_device_mesh("cpu", (2,))
@@ -243,6 +297,15 @@ def test_ranks_that_name_different_checkpoints_are_shown_both(tmp_path):
     run_ranks(2, go)
 
 
+def test_ranks_that_cut_files_in_other_places_are_shown_both(tmp_path):
+    def go():
+        most = 100 + _world.current().rank
+        with pytest.raises(RuntimeError, match="(?s)size=100.*size=101|101.*100"):
+            save({"x": np.ones(1)}, checkpoint_id=tmp_path, max_shard_size=most)
+
+    run_ranks(2, go)
+
+
 # --- in the background ----------------------------------------------------------------
 
 
@@ -291,6 +354,29 @@ def test_a_failure_in_the_background_is_in_every_future(tmp_path, monkeypatch, c
     monkeypatch.undo()
     assert "No space left" in caplog.text
     assert np.array_equal(read(tmp_path)["x"], np.arange(12.0))
+    assert os.listdir(tmp_path) == ["model.safetensors"]
+
+
+@pytest.mark.parametrize("end", ["-all~", "-1~"])
+def test_on_a_full_disk_an_empty_file_tells_the_others(end, tmp_path, monkeypatch):
+    failed = set()
+
+    def full(path, mode):
+        if mode == "wb" and path.endswith(end) and path not in failed:
+            failed.add(path)
+            return open("/dev/full", mode, buffering=0)
+        return open(path, mode)
+
+    def go():
+        x = distribute_tensor(np.zeros(9), init_device_mesh("cpu", (3,)), [Shard(0)])
+        future = async_save({"x": x}, checkpoint_id=tmp_path)
+        with pytest.raises(OSError, match="is the disk full"):
+            future.result()
+
+    save({"x": np.ones(9)}, checkpoint_id=tmp_path)
+    monkeypatch.setattr(_ranks, "open", full, raising=False)
+    run_ranks(3, go)
+    assert failed and np.array_equal(read(tmp_path)["x"], np.ones(9))
     assert os.listdir(tmp_path) == ["model.safetensors"]
 
 

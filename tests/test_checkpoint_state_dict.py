@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from dtensor import DTensor, Shard, Tensor, distribute_tensor, init_device_mesh, nn
+from dtensor import (
+    DeviceMesh,
+    DTensor,
+    Shard,
+    Tensor,
+    _world,
+    distribute_tensor,
+    init_device_mesh,
+    nn,
+)
 from dtensor.checkpoint import load, save
 from dtensor.checkpoint.state_dict import (
     StateDictOptions,
@@ -159,6 +168,34 @@ def test_whole_state_that_every_rank_has_is_cut():
         assert all(np.array_equal(again[name], whole[name]) for name in whole)
 
     run_ranks(2, go)
+
+
+@pytest.mark.parametrize("rows", [False, True], ids=["reversed", "rows"])
+def test_rank_0_sends_to_meshes_that_it_does_not_begin(rows):
+    options = StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
+
+    def go():
+        whole = {name: np.asarray(v) for name, v in model(3).state_dict().items()}
+        mesh = DeviceMesh("cpu", [3, 2, 1, 0])
+        if rows:
+            mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))["tp"]
+        made = split(model(), mesh)
+        first = _world.current().rank == 0
+        set_model_state_dict(
+            made, whole if first else made.state_dict(), options=options
+        )
+        again = get_model_state_dict(
+            made, options=StateDictOptions(full_state_dict=True)
+        )
+        assert all(np.array_equal(again[name], whole[name]) for name in whole)
+        for wrong, kind in [(object(), TypeError), (made[0].weight, ValueError)]:
+            with pytest.raises(kind, match="on rank 0"):
+                set_model_state_dict(made, {"0.weight": wrong}, options=options)
+        state = {"state": {"0.weight": {"exp_avg": "a text"}}}
+        with pytest.raises(NotImplementedError, match="on rank 0"):
+            set_optimizer_state_dict(made, adam(made), state, options=options)
+
+    run_ranks(4, go)
 
 
 def test_parts_of_a_model_are_chosen():

@@ -17,7 +17,7 @@ def verify(store: Store) -> int:
         read += count
         if sentence:
             wrong += 1
-            print(sentence)
+            print(shown(sentence))
     unchecked = [path for path, _, header in store.files if header.sums is None]
     for path in unchecked:
         print(f"{path}: has no checksums; dtensor did not write it")
@@ -32,10 +32,16 @@ def inspect(store: Store) -> int:
         dtype = entry.true or entry.stored
         shape = entry.array()[1] if entry.true else entry.stored_shape
         file = f"  {store.files[k][0]}" if len(store.files) > 1 else ""
-        print(f"{name}  {dtype}  {shape}  {entry.end - entry.begin} bytes{file}")
+        size = entry.end - entry.begin
+        print(f"{shown(name)}  {dtype}  {shape}  {size} bytes{file}")
     for name, text in sorted(store.values.items()):
-        print(f"{name}  {text}")
+        print(f"{shown(name)}  {shown(text)}")
     return 0
+
+
+def shown(text: str) -> str:
+    """Return a text of a file, with what a terminal would obey escaped."""
+    return text if text.isprintable() else ascii(text)
 
 
 COMMANDS = {"inspect": inspect, "verify": verify}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ITEM_BYTES", "dtype_of", "raw_bytes", "stored_as"]
+__all__ = ["ITEM_BYTES", "dtype_of", "numpy_dtype", "raw_bytes", "stored_as"]
 
 # NumPy's names, and those of the format.
 _NAMES = {
@@ -87,7 +87,7 @@ def dtype_of(
     if true is None:
         if stored not in _DTYPES:
             raise ValueError(f"arrays of dtype {stored} cannot be read")
-        return _numpy_dtype(_DTYPES[stored]), shape
+        return numpy_dtype(_DTYPES[stored]), shape
     name = true.split("/")[0]
     if name not in _VIEWS or (stored, *shape[-1:]) != _VIEWS[name]:
         raise ValueError(
@@ -100,7 +100,8 @@ def dtype_of(
     return np.dtype(name), shape[:-1]
 
 
-def _numpy_dtype(name: str) -> np.dtype[Any]:
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Return the dtype of a name; ImportError for bfloat16 without its package."""
     if name == "bfloat16":  # which another package adds to NumPy
         try:
             scalar: type[Any] = importlib.import_module("ml_dtypes").bfloat16

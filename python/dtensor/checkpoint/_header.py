@@ -21,7 +21,7 @@ from dtensor import _C
 from dtensor.checkpoint._dtypes import ITEM_BYTES, dtype_of, stored_as
 from dtensor.checkpoint._names import Path
 
-__all__ = ["Entry", "Header", "entry_of", "read_header"]
+__all__ = ["NOTES", "Entry", "Header", "entry_of", "read_header"]
 
 Sums = npt.NDArray[np.uint32]
 
@@ -31,6 +31,7 @@ BLOCKS = 1 << 16  # of a file; where they would be more, they are longer
 LENGTH = 8  # bytes of the length in front of the header
 MOST = 100_000_000  # bytes of a header, as the format's own library has it
 
+NOTES = "__metadata__"  # what the format calls them
 _PREFIX = "dtensor."
 _KEYS = {
     f"{_PREFIX}{key}"
@@ -121,7 +122,7 @@ class Header:
             "dtensor.values": _json(self.values),
             "dtensor.paths": _json(self.paths),
         }
-        text = _json({"__metadata__": notes} | {e.name: _told(e) for e in self.entries})
+        text = _json({NOTES: notes} | {e.name: _told(e) for e in self.entries})
         header = text.encode()
         header += b" " * (-len(header) % 8)
         if len(header) > MOST:
@@ -216,7 +217,8 @@ def _header(tensors: Sequence[Any], notes: dict[str, str], base: int) -> Header:
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"notes that dtensor does not write: {error}") from error
     assert header.sums is not None
-    if not 0 < header.block <= MOST or len(header.sums) != header.blocks():
+    most = max(BLOCK, header.data_bytes)
+    if not 0 < header.block <= most or len(header.sums) != header.blocks():
         raise ValueError("notes that dtensor does not write: blocks and checksums")
     return header
 

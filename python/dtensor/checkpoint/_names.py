@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dtensor._C import Tensor
+from dtensor.checkpoint._dtypes import numpy_dtype
 
 __all__ = [
     "Path",
@@ -151,8 +152,15 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "complex": lambda parts: complex(*map(_decoded, parts)),
     "bytes": bytes.fromhex,
-    "dtype": np.dtype,
+    "dtype": numpy_dtype,
 }
+
+
+# What decoders raise; NumPy, for a dtype, also the last one.
+_WRONG = (
+    *(ArithmeticError, KeyError, RecursionError, TypeError, ValueError),
+    SyntaxError,
+)
 
 
 def _encoded(value: Any) -> Any:
@@ -178,7 +186,7 @@ def _encoded(value: Any) -> Any:
             return {"tuple": [_encoded(item) for item in value]}
         case Mapping():
             return {"dict": [[_encoded(k), _encoded(v)] for k, v in value.items()]}
-        case np.dtype():
+        case np.dtype() if numpy_dtype(value.name) == value:
             return {"dtype": value.name}
         case type() if issubclass(value, np.generic):
             return {"dtype": np.dtype(value).name}
@@ -212,5 +220,5 @@ def from_json(text: str) -> Any:
     """
     try:
         return _decoded(json.loads(text))
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except _WRONG as error:
         raise ValueError(f"no value of a checkpoint: {text[:60]!r}") from error

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dtensor._C import Tensor
 from dtensor.autograd import no_grad
+from dtensor.checkpoint._names import is_tensor
 from dtensor.optim import Optimizer
 
 __all__ = [
@@ -137,7 +137,7 @@ def flat(state: Mapping[str, Any]) -> State:
         if isinstance(value, Mapping):
             for key, item in value.items():
                 visit(item, f"{prefix}.{key}")
-        elif isinstance(value, Tensor | int | float):
+        elif is_tensor(value) or isinstance(value, int | float):
             result[prefix] = value
         else:
             raise NotImplementedError(

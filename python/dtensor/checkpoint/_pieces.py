@@ -22,14 +22,14 @@ def piece(leaf: Any, owners: Sequence[int], rank: int) -> tuple[int, Array] | No
 
     A plain tensor, and a DTensor that is replicated everywhere, are cut into as many
     parts as there are ranks that have them. Of another DTensor each rank writes some
-    rows: it is redistributed, unless it is so already. Collective over the ranks of its
-    mesh.
+    rows: it is redistributed, unless it is so already; where several meshes have it,
+    their ranks share the rows. Collective over the ranks of its mesh.
 
     Parameters
     ----------
     leaf : Tensor or ndarray
     owners : sequence of int
-        The ranks that have a plain tensor.
+        The ranks that have it; of a DTensor mesh by mesh.
     rank : int
         This one.
 
@@ -40,31 +40,31 @@ def piece(leaf: Any, owners: Sequence[int], rank: int) -> tuple[int, Array] | No
         memory with the tensor; None: it writes nothing.
     """
     if not isinstance(leaf, DTensor):
-        return _share(array_of(leaf), owners, rank)
+        return _share(array_of(leaf), owners.index(rank), len(owners))
     mesh = leaf.device_mesh
     if mesh.get_coordinate() is None:
         return None
     if all(p.is_replicate() for p in leaf.placements):
-        return _share(array_of(leaf), mesh.ranks.ravel().tolist(), mesh.get_rank())
+        return _share(array_of(leaf), owners.index(rank), len(owners))
     dim = next((d for d, length in enumerate(leaf.shape) if length != 1), 0)
     with_rows = leaf.detach()
     if not all(_cuts(p, dim) for p in leaf.placements):
         with_rows = with_rows.redistribute(placements=[Shard(dim)] * mesh.ndim)
-    rows = np.ascontiguousarray(array_of(with_rows))
-    if rows.size == 0:
+    index, count = (k // mesh.size() for k in (owners.index(rank), len(owners)))
+    share = _share(array_of(with_rows), index, count)
+    if share is None:
         return None
     ((offsets, _),) = with_rows.layout.boxes()
     row_bytes = prod(leaf.shape[dim + 1 :]) * leaf.dtype.itemsize
-    return offsets[dim] * row_bytes, rows
+    return offsets[dim] * row_bytes + share[0], share[1]
 
 
 def _cuts(placement: Placement, dim: int) -> bool:
     return type(placement) is Shard and placement.dim == dim
 
 
-def _share(array: Array, owners: Sequence[int], rank: int) -> tuple[int, Array] | None:
-    """Return the part of an array that all owners have: equal numbers of elements."""
-    index, count = owners.index(rank), len(owners)
+def _share(array: Array, index: int, count: int) -> tuple[int, Array] | None:
+    """Return a part of an array that several ranks have: equal numbers of elements."""
     start, end = (array.size * k // count for k in (index, index + 1))
     if start == end:
         return None

@@ -11,12 +11,12 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from dtensor import _C
 
-__all__ = ["Place", "files_of", "index_text", "sync_directory"]
+__all__ = ["Place", "files_of", "index_text", "opened", "sync_directory"]
 
 FILE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -75,10 +75,14 @@ class Place:
             os.makedirs(self.directory, exist_ok=True)
             sync_directory(os.path.dirname(os.path.abspath(self.directory)))
         self.clear()
-        lock = os.open(self.prefix + "lock", os.O_CREAT | os.O_RDWR, 0o600)
-        with suppress(OSError):  # a file system without locks: nothing is cleared there
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        return lock
+        while True:
+            lock = os.open(self.prefix + "lock", os.O_CREAT | os.O_RDWR, 0o600)
+            with suppress(OSError):  # a file system without locks: nobody clears there
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if os.fstat(lock).st_nlink == 0:  # another save has cleared it away
+                    os.close(lock)
+                    continue
+            return lock
 
     def clear(self) -> None:
         """Remove temporary files of saves that have ended."""
@@ -87,29 +91,31 @@ class Place:
             for match in map(TEMPORARY.fullmatch, os.listdir(self.directory))
             if match
         ]
-        for token in {match[1] for match in left}:
-            if token == self.token or not self._is_dead(token):
-                continue
-            for match in left:
-                if match[1] == token:
-                    self._remove(match[0])
+        for token in {match[1] for match in left} - {self.token}:
+            with self._held(token) as dead:
+                for match in left:
+                    if dead and match[1] == token:
+                        self._remove(match[0])
 
-    def _is_dead(self, token: str) -> bool:
+    @contextmanager
+    def _held(self, token: str) -> Iterator[bool]:
+        """Tell whether a save has ended, and keep its lock meanwhile."""
         try:
             lock = os.open(
                 os.path.join(self.directory, f".tmp-{token}-lock"), os.O_RDWR
             )
-        except FileNotFoundError:
-            return True
-        except OSError:
-            return False
+        except OSError as error:
+            yield isinstance(error, FileNotFoundError)
+            return
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            dead = os.fstat(lock).st_nlink > 0  # else another save clears it away
         except OSError:
-            return False
+            dead = False
+        try:
+            yield dead
         finally:
             os.close(lock)
-        return True
 
     def commit(self, names: Sequence[str], index: str) -> None:
         """Give the files, which are on the disk, the place of the old ones."""
@@ -139,12 +145,13 @@ class Place:
                 self._remove(name)
 
     def end(self, lock: int) -> None:
-        """Remove what is left of this save."""
-        for name in os.listdir(self.directory):
-            match = TEMPORARY.fullmatch(name)
-            if match and match[1] == self.token and not name.endswith("-lock"):
-                self._remove(name)
-        self._remove(os.path.basename(self.prefix) + "lock")
+        """Remove what is left of this save; what cannot be is left to the next one."""
+        with suppress(OSError):
+            for name in os.listdir(self.directory):
+                match = TEMPORARY.fullmatch(name)
+                if match and match[1] == self.token and not name.endswith("-lock"):
+                    self._remove(name)
+            self._remove(os.path.basename(self.prefix) + "lock")
         os.close(lock)
 
     def _remove(self, name: str) -> None:
@@ -198,8 +205,8 @@ def files_of(path: str) -> tuple[list[str], dict[str, str] | None, str | None]:
     else:
         index = INDEX
     try:
-        with open(os.path.join(path, index), encoding="utf-8") as file:
-            text = file.read(MOST + 1)
+        with open(os.path.join(path, index), "rb", opener=opened) as file:
+            data = file.read(MOST + 1)
     except FileNotFoundError:
         whole = os.path.join(path, FILE)
         if not os.path.exists(whole):
@@ -207,7 +214,7 @@ def files_of(path: str) -> tuple[list[str], dict[str, str] | None, str | None]:
                 f"no checkpoint in {path}: neither {FILE} nor {INDEX} is there"
             ) from None
         return [whole], None, None
-    files, save = _read_index(text)
+    files, save = _read_index(data)
     return (
         [os.path.join(path, name) for name in sorted(set(files.values()))],
         files,
@@ -215,10 +222,16 @@ def files_of(path: str) -> tuple[list[str], dict[str, str] | None, str | None]:
     )
 
 
-def _read_index(text: str) -> tuple[dict[str, str], str | None]:
+def opened(path: str, flags: int = os.O_RDONLY) -> int:
+    """Open a file without waiting for a writer, should it be a pipe."""
+    return os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
+
+
+def _read_index(data: bytes) -> tuple[dict[str, str], str | None]:
     try:
-        if len(text) > MOST:
+        if len(data) > MOST:
             raise ValueError("it is too long")
+        text = data.decode()
         index = json.loads(text, object_pairs_hook=_unique)
         files, notes = index["weight_map"], index.get("metadata") or {}
         if not all(map(_is_file, files.values())):

@@ -4,14 +4,14 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from dtensor._C import DTensor, Tensor
 from dtensor._device import is_meta
 from dtensor.checkpoint._dtypes import dtype_of, raw_bytes, stored_as
-from dtensor.checkpoint._header import Entry, Header, entry_of
+from dtensor.checkpoint._header import NOTES, Entry, Header, entry_of
 from dtensor.checkpoint._names import Path, as_json, flattened, is_tensor
 from dtensor.checkpoint.metadata import (
     BytesStorageMetadata,
@@ -22,7 +22,17 @@ from dtensor.checkpoint.metadata import (
 )
 from dtensor.checkpoint.stateful import Stateful
 
-__all__ = ["Plan", "Seen", "array_of", "expanded", "files_for", "merged", "seen"]
+__all__ = [
+    "Plan",
+    "Seen",
+    "array_of",
+    "compare_copies",
+    "digest_of",
+    "expanded",
+    "files_for",
+    "merged",
+    "seen",
+]
 
 PARTIAL = (
     "Any checkpointing related operations are not supported for DTensor with partial "
@@ -55,10 +65,19 @@ class Seen:
 
     tensors: dict[str, tuple[str, str | None, list[int]]]
     """Format's dtype, true dtype, shape as stored."""
+    layouts: dict[str, str]
+    """Of DTensors, without the ranks; empty for plain tensors."""
+    meshes: dict[str, list[int]]
+    """The ranks that a DTensor is on; the one thing that ranks may have otherwise."""
     digests: dict[str, str]
     """Of what is in plain tensors, which must be the same on all ranks."""
     values: dict[str, str]
     paths: dict[str, Path]
+
+    @classmethod
+    def nothing(cls) -> Self:
+        """Return what a rank without a state has."""
+        return cls({}, {}, {}, {}, {}, {})
 
     def text(self) -> bytes:
         """Return all of it, equal on ranks that have the same."""
@@ -73,7 +92,7 @@ def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
     ValueError, TypeError
         For what cannot be saved: Partial placements, tensors without data, objects.
     """
-    result, leaves = Seen({}, {}, {}, {}), dict[str, Any]()
+    result, leaves = Seen.nothing(), dict[str, Any]()
     for name, (path, leaf) in flattened(expanded(state)).items():
         try:
             if path != [name]:
@@ -81,14 +100,19 @@ def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
             if not is_tensor(leaf):
                 result.values[name] = as_json(leaf)
                 continue
+            if name == NOTES:
+                raise ValueError("the format has no tensor of this name")
             leaves[name] = leaf
             stored, last, true = stored_as(leaf.dtype)
             result.tensors[name] = stored, true, [*leaf.shape, *last]
+            result.layouts[name] = ""
             if isinstance(leaf, DTensor):
                 if leaf.layout.is_partial:
                     raise ValueError(PARTIAL)
+                result.layouts[name] = f"{leaf.layout!r} {leaf.layout.cuts}"
+                result.meshes[name] = leaf.device_mesh.ranks.ravel().tolist()
             elif digest:
-                result.digests[name] = _digest(array_of(leaf))
+                result.digests[name] = digest_of(array_of(leaf))
             if isinstance(leaf, Tensor) and is_meta(leaf):
                 raise ValueError("a tensor on the meta device has no data to save")
         except (TypeError, ValueError) as error:
@@ -96,7 +120,8 @@ def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
     return result, leaves
 
 
-def _digest(array: np.ndarray[Any, Any]) -> str:
+def digest_of(array: np.ndarray[Any, Any]) -> str:
+    """Return a text that other elements do not have."""
     data = raw_bytes(np.ascontiguousarray(array)).data
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
@@ -107,44 +132,105 @@ class Plan:
 
     whole: Seen
     owners: dict[str, list[int]]
-    """Which ranks have a plain tensor under a name."""
+    """The ranks that have a plain tensor under a name; of a DTensor, the ranks of each
+    mesh that it is on, mesh by mesh."""
+    copies: dict[str, int]
+    """On how many meshes a DTensor is, where it is on several."""
 
 
-def merged(parts: Sequence[Seen]) -> Plan:
+def merged(parts: Sequence[Seen], ranks: Sequence[int]) -> Plan:
     """Return what all ranks have together.
+
+    Parameters
+    ----------
+    parts : sequence of Seen
+        What each rank has; or one, if all have the same.
+    ranks : sequence of int
+        Their numbers in the world.
 
     Raises
     ------
     ValueError
-        If ranks have different things under one name.
+        If ranks have different things under one name, or ranks of a DTensor's mesh
+        do not save it.
     """
-    whole, owners = Seen({}, {}, {}, {}), dict[str, list[int]]()
+    whole = Seen.nothing()
     for rank, part in enumerate(parts):
         for kind, mine in vars(part).items():
             all_: dict[str, Any] = getattr(whole, kind)
             for name, thing in mine.items():
-                if all_.setdefault(name, thing) != thing:
+                if all_.setdefault(name, thing) != thing and kind != "meshes":
                     raise ValueError(_difference(name, kind, rank, parts))
-        for name in part.tensors:
-            owners.setdefault(name, []).append(rank)
     both = whole.tensors.keys() & whole.values.keys()
     if both:
         raise ValueError(f"{min(both)!r} is a tensor on some ranks and none on others")
-    return Plan(whole, owners)
+    repeated = parts if len(parts) > 1 else [parts[0]] * len(ranks)
+    of = dict(zip(ranks, repeated, strict=True))
+    plan = Plan(whole, {}, {})
+    for name in whole.tensors:
+        if name in whole.meshes:
+            meshes = _meshes(name, of)
+            plan.owners[name] = [rank for mesh in meshes for rank in mesh]
+            if len(meshes) > 1:
+                plan.copies[name] = len(meshes)
+        else:
+            plan.owners[name] = [rank for rank in of if name in of[rank].tensors]
+    return plan
+
+
+def _meshes(name: str, of: Mapping[int, Seen]) -> list[list[int]]:
+    """Return the ranks of each mesh that a DTensor is on."""
+    found, inside = list[list[int]](), set[int]()
+    for rank, part in of.items():
+        mesh = part.meshes.get(name)
+        if mesh is None or rank in inside or mesh in found:
+            continue
+        for other in mesh:
+            theirs = of[other].meshes.get(name) if other in of else None
+            if theirs is not mesh and theirs != mesh:  # often the very same
+                raise ValueError(
+                    f"{name!r} is on the mesh of ranks {mesh} on rank {rank}, and rank "
+                    f"{other}, which has a part of it, does not save it so"
+                )
+        found.append(mesh)
+        inside.update(mesh)
+    return found
+
+
+def compare_copies(plan: Plan, of: Mapping[int, Mapping[str, str]]) -> None:
+    """Compare the digests, by rank, of what several meshes have.
+
+    Raises
+    ------
+    ValueError
+        If they have different elements.
+    """
+    for name, count in plan.copies.items():
+        ranks = plan.owners[name]
+        length = len(ranks) // count
+        for k, rank in enumerate(ranks):
+            first = ranks[k % length]
+            if of[rank][name] != of[first][name]:
+                raise ValueError(_sentence(name, first, rank, "have other elements"))
 
 
 def _difference(name: str, kind: str, rank: int, parts: Sequence[Seen]) -> str:
     first = next(r for r, part in enumerate(parts) if name in vars(part)[kind])
     what = {
         "tensors": "have other dtypes or shapes",
+        "layouts": "have other layouts",
         "digests": "have other elements",
         "values": "are other values",
         "paths": "have other paths",
     }[kind]
+    return _sentence(name, first, rank, what)
+
+
+def _sentence(name: str, first: int, rank: int, what: str) -> str:
     return (
         f"{name!r} is not the same on all ranks: on ranks {first} and {rank} they "
-        f"{what}. What is no DTensor is taken for replicated; give what each rank has "
-        "of its own a name of its own"
+        f"{what}. What is no DTensor, or on several meshes, is taken for replicated; "
+        "give what each rank has of its own a name of its own"
     )
 
 

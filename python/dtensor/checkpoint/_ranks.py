@@ -31,6 +31,7 @@ class Alone:
     """This rank and no other: ``no_dist=True``."""
 
     rank, size = 0, 1
+    numbers = (0,)
 
     def share(self, data: bytes) -> list[bytes]:
         return [data]
@@ -103,13 +104,15 @@ def together(ranks: Ranks, what: str, work: Callable[[], bytes]) -> list[bytes]:
 # --- ranks that may not use MPI -------------------------------------------------------
 
 POLL_SECONDS = (0.001, 0.05)  # the first pause, and the longest
+SILENCE = b"-" + described(OSError("its answer cannot be written: is the disk full?"))
 
 
 class FileRanks:
     """The same ranks in threads of their own, which speak through small files.
 
     For what goes on in the background, while the ranks themselves compute and send.
-    Files have names that begin with `prefix`, and none is left at the end.
+    Files have names that begin with `prefix`, and none is left at the end. On a full
+    disk there is room for an empty file still: it says that its rank has failed.
     """
 
     def __init__(self, prefix: str, rank: int, size: int, timeout: float) -> None:
@@ -122,21 +125,23 @@ class FileRanks:
         """Rank 0 joins what the others wrote, and at last removes the joined file."""
         self.round += 1
         joined = f"{self.prefix}{self.round}-all"
+        silence = [SILENCE] + [b"+"] * (self.size - 1)  # of rank 0
         if self.rank > 0:
             mine = self._part(self.rank)
             _write(mine, data)
-            answers = _unjoined(self._awaited(joined, [0]))
+            answers = _unjoined(self._awaited(joined, [0])) or silence
             os.unlink(mine)
             return answers
         parts = [data] + [
-            self._awaited(self._part(rank), [rank]) for rank in range(1, self.size)
+            self._awaited(self._part(rank), [rank]) or SILENCE
+            for rank in range(1, self.size)
         ]
-        _write(joined, b"".join(len(p).to_bytes(8, "little") + p for p in parts))
+        told = _write(joined, b"".join(len(p).to_bytes(8, "little") + p for p in parts))
         with self._patience(range(1, self.size)) as pause:
             while any(os.path.exists(self._part(r)) for r in range(1, self.size)):
                 pause()
         os.unlink(joined)
-        return parts
+        return parts if told else silence
 
     def _part(self, rank: int) -> str:
         return f"{self.prefix}{self.round}-{rank}"
@@ -168,11 +173,16 @@ class FileRanks:
         yield pause
 
 
-def _write(path: str, data: bytes) -> None:
-    """Make a file that is there as a whole or not at all."""
-    with open(path + "~", "wb") as file:
-        file.write(data)
+def _write(path: str, data: bytes) -> bool:
+    """Make a file that is there as a whole, or empty; return whether it is whole."""
+    try:
+        with open(path + "~", "wb") as file:
+            file.write(data)
+    except OSError:
+        open(path + "~", "wb").close()
+        data = b""
     os.rename(path + "~", path)
+    return len(data) > 0
 
 
 def _unjoined(data: bytes) -> list[bytes]:

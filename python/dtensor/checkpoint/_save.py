@@ -17,9 +17,10 @@ from dtensor.checkpoint._header import Header
 from dtensor.checkpoint._pieces import copied, piece
 from dtensor.checkpoint._place import Place, index_text
 from dtensor.checkpoint._plan import (
-    Plan,
     Seen,
     array_of,
+    compare_copies,
+    digest_of,
     files_for,
     merged,
     metadata_of,
@@ -57,6 +58,7 @@ class Save:
     ) -> None:
         self.what, self.path, self.most = what, path, most
         self.ranks: Ranks = ranks
+        self.numbers = ranks.numbers
         self.alone = isinstance(ranks, Alone)
         self.check = checked(ranks)
         self.progress = progress and ranks.rank == 0
@@ -67,7 +69,7 @@ class Save:
 
     def prepare(self, state: Mapping[Any, Any]) -> None:
         """Agree on what is saved and where. Collective."""
-        mine = Seen({}, {}, {}, {})
+        mine = Seen.nothing()
         token = secrets.token_hex(TOKEN // 2)
 
         def see() -> bytes:
@@ -75,6 +77,7 @@ class Save:
             mine, self.leaves = seen(state, self.check)
             if self.alone:
                 self.leaves = {k: _plain(k, leaf) for k, leaf in self.leaves.items()}
+                mine.meshes.clear()
             if self.ranks.rank == 0:
                 self.place = Place(self.path, token)
                 self.lock = self.place.begin()
@@ -84,16 +87,24 @@ class Save:
         self.place = Place(self.path, first[0][:TOKEN].decode())
         same = len({answer[TOKEN:] for answer in first}) == 1
         texts = [mine.text()] if same else self.ranks.share(mine.text())
-        together(self.ranks, self.what, lambda: self._arrange(texts))
+        digests = together(self.ranks, self.what, lambda: self._arrange(texts))
+        if self.check and self.plan.copies:
+            together(self.ranks, self.what, lambda: self._compare(digests))
 
     def _arrange(self, texts: list[bytes]) -> bytes:
-        plan = merged([Seen(**json.loads(text)) for text in texts])
-        if len(texts) < self.ranks.size:  # all have the same
-            everybody = list(range(self.ranks.size))
-            plan = Plan(plan.whole, dict.fromkeys(plan.whole.tensors, everybody))
-        self.plan = plan
+        """Plan by what each rank has; return digests of what several meshes have."""
+        parts = [Seen(**json.loads(text)) for text in texts]
+        self.plan = plan = merged(parts, self.numbers)
         self.files = files_for(plan, self.place.token, self.most)
         self.names = self.place.names(1 if self.place.single else len(self.files))
+        mine = self.leaves.keys() & plan.copies if self.check else ()
+        return json.dumps(
+            {name: digest_of(array_of(self.leaves[name])) for name in mine}
+        ).encode()
+
+    def _compare(self, digests: list[bytes]) -> bytes:
+        of = dict(zip(self.numbers, map(json.loads, digests), strict=True))
+        compare_copies(self.plan, of)
         return b""
 
     # --- write ------------------------------------------------------------------------
@@ -101,13 +112,14 @@ class Save:
     def pieces(self, copy: bool = False) -> Iterator[Piece]:
         """Yield what this rank writes, or copies of it. Collective; failures are kept
         for later, so that no rank misses a redistribution."""
+        number = self.numbers[self.ranks.rank]
         for k, file in enumerate(self.files):
             for entry in file.entries:
                 if entry.name not in self.leaves:
                     continue
                 leaf = self.leaves[entry.name]
                 try:
-                    part = piece(leaf, self.plan.owners[entry.name], self.ranks.rank)
+                    part = piece(leaf, self.plan.owners[entry.name], number)
                     if part is not None and copy:
                         part = part[0], copied(part[1], leaf)
                 except Exception as error:

@@ -1,14 +1,15 @@
 """Whole tensors become what a model or an optimizer has in their place."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from dtensor import _world
 from dtensor._C import DTensor, Tensor, distribute_tensor
-from dtensor.checkpoint._names import as_json, from_json
+from dtensor.checkpoint._names import as_json, from_json, is_tensor
+from dtensor.checkpoint._ranks import WorldRanks, together
 from dtensor.device_mesh import DeviceMesh
 from dtensor.placement_types import Replicate
 
@@ -16,41 +17,58 @@ __all__ = ["spread"]
 
 
 def spread(
-    given: Mapping[str, Any], own: Mapping[str, Any], from_first: bool
+    given: Callable[[], Mapping[str, Any]], own: Mapping[str, Any], from_first: bool
 ) -> dict[str, Any]:
     """Return given state, with DTensors in the layouts that `own` has by these names.
 
     Parameters
     ----------
-    given : mapping
-        Flat: whole tensors and plain values.
+    given : callable
+        Gives a flat mapping of whole tensors and plain values.
     own : mapping
         What they are to take the place of.
     from_first : bool
-        Whether only rank 0 has them: they are sent. Collective over all ranks then.
+        Whether only rank 0 has them: they are sent, and what others give is not looked
+        at. Collective over all ranks then.
+
+    Raises
+    ------
+    CheckpointException
+        On all ranks, if rank 0 has something that cannot be sent: TypeError for an
+        object, ValueError for a DTensor. It is of this class too.
     """
     if not from_first:
         return {
-            name: _laid_out(value, own.get(name), None) for name, value in given.items()
+            name: _laid_out(value, own.get(name), None)
+            for name, value in given().items()
         }
-    world = _world.current()
-    first = world.rank == 0
-    kinds = world.share(_described(given) if first else b"")[0]
+    ranks = WorldRanks(None)
+    first: dict[str, Any] = {}
+
+    def describe() -> bytes:
+        if ranks.rank == 0:
+            first.update(given())
+        return _described(first)
+
+    told = together(ranks, "broadcast_from_rank0", describe)[0]
     result: dict[str, Any] = {}
-    for name, value in json.loads(kinds).items():
+    for name, value in json.loads(told).items():
         if isinstance(value, str):
             result[name] = from_json(value)
         else:
-            result[name] = _sent(given.get(name), own.get(name), *value)
+            result[name] = _sent(first.get(name), own.get(name), *value)
     return result
 
 
 def _described(given: Mapping[str, Any]) -> bytes:
     """Return shapes and dtypes of tensors, and what is no tensor itself."""
+    for name, value in given.items():
+        if isinstance(value, DTensor):
+            raise ValueError(f"{name!r} is a DTensor: rank 0 sends whole tensors")
     return json.dumps(
         {
             name: [value.shape, value.dtype.name]
-            if isinstance(value, Tensor)
+            if is_tensor(value)
             else as_json(value)
             for name, value in given.items()
         }
@@ -59,11 +77,16 @@ def _described(given: Mapping[str, Any]) -> bytes:
 
 def _sent(value: Any, own: Any, shape: list[int], dtype: str) -> Any:
     """Return a tensor of rank 0 on all ranks."""
+    size = _world.current().size
     if isinstance(own, DTensor) and own.shape == tuple(shape):
-        return _laid_out(value, own, 0)
-    mesh = DeviceMesh("cpu", list(range(_world.current().size)), _init_backend=False)
-    whole = distribute_tensor(value, mesh, [Replicate()], src_data_rank=0)
-    return Tensor(np.array(whole.to_local().numpy(), dtype=whole.dtype))
+        ranks = own.device_mesh.ranks.ravel()
+        if ranks[0] == 0 and len(ranks) == size:
+            return _laid_out(value, own, 0)
+    # A mesh of other ranks: not all have this one, but all have the next.
+    mesh = DeviceMesh("cpu", list(range(size)), _init_backend=False)
+    sent = distribute_tensor(value, mesh, [Replicate()], src_data_rank=0)
+    whole = Tensor(np.array(sent.to_local().numpy(), dtype=sent.dtype))
+    return _laid_out(whole, own, None)
 
 
 def _laid_out(value: Any, own: Any, source: int | None) -> Any:

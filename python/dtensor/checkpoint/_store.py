@@ -12,7 +12,7 @@ from dtensor._C import DTensor, Layout, Tensor
 from dtensor._device import is_meta
 from dtensor.checkpoint._header import Entry, Header, read_header
 from dtensor.checkpoint._names import Path
-from dtensor.checkpoint._place import files_of
+from dtensor.checkpoint._place import files_of, opened
 from dtensor.checkpoint._plan import PARTIAL, array_of
 
 __all__ = ["Store"]
@@ -54,14 +54,15 @@ class Store:
             raise
 
     def _open(self, path: str) -> None:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = opened(path)
         try:
             header, mark = read_header(fd)
-        except ValueError as error:
+        except BaseException as error:
             os.close(fd)
-            raise ValueError(f"{path}: {error}") from error
-        except BaseException:
-            os.close(fd)
+            if isinstance(error, ValueError):
+                raise ValueError(f"{path}: {error}") from error
+            if isinstance(error, OSError):
+                error.filename = path
             raise
         k = len(self.files)
         self.files.append((path, fd, header))
@@ -112,7 +113,10 @@ class Store:
 
     def array(self, name: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
         """Return dtype and shape of an array; ValueError if NumPy has no such dtype."""
-        return self.entries[name][1].array()
+        try:
+            return self.entries[name][1].array()
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}") from error
 
     # --- reading ----------------------------------------------------------------------
 
@@ -154,7 +158,7 @@ class Store:
             error.filename = path
             raise
         if room is not out:
-            out[...] = room.astype(out.dtype)
+            np.copyto(out, room, casting="same_kind")
 
     def check(self, name: str, leaf: Any) -> None:
         """Check that an array can be read into a tensor.

@@ -15,8 +15,14 @@ from dtensor._C import DTensor, Tensor, as_tensor, from_callback
 from dtensor.checkpoint._dtypes import raw_bytes
 from dtensor.checkpoint._pieces import piece
 from dtensor.checkpoint._place import Place
-from dtensor.checkpoint._plan import PARTIAL
-from dtensor.checkpoint._ranks import Ranks, ranks_of, together
+from dtensor.checkpoint._plan import PARTIAL, array_of, digest_of
+from dtensor.checkpoint._ranks import (
+    Alone,
+    WorldRanks,
+    checked,
+    ranks_of,
+    together,
+)
 from dtensor.checkpoint.filesystem import PathLike
 from dtensor.device_mesh import DeviceMesh
 from dtensor.placement_types import Placement
@@ -24,6 +30,7 @@ from dtensor.placement_types import Placement
 __all__ = ["load_npy", "save_npy"]
 
 WRITE = 1 << 20  # bytes of one call
+TOKEN = 16  # characters
 
 # NumPy reads a header with `ast`, which in Python 3.11 two threads may not use at once
 # (python/cpython#106905); ranks may be threads.
@@ -45,8 +52,10 @@ def save_npy(file: PathLike, x: Any) -> None:
     Raises
     ------
     CheckpointException
-        On all ranks, if something failed on one: ValueError for a Partial DTensor,
-        OSError for what cannot be written. It is of this class too.
+        On all ranks, if something failed on one: ValueError for a Partial DTensor, or
+        plain arrays that differ between ranks (elements are not compared under
+        ``DTENSOR_CHECK=0``), OSError for what cannot be written. It is of this class
+        too.
     ValueError
         If `file` does not end in ``.npy``. On all ranks.
 
@@ -80,16 +89,18 @@ def save_npy(file: PathLike, x: Any) -> None:
 class _Npy:
     """One file while it is written."""
 
-    def __init__(self, path: str, array: Any, ranks: Ranks, what: str) -> None:
+    def __init__(
+        self, path: str, array: Any, ranks: Alone | WorldRanks, what: str
+    ) -> None:
         self.array, self.ranks, self.what = array, ranks, what
         self.path = path
         self.lock = -1
 
     def save(self) -> None:
         try:
-            token = together(self.ranks, self.what, self._begin)[0].decode()
-            self.place = Place(self.path, token)
-            together(self.ranks, self.what, self._write)
+            told = together(self.ranks, self.what, self._begin)
+            self.place = Place(self.path, told[0][:TOKEN].decode())
+            together(self.ranks, self.what, lambda: self._write(told))
             together(self.ranks, self.what, self._publish)
         finally:
             if self.lock >= 0:
@@ -105,13 +116,23 @@ class _Npy:
         told = {"descr": descr, "fortran_order": False, "shape": self.array.shape}
         np.lib.format.write_array_header_1_0(header, told)
         self.header = header.getvalue()
-        self.place = Place(self.path, secrets.token_hex(8))
+        self.place = Place(self.path, secrets.token_hex(TOKEN // 2))
         if self.ranks.rank == 0:
             self.lock = self.place.begin()
-        return self.place.token.encode()
+        plain = not isinstance(self.array, DTensor)
+        digest = (
+            digest_of(array_of(self.array)) if plain and checked(self.ranks) else ""
+        )
+        return self.place.token.encode() + self.header + digest.encode()
 
-    def _write(self) -> bytes:
-        part = piece(self.array, range(self.ranks.size), self.ranks.rank)
+    def _write(self, told: list[bytes]) -> bytes:
+        if len({text[TOKEN:] for text in told}) > 1:
+            raise ValueError(
+                "the array is not the same on all ranks; what is no DTensor is taken "
+                "for replicated"
+            )
+        numbers = self.ranks.numbers
+        part = piece(self.array, numbers, numbers[self.ranks.rank])
         temporary = self.place.temporary(self.place.file)
         fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
@@ -175,14 +196,15 @@ def load_npy(
         return b""
 
     together(ranks, what, open_it)
+    native = found[0].dtype.newbyteorder("=")
     if device_mesh is None:
-        return Tensor(np.array(found[0]))
+        return Tensor(np.array(found[0], native))
     return from_callback(
         found[0].shape,
         device_mesh,
         placements,
-        lambda index: np.asarray(found[0][index]),
-        dtype=found[0].dtype,
+        lambda index: np.asarray(found[0][index], native),
+        dtype=native,
     )
 
 
@@ -209,4 +231,4 @@ def _mapped(path: str, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]:
         array = np.memmap(path, kind, "r", offset, shape, "F")
     else:
         array = np.memmap(path, kind, "r", offset, shape)
-    return array if kind.isnative else array.astype(kind.newbyteorder("="))
+    return array

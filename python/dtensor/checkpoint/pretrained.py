@@ -62,8 +62,9 @@ def load_hf(
     Raises
     ------
     CheckpointException
-        On all ranks, as `load`; RuntimeError for names under `strict`, before anything
-        is changed. It is of this class too.
+        On all ranks, as `load`; RuntimeError for names under `strict`, and ValueError
+        for two names that become one, before anything is changed. It is of this class
+        too.
     """
     path = path_of(checkpoint_id, None)
     what = f"checkpoint.load_hf({path!r})"
@@ -74,14 +75,14 @@ def load_hf(
         return module.load_state_dict(own)
     with ExitStack() as opened:
         store = open_store(ranks, what, path, opened)
-        wanted = {
-            name: there
-            for there in store.entries
-            if (name := rename(there) if rename else there) is not None
-        }
+        names = {there: rename(there) if rename else there for there in store.entries}
+        wanted = {name: there for there, name in names.items() if name is not None}
         leaves = {wanted[name]: own[name] for name in own if name in wanted}
 
         def check() -> bytes:
+            for there, name in names.items():
+                if name is not None and wanted[name] != there:
+                    raise ValueError(f"{there!r} and {wanted[name]!r} become {name!r}")
             _check_names(own, wanted, strict)
             for there, leaf in leaves.items():
                 store.check(there, leaf)

@@ -54,7 +54,8 @@ class StateDictOptions:
     strict : bool
         As in ``Module.load_state_dict``.
     broadcast_from_rank0 : bool
-        With `full_state_dict`: only rank 0 has the state that is set.
+        With `full_state_dict`: rank 0 has the state that is set, and what the others
+        give is not looked at.
     flatten_optimizer_state_dict : bool
         Whether the optimizers' state is one flat dict: ``state.NAME.exp_avg``,
         ``param_groups.NAME.lr``.
@@ -223,12 +224,15 @@ def set_model_state_dict(
         As ``Module.load_state_dict``. On this rank only.
     ValueError
         For options that contradict each other. On this rank only.
+    CheckpointException
+        With ``broadcast_from_rank0``, on all ranks: TypeError for an object that cannot
+        be sent, ValueError for a DTensor. It is of this class too.
     """
     options = _checked(options)
     own = model.state_dict()
     given = dict(model_state_dict)
     if options.full_state_dict:
-        given = spread(given, own, options.broadcast_from_rank0)
+        given = spread(lambda: model_state_dict, own, options.broadcast_from_rank0)
     strict = options.strict and not options.ignore_frozen_params
     return model.load_state_dict(given, strict=strict)
 
@@ -257,16 +261,24 @@ def set_optimizer_state_dict(
         If it lacks a parameter of an optimizer, under ``strict``. On this rank only.
     ValueError
         For options that contradict each other. On this rank only.
+    CheckpointException
+        With ``broadcast_from_rank0``, on all ranks: NotImplementedError for state that
+        is no tensor and no number, TypeError for other objects that cannot be sent,
+        ValueError for a DTensor. It is of this class too.
     """
     options = _checked(options)
     names = _names(model)
+
+    def rows() -> Mapping[str, Any]:
+        flattened = options.flatten_optimizer_state_dict or not optim_state_dict
+        return optim_state_dict if flattened else flat(optim_state_dict)
+
     for optimizer in _list(optimizers):
         initialised(optimizer)
         own = named_state(optimizer, names)
         given: Mapping[str, Any] = optim_state_dict
         if options.full_state_dict:
             flat_own = flat(own)
-            rows = given if options.flatten_optimizer_state_dict else _flat(given)
             given = unflat(spread(rows, flat_own, options.broadcast_from_rank0), own)
         elif options.flatten_optimizer_state_dict:
             given = unflat(given, own)
@@ -349,10 +361,6 @@ def _prefixes(
 
 
 # --- whole tensors --------------------------------------------------------------------
-
-
-def _flat(state: Mapping[str, Any]) -> State:
-    return flat(state) if state else {}
 
 
 def _given(state: State, options: StateDictOptions) -> State:

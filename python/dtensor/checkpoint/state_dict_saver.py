@@ -1,5 +1,6 @@
 """Saving: ``torch.distributed.checkpoint.state_dict_saver``."""
 
+import enum
 import logging
 import threading
 from collections.abc import Mapping
@@ -20,9 +21,16 @@ from dtensor.checkpoint.default_planner import DefaultSavePlanner
 from dtensor.checkpoint.filesystem import FileSystemWriter, PathLike, path_of
 from dtensor.checkpoint.metadata import Metadata
 
-__all__ = ["async_save", "save"]
+__all__ = ["AsyncCheckpointerType", "async_save", "save"]
 
 MOST = 50 * 10**9  # bytes of a file: what Hugging Face's hub takes
+
+
+class AsyncCheckpointerType(enum.Enum):
+    """What PyTorch writes in the background with; here it is a thread."""
+
+    THREAD = "thread"
+    PROCESS = "process"
 
 
 def save(
@@ -48,8 +56,9 @@ def save(
     state_dict : dict
         Nested dicts, and lists, of tensors and plain values; objects in it that have
         ``state_dict`` and ``load_state_dict`` give their state. DTensors may live on
-        several meshes. Other tensors, and values, must be the same on all ranks that
-        have them; ranks may have different names.
+        several meshes; what these have under one name must be the same. Other tensors,
+        and values, must be the same on all ranks that have them; ranks may have
+        different names.
     checkpoint_id : path-like
         A file that ends in ``.safetensors``, or a directory, which gets a file
         ``model.safetensors``, or several with an index.
@@ -77,8 +86,9 @@ def save(
     ------
     CheckpointException
         On all ranks, if something failed on one: ValueError for a Partial DTensor, a
-        tensor without data, two leaves with one name, or plain tensors that differ
-        between ranks (not compared under ``DTENSOR_CHECK=0``); TypeError for an object
+        tensor without data, two leaves with one name, a DTensor that ranks of its mesh
+        do not save, or tensors that differ between ranks or meshes (elements are not
+        compared under ``DTENSOR_CHECK=0``); TypeError for an object
         that is no tensor and no plain value; OSError for a disk that is full or cannot
         be written to. It is of this class too.
     ValueError
@@ -110,7 +120,7 @@ def save(
     (7, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
     """
     path = path_of(checkpoint_id, storage_writer)
-    ranks = _begin("save", path, process_group, no_dist)
+    ranks = _begin("save", path, max_shard_size, process_group, no_dist)
     if ranks.rank < 0:
         return None
     run = Save(f"checkpoint.save({path!r})", path, ranks, max_shard_size, progress)
@@ -128,7 +138,7 @@ def async_save(
     storage_writer: FileSystemWriter | None = None,
     planner: DefaultSavePlanner | None = None,
     process_group: Group = None,
-    async_checkpointer_type: Any = None,
+    async_checkpointer_type: AsyncCheckpointerType = AsyncCheckpointerType.THREAD,
     async_stager: Any = None,
     no_dist: bool = False,
     use_collectives: bool = True,
@@ -164,7 +174,7 @@ use_collectives, max_shard_size
     and wait for each other as long as elsewhere (``DTENSOR_TIMEOUT``).
     """
     path = path_of(checkpoint_id, storage_writer)
-    ranks = _begin("async_save", path, process_group, no_dist)
+    ranks = _begin("async_save", path, max_shard_size, process_group, no_dist)
     if ranks.rank < 0:
         outside: Future[Metadata | None] = Future()
         outside.set_result(None)
@@ -184,10 +194,13 @@ use_collectives, max_shard_size
     return _queue.put(run, pieces, speakers)
 
 
-def _begin(name: str, path: str, group: Group, no_dist: bool) -> Alone | WorldRanks:
+def _begin(
+    name: str, path: str, most: int, group: Group, no_dist: bool
+) -> Alone | WorldRanks:
     """Return the ranks of a call, when earlier saves of this thread have ended."""
     wait_for_saves()
-    return ranks_of(group, no_dist, f"checkpoint.{name}({path!r})")
+    what = f"checkpoint.{name}({path!r}, max_shard_size={most!r})"
+    return ranks_of(group, no_dist, what)
 
 
 def wait_for_saves() -> None:
