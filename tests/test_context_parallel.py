@@ -347,7 +347,27 @@ def test_attention_that_is_not_supported_is_refused_on_every_rank():
                 F.scaled_dot_product_attention(*parts, is_causal=True)
             with pytest.raises((RuntimeError, ValueError)):
                 F.scaled_dot_product_attention(q, k[:, : 1 + rank], v, enable_gqa=True)
+            for odd in ({"is_causal": True}, {"scale": 2.0}):
+                with pytest.raises(RuntimeError, match="different calls.*scale"):
+                    F.scaled_dot_product_attention(q, k, v, **(odd if rank else {}))
+            for odd in ({"attn_mask": np.ones((4, 4), bool)}, {"dropout_p": 0.5}):
+                with pytest.raises(NotImplementedError, match="not supported"):
+                    F.scaled_dot_product_attention(q, k, v, **(odd if rank else {}))
+            with pytest.raises(RuntimeError, match="Expected query"):
+                F.scaled_dot_product_attention(q, k[..., : 2 + rank], v)
             out = F.scaled_dot_product_attention(q, k, v)  # all go on
             assert out.shape == (2, 2, 4, 3)
+
+    run_ranks(2, body)
+
+
+def test_backward_after_the_block_raises_where_it_needs_what_buffers_were():
+    def body():
+        x, w = dtensor.tensor(np.ones((4, 3))), dtensor.tensor(np.ones((3, 3)))
+        w.requires_grad_()
+        with context_parallel(line(), buffers=[x], buffer_seq_dims=[0]):
+            loss = (x @ w).sum()
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            loss.backward()
 
     run_ranks(2, body)

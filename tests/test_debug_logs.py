@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from debug_scene import rows
 from jobs import run
+from meshes import line
 
-from dtensor import Shard
+from dtensor import Shard, distribute_tensor
 from dtensor.debug import set_logs
 from dtensor.debug.logs import _read
 from dtensor.testing import run_ranks
@@ -68,6 +69,16 @@ def test_debug_tells_of_every_operator_and_every_move(told):
     texts = [text for level, rank, text in told() if (level, rank) == ("DEBUG", 0)]
     assert "add([S(0)], [S(0)]) = [S(0)]" in texts
     assert any(t.startswith("redistribute [S(0)] -> [S(1)]: all_to_all") for t in texts)
+
+
+def test_what_moves_is_not_told_as_nothing(told):
+    set_logs(dtensor=logging.DEBUG)
+    run_ranks(
+        2, lambda: distribute_tensor(np.ones(4), line(), [Shard(0)]).full_tensor()
+    )
+    texts = [text for _, rank, text in told() if rank == 0]
+    assert [text.split()[0] for text in texts] == ["distribute_tensor", "full_tensor"]
+    assert not any("nothing to move" in text for text in texts)
 
 
 def test_warning_tells_nothing_of_these(told):

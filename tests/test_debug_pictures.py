@@ -80,8 +80,13 @@ def test_blocks_say_which_part_they_are(capsys):
 
 
 def test_rich_draws_a_frame(capsys):
-    text = "\n".join(shown(2, (2,), (4, 6), [Shard(0)], capsys, use_rich=True))
-    assert "cpu:1" in text and "\N{BOX DRAWINGS LIGHT HORIZONTAL}" in text
+    given = (2, (2,), (4, 6), [Shard(0)], capsys)
+    text = "\n".join(shown(*given, use_rich=True, header="[/red]"))
+    assert (
+        "cpu:1" in text
+        and "[/red]" in text
+        and "\N{BOX DRAWINGS LIGHT HORIZONTAL}" in text
+    )
 
 
 def test_without_rich_the_error_says_how_to_get_it(monkeypatch):

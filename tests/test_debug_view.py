@@ -145,6 +145,7 @@ def test_what_is_in_the_file_is_escaped(dump):
 DAMAGED = {
     "no JSON": lambda text: text[:-20],
     "is no JSON": lambda text: "[" * 100_000,
+    "is no JSON: Exceeds": lambda text: "9" * 5000,
     "not written by CommDebugMode": lambda text: "{}",
     "has version 9": lambda text: text.replace('"version": 1', '"version": 9'),
     "lacks 'children'": lambda text: text.replace('"children"', '"sons"', 1),
@@ -185,6 +186,16 @@ def test_files_of_different_runs_do_not_go_together(dump, tmp_path, capsys):
 def test_a_file_that_is_not_there_is_a_clear_error(tmp_path, capsys):
     assert main(["view", str(tmp_path / "no.json")]) == 1
     assert "no.json" in capsys.readouterr().err
+
+
+def test_the_page_is_written_whole_and_not_over_the_dump(dump, capsys):
+    text = dump.read_text().replace('"MLP"', r'"\ud800"')  # of no UTF-8 at all
+    dump.write_text(text)
+    assert main(["view", str(dump)]) == 0
+    assert dump.with_suffix(".html").read_text().endswith("</html>\n")
+    assert main(["view", str(dump), "-o", str(dump)]) == 1
+    assert dump.read_text() == text and "is the dump" in capsys.readouterr().err
+    assert main(["view", "."]) == 1
 
 
 def test_the_command_line_of_the_docs_works(dump):

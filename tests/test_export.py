@@ -9,6 +9,7 @@ from meshes import line
 
 import dtensor
 from dtensor import DTensor, Shard, distribute_tensor, nn
+from dtensor.experimental.tp_transform import tensor_parallel_transformation
 from dtensor.nn import functional as F
 from dtensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
@@ -107,6 +108,27 @@ def test_a_program_of_dtensors_knows_their_layouts(ranks):
 
 
 # --- files ----------------------------------------------------------------------------
+
+
+class Table(nn.Module):
+    """A buffer that no state dict has, and an operator that is given out=None."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", dtensor.tensor(np.arange(6.0)), persistent=False)
+
+    def forward(self, x):
+        return np.einsum("i,j->ij", x + self.table, x)
+
+
+def test_buffers_that_are_not_persistent_are_in_the_file(tmp_path):
+    model, x = Table(), dtensor.tensor(np.ones(6))
+    program = dtensor.export(model, (x,))
+    assert list(program.state_dict) == list(model.state_dict()) == []
+    program.save(tmp_path / "program.json")
+    loaded = dtensor.ExportedProgram.load(tmp_path / "program.json", {})
+    same(loaded(x), model(x))
+    same(tensor_parallel_transformation(loaded, 0, 1, "cpu", {})(x), model(x))
 
 
 def test_a_saved_program_is_the_same_again(tmp_path):

@@ -236,6 +236,18 @@ WRONG = {
         (IndexError, RuntimeError),
         lambda x, m, r: funcol.reduce_scatter_tensor(x, "sum", 0 if r else 5, m),
     ),
+    "text": (
+        TypeError,
+        lambda x, m, r: funcol.all_reduce(x.astype(str) if r else x, "sum", m),
+    ),
+    "one dim": (
+        IndexError,
+        lambda x, m, r: funcol.shard_dim_alltoall(x, 0, 1 + r, m),
+    ),
+    "two lists": (
+        ValueError,
+        lambda x, m, r: funcol.all_reduce(x, "sum", [[0, 1], [1]]),
+    ),
     "other dims": (
         ValueError,
         lambda x, m, r: funcol.all_gather_tensor(x[:, r:], 0, m),

@@ -1,5 +1,6 @@
 """local_map applies what is written for one rank's parts to DTensors."""
 
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,7 @@ def test_gradients_are_those_of_the_product(ranks):
     ranks(body)
 
 
+@pytest.mark.filterwarnings("ignore:to_local of a replicated leaf")
 def test_in_grad_placements_say_that_gradients_are_to_be_summed(ranks):
     """A replicated weight is used with other data on each rank."""
 
@@ -122,6 +124,9 @@ def test_arguments_and_outputs_may_be_nested(ranks):
         np.testing.assert_array_equal(out["sum"].full_tensor(), (x + y).full_tensor())
         np.testing.assert_array_equal(out["more"][1].full_tensor(), x.full_tensor())
         assert both.__name__ == "both"
+        table = defaultdict(list, x=x)
+        made = local_map(lambda d: d, ([S0],), ([S0],))(table)
+        assert type(made) is defaultdict and made["other"] == []
 
     ranks(body)
 

@@ -18,11 +18,15 @@ from dtensor import (
     Replicate,
     Shard,
     distribute_tensor,
+    functional_collectives as funcol,
     init_device_mesh,
     nn,
     redistribute,
 )
 from dtensor.debug import CommDebugMode, simulate
+from dtensor.experimental import context_parallel
+from dtensor.experimental.attention import set_rotate_method
+from dtensor.nn import functional as F
 from dtensor.optim import AdamW
 from dtensor.testing import run_ranks
 
@@ -127,6 +131,56 @@ def test_operands_that_operators_move_are_counted():
         assert told(simulated(program)) == counted(comm)
 
     run_ranks(4, body)
+
+
+def of_parts(mesh):
+    """Functions that look at this rank's part, where it has data."""
+    x = distribute_tensor(np.zeros((7, 5)), mesh, [S(0)])
+    np.concatenate([x, x[2:]]).rebalance()
+    np.pad(np.roll(np.cumsum(x, 0), 1, 0), 1, "edge")
+    np.argmax(x), x[np.array([6, 0, 3])], np.cumsum(np.ones((4, 3)) + x[:4, :3], 0)
+
+
+def collectives(mesh):
+    x, ring = np.zeros((12, 4)), [*range(1, mesh.size()), 0]
+    funcol.all_reduce_coalesced([x, funcol.broadcast(x, 0, mesh)], "sum", mesh)
+    parts = funcol.all_gather_tensor(funcol.permute_tensor(x, ring, mesh), 1, mesh)
+    funcol.shard_dim_alltoall(
+        funcol.reduce_scatter_tensor(parts, "sum", 0, mesh), 1, 0, mesh
+    )
+
+
+def long_sequence(mesh):
+    layer, x = nn.Linear(4, 4), dtensor.as_tensor(np.zeros((2, 2, 24, 4), np.float32))
+    for method in ("allgather", "alltoall"):
+        set_rotate_method(method)
+        with context_parallel(mesh, buffers=[x], buffer_seq_dims=[2]):
+            h = layer(x)
+            F.scaled_dot_product_attention(h, h, h, is_causal=True).sum().backward()
+    funcol.all_reduce(layer.weight.grad, "sum", mesh)
+
+
+@pytest.mark.parametrize("program", [of_parts, collectives, long_sequence])
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+def test_programs_of_parts_are_counted_by_line_and_module(program, ranks):
+    def watched(mesh):
+        with CommDebugMode() as comm:
+            program(mesh)
+        return comm
+
+    def by_place(comm):
+        sites = [(s.line, s.calls, s.bytes) for s in comm.get_call_sites()]
+        return sites, {**comm.comm_module_counts}
+
+    def body():
+        found = []
+        comm = watched(init_device_mesh("cpu", (ranks,)))
+        report = simulated(lambda mesh: found.append(watched(mesh)), (ranks,), None)
+        assert told(report)[:2] == counted(comm)[:2]
+        assert told(report) == counted(found[0])
+        assert by_place(found[0]) == by_place(comm)
+
+    run_ranks(ranks, body)
 
 
 # --- large meshes ---------------------------------------------------------------------
@@ -298,8 +352,9 @@ def test_what_is_sent_comes_without_data():
         x = distribute_tensor(np.ones((4, 4)), mesh, [S(0)])
         assert x.device == "meta" and x.full_tensor().device == "meta"
         assert DTensor.from_local(np.ones(3), mesh, [R]).sum().item() == 3
-        with pytest.raises(NotImplementedError, match="no data"):
-            float(x.sum())
+        for y in (x, dtensor.ones((4, 4), device_mesh=mesh, placements=[S(0)])):
+            with pytest.raises(NotImplementedError, match="no data"):
+                float(y.sum())
 
     simulate(4, program)
 

@@ -23,16 +23,18 @@ add_traffic(dt_traffic *sum, const dt_step *step, int64_t rank)
     sum->messages = t.messages > sum->messages ? t.messages : sum->messages;
 }
 
-static void
+static double
 count_leg(dt_world *world, dt_step_kind kind, const dt_traffic *sum)
 {
     dt_counter *counter = &world->counters[kind];
-    counter->seconds += dt_traffic_seconds(sum, &world->cost);
-    if (kind == DT_STEP_LOCAL)
-        return;
-    counter->calls++;
-    counter->bytes += sum->bytes_sent;
-    counter->messages += sum->messages;
+    double seconds = dt_traffic_seconds(sum, &world->cost);
+    counter->seconds += seconds;
+    if (kind != DT_STEP_LOCAL) {
+        counter->calls++;
+        counter->bytes += sum->bytes_sent;
+        counter->messages += sum->messages;
+    }
+    return seconds;
 }
 
 /* The step of a plan that is next, past those that send nothing; NULL at the end. */
@@ -65,10 +67,13 @@ bytes_between(const dt_plan *plan, int64_t rank)
 }
 
 int64_t
-dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *done)
+dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *done,
+               dt_deed *deeds, int *deed_count)
 {
+    double now = deeds == NULL ? 0 : dt_now();
     int64_t rank = world->transport->rank, between = 0;
     memset(done, 0, sizeof *done * (size_t)count);
+    *deed_count = 0;
     for (int k = 0; k < count; k++)
         between += bytes_between(plans[k], rank);
     for (;;) {
@@ -85,6 +90,14 @@ dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *don
         }
         if (first == NULL)
             return between;
-        count_leg(world, first->kind, &sum);
+        double seconds = count_leg(world, first->kind, &sum);
+        if (deeds == NULL)
+            continue;
+        deeds[(*deed_count)++] = (dt_deed){.kind = first->kind,
+                                           .begin = now,
+                                           .end = now + seconds,
+                                           .bytes = sum.bytes_sent,
+                                           .messages = sum.messages};
+        now += seconds;
     }
 }

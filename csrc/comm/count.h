@@ -2,16 +2,18 @@
 #ifndef DT_COUNT_H
 #define DT_COUNT_H
 
-#include "comm/comm.h"
+#include "comm/watch.h"
 
 /* Adds moves that go together to the counters of the world: calls, bytes and messages
  * of its own rank as dt_run_make's run would have them, and the seconds of this rank by
  * the cost model. Returns the bytes of arrays between steps, that only live during the
  * move.
  *
- * `done`  room for `count` numbers. */
+ * `done`   room for `count` numbers.
+ * `deeds`  NULL, or room for as many as the plans have steps: the collectives, each
+ *          taking the seconds of the cost model from now on; `*deed_count` of them. */
 int64_t dt_count_moves(dt_world *world, const dt_plan *const *plans, int count,
-                       int *done);
+                       int *done, dt_deed *deeds, int *deed_count);
 
 /* Whether two steps can be one: the same ranks do the same. */
 bool dt_steps_together(const dt_step *x, const dt_step *y);

@@ -335,6 +335,12 @@ set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
     return PyBool_FromLong(before);
 }
 
+static PyObject *
+is_implicit_replication(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyBool_FromLong(ext_implicit_replication);
+}
+
 PyMethodDef ext_op_methods[] = {
     {"operator_cache_info", op_info, METH_NOARGS,
      "operator_cache_info()\n--\n\n"
@@ -350,5 +356,8 @@ PyMethodDef ext_op_methods[] = {
     {"set_implicit_replication", set_implicit_replication, METH_O,
      "set_implicit_replication(wanted, /)\n--\n\n"
      "Whether a Tensor beside a DTensor counts as replicated; return what was."},
+    {"is_implicit_replication", is_implicit_replication, METH_NOARGS,
+     "is_implicit_replication()\n--\n\n"
+     "Return whether a Tensor beside a DTensor counts as replicated in this thread."},
     {0},
 };

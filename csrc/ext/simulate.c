@@ -1,6 +1,7 @@
 /* A rank without the others: moves are planned and counted, and leave tensors without
  * data; the bytes that these would have are added up while they live. */
 #include "ext/tensor.h"
+#include "ext/watch.h"
 
 static const char MEMORY[] = "dtensor.simulated";
 
@@ -91,6 +92,28 @@ simulate_item(const dt_plan **plan, ext_item *item, const dt_world *world,
     return item->result == NULL ? -1 : 0;
 }
 
+/* Counts moves that go together, and tells who watches. */
+static int
+count_moves(dt_world *world, const dt_plan *const *plans, int count, int *done)
+{
+    PyObject *teller = watch_take_teller();
+    dt_deed *deeds = NULL;
+    int steps = 1, made;
+    for (int i = 0; i < count; i++)
+        steps += plans[i]->step_count;
+    if (teller != NULL && (deeds = PyMem_New(dt_deed, (size_t)steps)) == NULL) {
+        Py_DECREF(teller);
+        PyErr_NoMemory();
+        return -1;
+    }
+    int64_t between = dt_count_moves(world, plans, count, done, deeds, &made);
+    note_peak(world->poll_data, between);
+    if (teller != NULL)
+        watch_tell_counted(teller, deeds, made);
+    PyMem_Free(deeds);
+    return 0;
+}
+
 int
 ext_simulate_moves(ext_item *items, int count, dt_world *world, int64_t max_bytes)
 {
@@ -102,7 +125,7 @@ ext_simulate_moves(ext_item *items, int count, dt_world *world, int64_t max_byte
         made += plans[made] != NULL;
     }
     if (failed == 0)
-        note_peak(world->poll_data, dt_count_moves(world, plans, made, done));
+        failed = count_moves(world, plans, made, done);
     for (int i = 0; i < made; i++)
         dt_plan_release(ext_context, plans[i]);
     for (int i = 0; i < count && failed < 0; i++)

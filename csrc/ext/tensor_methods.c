@@ -271,7 +271,7 @@ ext_tensor_item(TensorObject *tensor)
         PyErr_SetString(
             PyExc_RuntimeError,
             "this rank is outside the mesh of the DTensor and has no element");
-    else if (array != NULL)
+    else if (array != NULL && ext_refuse_without_data((PyArrayObject *)array) == 0)
         item = PyObject_CallMethod(array, "item", NULL);
     Py_XDECREF(array);
     return item;

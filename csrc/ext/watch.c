@@ -156,26 +156,43 @@ peers_of(int64_t *sent, int size)
     return list;
 }
 
-/* [(name, begin, end, bytes, messages, peers), ...] */
+/* Adds (name, begin, end, bytes, messages, peers) to a list, and steals `peers`. On
+ * failure the list is cleared. */
+static void
+add_deed(PyObject **list, const dt_deed *deed, PyObject *peers)
+{
+    PyObject *item = peers == NULL
+                         ? NULL
+                         : Py_BuildValue("(sddLLN)", dt_step_name(deed->kind),
+                                         deed->begin, deed->end, (long long)deed->bytes,
+                                         (long long)deed->messages, peers);
+    if (item == NULL || PyList_Append(*list, item) < 0)
+        Py_CLEAR(*list);
+    Py_XDECREF(item);
+}
+
 static PyObject *
 deeds_of(const dt_run *run, int size)
 {
     int64_t *sent = PyMem_Calloc((size_t)size, sizeof *sent);
     PyObject *list = sent == NULL ? PyErr_NoMemory() : PyList_New(0);
     dt_deed deed;
-    for (int at = 0; list != NULL && (at = dt_run_deed(&deed, sent, run, at)) > 0;) {
-        PyObject *peers = peers_of(sent, size);
-        PyObject *item =
-            peers == NULL ? NULL
-                          : Py_BuildValue("(sddLLN)", dt_step_name(deed.kind),
-                                          deed.begin, deed.end, (long long)deed.bytes,
-                                          (long long)deed.messages, peers);
-        if (item == NULL || PyList_Append(list, item) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(item);
-    }
+    for (int at = 0; list != NULL && (at = dt_run_deed(&deed, sent, run, at)) > 0;)
+        add_deed(&list, &deed, peers_of(sent, size));
     PyMem_Free(sent);
     return list;
+}
+
+/* Steals both. */
+static void
+tell(PyObject *given, PyObject *deeds)
+{
+    PyObject *answer = deeds == NULL ? NULL : PyObject_CallOneArg(given, deeds);
+    if (answer == NULL)
+        PyErr_WriteUnraisable(given);
+    Py_XDECREF(answer);
+    Py_XDECREF(deeds);
+    Py_DECREF(given);
 }
 
 void
@@ -183,14 +200,17 @@ watch_tell(PyObject *given, const dt_run *run, const dt_world *world)
 {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
-    PyObject *deeds = deeds_of(run, world->transport->size);
-    PyObject *answer = deeds == NULL ? NULL : PyObject_CallOneArg(given, deeds);
-    if (answer == NULL)
-        PyErr_WriteUnraisable(given);
-    Py_XDECREF(answer);
-    Py_XDECREF(deeds);
-    Py_DECREF(given);
+    tell(given, deeds_of(run, world->transport->size));
     PyErr_Restore(type, error, trace);
+}
+
+void
+watch_tell_counted(PyObject *given, const dt_deed *deeds, int count)
+{
+    PyObject *list = PyList_New(0);
+    for (int k = 0; k < count && list != NULL; k++)
+        add_deed(&list, &deeds[k], PyList_New(0));
+    tell(given, list);
 }
 
 /* --- the module's functions --- */

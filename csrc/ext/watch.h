@@ -22,6 +22,8 @@ PyObject *watch_take_teller(void);
 /* Tells of the collectives of a run that has ended; steals `teller`. Leaves exceptions
  * as they are. */
 void watch_tell(PyObject *teller, const dt_run *run, const dt_world *world);
+/* The same of collectives that were counted and not run: nobody is sent to. */
+void watch_tell_counted(PyObject *teller, const dt_deed *deeds, int count);
 
 extern const char watch_doc[], watch_rule_doc[];
 PyObject *watch_set(PyObject *module, PyObject *args);

@@ -5,6 +5,7 @@ trouble is one sentence with what ends it. (Where the MPI libraries of dtensor a
 mpi4py differ the import of dtensor fails, and says so.)
 """
 
+import argparse
 import importlib.metadata
 import importlib.util
 import os
@@ -345,8 +346,18 @@ def report(ranks: Sequence[Facts]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    """Print the report on rank 0; return the exit status, 0."""
+def main(arguments: Sequence[str] = ()) -> int:
+    """Print the report on rank 0; return the exit status, 0.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Of the command line, which takes none but ``--help``.
+    """
+    argparse.ArgumentParser(
+        prog="python -m dtensor.doctor",
+        description="Print what a bug report needs, and the usual troubles.",
+    ).parse_args(arguments)
     texts = MPI.COMM_WORLD.gather(asdict(examine()))
     # Under a launcher of another MPI every process is rank 0 of its own.
     number = next(
@@ -358,4 +369,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -44,7 +44,8 @@ class ExportedProgram:
     state_dict : dict of str to Tensor
         Parameters and buffers by their names in the module.
     constants : dict of str to Tensor
-        What the module has made of nothing, such as masks.
+        What the module has made of nothing, such as masks, and buffers of it that
+        are not persistent.
 
     See Also
     --------

@@ -106,14 +106,18 @@ class _Recorder:
         self.state: dict[str, _C.Tensor] = {}
         self.arguments = mapped(given, _C.Tensor, _leaf)
         self.inputs = mapped(self.arguments, _C.Tensor, self._input)
+        passing = set(_not_persistent(mod))  # they are in no state_dict
         for kind, tensors in (
             ("parameter", mod.named_parameters(remove_duplicate=False)),
             ("buffer", mod.named_buffers(remove_duplicate=False)),
         ):
             for name, x in tensors:
-                if id(x) not in self.refs:
-                    self.state[name] = x
-                    self._start(name.replace(".", "_"), kind, name, x)
+                if id(x) in self.refs:
+                    continue
+                lost = name in passing and not isinstance(x, _C.DTensor)
+                (self.constants if lost else self.state)[name] = x
+                where = "constant" if lost else kind
+                self._start(name.replace(".", "_"), where, name, x)
 
     # --- what it starts from
 
@@ -161,6 +165,7 @@ class _Recorder:
             raise NotImplementedError(
                 f"export: {operator.__name__} writes into a tensor (out=, or in place)"
             )
+        kwargs = {key: x for key, x in kwargs.items() if key != "out"}  # it is None
         args, kwargs = mapped((args, kwargs), _C.Tensor | np.ndarray, self._ref)
         target = self.paths.get(id(operator), operator.__name__)
         self.called[target] = operator
@@ -184,7 +189,9 @@ class _Recorder:
                     "of a program; export it before it is parallelized"
                 )
         x = x.detach() if isinstance(x, _C.Tensor) else _C.Tensor(x.copy())
-        name = f"constant_{len(self.constants)}" if self.constants else "constant"
+        name, k = "constant", 1
+        while name in self.constants:
+            name, k = f"constant_{k}", k + 1
         self.constants[name] = x
         return self._start(name, "constant", name, x)
 
@@ -210,6 +217,12 @@ class _Recorder:
         return ExportedProgram(
             nodes, self.inputs, outputs, self.state, constants, self.called
         )
+
+
+def _not_persistent(mod: Module) -> Iterator[str]:
+    for path, module in mod.named_modules(remove_duplicate=False):
+        for name in module._non_persistent_buffers_set:
+            yield f"{path}.{name}" if path else name
 
 
 def _leaf(x: _C.Tensor) -> _C.Tensor:

@@ -28,9 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     view.add_argument("-o", "--output", help="default: the first file, with .html")
     given = parser.parse_args(arguments)
-    output = given.output or str(Path(given.files[0]).with_suffix(".html"))
     try:
-        Path(output).write_text(page(load(given.files)), encoding="utf-8")
+        output = Path(given.output or Path(given.files[0]).with_suffix(".html"))
+        if output in map(Path, given.files):
+            raise ValueError(f"{output} is the dump: name another file by -o")
+        # What is no text, half of a surrogate pair, is shown as a question mark.
+        output.write_bytes(page(load(given.files)).encode(errors="replace"))
     except (OSError, ValueError) as error:
         print(f"{parser.prog} view: {error}", file=sys.stderr)
         return 1

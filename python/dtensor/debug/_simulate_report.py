@@ -20,7 +20,8 @@ class Moves(NamedTuple):
     bytes: int
     """Bytes that it sends."""
     messages: int
-    """Messages that it sends."""
+    """Messages that it sends; of arrays that go together those of one of them, which
+    are too few where others go to other ranks."""
     seconds: float
     """Predicted time."""
 

@@ -95,13 +95,14 @@ def set_logs(dtensor: int | None = None) -> None:
 
 
 def _tell(record: Record, _call: Call | None) -> None:
-    plans = _plans(record)
+    plans, unplanned = _plans(record)
     sends = any(step[0] != "local" for _, _, steps in plans for step in steps)
     told = _TOLD.get(record.kind) if sends else None
     if told is None and not LOGGER.isEnabledFor(logging.DEBUG):
         return
     before, after = _names(record.sources), _names(record.targets)
-    cost = "; ".join(map(_cost, plans)) or "nothing to move"
+    costs = [*map(_cost, plans), *["by a plan that is not told"] * unplanned]
+    cost = "; ".join(costs) or "nothing to move"
     if told is not None:
         LOGGER.info(told, record.name, before, after, cost, record.site)
     elif record.kind == "operator":
@@ -127,14 +128,16 @@ _Plan = tuple[
 ]
 
 
-def _plans(record: Record) -> list[_Plan]:
-    """Return the plans of what moves, as far as Python knows the layouts."""
+def _plans(record: Record) -> tuple[list[_Plan], int]:
+    """Return the plans of what moves, and how many have layouts that Python lacks."""
     pairs = zip(record.sources, record.targets, strict=True)
-    return [
-        _C._explain(old, new)
-        for old, new in pairs
-        if old != new and isinstance(old, _C.Layout) and isinstance(new, _C.Layout)
-    ]
+    plans, unplanned = [], 0
+    for old, new in pairs:
+        if isinstance(old, _C.Layout) and isinstance(new, _C.Layout):
+            plans += [_C._explain(old, new)] if old != new else []
+        else:
+            unplanned += 1
+    return plans, unplanned
 
 
 def _cost(plan: _Plan) -> str:

@@ -78,8 +78,10 @@ def simulate(
     -----
     The other ranks count as doing what this one does: what is agreed on or shared is
     this rank's own, so parts of ``from_local`` are as many times as large as there are
-    ranks. Plain arrays with data may be used too; where they would have to be sent,
-    what comes out has none.
+    ranks, and all parts of a sequence in `context_parallel` as long as this rank's.
+    Plain arrays with data may be used too; where they would have to be sent, what comes
+    out has none. A `CommDebugMode` inside `fn` tells of modules and lines as on a real
+    rank, with predicted seconds, but not of who gets the bytes.
 
     Memory is that of tensors without data, from when they are made until they are
     freed: parts of parameters, gradients, states of optimizers, results of operators

@@ -116,8 +116,9 @@ def _print(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 def _print_rich(
     title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
-    table = require("rich", "rich.table").Table(title=title or None, show_lines=True)
-    text = require("rich", "rich.text").Text
+    text = require("rich", "rich.text").Text  # [red] in a header is no markup
+    heading = text(title) if title else None
+    table = require("rich", "rich.table").Table(title=heading, show_lines=True)
     for head in ("", *heads):
         table.add_column(text(head), justify="center")
     for row in rows:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._device import is_meta
 from dtensor.autograd import Function
 from dtensor.autograd.function import once_differentiable
 from dtensor.device_mesh import DeviceMesh
@@ -122,14 +123,15 @@ def _rotated(
 class _Sums:
     """The gradients of keys and values, which are added to where these are met."""
 
-    def __init__(self, ring: Ring, dtype: np.dtype[Any]) -> None:
+    def __init__(self, ring: Ring, dtype: np.dtype[Any], hollow: bool) -> None:
         self.ring, self.step = ring, 0
         self.layouts = [x.with_dtype(dtype) for x in ring.layouts]
         if ring.rotate:
             shapes = [x.local_shape() for x in self.layouts]
-            self.here = _wholes([np.zeros(s, dtype) for s in shapes], self.layouts)
+            parts = [_zeros(shape, dtype, hollow) for shape in shapes]
+            self.here = _wholes(parts, self.layouts)
         else:
-            self.whole = [np.zeros(x.shape, dtype) for x in self.layouts]
+            self.whole = [_zeros(x.shape, dtype, hollow) for x in self.layouts]
             self.ends = np.cumsum(ring.lengths)
 
     def add(self, source: int, keys: slice, grads: Sequence[Any]) -> None:
@@ -139,7 +141,7 @@ class _Sums:
         else:
             first = int(self.ends[source]) - self.ring.lengths[source]
             rows = slice(first, int(self.ends[source]))
-            parts = [x[..., rows, :] for x in self.whole]
+            parts = [_array(x)[..., rows, :] for x in self.whole]
         for part, grad in zip(parts, grads, strict=True):
             part[..., keys, :] += _array(grad)
 
@@ -155,8 +157,8 @@ class _Sums:
             parts = [x.to_local() for x in self.here]
         else:
             moves = [(x.with_placements([Partial("sum")]), x) for x in self.layouts]
-            parts = moved([_C.Tensor(x) for x in self.whole], moves)
-        return [_C.Tensor(_array(x).astype(dtype, copy=False)) for x in parts]
+            parts = moved(self.whole, moves)
+        return [_as(x, dtype) for x in parts]
 
 
 # --- what is computed -----------------------------------------------------------------
@@ -164,6 +166,20 @@ class _Sums:
 
 def _array(x: _C.Tensor) -> Array:
     return x.numpy(force=True)
+
+
+def _zeros(shape: Sequence[int], dtype: np.dtype[Any], hollow: bool) -> _C.Tensor:
+    """Return zeros, or a tensor without data."""
+    if hollow:
+        return _C.without_data(tuple(shape), dtype)
+    return _C.Tensor(np.zeros(shape, dtype))
+
+
+def _as(x: _C.Tensor, dtype: np.dtype[Any]) -> _C.Tensor:
+    """Return a tensor in another dtype."""
+    if is_meta(x):
+        return _C.without_data(x.shape, dtype)
+    return _C.Tensor(_array(x).astype(dtype, copy=False))
 
 
 def _put_together(out: Array, total: Array, more: Array, logsum: Array) -> None:
@@ -176,13 +192,17 @@ def _put_together(out: Array, total: Array, more: Array, logsum: Array) -> None:
 
 
 class _Attention(Function):
+    """Without data, on a simulated rank, keys and values go round and that is all."""
+
     @staticmethod
     def forward(ctx: Any, q: Any, k: Any, v: Any, ring: Ring) -> Any:
         wide = attention._sum_dtype(q)
         out = np.zeros((*q.shape[:-1], v.shape[-1]), wide)
         total = np.full(q.shape[:-1], -np.inf, wide)
+        hollow = False
         for source, (keys, values) in _around(ring, k, v):
-            meeting = ring.meeting(source)
+            hollow = hollow or any(map(is_meta, (q, keys, values)))
+            meeting = None if hollow else ring.meeting(source)
             if meeting is None:
                 continue
             rows, columns, causal = meeting
@@ -196,9 +216,13 @@ class _Attention(Function):
                 ring.grouped,
             )
             _put_together(out[..., rows, :], total[..., rows], *map(_array, found))
-        result = _C.Tensor(out.astype(q.dtype, copy=False))
+        if hollow:
+            result, sums = (_zeros(x.shape, wide, True) for x in (out, total))
+        else:
+            result, sums = _C.Tensor(out), _C.Tensor(total)
+        result = _as(result, q.dtype)
         ctx.ring = ring
-        ctx.save_for_backward(q, k, v, result, _C.Tensor(total))
+        ctx.save_for_backward(q, k, v, result, sums)
         return result
 
     @staticmethod
@@ -206,9 +230,11 @@ class _Attention(Function):
     def backward(ctx: Any, grad: Any) -> Any:
         q, k, v, out, total = ctx.saved_tensors
         ring: Ring = ctx.ring
-        dq, sums = np.zeros(q.shape, total.dtype), _Sums(ring, total.dtype)
+        hollow = is_meta(out)
+        dq = _zeros(q.shape, total.dtype, hollow)
+        sums = _Sums(ring, total.dtype, hollow)
         for source, (keys, values) in _around(ring, k, v):
-            meeting = ring.meeting(source)
+            meeting = None if hollow else ring.meeting(source)
             if meeting is not None:
                 rows, columns, causal = meeting
                 zeros = np.zeros(total[..., rows].shape, total.dtype)
@@ -226,7 +252,7 @@ class _Attention(Function):
                     ring.grouped,
                     False,
                 )
-                dq[..., rows, :] += _array(found[0])
+                _array(dq)[..., rows, :] += _array(found[0])
                 sums.add(source, columns, found[1:])
             sums.go_on()
-        return _C.Tensor(dq.astype(q.dtype, copy=False)), *sums.result(k.dtype), None
+        return _as(dq, q.dtype), *sums.result(k.dtype), None

@@ -41,7 +41,7 @@ def rule_of(
     joined: dict[Place, str] = {}
     rows, reduce = [], None
     names = iter(c for c in string.ascii_lowercase if c.upper() not in lengths)
-    for results, given in shardings:
+    for results, given in _checked(shardings):
         row = [p for p in given if p is not None] + [
             p for p in results if p is not None
         ]
@@ -50,13 +50,18 @@ def rule_of(
                 f"register_sharding: {len(row)} placements for {count} arguments and "
                 f"{len(terms) - count} results: {results}, {given}"
             )
-        if not any(isinstance(p, Shard) for p in row[:count]):
+        if not any(isinstance(p, Shard) for p in row):
             rows.append(_partial_row(row, count))
             continue
+        if not any(isinstance(p, Shard) for p in row[:count]):
+            raise ValueError(
+                f"register_sharding: of {results}, {given} a result is cut, and no "
+                "argument is"
+            )
         name = next(names)
         for term, placement in enumerate(row):
             if isinstance(placement, Shard):
-                place = term, placement.dim % len(terms[term])
+                place = term, _dim(placement, terms[term])
                 if place in joined:
                     raise ValueError(
                         f"register_sharding: dim {place[1]} of argument {term} takes "
@@ -87,6 +92,29 @@ def rule_of(
     )
     text = "->".join(sides) + (f"; {ends}" if ends else "")
     return Rule(text, partial=";".join(filter(None, rows)) or None, reduce=reduce)
+
+
+def _checked(shardings: Any) -> list[tuple[list[Any], list[Any]]]:
+    """Return pairs of lists of placements; TypeError if these are none."""
+    try:
+        pairs = [(list(results), list(given)) for results, given in shardings]
+        right = all(isinstance(p, Placement | None) for x, y in pairs for p in x + y)
+    except (TypeError, ValueError):
+        right = False
+    if not right:
+        raise TypeError(
+            "register_sharding: the function returns pairs of lists of placements, of "
+            f"results and of arguments, not {shardings}"
+        )
+    return pairs
+
+
+def _dim(placement: Shard, words: list[str]) -> int:
+    if not -len(words) <= placement.dim < len(words):
+        raise IndexError(
+            f"register_sharding: {placement} is out of range for {len(words)} dims"
+        )
+    return placement.dim % len(words)
 
 
 def _operands(values: Sequence[Any]) -> Iterator[Operand]:

@@ -1,6 +1,7 @@
 """Leaves of nested lists, tuples and dicts, and the same nest of other leaves."""
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 __all__ = ["leaves", "with_leaves"]
@@ -32,5 +33,8 @@ def _rebuild(tree: Any, new: Iterator[Any]) -> Any:
         items = [_rebuild(item, new) for item in tree]
         return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
     if isinstance(tree, dict):
-        return type(tree)((key, _rebuild(item, new)) for key, item in tree.items())
+        made = copy(tree)  # of its own kind, such as a defaultdict
+        for key, item in tree.items():
+            made[key] = _rebuild(item, new)
+        return made
     return next(new)

@@ -3,11 +3,12 @@
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from dtensor import _C
+from dtensor import _C, _world
+from dtensor._device import is_meta
 from dtensor.autograd import no_grad
 from dtensor.device_mesh import DeviceMesh
 from dtensor.experimental import _ring, _sequence
@@ -108,13 +109,13 @@ def context_parallel(
     kept = [None if _among(x, no_restore_buffers or ()) else x.data for x in cut]
     try:
         for x, dim in zip(cut, dims, strict=True):
-            x.data = _part(x, dim, mesh)
+            _set(x, _part(x, dim, mesh))
         with _patched(mesh):
             yield
     finally:
         for x, whole in zip(cut, kept, strict=True):
             if whole is not None:
-                x.data = whole
+                _set(x, whole)
 
 
 def context_parallel_unshard(
@@ -164,6 +165,12 @@ def context_parallel_unshard(
     return [_whole(x, dim, mesh) for x, dim in zip(buffers, seq_dims, strict=True)]
 
 
+def _set(x: _C.Tensor, data: _C.Tensor) -> None:
+    """Give a buffer other data; backward that needs what was there raises."""
+    x.data = data
+    _C.written(x)
+
+
 def _check_mesh(mesh: DeviceMesh) -> None:
     if mesh.ndim != 1:
         raise ValueError(
@@ -209,9 +216,9 @@ def _check_buffers(
 def _part(x: _C.Tensor, dim: int, mesh: DeviceMesh) -> _C.Tensor:
     rank = max(mesh.get_local_rank(), 0)
     balanced = _cp_options.enable_load_balance
-    array, before = x.numpy(force=True), (slice(None),) * dim
     parts = _sequence.rows(x.shape[dim], mesh.size(), rank, balanced)
-    return _C.Tensor(np.concatenate([array[(*before, rows)] for rows in parts], dim))
+    pieces = [x.detach()[(*(slice(None),) * dim, rows)] for rows in parts]
+    return _C.as_tensor(np.concatenate(pieces, dim))
 
 
 def _whole(x: Any, dim: int, mesh: DeviceMesh) -> _C.Tensor:
@@ -288,13 +295,11 @@ def _call(
 ) -> Any:
     """Answer for the operator: the result, and nothing for the sums."""
     options = (bool(is_causal), scale, bool(enable_gqa))
-    mesh = _open.meshes[-1] if _open.meshes else None
-    if mesh is None or mesh.get_coordinate() is None:
+    mesh = _mesh()
+    if mesh is None:
         return _own["_attention"](query, key, value, attn_mask, *options)
     if attn_mask is not None:
-        raise NotImplementedError(
-            "context_parallel: attn_mask is not supported, is_causal is"
-        )
+        _refuse("attn_mask is not supported, is_causal is", mesh)
     if not any(isinstance(x, _C.DTensor) for x in (query, key, value)):
         tensors = [_C.as_tensor(x) for x in (query, key, value)]
         return _local(mesh, tensors, options), None
@@ -304,9 +309,23 @@ def _call(
 
 
 def _call_with_dropout(*args: Any) -> Any:
-    if _open.meshes:
-        raise NotImplementedError("context_parallel: dropout_p is not supported")
+    mesh = _mesh()
+    if mesh is not None:
+        _refuse("dropout_p is not supported", mesh)
     return _own["_with_dropout"](*args)
+
+
+def _mesh() -> DeviceMesh | None:
+    """Return the mesh of the innermost context, if this rank is on it."""
+    mesh = _open.meshes[-1] if _open.meshes else None
+    return None if mesh is None or mesh.get_coordinate() is None else mesh
+
+
+def _refuse(why: str, mesh: DeviceMesh) -> NoReturn:
+    """Raise, also on ranks that come with a call that is supported."""
+    error = NotImplementedError(f"context_parallel: {why}")
+    _world.current().agree(b"", "context_parallel", error, mesh)
+    raise error
 
 
 def _check_dtensors(mesh: DeviceMesh, *tensors: Any) -> tuple[_C.DTensor, ...]:
@@ -333,16 +352,18 @@ def _local(mesh: DeviceMesh, tensors: list[_C.Tensor], options: Options) -> _C.T
             *tensors, None, *options
         )
         return found[0]
-    ring = together("context_parallel", mesh, lambda: _ring_of(mesh, tensors, options))
-    return _ring.ring_attention(tensors, ring)
+    together("context_parallel", mesh, lambda: _check_call(tensors, options))
+    how = f"is_causal={options[0]}, scale={options[1]}, enable_gqa={options[2]}"
+    chosen = f"{_cp_options.rotate_method}, balanced={_cp_options.enable_load_balance}"
+    what = f"context_parallel({how}, {chosen})"
+    _world.current().agree(what.encode(), what, None, mesh, False)
+    return _ring.ring_attention(tensors, _ring_of(mesh, tensors, options))
 
 
-def _ring_of(
-    mesh: DeviceMesh, tensors: list[_C.Tensor], options: Options
-) -> _ring.Ring:
-    """Return how a call is done; the ranks tell each other how many keys they have."""
+def _check_call(tensors: list[_C.Tensor], options: Options) -> None:
+    """Raise what the operator raises for shapes and dtypes, and what is ours."""
     (q, k, v), (causal, scale, grouped) = tensors, options
-    with no_grad():  # the errors of the operator, for shapes and dtypes
+    with no_grad():
         out, _ = _own["_attention"](q[..., :0, :], k, v, None, False, scale, grouped)
     if out.shape[:-2] != q.shape[:-2]:
         raise RuntimeError(
@@ -352,6 +373,13 @@ def _ring_of(
         raise NotImplementedError(
             "is_causal requires the same query and context sequence lengths"
         )
+
+
+def _ring_of(
+    mesh: DeviceMesh, tensors: list[_C.Tensor], options: Options
+) -> _ring.Ring:
+    """Return how a call is done; the ranks tell each other how many keys they have."""
+    (_, k, v), (causal, scale, grouped) = tensors, options
     keys, _ = gathering(k, -2, mesh)
     values = _C.Layout(
         mesh,
@@ -364,6 +392,6 @@ def _ring_of(
     ring = _ring.Ring(
         *(mesh, (keys, values), causal, balanced, rotate == "alltoall", scale, grouped)
     )
-    if causal and balanced:
+    if causal and balanced and not is_meta(k):  # simulated ranks have equal lengths
         _check_lengths(ring.lengths, True)
     return ring

@@ -170,7 +170,7 @@ class _LocalMap:
                 raise AssertionError(
                     f"DTensor input {_short(x)} expects placements but received {spec}!"
                 )
-            asked = x.layout.with_placements(tuple(spec)).placements
+            asked = x.layout.with_placements(spec).placements
             if x.placements != asked and not self.redistribute:
                 raise ValueError(
                     f"arg {_short(x)} in local_map has a mismatched placements: arg "
@@ -186,7 +186,7 @@ class _LocalMap:
                 f"DTensor input {_short(x)} expects in grad placements but received "
                 f"{grad}!"
             )
-        return x.to_local(grad_placements=tuple(grad))
+        return x.to_local(grad_placements=grad)
 
     def _check_outputs(self, flat: list[Any]) -> None:
         if len(flat) != len(self.out):

@@ -14,7 +14,8 @@ def implicit_replication() -> Iterator[None]:
 
     Elsewhere an operator that gets both raises RuntimeError, as in torch, since nobody
     knows whether all ranks hold the same. Plain NumPy arrays always count as
-    replicated; ``DTENSOR_CHECK=2`` compares them across ranks.
+    replicated; ``DTENSOR_CHECK=2`` compares them across ranks. Backward to such a
+    Tensor raises: make it a DTensor if it requires a gradient.
 
     Examples
     --------

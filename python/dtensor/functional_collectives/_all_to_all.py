@@ -10,11 +10,11 @@ from dtensor import _C, _world
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._collectives import (
     gathering,
+    given,
     reshaped,
-    tensor_of,
     with_dim,
 )
-from dtensor.functional_collectives._group import Group, mesh_of
+from dtensor.functional_collectives._group import Group
 from dtensor.functional_collectives._moves import Move, layout_of, move, together
 from dtensor.placement_types import Shard
 
@@ -57,7 +57,7 @@ def all_to_all_single(
         If sizes do not add up, or a rank expects another number of rows than the other
         one sends: on every rank.
     """
-    x, mesh = tensor_of(self), mesh_of(group)
+    x, mesh = given("all_to_all_single", self, group)
     if mesh.get_coordinate() is None:
         return x
     sizes = (input_split_sizes, output_split_sizes)
@@ -106,11 +106,15 @@ def shard_dim_alltoall(
     IndexError
         If there is no such dim: on every rank.
     """
-    x, mesh = with_dim(self), mesh_of(group)
+    x, mesh = given("shard_dim_alltoall", self, group)
+    x = with_dim(x)
     if mesh.get_coordinate() is None:
         return x
     source, whole = gathering(x, gather_dim, mesh)
-    return move([x], [(source, whole.with_placements([Shard(shard_dim)]))])[0]
+    target = together(
+        "shard_dim_alltoall", mesh, lambda: whole.with_placements([Shard(shard_dim)])
+    )
+    return move([x], [(source, target)])[0]
 
 
 def _sending(x: _C.Tensor, mesh: DeviceMesh, to: int, rows: npt.NDArray[Any]) -> Move:

@@ -14,6 +14,7 @@ __all__ = [
     "all_reduce",
     "broadcast",
     "gathering",
+    "given",
     "permute_tensor",
     "reduce_scatter_tensor",
     "reducing",
@@ -45,10 +46,15 @@ def reshaped(x: _C.Tensor, shape: tuple[int, ...]) -> _C.Tensor:
     return result
 
 
-def with_dim(x: Any) -> _C.Tensor:
-    """Return an argument as a Tensor of one dim at least."""
-    x = tensor_of(x)
+def with_dim(x: _C.Tensor) -> _C.Tensor:
+    """Return a tensor of one dim at least."""
     return x if x.ndim else reshaped(x, (1,))
+
+
+def given(what: str, x: Any, group: Group) -> tuple[_C.Tensor, DeviceMesh]:
+    """Return the tensor and the ranks of a call; a bad tensor is raised on all."""
+    mesh = mesh_of(group)
+    return together(what, mesh, lambda: tensor_of(x)), mesh
 
 
 def _partial(reduce_op: str) -> Partial:
@@ -123,7 +129,7 @@ def all_reduce(self: Any, reduceOp: str, group: Group, tag: str = "") -> _C.Tens
     TypeError
         If `group` is no group, `self` is a DTensor, or the dtype has no such reduction.
     """
-    x, mesh = tensor_of(self), mesh_of(group)
+    x, mesh = given("all_reduce", self, group)
     if mesh.get_coordinate() is None:
         return x
     route = together("all_reduce", mesh, lambda: reducing(x, reduceOp, mesh))
@@ -158,7 +164,8 @@ def all_gather_tensor(
     IndexError
         If there is no such dim: on every rank.
     """
-    x, mesh = with_dim(self), mesh_of(group)
+    x, mesh = given("all_gather_tensor", self, group)
+    x = with_dim(x)
     if mesh.get_coordinate() is None:
         return x
     return move([x], [gathering(x, gather_dim, mesh)])[0]
@@ -196,7 +203,8 @@ def reduce_scatter_tensor(
     IndexError
         If there is no such dim: on every rank.
     """
-    x, mesh = with_dim(self), mesh_of(group)
+    x, mesh = given("reduce_scatter_tensor", self, group)
+    x = with_dim(x)
     if mesh.get_coordinate() is None:
         return x
     route = together(
@@ -233,7 +241,7 @@ def broadcast(self: Any, src: int, group: Group, tag: str = "") -> _C.Tensor:
     ValueError
         If the group has no such place: on every rank.
     """
-    x, mesh = tensor_of(self), mesh_of(group)
+    x, mesh = given("broadcast", self, group)
     if mesh.get_coordinate() is None:
         return x
 
@@ -275,7 +283,7 @@ def permute_tensor(
     RuntimeError
         If the ranks come with different calls or dtypes: on every rank.
     """
-    x, mesh = tensor_of(self), mesh_of(group)
+    x, mesh = given("permute_tensor", self, group)
     if mesh.get_coordinate() is None:
         return x
 

@@ -45,6 +45,8 @@ def mesh_of(group: Group) -> DeviceMesh:
             raise TypeError(f"a group is (mesh, mesh dim), not {group!r}")
         return group[0]._row(group[1])
     ranks = _rows_of(group)
+    if len(np.unique(np.concatenate(ranks))) != sum(map(len, ranks)):
+        raise ValueError(f"a rank is in one group, and there once, not as in {ranks}")
     mine = _world.current().rank
     own = [row for row in ranks if mine in row]
     if not own:

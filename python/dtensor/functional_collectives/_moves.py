@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dtensor import _C, _world
+from dtensor._device import is_meta
 from dtensor.autograd import Function
 from dtensor.device_mesh import DeviceMesh
 from dtensor.placement_types import Partial, Placement, Replicate
@@ -103,6 +104,8 @@ def _transposed(layout: _C.Layout) -> _C.Layout:
 
 def _own(result: _C.Tensor, x: Any) -> _C.Tensor:
     """Return a result that shares no memory with what it was made of."""
+    if is_meta(result) or is_meta(x):
+        return result
     if np.may_share_memory(result.numpy(force=True), x.numpy(force=True)):
         return _C.Tensor(result.numpy(force=True).copy())
     return result

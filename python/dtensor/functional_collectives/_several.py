@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dtensor import _C
+from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._collectives import (
     gathering,
     reducing,
@@ -18,6 +19,20 @@ __all__ = [
     "all_reduce_coalesced",
     "reduce_scatter_tensor_coalesced",
 ]
+
+
+def _given(
+    what: str, several: Sequence[Any], group: Group, count: int | None = None
+) -> tuple[list[_C.Tensor], DeviceMesh]:
+    """Return the tensors and the ranks of a call; bad ones are raised on all."""
+    mesh = mesh_of(group)
+
+    def tensors() -> list[_C.Tensor]:
+        if count is not None and count != len(several):
+            raise AssertionError(f"{count} dims for {len(several)} tensors")
+        return [tensor_of(x) for x in several]
+
+    return together(what, mesh, tensors), mesh
 
 
 def all_reduce_coalesced(
@@ -42,7 +57,7 @@ def all_reduce_coalesced(
     RuntimeError, ValueError, TypeError
         As `all_reduce`.
     """
-    tensors, mesh = [tensor_of(x) for x in self], mesh_of(group)
+    tensors, mesh = _given("all_reduce_coalesced", self, group)
     if not tensors or mesh.get_coordinate() is None:
         return tensors
     routes = together(
@@ -75,7 +90,7 @@ def all_gather_into_tensor_coalesced(
     RuntimeError, ValueError
         As `all_gather_tensor`.
     """
-    tensors, mesh = [tensor_of(x) for x in self], mesh_of(group)
+    tensors, mesh = _given("all_gather_into_tensor_coalesced", self, group)
     if not tensors or mesh.get_coordinate() is None:
         return tensors
     return move(tensors, [gathering(x, 0, mesh) for x in tensors])
@@ -111,9 +126,9 @@ def reduce_scatter_tensor_coalesced(
     RuntimeError, ValueError, IndexError
         As `reduce_scatter_tensor`.
     """
-    tensors, mesh = [tensor_of(x) for x in inputs], mesh_of(group)
-    if len(scatter_dim) != len(tensors):
-        raise AssertionError(f"{len(scatter_dim)} dims for {len(tensors)} tensors")
+    tensors, mesh = _given(
+        "reduce_scatter_tensor_coalesced", inputs, group, len(scatter_dim)
+    )
     if not tensors or mesh.get_coordinate() is None:
         return tensors
     routes = together(

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._device import is_meta
 from dtensor.ops._parts import (
     CUTS,
     inside,
@@ -183,6 +184,8 @@ def joined(name: str, arrays: Sequence[Any], dim: int, to: _C.Layout) -> _C.DTen
     wholes = [
         next(moved) if isinstance(x, _C.DTensor) else plain(name, x) for x in arrays
     ]
+    if any(is_meta(x) for x in wholes if isinstance(x, _C.DTensor)):
+        return _C.without_data(to)
     if not inside(to):
         return make(np.empty(0, to.dtype), to)
     parts = [

@@ -189,7 +189,8 @@ def values_of(name: str, x: Any) -> Array:
 
 def plain(name: str, x: Any) -> Array:
     """Return what is no DTensor as an array; a Tensor of this rank alone is refused."""
-    if isinstance(x, _C.Tensor) and x.numel() != 1:
+    is_mixed = isinstance(x, _C.Tensor) and x.numel() != 1
+    if is_mixed and not _C.is_implicit_replication():
         raise RuntimeError(
             f"{name}: got mixed Tensor and DTensor, need to convert all Tensor to "
             "DTensor before calling distributed operators!"

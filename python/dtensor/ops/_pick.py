@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._device import is_meta
 from dtensor.ops._index import refuse
 from dtensor.ops._operator import Operand, Rule, call, letters, operator
 from dtensor.ops._parts import (
@@ -110,6 +111,8 @@ def _found(x: _C.DTensor, dim: int, index: Array, counts: Array) -> _C.DTensor:
     layout = _C.Layout(x.device_mesh, x.placements, shape, x.dtype, cuts=cuts)
     if not inside(layout):
         return make((), layout)
+    if is_meta(x):
+        return _C.without_data(layout)
     at, mine = find(x.layout, dim, index)
     return make(local(x)[(ALL,) * dim + (at[mine],)], layout)
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor._device import is_meta
 from dtensor.ops._blocks import stacked, with_whole
 from dtensor.ops._composite import composite, settled
 from dtensor.ops._elementwise import conjugated
@@ -105,11 +106,15 @@ def _parts_scanned(
     totals = stacked(to, (axis,))
     everywhere = with_whole(totals, 0)
     part = total = np.empty(0, wide)
-    if inside(to):
+    if inside(to) and not is_meta(x):
         part = np.flip(local(x), axis) if backwards else local(x)
         total = np.expand_dims(function.reduce(part, axis=axis, dtype=wide), 0)
         part = function.accumulate(part, axis=axis, dtype=wide)
-    rows = local(move(name, make(total, totals), everywhere))
+    own = _C.without_data(totals) if is_meta(x) else make(total, totals)
+    moved = move(name, own, everywhere)
+    if is_meta(moved):
+        return _C.without_data(to)
+    rows = local(moved)
     if inside(to):
         mine = int(positions(totals, 0)[0])
         others = rows[mine + 1 :] if backwards else rows[:mine]

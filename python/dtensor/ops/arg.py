@@ -8,6 +8,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor._device import is_meta
 from dtensor.ops._blocks import stacked
 from dtensor.ops._composite import composite, settled
 from dtensor.ops._operator import Operand, call, implements, letters, method, operator
@@ -84,10 +85,13 @@ def _arg(function: Callable[..., Any], x: Any, axis: int | None, keepdims: bool)
         return _whole(x, function, axis, keepdims)
     x = settled(function.__name__, x)
     layout = stacked(x.layout, axes)
-    values = where = np.empty(0, x.dtype)
-    if inside(layout):
-        values, where = _of_part(x, function, axis)
-    rows = make(values, layout), make(where, layout.with_dtype(np.intp))
+    layouts = layout, layout.with_dtype(np.intp)
+    if is_meta(x):
+        rows = [_C.without_data(each) for each in layouts]
+    else:
+        none = np.empty(0)
+        parts = _of_part(x, function, axis) if inside(layout) else (none, none)
+        rows = [make(part, each) for part, each in zip(parts, layouts, strict=True)]
     result = _best(*rows, function)
     if not keepdims:
         return result

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._device import is_meta
 from dtensor.ops._blocks import with_whole
 from dtensor.ops._joined import chunked, joinable, joined
 from dtensor.ops._operator import Operand, call, implements, letters, operator
@@ -244,6 +245,8 @@ def _ends(
         ends = move_all("pad", ends, layouts)
     elif inside(to[0]):
         ends = [make(np.empty(y.local_shape(), y.dtype), y) for y in layouts]
+    if any(map(is_meta, ends)):
+        return [_C.without_data(layout) for layout in to]
     if not inside(to[0]):
         return [make(np.empty(0, layout.dtype), layout) for layout in to]
     around = [
