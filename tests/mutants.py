@@ -12,15 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from moves import grid
 from rows import Sample
 from validator import NOW, check
 from ways import Row, rows_of
 
-from dtensor import _C, DeviceMesh, Layout
+from dtensor import _C, DeviceMesh, _world
+from dtensor.testing import run_ranks
 
 Spec = tuple[str, str | None, str | None]  # text, partial, reduce
 Call = tuple[_C.Operator, Any, Any]  # with layouts in the place of DTensors
+Choice = tuple[str, str, float]  # layouts of operands and results, and seconds
 CALLS = 300  # of a rule, of which it is asked how they are computed
 ROWS = 150  # that a mutant is tried on
 LETTER = re.compile(r"[a-z]'*")
@@ -32,21 +33,12 @@ WHOLE = re.compile(r"[A-Z]'*")
 EXPLAINED = [
     (r"->(.* )?0\b", "", "", "there are no elements"),
     ("", "^partial is ", "", "a row that the rule could have"),
-    ("", "", "^logsumexp$", "any number of that size does for scaling"),
-    (
-        "",
-        "^reduce is",
-        "softmax|cross_entropy",
-        "any number of that size does for scaling",
-    ),
     ("", "^C may be cut", "quantile", "the points could be cut"),
     ("", "^reduce is 'product'", "^where=$", "a product of booleans is their minimum"),
     ("", "may not be cut$", "", "another cut costs the same"),
     (r"^\(", "swap$", "resize", "another cut costs the same"),
     ("g=2$", "^operand 0: g is z", "attention", "another cut costs the same"),
     ("g=4$", "b and g swap$", "attention", "there is one head of keys"),
-    ("", "^[CD] may be cut", "attention_backward", "the keys could be cut"),
-    ("^n c 3 4,f c 2 2", "", "conv2d", "there are no elements"),
     ("^n .g c. 3 4,.g f. c 2 2.*g=4", " c( |$)", "conv2d", "a group has one channel"),
     ("", "^operand 2: . is ", "embedding_backward", "only its shape is used"),
 ]
@@ -78,13 +70,10 @@ def operators() -> list[_C.Operator]:
 
 
 def abstract(argument: Any) -> Any:
-    """An argument of an operator's function, for a call without data or ranks."""
+    """An argument of an operator's function, for a call without data."""
     if isinstance(argument, _C.Operand):
         if argument.layout is not None:
-            layout = argument.layout
-            mesh = grid(*layout.mesh.shape)
-            more = {"cuts": layout.cuts}
-            return Layout(mesh, layout.placements, layout.shape, layout.dtype, **more)
+            return argument.layout
         if argument.dtype is None:
             return 2
         return np.ones(argument.shape, argument.dtype)
@@ -246,10 +235,10 @@ def fates(samples: Sequence[Sample], mesh: DeviceMesh, most: int) -> Iterator[Fa
             makers = some(list(by_call.values()), CALLS)
             calls = [substitute.calls[spec][words] for words in some([*by_call], CALLS)]
             substitute.put({})
-            before = [choice(call) for call in calls]
+            before = choices(calls, mesh.size())
             for mutant in mutants(spec):
                 substitute.put({spec: mutant.changed})
-                after = [choice(call) for call in calls]
+                after = choices(calls, mesh.size())
                 fate = fate_of(before, after, makers)
                 yield Fate(mutant, fate, [row.sample for row in by_call.values()])
 
@@ -259,7 +248,16 @@ def some(items: list[Any], most: int) -> list[Any]:
     return items[:: -(-len(items) // most) or 1]
 
 
-def choice(call: Call) -> tuple[str, str, float]:
+def choices(calls: Sequence[Call], size: int) -> list[Choice]:
+    """How calls are computed, by what the ranks measured: as rows will be played."""
+
+    def first() -> list[Choice]:
+        return [*map(choice, calls)] if _world.current().rank == 0 else []
+
+    return run_ranks(size, first)[0]
+
+
+def choice(call: Call) -> Choice:
     """How an operator is computed: layouts of operands and results, and seconds."""
     op, args, kwargs = call
     try:
@@ -269,7 +267,7 @@ def choice(call: Call) -> tuple[str, str, float]:
     return str(operands), str(results), seconds
 
 
-def fate_of(before: list[Any], after: list[Any], makers: list[Row]) -> str:
+def fate_of(before: list[Choice], after: list[Choice], makers: list[Row]) -> str:
     """What becomes of calls, whose rows `makers` were right.
 
     "same": all calls are computed as before. "killed": one gives something else.

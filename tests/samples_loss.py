@@ -1,4 +1,4 @@
-"""Rows of losses and their gradients, with their definitions in NumPy."""
+"""Rows of softmax, losses and their gradients, with their definitions in NumPy."""
 
 import numpy as np
 from rows import SUM, Sample, each
@@ -6,7 +6,13 @@ from rows import SUM, Sample, each
 import dtensor
 from dtensor.ops.cross_entropy import class_loss_backward
 from dtensor.ops.number_loss import beside, number_loss_backward
-from dtensor.ops.softmax import row_logsumexp
+from dtensor.ops.softmax import (
+    log_softmax_backward,
+    row_dot,
+    row_logsumexp,
+    softmax_backward,
+    softmin,
+)
 
 
 def soft(x):
@@ -18,6 +24,109 @@ def log_softmax(x, axis):
     x = x - np.max(x, axis, keepdims=True)
     return x - np.log(np.exp(x).sum(axis, keepdims=True))
 
+
+# --- softmax of rows that are cut -----------------------------------------------------
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - np.max(x, axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def softmax_grad(g, y, axis):
+    return y * (g - (g * y).sum(axis, keepdims=True))
+
+
+def log_softmax_grad(g, y, axis):
+    return g - np.exp(y) * g.sum(axis, keepdims=True)
+
+
+LONG = "d3,20 | f2,33 | d2,14,3 | d40 | d2,30:inf"
+# So far apart that only the greatest keeps e^x finite; no shape is another sample's, as
+# an operator is made once for a shape.
+FAR = "d3,22:-900000..900000"
+SOFTMAX = [
+    *each(
+        "softmax",
+        dtensor.softmax,
+        f"{LONG} | {FAR} | d42:-900000..900000",
+        [{"axis": -1}],
+        SUM,
+        softmax,
+    ),
+    *each(
+        "softmax",
+        dtensor.softmax,
+        "d2,14,3 | d2,16,3:-900000..900000",
+        [{"axis": 1}],
+        SUM,
+        softmax,
+    ),
+    *each(
+        "log_softmax",
+        dtensor.log_softmax,
+        LONG,
+        [{"axis": -1}],
+        SUM,
+        lambda x, axis: np.log(softmax(x, axis)),
+    ),
+    *each(
+        "log_softmax",
+        dtensor.log_softmax,
+        FAR,
+        [{"axis": -1}],
+        SUM,
+        log_softmax,
+    ),
+    *each(
+        "softmin",
+        softmin,
+        "d3,20",
+        [{"axis": 1}],
+        SUM,
+        lambda x, axis: softmax(-x, axis),
+    ),
+    *each(
+        "softmax",
+        dtensor.softmax,
+        "f3,20 | l3,20",
+        [{"axis": 0, "dtype": "d"}],
+        SUM,
+        lambda x, axis, dtype: softmax(x.astype(dtype), axis),
+    ),
+    *each(
+        "softmax backward",
+        softmax_backward,
+        "d3,20 d3,20:unit | d5,7 d5,7",
+        [(1,), (0,)],
+        SUM,
+        softmax_grad,
+    ),
+    *each(
+        "log_softmax backward",
+        log_softmax_backward,
+        "d3,20 d3,20:unit | f5,7 f5,7:unit",
+        [(1,), (0,)],
+        SUM,
+        log_softmax_grad,
+    ),
+    *each(
+        "row_dot",
+        row_dot,
+        "d5,7 d5,7 | d3,20 d3,20 | d2,5,3 d2,5,3",
+        [(1,)],
+        SUM,
+        lambda g, y, axis: (g * y).sum(axis),
+    ),
+    *each(
+        "row_logsumexp",
+        row_logsumexp,
+        f"{LONG} | d24,3 | d22,3:-900000..900000",
+        [(0,)],
+        SUM,
+        lambda x, axis: np.logaddexp.reduce(x.astype("d"), axis).astype(x.dtype),
+    ),
+]
 
 # --- losses of numbers ----------------------------------------------------------------
 
@@ -169,6 +278,7 @@ CLASSES = [
         "d3,5,4 l3,4:0..5",
         "d2,18,3 l2,3:0..18 l18:1..5",
         "d30 l:0..30",
+        "d6,22:-900000..900000 l6:0..22",
     )
     for options in OPTIONS
 ]
@@ -215,4 +325,4 @@ CLASSES += [
     for words in ("d d2,9 l2:0..9 l9:1..5", "d d3,20 l3:0..20 l20:1..5")
 ]
 
-ROWS = [*NUMBERS, *CLASSES]
+ROWS = [*SOFTMAX, *NUMBERS, *CLASSES]

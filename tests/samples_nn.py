@@ -12,13 +12,6 @@ import dtensor
 from dtensor.ops.activation import relu, sigmoid as sigmoid_operator
 from dtensor.ops.activation_gradient import activation_backward
 from dtensor.ops.norm_gradient import norm_backward
-from dtensor.ops.softmax import (
-    log_softmax_backward,
-    row_dot,
-    row_logsumexp,
-    softmax_backward,
-    softmin,
-)
 
 # --- activations ----------------------------------------------------------------------
 
@@ -172,85 +165,6 @@ GRADIENTS = [
     ]
 ]
 
-# --- softmax of rows that are cut -----------------------------------------------------
-
-
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis, keepdims=True))
-    return e / e.sum(axis, keepdims=True)
-
-
-def softmax_grad(g, y, axis):
-    return y * (g - (g * y).sum(axis, keepdims=True))
-
-
-def log_softmax_grad(g, y, axis):
-    return g - np.exp(y) * g.sum(axis, keepdims=True)
-
-
-LONG = "d3,20 | f2,33 | d2,14,3 | d40 | d2,30:inf"
-ALONG = [{"axis": -1}, {"axis": 1}]
-ROWS_OF = [
-    *each("softmax", dtensor.softmax, LONG, [{"axis": -1}], SUM, softmax),
-    *each("softmax", dtensor.softmax, "d2,14,3", [{"axis": 1}], SUM, softmax),
-    *each(
-        "log_softmax",
-        dtensor.log_softmax,
-        LONG,
-        [{"axis": -1}],
-        SUM,
-        lambda x, axis: np.log(softmax(x, axis)),
-    ),
-    *each(
-        "softmin",
-        softmin,
-        "d3,20",
-        [{"axis": 1}],
-        SUM,
-        lambda x, axis: softmax(-x, axis),
-    ),
-    *each(
-        "softmax",
-        dtensor.softmax,
-        "f3,20 | l3,20",
-        [{"axis": 0, "dtype": "d"}],
-        SUM,
-        lambda x, axis, dtype: softmax(x.astype(dtype), axis),
-    ),
-    *each(
-        "softmax backward",
-        softmax_backward,
-        "d3,20 d3,20:unit | d5,7 d5,7",
-        [(1,), (0,)],
-        SUM,
-        softmax_grad,
-    ),
-    *each(
-        "log_softmax backward",
-        log_softmax_backward,
-        "d3,20 d3,20:unit | f5,7 f5,7:unit",
-        [(1,), (0,)],
-        SUM,
-        log_softmax_grad,
-    ),
-    *each(
-        "row_dot",
-        row_dot,
-        "d5,7 d5,7 | d3,20 d3,20 | d2,5,3 d2,5,3",
-        [(1,)],
-        SUM,
-        lambda g, y, axis: (g * y).sum(axis),
-    ),
-    *each(
-        "row_logsumexp",
-        row_logsumexp,
-        LONG,
-        [(0,)],
-        SUM,
-        lambda x, axis: np.log(np.exp(x.astype("d")).sum(axis)).astype(x.dtype),
-    ),
-]
-
 # --- norms ----------------------------------------------------------------------------
 
 
@@ -388,7 +302,6 @@ NORM_GRADIENTS = [
 ROWS = [
     *ONE_BY_ONE,
     *GRADIENTS,
-    *ROWS_OF,
     *NORMS,
     *NORM_GRADIENTS,
     *samples_loss.ROWS,

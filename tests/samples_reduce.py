@@ -169,7 +169,8 @@ SOFT = [
     *each(
         "logsumexp",
         own("logsumexp"),
-        "d5,7 | f7,5 | d2,3,4 | d4,5:inf",
+        "d5,7 | f7,5 | d2,3,4 | d4,5:inf"
+        " | d6,8:-900000..900000 | d2,4,6:-900000..900000",
         [{"axis": 0}, {"axis": 1, "keepdims": True}, {"axis": -1}, {"axis": (0, 1)}],
         SUM,
         numpy_logsumexp,

@@ -230,13 +230,21 @@ def test_queries_that_are_cut_send_nothing_unless_they_are_causal(ranks):
     ranks(body)
 
 
-def test_keys_that_are_cut_are_gathered(ranks):
-    q, k, v = arrays((2, 4, 3), (2, 5, 3), (2, 5, 3))
+def test_keys_that_are_cut_are_gathered_and_their_gradients_send_nothing(ranks):
+    q, k, v = arrays((1, 3), (9, 3), (9, 3))
+    plain = [tensor(x, requires_grad=True) for x in (k, v)]
+    attention(tensor(q), *plain).sum().backward()
 
     def body():
-        x, y = (distribute_tensor(z, line(), [S1]) for z in (q, k))
-        out = attention(x, y, v)
+        cut = [distribute_tensor(z, line(), [S0]).requires_grad_(True) for z in (k, v)]
+        out = attention(q, *cut)
         np.testing.assert_allclose(whole(out), attended(q, k, v), 1e-12, 1e-12)
+        with CommDebugMode() as comm:
+            out.sum().backward()
+        assert comm.get_total_counts() == 0
+        for x, expected in zip(cut, plain, strict=True):
+            assert x.grad.layout == x.layout
+            np.testing.assert_allclose(whole(x.grad), expected.grad, 1e-12, 1e-12)
 
     ranks(body)
 

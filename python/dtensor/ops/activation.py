@@ -52,7 +52,7 @@ def _forward(name: str, x: Operand, *numbers: Any, grows: bool = False) -> Answe
     if inexact(x.dtype).kind == "c" and not formula.complex:
         raise TypeError(f"{name} is not defined for complex numbers")
     kernel, dtype = kernel_for(name, [x.dtype], formula.value)
-    rows = "increasing;floating" if grows else None
+    rows = "increasing" if grows else None
     return broadcast([x], rows), call(kernel, x, *map(float, numbers)), dtype
 
 

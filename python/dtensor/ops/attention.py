@@ -2,7 +2,7 @@
 
 The kernels (csrc/kernels/attention.h) never hold all scores; the gradient makes them
 again. Any leading dim (batch, heads) may be cut, and then the same of all operands;
-or the queries, unless they are causal.
+or the queries, and in the gradient the keys, unless they are causal.
 """
 
 import math
@@ -88,7 +88,8 @@ def _check_heads(q: Operand, k: Operand, v: Operand) -> None:
 class _Terms:
     """Words of the operands' dims: leading ones, then queries, keys and columns.
 
-    Queries do without each other; but a causal one must know where it stands.
+    Queries do without each other, and with the logarithms of their sums, in the
+    gradient, keys do, too; but causal ones must know where they stand.
     """
 
     def __init__(
@@ -99,9 +100,11 @@ class _Terms:
         mask: Operand | None,
         gqa: bool,
         causal: bool,
+        gradient: bool = False,
     ) -> None:
         lead = q.ndim - 2
-        whole = range(lead if causal else lead + 1, lead + 4)
+        free = 0 if causal else 2 if gradient else 1
+        whole = range(lead + free, lead + 4)
         names = letters(lead + 5, whole=whole)
         self.shape, self.names = q.shape[:lead], names[:lead]
         queries, keys, width, depth, rest = names[lead:]
@@ -242,7 +245,7 @@ def _attention_backward(
     mask_too: bool,
 ) -> Answer:
     """Return the gradients of query, key and value, and of the mask if it has one."""
-    words = _Terms(query, key, value, attn_mask, enable_gqa, is_causal)
+    words = _Terms(query, key, value, attn_mask, enable_gqa, is_causal, gradient=True)
     inputs = [words.q, words.k, words.v, *words.mask]
     operands = [words.out, words.sum, *inputs, words.out, words.sum]
     results = inputs if mask_too else inputs[:3]
@@ -337,7 +340,8 @@ def scaled_dot_product_attention(
     """Return ``softmax(scale * query @ key.mT + mask) @ value``.
 
     Each leading dim may be cut on some mesh dim, of all operands alike: nothing is sent
-    then. So may the queries, unless `is_causal`. Other dims are whole meanwhile.
+    then. So may the queries, unless `is_causal`, and in the gradient the keys. Other
+    dims are whole meanwhile.
 
     Parameters
     ----------
