@@ -23,8 +23,9 @@ __all__ = ["n_ranks"]
 
 pytest = require("pytest")
 
-SECONDS = 60.0  # that a test may take, with the start of its ranks
-GRACE = 10.0  # what mpiexec gets for ending its ranks
+SECONDS = 60.0  # that a test may take
+PATIENCE = 0.5  # part of it that a rank waits for another
+GRACE = 10.0  # what mpiexec gets for starting its ranks, and again for ending them
 REPORTS = "DTENSOR_TEST_REPORTS"  # the file that rank 0 writes to, in a job of ours
 LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", REPORTS)
 
@@ -169,7 +170,7 @@ def _run_job(item: Any, n: int, timeout: float, path: Path) -> tuple[int | None,
         start_new_session=True,
     )
     try:
-        output, _ = process.communicate(timeout=timeout + GRACE)
+        output, _ = process.communicate(timeout=timeout + 2 * GRACE)
     except BaseException as error:
         output = _end(process)
         if not isinstance(error, subprocess.TimeoutExpired):
@@ -205,7 +206,7 @@ def _pytest(item: Any, timeout: float) -> list[str]:
     config = item.config
     _, _, name = item.nodeid.partition("::")
     command = [sys.executable, "-m", "mpi4py", "-m", "pytest", "--no-header"]
-    command += ["-o", f"faulthandler_timeout={0.5 * timeout}"]
+    command += ["-o", f"faulthandler_timeout={PATIENCE * timeout:g}"]
     command += ["--rootdir", str(config.rootpath)]
     command += ["-c", str(config.inipath)] if config.inipath else []
     for plugin in config.option.plugins:
@@ -219,7 +220,9 @@ def _pytest(item: Any, timeout: float) -> list[str]:
 def _environment(timeout: float, path: Path) -> dict[str, str]:
     environment = ENVIRONMENT | (ROOT_TOO if os.getuid() == 0 else {})
     environment |= os.environ
-    environment["MPIEXEC_TIMEOUT"] = str(max(1, round(timeout)))
+    environment["MPIEXEC_TIMEOUT"] = str(max(1, round(timeout + GRACE)))
+    # Whoever waits in vain is to say so before mpiexec ends it.
+    environment["DTENSOR_TIMEOUT"] = f"{PATIENCE * timeout:g}"
     environment[REPORTS] = str(path)
     return environment
 
@@ -236,16 +239,21 @@ def _make_report(item: Any, call: Any) -> Iterator[None]:
     if _agree is None:
         _agree = MPI.COMM_WORLD.Dup()
     report = outcome.get_result()
-    mine = (item.nodeid, report.outcome, str(report.longrepr) if report.failed else "")
+    mine = (
+        item.nodeid,
+        report.outcome,
+        str(report.longrepr) if report.failed else "",
+        report.sections if report.failed else [],
+    )
     told = _agree.allgather(mine)
-    failed = [rank for rank, (_, result, _) in enumerate(told) if result == "failed"]
+    failed = [rank for rank, each in enumerate(told) if each[1] == "failed"]
     if failed and not report.failed:
         report.outcome = "failed"
-        text = told[failed[0]][2]
+        text, report.sections = told[failed[0]][2:]
         report.longrepr = f"failed on ranks {failed}; on rank {failed[0]}:\n{text}"
     elif failed:
         report.sections.append(("ranks", f"failed on ranks {failed}"))
-    elif len({(name, result) for name, result, _ in told}) > 1:
+    elif len({each[:2] for each in told}) > 1:
         report.outcome = "failed"
         report.longrepr = f"ranks disagree: {[each[:2] for each in told]}"
 
