@@ -10,6 +10,7 @@ from cases import DTYPES
 from meshes import line, square
 
 from dtensor import (
+    DeviceMesh,
     DTensor,
     Layout,
     Partial,
@@ -177,6 +178,23 @@ def test_from_local_adds_sizes_up_and_keeps_them_as_cut_points(ranks):
         assert oracle.same_bits(np.asarray(y.to_local()), chunk)
         assert oracle.same_bits(np.asarray(x.rebalance().to_local()), chunk)
         assert x.redistribute(placements=[Shard(0)])._spec is x._spec
+
+    ranks(body)
+
+
+def test_parts_go_by_the_place_in_the_mesh_not_by_the_rank(ranks):
+    def body():
+        order = line().ranks[::-1]
+        mesh = DeviceMesh("cpu", order)
+        place = mesh.get_coordinate()[0]
+        whole = np.arange(2 * mesh.size() + 1.0)
+        part = whole[-3:] if place == mesh.size() - 1 else whole[2 * place :][:2]
+        x = DTensor.from_local(part, mesh, [Shard(0)])
+        assert np.array_equal(x.full_tensor(), whole)
+        first = distribute_tensor(whole if place == 0 else None, mesh, [Shard(0)])
+        assert np.array_equal(first.full_tensor(), whole)
+        said = _world.current().share(bytes([place]), mesh)
+        assert b"".join(said) == bytes(range(mesh.size()))
 
     ranks(body)
 

@@ -267,19 +267,24 @@ ext_meta_of(ext_meta *out, PyObject *object, bool requires_grad, const char *wha
 }
 
 ext_meta *
-ext_meta_share(dt_group *group, const ext_meta *mine, const char *what)
+ext_meta_share(dt_group *group, const dt_mesh *mesh, const ext_meta *mine,
+               const char *what)
 {
     /* One rank alone without memory would leave the others waiting: the few bytes are
      * not taken from the library's own blocks, whose shortage is agreed on before. */
-    ext_meta *all = PyMem_RawMalloc(sizeof *all * (size_t)group->size);
+    size_t size = (size_t)group->size;
+    ext_meta *all = PyMem_RawMalloc(2 * size * sizeof *all);
     if (all == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
+    ext_meta *by_rank = all + size;
     dt_error err;
     PyThreadState *state = ext_world_enter(group->world);
-    dt_status status = dt_share(all, group, mine, sizeof *mine, what, &err);
+    dt_status status = dt_share(by_rank, group, mine, sizeof *mine, what, &err);
     ext_world_leave(group->world, state);
+    for (size_t k = 0; status == DT_OK && k < size; k++)
+        all[k] = by_rank[ext_group_place(group, mesh, (int64_t)k)];
     if (status == DT_OK)
         return all;
     PyMem_RawFree(all);

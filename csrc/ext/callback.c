@@ -221,7 +221,7 @@ agree_on_dtype(request *r, bool failed)
         return -1;
     if (equal && r->dtype_known)
         return 0;
-    ext_meta *metas = ext_meta_share(r->group, &mine, r->call.what);
+    ext_meta *metas = ext_meta_share(r->group, r->mesh->mesh, &mine, r->call.what);
     if (metas == NULL)
         return -1;
     dt_error err;

@@ -206,7 +206,7 @@ agree_on_meta(delivery *d, bool failed)
         return -1;
     if (equal && d->meta.given)
         return 0;
-    ext_meta *metas = ext_meta_share(d->group, &d->meta, d->call.what);
+    ext_meta *metas = ext_meta_share(d->group, d->mesh->mesh, &d->meta, d->call.what);
     if (metas == NULL)
         return -1;
     dt_error err;

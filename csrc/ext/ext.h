@@ -130,6 +130,9 @@ int ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
                    const char *what);
 /* The group of a mesh, or of the union of two meshes (b may be NULL or a). */
 dt_group *ext_group(const dt_mesh *a, const dt_mesh *b, const char *what);
+/* Where in the group of a mesh (NULL: of all ranks), in which ranks ascend, the rank is
+ * that is at a place of the mesh. */
+size_t ext_group_place(const dt_group *group, const dt_mesh *mesh, int64_t place);
 
 /* In a thread that is a rank of its own: that rank + 1; else 0. */
 extern _Thread_local int ext_thread_rank;

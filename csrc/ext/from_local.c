@@ -131,7 +131,7 @@ fits(const offer *o, const dt_layout *layout)
 static const dt_layout *
 uneven_layout(const offer *o)
 {
-    ext_meta *metas = ext_meta_share(o->group, &o->meta, o->call.what);
+    ext_meta *metas = ext_meta_share(o->group, o->mesh->mesh, &o->meta, o->call.what);
     if (metas == NULL)
         return NULL;
     dt_layout *layout;

@@ -231,8 +231,8 @@ ext_world_begin(WorldObject *self, dt_world *world)
     self->world = world;
     self->transport = NULL;
     /* Worlds of threads have one number, and so their layouts, plans and operators are
-     * known from one to the next: what is decided by costs must stay so, and is the same
-     * on every machine. */
+     * known from one to the next: what is decided by costs must stay so, and is the
+     * same on every machine. */
     if (self->threads)
         world->cost = DT_COST_DEFAULT;
     world->poll = poll;

@@ -123,9 +123,11 @@ ext_world_share(PyObject *object, PyObject *args, PyObject *kwargs)
         list = PyList_New(0);
     else if (group != NULL && share_data(&room, group, &data) == 0)
         list = PyList_New(group->size);
+    const dt_mesh *of = mesh == Py_None ? NULL : ((MeshObject *)mesh)->mesh;
     for (Py_ssize_t k = 0; list != NULL && k < PyList_GET_SIZE(list); k++) {
-        PyObject *item = PyBytes_FromStringAndSize(room.all + (size_t)k * room.most,
-                                                   (Py_ssize_t)room.lengths[k]);
+        size_t place = ext_group_place(group, of, k);
+        PyObject *item = PyBytes_FromStringAndSize(room.all + place * room.most,
+                                                   (Py_ssize_t)room.lengths[place]);
         if (item == NULL)
             Py_CLEAR(list);
         else
@@ -138,7 +140,7 @@ ext_world_share(PyObject *object, PyObject *args, PyObject *kwargs)
 
 const char ext_world_share_doc[] =
     "share($self, data, mesh=None)\n--\n\n"
-    "Give some bytes to all ranks and return everybody's, in the order of ranks.\n\n"
+    "Give some bytes to all ranks and return everybody's, in the order of the mesh.\n\n"
     "Collective over the ranks of the mesh (None: of the world); others get an empty\n"
     "list. Lengths may differ. For small things.\n\n"
     "Raises\n------\n"
