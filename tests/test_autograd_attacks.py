@@ -142,6 +142,19 @@ def test_a_gradient_is_retained_as_the_hooks_leave_it():
     assert np.array_equal(y.grad, [10, 10])
 
 
+def test_a_gradient_is_retained_of_the_value_that_was_written_last():
+    x = leaf()
+    y = x * 2
+    assert not y.retains_grad
+    y.retain_grad()
+    y *= 4
+    y[0] = 7
+    y.retain_grad()
+    assert y.retains_grad and not x.retains_grad
+    (3 * y).sum().backward()
+    assert np.array_equal(y.grad, [3, 3]) and np.array_equal(x.grad, [0, 24])
+
+
 def test_hooks_after_accumulation_give_nothing():
     x = leaf()
     x.register_post_accumulate_grad_hook(lambda t: 0)

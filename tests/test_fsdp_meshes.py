@@ -13,6 +13,7 @@ from dtensor import (
     distribute_tensor,
     init_device_mesh,
     nn,
+    tensor,
 )
 from dtensor.debug import CommDebugMode
 from dtensor.fsdp import (
@@ -21,6 +22,7 @@ from dtensor.fsdp import (
     ShardingStrategy,
     fully_shard,
 )
+from dtensor.parallel import ColwiseParallel, parallelize_module
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (1, 2), (4, 1), (2, 3)])
@@ -50,20 +52,23 @@ def test_hybrid_meshes_shard_within_and_replicate_between(shape):
     dtensor.testing.run_ranks(int(np.prod(shape)), body)
 
 
-def test_an_int_keeps_parameters_spread_over_fewer_ranks():
+@pytest.mark.parametrize("rows", [1, 2])
+def test_an_int_keeps_parameters_spread_over_fewer_ranks(rows):
     expected = reference()
 
     def body():
-        model = sharded(line(), reshard_after_forward=2)
-        check(model, train(model, line()), expected)
-        loss_of(model, part(line(), X), part(line(), Y))
+        mesh = init_device_mesh("cpu", (rows, 4), mesh_dim_names=("row", "column"))
+        mesh = mesh["column"]
+        model = sharded(mesh, reshard_after_forward=2)
+        check(model, train(model, mesh), expected)
+        loss_of(model, part(mesh, X), part(mesh, Y))
         held = model.first._fsdp_state.group.parameters[0].held
         assert held.device_mesh.shape == (2, 2)
         assert held.placements == (Replicate(), Shard(0))
         with pytest.raises(ValueError, match="must be a factor"):
-            fully_shard(Net(), mesh=line(), reshard_after_forward=3)
+            fully_shard(Net(), mesh=mesh, reshard_after_forward=3)
 
-    dtensor.testing.run_ranks(4, body)
+    dtensor.testing.run_ranks(4 * rows, body)
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 1)])
@@ -134,6 +139,65 @@ def test_whether_a_parameter_is_trained_can_change(ranks):
     ranks(body)
 
 
+def test_hooks_of_a_parameter_are_called_when_its_gradient_is_reduced(ranks):
+    def body():
+        model, seen = sharded(line()), []
+        for p in model.parameters():
+            p.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.layout))
+        loss_of(model, part(line(), X), part(line(), Y)).backward()
+        assert {*seen} == {p.layout for p in model.parameters()} and len(seen) == 5
+
+    ranks(body)
+
+
+def test_gradients_that_come_by_no_output_are_reduced_or_refused(ranks):
+    class Hidden(Net):
+        def forward(self, x):
+            return {super().forward(x)}  # no container whose tensors are found
+
+    def run(model, x):
+        for y in model(x):
+            y.sum().backward()
+        return model.first.weight.grad
+
+    expected = run(Hidden(), tensor(X))
+
+    def body():
+        x = part(line(), X)
+        with pytest.raises(RuntimeError, match="fully_shard is given back"):
+            run(fully_shard(Hidden(), mesh=line(), reshard_after_forward=True), x)
+        grad = run(fully_shard(Hidden(), mesh=line()), x).full_tensor()
+        np.testing.assert_allclose(line().size() * grad, expected, rtol=1e-12)
+
+    ranks(body)
+
+
+def test_gradients_of_gradients_need_parameters_that_stay(ranks):
+    def penalty(model, x):
+        x.requires_grad_()
+        (grad,) = dtensor.autograd.grad(model(x).sum(), x, create_graph=True)
+        (grad**2).sum().backward()
+
+    plain = Net()
+    penalty(plain, tensor(X))
+
+    def body():
+        model, x = sharded(line()), part(line(), X)
+        with pytest.raises(RuntimeError, match="set_reshard_after_backward"):
+            penalty(model, x)
+        model.reset_iter_state()
+        model.set_reshard_after_backward(False)
+        penalty(model, x)
+        for module in (model, model.first, model.second):
+            module.reshard()
+        for p, q in zip(model.parameters(), plain.parameters(), strict=True):
+            if q.grad is not None:
+                grad = line().size() * p.grad.full_tensor()
+                np.testing.assert_allclose(grad, q.grad, rtol=1e-9, atol=1e-12)
+
+    ranks(body)
+
+
 def test_bad_input_is_refused_before_anything_changes(ranks):
     def body():
         mesh = line()
@@ -153,3 +217,21 @@ def test_bad_input_is_refused_before_anything_changes(ranks):
 
 def replicated(x, mesh):
     return x if isinstance(x, DTensor) else DTensor.from_local(x, mesh, [Replicate()])
+
+
+def test_what_is_wrong_on_one_rank_is_an_error_on_all(ranks):
+    def body():
+        mesh = line()
+        last = mesh.get_rank() == mesh.size() - 1
+        with pytest.raises(ValueError, match="must return a Shard"):
+            fully_shard(
+                Net(),
+                mesh=mesh,
+                shard_placement_fn=lambda p: Replicate() if last else None,
+            )
+        with pytest.raises(NotImplementedError, match="only support nn.Linear"):
+            model = nn.LayerNorm(4) if last else nn.Linear(4, 4)
+            parallelize_module(model, mesh, ColwiseParallel())
+        assert sharded(mesh)(part(mesh, X)).shape[1] == 3
+
+    ranks(body)

@@ -159,6 +159,20 @@ def test_a_norm_that_is_not_finite_raises_on_all_ranks_or_spoils_all(ranks):
     ranks(body)
 
 
+def test_ranks_with_other_gradients_get_an_error(ranks):
+    def body():
+        mesh = line()
+        x, y = (distribute_tensor(np.ones(5), mesh, [Shard(0)]) for _ in range(2))
+        mine = [x] if mesh.get_rank() else [x, y]
+        for bring, kind in ((mine, 2.0), ([x, y], 1.0 + len(mine))):
+            if mesh.size() > 1:
+                with pytest.raises(RuntimeError, match="ranks are in different calls"):
+                    get_total_norm(bring, kind)
+        assert float(get_total_norm([x, y]).full_tensor()) == np.sqrt(10)
+
+    ranks(body)
+
+
 def test_small_gradients_stay_as_they_are_and_values_are_clipped(ranks):
     def body():
         p = with_grad(spread(A, line(), S1))

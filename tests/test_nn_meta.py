@@ -42,6 +42,7 @@ def test_what_is_made_of_a_tensor_without_data_has_none():
         (np.split(x, 2)[1], (LARGE // 2, LARGE)),
         (dtensor.softmax(x, -1), (LARGE, LARGE)),
         (copy.deepcopy(x), (LARGE, LARGE)),
+        (dtensor.as_tensor(x, dtype=np.float64), (LARGE, LARGE)),
     ):
         assert y.device == "meta" and y.shape == shape
     assert (x @ w).dtype == np.float64
@@ -84,6 +85,7 @@ def test_dtensors_without_data_move_for_nothing(ranks):
             assert y.device == "meta"
             assert y.redistribute(placements=[R]).to_local().shape == y.shape
             assert x.full_tensor().device == "meta"
+            assert x.redistribute(forward_dtype=np.float64).device == "meta"
             part = DTensor.from_local(without(2, 3), mesh, [S0], run_check=True)
             assert part.shape == (2 * n, 3) and part.device == "meta"
             part += part

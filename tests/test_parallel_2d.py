@@ -6,7 +6,7 @@ from meshes import square
 from parallel_models import MLP, filled, numbers, part_of, whole
 
 import dtensor
-from dtensor import fsdp, optim
+from dtensor import fsdp, nn, optim
 from dtensor.parallel import (
     ColwiseParallel,
     PairwiseParallel,
@@ -46,6 +46,38 @@ def test_a_model_on_two_dimensions_trains_as_on_one_rank(ranks, hidden, wrapper)
             fsdp.fully_shard(mlp, mesh=mesh["row"])
         trained(mlp, part_of(x, mesh["row"], 0))
         got = mlp.state_dict()
+        for name, parameter in plain.named_parameters():
+            np.testing.assert_allclose(
+                whole(got[name]), whole(parameter), atol=1e-12, err_msg=name
+            )
+
+    ranks(body)
+
+
+class Attending(nn.Module):
+    """Attention with as many heads as no mesh of tests divides, and a norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(10, 5, batch_first=True, dtype=float)
+        self.norm = nn.LayerNorm(10, dtype=float)
+
+    def forward(self, x):
+        return self.norm(x + self.attention(x, x, x, need_weights=False)[0])
+
+
+@pytest.mark.parametrize("tp_dim", [0, 1])
+def test_heads_are_cut_a_second_time_whichever_dimension_is_first(ranks, tp_dim):
+    def body():
+        mesh = square()
+        data = mesh[mesh.mesh_dim_names[1 - tp_dim]]
+        x = numbers(4 * data.size(), 3, 10)
+        model, plain = filled(Attending()), trained(filled(Attending()), x)
+        parallelize_module(model, mesh, PairwiseParallel(), tp_mesh_dim=tp_dim)
+        fsdp.fully_shard(model, mesh=data)
+        trained(model, part_of(x, data, 0))
+        parallelize_module(plain, mesh, PairwiseParallel(), tp_mesh_dim=tp_dim)
+        got = model.state_dict()
         for name, parameter in plain.named_parameters():
             np.testing.assert_allclose(
                 whole(got[name]), whole(parameter), atol=1e-12, err_msg=name

@@ -19,6 +19,8 @@ typedef struct {
 static PyObject *
 cast_part(PyArrayObject *array, dt_dtype dtype)
 {
+    if (!ext_has_data(array))
+        return ext_cast_without_data(array, dtype);
     int64_t shape[DT_MAX_NDIM];
     for (int d = 0; d < PyArray_NDIM(array); d++)
         shape[d] = PyArray_DIM(array, d);

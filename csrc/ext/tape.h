@@ -41,7 +41,7 @@ typedef struct {
     Py_ssize_t count;  /* of args */
     PyObject *kwnames; /* or NULL */
     PyObject **outs;   /* Saved or Operand */
-    PyObject *hooks;   /* list of (output, function), or NULL */
+    PyObject *hooks;   /* list of (output, kind, function), or NULL */
     PyObject *dict;
     PyObject *weakrefs;
 } NodeObject;
@@ -59,6 +59,12 @@ int tape_check_fresh(TensorObject *tensor);
 /* What is known of a tensor without its data: an Operand. */
 PyObject *tape_meta(TensorObject *tensor, int index);
 bool tape_is_node(PyObject *object);
+/* What retain_grad() has put among the hooks of a tensor's node, or None. New
+ * reference. */
+PyObject *tape_retaining(TensorObject *tensor);
+/* Has a tensor come from another node (or NULL) from now on; retain_grad() is for the
+ * newest. */
+int tape_set_node(TensorObject *tensor, NodeObject *node, int output);
 /* Makes a tensor output number `output` of a node. */
 int tape_attach(TensorObject *tensor, NodeObject *node, int output);
 
@@ -89,6 +95,7 @@ typedef struct {
     PyObject *unpack; /* the hook, or NULL */
     tape_edge edge;   /* of the tensor */
     bool output;      /* an output of the node that keeps it */
+    bool data;        /* it had some when it was kept */
     tape_version *version;
     uint64_t at;
 } SavedObject;

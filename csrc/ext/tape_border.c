@@ -137,6 +137,22 @@ back_to_local(PyObject *state, PyObject *grad)
     return moved;
 }
 
+/* The same of a replicated leaf, where nobody has said what its gradient is: ranks that
+ * use their replicas with different data have different ones, and each would keep its
+ * own. */
+static PyObject *
+back_to_replicas(PyObject *state, PyObject *grad)
+{
+    if (PyErr_WarnFormat(PyExc_UserWarning, 3,
+                         "to_local of a replicated leaf, %R: its gradient is taken to "
+                         "be the same on all ranks. If they use it with different "
+                         "data, say grad_placements=[Partial()] (in local_map: "
+                         "in_grad_placements), else [Replicate()]",
+                         PyTuple_GET_ITEM(state, 0)) < 0)
+        return NULL;
+    return back_to_local(state, grad);
+}
+
 /* --- recording --- */
 
 /* A move to where it was already leaves the gradient as it comes. */
@@ -149,7 +165,8 @@ back_unmoved(PyObject *Py_UNUSED(state), PyObject *grad)
 static PyMethodDef back_unmoved_def = {"redistribute", back_unmoved, METH_O, NULL},
                    back_from_move_def = {"redistribute", back_from_move, METH_O, NULL},
                    back_from_local_def = {"from_local", back_from_local, METH_O, NULL},
-                   back_to_local_def = {"to_local", back_to_local, METH_O, NULL};
+                   back_to_local_def = {"to_local", back_to_local, METH_O, NULL},
+                   back_to_replicas_def = {"to_local", back_to_replicas, METH_O, NULL};
 
 /* Records `result` as made of `source`; steals the result and `state`. */
 static PyObject *
@@ -218,6 +235,17 @@ tape_from_local(PyObject *result, PyObject *source, PyObject *grad_placements)
                   pair(wanted_layout(layout, grad_placements), held(layout)));
 }
 
+/* Whether several ranks have the same part of a layout. */
+static bool
+has_replicas(const dt_layout *layout)
+{
+    for (int m = 0; m < layout->mesh->ndim; m++)
+        if (layout->mesh->shape[m] > 1 &&
+            dt_layout_placement(layout, m).kind == DT_REPLICATE)
+            return true;
+    return false;
+}
+
 PyObject *
 tape_to_local(PyObject *result, DTensorObject *source, PyObject *grad_placements)
 {
@@ -225,7 +253,11 @@ tape_to_local(PyObject *result, DTensorObject *source, PyObject *grad_placements
         return result;
     PyObject *state = pair(wanted_layout(source->layout, grad_placements),
                            wanted_layout(source->layout, grad_placements));
-    result = record(result, (PyObject *)source, &back_to_local_def, state);
+    bool told = grad_placements != NULL && grad_placements != Py_None;
+    bool leaf = source->tensor.node == NULL;
+    bool open = !told && leaf && has_replicas(source->layout->layout);
+    result = record(result, (PyObject *)source,
+                    open ? &back_to_replicas_def : &back_to_local_def, state);
     return tape_follow(result, &source->tensor);
 }
 

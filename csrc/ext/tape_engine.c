@@ -365,6 +365,15 @@ run_backward(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyObject *
+backward_depth(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    long depth = 0;
+    for (const journey *j = current; j != NULL; j = j->outer)
+        depth++;
+    return PyLong_FromLong(depth);
+}
+
+static PyObject *
 queue_callback(PyObject *Py_UNUSED(module), PyObject *function)
 {
     if (current == NULL)
@@ -379,6 +388,9 @@ queue_callback(PyObject *Py_UNUSED(module), PyObject *function)
 }
 
 PyMethodDef ext_engine_methods[] = {
+    {"backward_depth", backward_depth, METH_NOARGS,
+     "backward_depth()\n--\n\n"
+     "Return how many backwards of this thread are under way, one within another."},
     {"queue_callback", queue_callback, METH_O,
      "queue_callback(function, /)\n--\n\n"
      "Call a function without arguments at the end of the backward that is running."},

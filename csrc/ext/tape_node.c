@@ -62,6 +62,54 @@ tape_edge_to(TensorObject *tensor)
     return (tape_edge){.target = Py_NewRef(tensor->node), .output = tensor->output};
 }
 
+PyObject *
+tape_retaining(TensorObject *tensor)
+{
+    NodeObject *node = (NodeObject *)tensor->node;
+    bool any = node != NULL && node->hooks != NULL;
+    for (Py_ssize_t k = 0; any && k < PyList_GET_SIZE(node->hooks); k++) {
+        PyObject *entry = PyList_GET_ITEM(node->hooks, k), *function;
+        int output;
+        const char *kind;
+        if (!PyArg_ParseTuple(entry, "isO", &output, &kind, &function))
+            return NULL;
+        if (output == tensor->output && strcmp(kind, "retain") == 0)
+            return Py_NewRef(entry);
+    }
+    return Py_NewRef(Py_None);
+}
+
+/* Gives the new node what asks the old one to keep the gradient of a tensor. */
+static int
+move_entry(PyObject *entry, NodeObject *from, NodeObject *to, int output)
+{
+    PyObject *moved = Py_BuildValue("(iOO)", output, PyTuple_GET_ITEM(entry, 1),
+                                    PyTuple_GET_ITEM(entry, 2));
+    if (moved != NULL && to->hooks == NULL)
+        to->hooks = PyList_New(0);
+    bool done =
+        moved != NULL && to->hooks != NULL && PyList_Append(to->hooks, moved) == 0 &&
+        PySequence_DelItem(from->hooks, PySequence_Index(from->hooks, entry)) == 0;
+    Py_XDECREF(moved);
+    return done ? 0 : -1;
+}
+
+int
+tape_set_node(TensorObject *tensor, NodeObject *node, int output)
+{
+    NodeObject *before = (NodeObject *)tensor->node;
+    PyObject *entry = tape_retaining(tensor);
+    int failed = entry == NULL ? -1 : 0;
+    if (failed == 0 && entry != Py_None && node != NULL && node != before)
+        failed = move_entry(entry, before, node, output);
+    Py_XDECREF(entry);
+    if (failed < 0)
+        return -1;
+    Py_XSETREF(tensor->node, Py_XNewRef((PyObject *)node));
+    tensor->output = output;
+    return 0;
+}
+
 int
 tape_attach(TensorObject *tensor, NodeObject *node, int output)
 {
@@ -69,8 +117,8 @@ tape_attach(TensorObject *tensor, NodeObject *node, int output)
         node->metas[output] = tape_meta(tensor, output);
     if (node->metas[output] == NULL)
         return -1;
-    Py_XSETREF(tensor->node, Py_NewRef((PyObject *)node));
-    tensor->output = output;
+    if (tape_set_node(tensor, node, output) < 0)
+        return -1;
     tensor->requires_grad = true;
     tape_set_fresh(tensor);
     return 0;

@@ -8,9 +8,9 @@ _Thread_local bool tape_off;
 bool
 tape_wants(const op_call *call)
 {
-    for (int k = 0; k < call->operand_count && !tape_off; k++)
+    for (int k = 0; k < call->operand_count; k++)
         if (tape_requires(call->operands[k]))
-            return true;
+            return !tape_off;
     return false;
 }
 
@@ -383,11 +383,10 @@ tape_take_over(TensorObject *target, TensorObject *made, bool in_place, PyObject
         tape_written(target);
         return 0;
     }
-    if (tape_written_recorded(target) < 0)
+    if (tape_written_recorded(target) < 0 ||
+        tape_set_node(target, (NodeObject *)made->node, made->output) < 0)
         return -1;
     tape_set_fresh(target);
-    Py_XSETREF(target->node, Py_XNewRef(made->node));
-    target->output = made->output;
     target->requires_grad = made->requires_grad;
     return 0;
 }

@@ -144,6 +144,7 @@ tape_save(TensorObject *tensor, int output)
     saved->version = version;
     saved->at = version->value;
     saved->output = output >= 0;
+    saved->data = ext_has_data((PyArrayObject *)tensor->array);
     saved->edge = (tape_edge){.output = output};
     saved->unpack = NULL;
     if (pack_hook != NULL) {
@@ -186,6 +187,23 @@ empty_text(void)
     return text;
 }
 
+/* fully_shard has its parameters without data while they are spread. */
+static int
+check_data(const SavedObject *saved, PyObject *value)
+{
+    if (!saved->data || ext_has_data((PyArrayObject *)((TensorObject *)value)->array))
+        return 0;
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "a tensor that is needed for gradient computation has no data any more: a "
+        "parameter under fully_shard is given back after forward, and is whole again "
+        "when the gradient of an output comes; let forward return all that the loss "
+        "is made of, in tensors or in lists, tuples and dicts of them, or say "
+        "reshard_after_forward=False; gradients of gradients need "
+        "set_reshard_after_backward(False) too");
+    return -1;
+}
+
 PyObject *
 tape_unpack(SavedObject *saved, NodeObject *node)
 {
@@ -198,8 +216,6 @@ tape_unpack(SavedObject *saved, NodeObject *node)
             node == NULL ? "" : " that is needed by ",
             node == NULL ? empty_text() : (PyObject *)node->name,
             (unsigned long long)saved->version->value, (unsigned long long)saved->at);
-    if (saved->unpack == NULL && !saved->output)
-        return Py_NewRef(saved->value);
     PyObject *value = saved->unpack == NULL
                           ? Py_NewRef(saved->value)
                           : PyObject_CallOneArg(saved->unpack, saved->value);
@@ -209,8 +225,10 @@ tape_unpack(SavedObject *saved, NodeObject *node)
                      "Output of saved tensor unpack_hook expected to be a Tensor but "
                      "got result of type %s",
                      Py_TYPE(value)->tp_name);
-    else if (value != NULL)
-        result = with_history(saved, (TensorObject *)value, node);
+    else if (value != NULL && check_data(saved, value) == 0)
+        result = saved->unpack == NULL && !saved->output
+                     ? Py_NewRef(value)
+                     : with_history(saved, (TensorObject *)value, node);
     Py_XDECREF(value);
     return result;
 }

@@ -3,18 +3,6 @@
 
 #include <stddef.h>
 
-bool
-ext_is_tensor(PyObject *object)
-{
-    return PyObject_TypeCheck(object, &ext_tensor_type);
-}
-
-bool
-ext_is_dtensor(PyObject *object)
-{
-    return PyObject_TypeCheck(object, &ext_dtensor_type);
-}
-
 TensorObject *
 ext_tensor_alloc(PyTypeObject *type, PyObject *array)
 {
@@ -85,6 +73,8 @@ is_python_number(PyObject *object)
 static PyObject *
 cast(PyArrayObject *array, dt_dtype dtype)
 {
+    if (!ext_has_data(array))
+        return ext_cast_without_data(array, dtype);
     PyArray_Descr *descr = ext_descr(dtype);
     return descr == NULL ? NULL
                          : PyArray_FromArray(array, descr,

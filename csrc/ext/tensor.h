@@ -36,8 +36,22 @@ PyObject *ext_size_type(void); /* borrowed */
 
 /* A new object of a subtype of Tensor; steals `array`. */
 TensorObject *ext_tensor_alloc(PyTypeObject *type, PyObject *array);
-bool ext_is_tensor(PyObject *object);
-bool ext_is_dtensor(PyObject *object);
+
+/* Every operator asks of every operand, so our own two types are found without a call.
+ */
+static inline bool
+ext_is_tensor(PyObject *object)
+{
+    return Py_TYPE(object) == &ext_dtensor_type ||
+           PyObject_TypeCheck(object, &ext_tensor_type);
+}
+
+static inline bool
+ext_is_dtensor(PyObject *object)
+{
+    return PyObject_TypeCheck(object, &ext_dtensor_type);
+}
+
 /* The ndarray that a user's argument is or becomes: that of a Tensor, a plain view of
  * an ndarray, or a new one. A DTensor, text, objects and masked arrays are refused.
  * New reference. */
@@ -155,8 +169,10 @@ typedef struct {
 void ext_meta_print(char *out, size_t size, const ext_meta *meta);
 void ext_call_meta(dt_call *call, const ext_meta *meta);
 int ext_meta_of(ext_meta *out, PyObject *array, bool requires_grad, const char *what);
-/* Everybody's, in the order of the group, to be freed by PyMem_RawFree. Collective. */
-ext_meta *ext_meta_share(dt_group *group, const ext_meta *mine, const char *what);
+/* Everybody's, by place in the mesh, to be freed by PyMem_RawFree. Collective over the
+ * mesh, whose group is given. */
+ext_meta *ext_meta_share(dt_group *group, const dt_mesh *mesh, const ext_meta *mine,
+                         const char *what);
 
 /* --- survey.c, replicas.c: for from_local --- */
 
@@ -226,6 +242,8 @@ extern const char ext_no_data[];
 
 /* A read-only array of no memory, for a tensor without data. */
 PyObject *ext_array_without_data(int ndim, const int64_t *shape, dt_dtype dtype);
+/* Of the shape of one that has none either, in another dtype. */
+PyObject *ext_cast_without_data(PyArrayObject *array, dt_dtype dtype);
 /* One that shows the memory of the array `of`, which has no data either. */
 PyObject *ext_view_without_data(PyObject *of, int ndim, const int64_t *shape,
                                 dt_dtype dtype);

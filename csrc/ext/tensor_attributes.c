@@ -248,6 +248,16 @@ get_output_nr(PyObject *object, void *Py_UNUSED(closure))
 }
 
 static PyObject *
+get_retains_grad(PyObject *object, void *Py_UNUSED(closure))
+{
+    PyObject *entry = tape_retaining((TensorObject *)object);
+    if (entry == NULL)
+        return NULL;
+    Py_DECREF(entry);
+    return PyBool_FromLong(entry != Py_None);
+}
+
+static PyObject *
 get_version(PyObject *object, void *Py_UNUSED(closure))
 {
     const tape_version *version = ((TensorObject *)object)->version;
@@ -279,6 +289,8 @@ PyGetSetDef ext_tensor_attributes[] = {
     {"grad_fn", get_grad_fn, NULL,
      "The Node of the recorded operation that made it, or None.", NULL},
     {"output_nr", get_output_nr, NULL, "Which output of `grad_fn` it is.", NULL},
+    {"retains_grad", get_retains_grad, NULL,
+     "Whether backward sets `grad` of this result: `retain_grad` was called.", NULL},
     {"_version", get_version, NULL,
      "How often it was written to since something was kept for backward.", NULL},
     {"data", get_data, set_data,

@@ -41,6 +41,15 @@ ext_view_without_data(PyObject *of, int ndim, const int64_t *shape, dt_dtype dty
     return hollow_array(ndim, shape, dtype, Py_NewRef(of));
 }
 
+PyObject *
+ext_cast_without_data(PyArrayObject *array, dt_dtype dtype)
+{
+    int64_t shape[DT_MAX_NDIM];
+    for (int d = 0; d < PyArray_NDIM(array); d++)
+        shape[d] = PyArray_DIM(array, d);
+    return ext_array_without_data(PyArray_NDIM(array), shape, dtype);
+}
+
 int
 ext_refuse_without_data(PyArrayObject *array)
 {

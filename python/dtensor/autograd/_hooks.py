@@ -93,6 +93,8 @@ def register_post_accumulate_grad_hook(self: _C.Tensor, hook: Hook) -> Removable
 def retain_grad(self: _C.Tensor) -> None:
     """Let backward set `grad` of a result too, not only of leaves.
 
+    Of one that is written to in place, the gradient is that of its last value.
+
     Raises
     ------
     RuntimeError
@@ -100,9 +102,8 @@ def retain_grad(self: _C.Tensor) -> None:
     """
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if self.is_leaf or vars(self).get("_retains_grad"):
+    if self.is_leaf or self.retains_grad:
         return
-    vars(self)["_retains_grad"] = True
     owner = weakref.ref(self)
 
     def retain(grad: Any) -> None:

@@ -1,7 +1,7 @@
 """`fully_shard` and `replicate`: data parallelism over the ranks of a mesh."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from dtensor import DeviceMesh, Placement, Replicate, Shard, _world
 from dtensor.device_mesh import _current_mesh, init_device_mesh
@@ -14,6 +14,7 @@ from dtensor.fsdp.policies import (
     OffloadPolicy,
     ShardPlacementResult,
 )
+from dtensor.functional_collectives._moves import together
 from dtensor.nn import Module, ModuleDict, ModuleList
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
     "replicate",
 ]
 
-M = TypeVar("M", bound=Module)
+Placed = tuple[Owners, Any, Spread]
 PlacementFn = Callable[[Any], Placement | ShardPlacementResult | None]
 DEFAULT = MixedPrecisionPolicy()
 
@@ -93,7 +94,10 @@ def fully_shard(
             return Spread(given.mesh, given.placement)
         return Spread(mesh, _checked_shard(given, parameter))
 
-    return _apply(module, place, mp_policy, reshard, ignored_params, FSDPModule, "FSDP")
+    modules = _listed(module)
+    own = together("fully_shard", mesh, lambda: _placed(modules, place, ignored_params))
+    _apply(modules, own, mp_policy, reshard, FSDPModule, "FSDP")
+    return module
 
 
 def replicate(
@@ -134,15 +138,12 @@ def replicate(
     if mesh.ndim != 1:
         raise ValueError(f"replicate expects a 1D DeviceMesh but got {mesh}")
     spread = Spread(mesh, Replicate())
-    return _apply(
-        module,
-        lambda parameter: spread,
-        mp_policy,
-        False,
-        ignored_params,
-        ReplicateModule,
-        "Replicate",
+    modules = _listed(module)
+    own = together(
+        "replicate", mesh, lambda: _placed(modules, lambda _: spread, ignored_params)
     )
+    _apply(modules, own, mp_policy, False, ReplicateModule, "Replicate")
+    return module
 
 
 def register_fsdp_forward_method(module: Module, method_name: str) -> None:
@@ -197,20 +198,12 @@ def _checked_shard(given: Placement | None, parameter: Any) -> Placement:
     return Shard(dim)
 
 
-@overload
-def _apply(module: M, *rest: Any) -> M: ...
-@overload
-def _apply(module: Sequence[M], *rest: Any) -> list[M]: ...
-def _apply(
-    module: Any,
+def _placed(
+    modules: Sequence[Module],
     place: Callable[[Any], Spread],
-    policy: MixedPrecisionPolicy,
-    reshard: bool | int | None,
     ignored: Iterable[Any] | None,
-    base: type,
-    prefix: str,
-) -> Any:
-    modules = [module] if isinstance(module, Module) else list(module)
+) -> list[Placed]:
+    """Return the parameters that a call is for; all errors come before any change."""
     for each in modules:
         if isinstance(each, ModuleList | ModuleDict):
             raise ValueError(
@@ -223,24 +216,31 @@ def _apply(
                 f"module once: {type(each).__name__} is under fully_shard already"
             )
     left_out = {id(parameter) for parameter in ignored or ()}
-    managed = _managed(modules)
-    spreads = [
+    placed = [
         (owners, parameter, place(parameter))
-        for parameter, owners in _parameters(managed, left_out)
+        for parameter, owners in _parameters(_managed(modules), left_out)
     ]
-    for _, parameter, spread in spreads:  # all errors come before anything changes
+    for _, parameter, spread in placed:
         spread.layout(parameter)
-    group = Group(
-        [
-            Sharded(owners, parameter, spread, policy.param_dtype)
-            for owners, parameter, spread in spreads
-        ],
-        policy,
-    )
-    State(modules, group, reshard)
+    return placed
+
+
+def _apply(
+    modules: Sequence[Module],
+    placed: list[Placed],
+    policy: MixedPrecisionPolicy,
+    reshard: bool | int | None,
+    base: type,
+    prefix: str,
+) -> None:
+    parameters = [Sharded(*each, policy.param_dtype) for each in placed]
+    State(modules, Group(parameters, policy), reshard)
     for each in modules:
         become(each, base, prefix)
-    return module
+
+
+def _listed(module: Any) -> list[Module]:
+    return [module] if isinstance(module, Module) else list(module)
 
 
 def _managed(modules: Sequence[Module]) -> list[Module]:

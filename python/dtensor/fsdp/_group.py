@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dtensor import DeviceMesh, DTensor, Layout, Replicate, no_grad, redistribute
-from dtensor._C import queue_callback
+from dtensor._C import backward_depth, queue_callback
 from dtensor.fsdp._parameter import Sharded, reduced_placements
 from dtensor.fsdp.policies import MixedPrecisionPolicy
 
@@ -42,6 +42,8 @@ class Group:
         self.reshard_after_forward: bool | int = True
         self.is_full = False
         self.in_backward = False
+        self._depth = 0  # of the backward that came here first
+        self._is_due = False  # gradients have come, or may come, that are not reduced
         self.prefetch: tuple[list[Group], list[Group]] = ([], [])
         self._coming: list[list[DTensor]] | None = None
         self._waits: set[int] = set()
@@ -117,9 +119,9 @@ class Group:
             local = local.to_local() if isinstance(local, DTensor) else local
             layout = p.gathered.with_dtype(p.compute_dtype)
             whole = DTensor(local, layout, requires_grad=False)
-            placements = list(p.layout.placements)
-            placements[: p.outer - 1] = [Replicate()] * p.outer
-            held = whole.redistribute(self._regrouped(p, count), placements)
+            mine = [*[Replicate()] * p.outer, p.spread.placements[-1]]
+            target = p.spread_over(self._regrouped(p, count), mine)
+            held = whole.redistribute(placements=target.with_dtype(p.compute_dtype))
             p.held = held.copy()
 
     def _regrouped(self, p: Sharded, count: int) -> DeviceMesh:
@@ -128,7 +130,7 @@ class Group:
         if mesh not in self._regroups:
             shape, dim = mesh.shape, p.outer - 1
             ranks = mesh.ranks.reshape(*shape[:dim], -1, count, *shape[dim + 1 :])
-            self._regroups[mesh] = DeviceMesh("cpu", ranks)
+            self._regroups[mesh] = DeviceMesh("cpu", ranks, _init_backend=False)
         return self._regroups[mesh]
 
     # --- around forward and backward --------------------------------------------------
@@ -151,25 +153,35 @@ class Group:
 
     def before_backward(self) -> None:
         """Gather again, when the gradient of an output comes."""
-        if not self.in_backward:
-            self.in_backward = True
-            self._waits = {id(p.full) for p in self.parameters if p.full.requires_grad}
-            queue_callback(self.after_backward)
+        self._begin()
         if self.switches.unshard_in_backward:
             self.unshard()
             self.wait()
         for group in self.prefetch[1]:
             group.unshard(async_op=True)
 
+    def _begin(self) -> None:
+        if not self.in_backward:
+            self.in_backward = self._is_due = True
+            self._depth = backward_depth()
+            self._waits = {id(p.full) for p in self.parameters if p.full.requires_grad}
+            queue_callback(self.after_backward)
+
     def _arrived(self, full: Any) -> None:
-        """Reduce, when the last of the parameters has its gradient."""
+        """Reduce, when the last of the parameters has its gradient.
+
+        In a backward within backward, as checkpoints of the older form make for each
+        call, more may come.
+        """
+        self._begin()  # where it did not come by an output of forward
+        self._is_due = True
         self._waits.discard(id(full))
-        if self.in_backward and not self._waits:
+        if not self._waits and backward_depth() == self._depth:
             self._finish()
 
     def after_backward(self) -> None:
         """Reduce what has come, where some parameters were not used."""
-        if self.in_backward and self._waits:
+        if self.in_backward and self._is_due:
             self._finish()
         self.in_backward = False
 
@@ -183,6 +195,7 @@ class Group:
             p.held = p.waiting = p.full.grad = None
 
     def _finish(self) -> None:
+        self._is_due = False
         self._waits = set()
         if self.switches.reshard_after_backward:
             self.reshard()

@@ -1,11 +1,23 @@
 """One parameter: spread over the data-parallel ranks, and whole while it is needed."""
 
+from collections.abc import Sequence
 from typing import Any
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import DeviceMesh, DTensor, Layout, Partial, Placement, Replicate, Tensor
+from dtensor import (
+    DeviceMesh,
+    DTensor,
+    Layout,
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    Tensor,
+)
+from dtensor._C import hooks_of
 from dtensor._device import empty, is_meta
 from dtensor.nn import Module, Parameter
 
@@ -38,21 +50,28 @@ class Spread:
         Raises
         ------
         ValueError
-            If it is a DTensor on a mesh that is not cut from the same mesh as ours.
+            If it is a DTensor on a mesh that is not cut from the same mesh as ours, or
+            a module that shares it is spread in another way.
         """
+        twin = _twin(whole)
+        if twin is not None:
+            return self._same(twin).layout
         if not isinstance(whole, DTensor):
             return Layout(self.mesh, self.placements, whole.shape, whole.dtype)
-        inner = whole.device_mesh
-        mesh = _joined(self.mesh, inner)
-        placements = (*self.placements, *whole.placements)
-        order = {  # tensor parallelism cuts first
-            dim: (*(m + self.mesh.ndim for m in dims), *mine)
-            for dim, dims in _cuts(whole.placements, whole.ndim).items()
-            if (mine := _cuts(self.placements, whole.ndim).get(dim))
-        }
-        return Layout(
-            mesh, placements, whole.shape, whole.dtype, shard_order=order or None
-        )
+        mesh = _joined(self.mesh, whole.device_mesh)
+        return nested(mesh, self.placements, whole.layout)
+
+    def _same(self, twin: "Sharded") -> "Sharded":
+        theirs = twin.spread
+        if (theirs.mesh, theirs.placements) != (self.mesh, self.placements):
+            module, name = twin.owners[0]
+            raise ValueError(
+                f"fully_shard: a parameter is shared with {type(module).__name__}."
+                f"{name}, which is spread as {theirs.placements} over {theirs.mesh!r}, "
+                f"and cannot be as {self.placements} over {self.mesh!r}: give both "
+                "modules to one call, fully_shard([a, b])"
+            )
+        return twin
 
 
 def _joined(outer: DeviceMesh, inner: DeviceMesh) -> DeviceMesh:
@@ -62,24 +81,56 @@ def _joined(outer: DeviceMesh, inner: DeviceMesh) -> DeviceMesh:
     """
     root = outer._get_root_mesh()
     mine, others = outer.mesh_dim_names or (), inner.mesh_dim_names or ()
-    known = set(root.mesh_dim_names or ())
-    if not others or not known.issuperset(mine + others) or root[others] != inner:
+    known = set(root.mesh_dim_names or ()) - set(mine)
+    if not others or not known.issuperset(others) or root[others] != inner:
         raise ValueError(
             "fully_shard: a parameter that is a DTensor must be on a mesh that is cut, "
             f"by names, from the same mesh as that of fully_shard: {inner!r} and "
             f"{outer!r}"
         )
-    return root if root.mesh_dim_names == mine + others else root[mine + others]
+    if root.mesh_dim_names == mine + others:
+        return root
+    return outer._cut((*outer._dims, *root[others]._dims), mine + others)
 
 
-def _cuts(placements: tuple[Placement, ...], ndim: int) -> dict[int, tuple[int, ...]]:
-    """Return the mesh dims that cut each dim."""
-    cuts: dict[int, tuple[int, ...]] = {}
-    for m, placement in enumerate(placements):
-        if placement.is_shard():
-            dim = placement.dim % ndim  # type: ignore[attr-defined]
-            cuts[dim] = (*cuts.get(dim, ()), m)
-    return cuts
+def nested(mesh: DeviceMesh, mine: Sequence[Placement], inner: Layout) -> Layout:
+    """Return how a parameter is held that is cut by two: the inner layout cuts first.
+
+    Parameters
+    ----------
+    mesh : DeviceMesh
+        First the dims of data parallelism, then those of `inner`.
+    mine : sequence of Placement
+        Along the first dims of the mesh.
+    inner : Layout
+        Of tensor parallelism.
+    """
+    order = {dim: tuple(m + len(mine) for m in dims) for dim, dims in inner.shard_order}
+    cuts = dict(inner.cuts or {})
+    for m, placement in enumerate(mine):
+        if isinstance(placement, Shard):
+            dim = placement.dim % inner.ndim
+            order[dim] = (*order.get(dim, ()), m)
+            if dim in cuts:
+                cuts[dim] = _cut_again(cuts[dim], mesh.shape[m])
+    return Layout(
+        mesh,
+        (*mine, *inner.placements),
+        inner.shape,
+        inner.dtype,
+        shard_order=order or None,
+        cuts=cuts or None,
+    )
+
+
+def _cut_again(cuts: Sequence[int], count: int) -> tuple[int, ...]:
+    """Return the boundaries of chunks of the parts between `cuts`."""
+    starts = [
+        min(start + part * -((start - stop) // count), stop)
+        for start, stop in zip(cuts, cuts[1:], strict=False)
+        for part in range(count)
+    ]
+    return (*starts, cuts[-1])
 
 
 def reduced_placements(
@@ -98,6 +149,7 @@ class Sharded:
         The parameter that the user sees and optimizers change.
     full : Tensor or DTensor
         What the module computes with: a leaf of its own, whose memory comes and goes.
+        Without it, it has no data, and using it raises or gives no data either.
     """
 
     def __init__(
@@ -107,19 +159,45 @@ class Sharded:
         self.spread = spread
         self.outer = spread.mesh.ndim
         self.layout = spread.layout(whole)
+        twin = _twin(whole)
         self.inner = whole.layout if isinstance(whole, DTensor) else None
-        self.sharded: Any = Parameter(_shard(whole, self.layout), whole.requires_grad)
-        self.compute_dtype = np.dtype(whole.dtype if dtype is None else dtype)
-        gathered = [Replicate()] * self.outer + list(self.layout.placements)[
-            self.outer :
-        ]
-        self.gathered = self.layout.with_placements(gathered)
+        if twin is not None:  # each group has a full form and gradients, which add up
+            self.inner = twin.inner
+        self.gathered = self.spread_over(self.layout.mesh, [Replicate()] * self.outer)
+        self.sharded: Any = (
+            Parameter(self._part_of(whole), whole.requires_grad)
+            if twin is None
+            else twin.sharded
+        )
+        self._whole = ref(whole)
+        _known[id(whole)] = _known[id(self.sharded)] = self
+        self.compute_dtype = np.dtype(self.sharded.dtype if dtype is None else dtype)
         self._gathered_at = 0  # the version of `sharded`
         self.waiting: Any = None  # gradients that are to be reduced
         self.watched = False
         self.held: Any = None  # between forward and backward, spread over fewer ranks
-        self.full: Any = Parameter(self._wrap(self._hollow()), whole.requires_grad)
+        hollow = empty((), self.compute_dtype, "meta")
+        self._hollow = self._wrap(hollow.expand(self.gathered.local_shape()))
+        self.full: Any = Parameter(self._hollow.detach(), whole.requires_grad)
         self.show(self.sharded)
+
+    def spread_over(self, mesh: DeviceMesh, placements: Sequence[Placement]) -> Layout:
+        """Return the layout with these placements along the first dims of a mesh."""
+        if self.inner is not None:
+            return nested(mesh, placements, self.inner)
+        return Layout(mesh, placements, self.layout.shape, self.layout.dtype)
+
+    def _part_of(self, whole: Any) -> DTensor:
+        """Return this rank's part of what all ranks have alike; nothing is sent."""
+        if is_meta(whole):
+            local = empty(self.layout.local_shape(), whole.dtype, "meta")
+            return DTensor(local, self.layout, requires_grad=False)
+        data = whole.detach()
+        local = data.to_local() if isinstance(data, DTensor) else data
+        part = DTensor(local, self.gathered, requires_grad=False).redistribute(
+            placements=self.layout
+        )
+        return part.copy() if np.shares_memory(part.to_local(), local) else part
 
     def show(self, parameter: Any) -> None:
         """Make the modules that own the parameter have it in this form."""
@@ -137,17 +215,10 @@ class Sharded:
 
     # --- memory -----------------------------------------------------------------------
 
-    def _hollow(self) -> npt.NDArray[Any]:
-        """Return an array of the full form that takes no memory."""
-        shape = self.gathered.local_shape()
-        return np.broadcast_to(np.zeros((), self.compute_dtype), shape)
-
-    def _wrap(self, local: Any) -> Any:
+    def _wrap(self, local: Tensor) -> Any:
         """Return the gathered array as what the module had before."""
-        if is_meta(self.sharded) and not isinstance(local, Tensor):
-            local = empty((), self.compute_dtype, "meta").expand(local.shape)
         if self.inner is None:
-            return local if isinstance(local, Tensor) else Tensor(local)
+            return local
         layout = self.inner.with_dtype(self.compute_dtype)
         return DTensor(local, layout, requires_grad=False)
 
@@ -162,7 +233,7 @@ class Sharded:
 
     def drop(self) -> None:
         """Give the memory of the full form back."""
-        self.full.data = self._wrap(self._hollow())
+        self.full.data = self._hollow
 
     def write_back(self) -> None:
         """Take this rank's part of what was written to the full form."""
@@ -195,29 +266,22 @@ class Sharded:
         return DTensor(local.detach(), layout, requires_grad=False)
 
     def add_gradient(self, grad: DTensor) -> None:
-        """Add what was reduced to the gradient that the user sees."""
+        """Add what was reduced to the gradient that the user sees; call its hooks."""
         if grad.dtype != self.sharded.dtype:
             grad = grad.astype(self.sharded.dtype)
         have = self.sharded.grad
         self.sharded.grad = grad if have is None else have + grad
+        for _, kind, hook in tuple(hooks_of(self.sharded)):
+            if kind == "accumulated":
+                hook(self.sharded)
 
 
-def _shard(whole: Any, layout: Layout) -> DTensor:
-    """Return this rank's part of what all ranks have alike; nothing is sent."""
-    if is_meta(whole):
-        local = empty(layout.local_shape(), whole.dtype, "meta")
-        return DTensor(local, layout, requires_grad=False)
-    data = whole.detach()
-    local = data.to_local() if isinstance(data, DTensor) else data
-    gathered = layout.with_placements(
-        [
-            Replicate() if m < len(layout.placements) - _inner(whole) else p
-            for m, p in enumerate(layout.placements)
-        ]
-    )
-    part = DTensor(local, gathered, requires_grad=False).redistribute(placements=layout)
-    return part.copy() if np.shares_memory(part.to_local(), local) else part
+_known: WeakValueDictionary[int, Sharded] = WeakValueDictionary()
 
 
-def _inner(whole: Any) -> int:
-    return whole.device_mesh.ndim if isinstance(whole, DTensor) else 0
+def _twin(parameter: Any) -> Sharded | None:
+    """Return what another group has for a parameter that several modules share."""
+    twin = _known.get(id(parameter))
+    if twin is None or parameter is twin.sharded or parameter is twin._whole():
+        return twin
+    return None  # the id is that of a tensor that was

@@ -46,7 +46,7 @@ def check_param(param: Any) -> None:
             "optimizer can only optimize Tensors, but one of the params is "
             f"{type(param).__name__}"
         )
-    if not param.is_leaf and not getattr(param, "retains_grad", False):
+    if not param.is_leaf and not param.retains_grad:
         raise ValueError("can't optimize a non-leaf Tensor")
 
 

@@ -68,7 +68,7 @@ class PairwiseParallel(ParallelStyle):
             warnings.warn(
                 f"{type(self).__name__} found neither two Linears nor an attention in "
                 f"{module}: nothing is parallelized",
-                stacklevel=3,
+                stacklevel=6,  # the caller of parallelize_module
             )
 
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:

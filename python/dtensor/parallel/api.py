@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dtensor._C import DTensor
 from dtensor.device_mesh import DeviceMesh, _current_mesh
+from dtensor.functional_collectives._moves import together
 from dtensor.nn import Module
 from dtensor.parallel._contract import ParallelStyle
 
@@ -95,11 +96,13 @@ def parallelize_module(
     mesh = _current_mesh() if device_mesh is None else device_mesh
     mesh = _one_dimension(mesh, tp_mesh_dim)
     problems: list[str] = []
-    steps = list(_steps(_Place(module), parallelize_plan, problems))
+    steps = together(
+        "parallelize_module",
+        mesh,
+        lambda: _checked(_Place(module), parallelize_plan, mesh, problems),
+    )
     for problem in problems:
         warnings.warn(problem, stacklevel=2)
-    for place, style in steps:
-        style._check(place.module, mesh)
     shared = _shared_parameters(module)
     root = module
     for place, style in steps:
@@ -147,6 +150,16 @@ def _one_dimension(mesh: DeviceMesh, mesh_dim: int | None) -> DeviceMesh:
 
 
 # --- the plan -------------------------------------------------------------------------
+
+
+def _checked(
+    place: _Place, plan: Plan, mesh: DeviceMesh, problems: list[str]
+) -> list[tuple[_Place, ParallelStyle]]:
+    """Return what the plan says, if every style knows the module that it is for."""
+    steps = list(_steps(place, plan, problems))
+    for found, style in steps:
+        style._check(found.module, mesh)
+    return steps
 
 
 def _steps(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _C
+from dtensor import _C, _world
 from dtensor._device import is_meta
 from dtensor.autograd import no_grad
 from dtensor.placement_types import Partial, Replicate, Shard
@@ -153,6 +153,22 @@ def _totals(own: dict[Any, float], cover: Any, norm_type: float) -> dict[Any, fl
     return totals
 
 
+def _agree(tensors: Sequence[Any], norm_type: float) -> None:
+    """Raise on all ranks of a mesh if they bring other tensors, whose sum is no norm.
+
+    The all_reduce of one number could not tell.
+    """
+    shapes: dict[Any, list[Any]] = {}
+    for x in tensors:
+        if isinstance(x, _C.DTensor):
+            shapes.setdefault(x.device_mesh, []).append(x.shape)
+    for mesh, those in shapes.items():
+        if mesh.get_coordinate() is not None:
+            what = f"get_total_norm({len(those)} tensors, norm_type={norm_type})"
+            token = f"{those} {norm_type}".encode()
+            _world.current().agree(token, what, None, mesh, False)
+
+
 def _without_data(tensors: Any, meshes: list[Any], cover: Any, dtype: Any) -> Any:
     """Return a norm that nobody knows; what would move is moved, and can be counted."""
     _settled(list(tensors))
@@ -202,7 +218,8 @@ def get_total_norm(
     Raises
     ------
     RuntimeError
-        If the norm is not finite and `error_if_nonfinite`. On every rank.
+        If the norm is not finite and `error_if_nonfinite`, or the ranks of a mesh have
+        other tensors on it. On every rank.
     ValueError
         If `norm_type` is 0.
     """
@@ -218,6 +235,7 @@ def get_total_norm(
     home = meshes[0] if meshes and cover is None else cover
     if any(is_meta(x) for x in tensors):
         return _without_data(tensors, meshes, cover, dtype)
+    _agree(tensors, norm_type)
     local: list[float] = []
     own: dict[Any, list[float]] = {}
     for x in _settled(tensors):
@@ -317,7 +335,7 @@ def clip_grad_norm_(
     Raises
     ------
     RuntimeError
-        If the norm is not finite and `error_if_nonfinite`. On every rank.
+        As `get_total_norm`; so if some rank lacks a gradient that others have.
 
     Examples
     --------
