@@ -122,7 +122,8 @@ def test_plain_arrays_numbers_and_lists_count_as_replicated(ranks):
 def test_tensors_beside_dtensors_are_refused_unless_they_may_count_as_replicated(ranks):
     def body():
         x, t = placed(A, S0), tensor(np.arange(7.0))
-        for call_it in (lambda: x + t, lambda: t + x, lambda: np.add(x, t)):
+        calls = lambda: x + t, lambda: t + x, lambda: np.add(x, t)
+        for call_it in (*calls, lambda: np.vstack([x[1:], t[None]])):
             with pytest.raises(RuntimeError, match="got mixed Tensor and DTensor"):
                 call_it()
             with implicit_replication():
@@ -315,6 +316,30 @@ def test_a_registered_sharding_takes_the_place_of_the_rule(ranks):
     ranks(body)
     with pytest.raises(TypeError, match="no operator"):
         register_sharding(len)
+
+
+@pytest.mark.parametrize(
+    ("shardings", "error", "message"),
+    [
+        ([S0], TypeError, "pairs of lists"),
+        ([(["S"], [S0])], TypeError, "pairs of lists"),
+        ([([Shard(9)], [Shard(9)])], IndexError, "out of range for 2 dims"),
+        ([([S0], [R])], ValueError, "a result is cut, and no argument is"),
+    ],
+    ids=str,
+)
+def test_shardings_that_are_none_are_refused(shardings, error, message):
+    @operator(name="rows")
+    def rows(x: Operand):
+        return Rule("AB->AB"), call(np.positive, x)
+
+    register_sharding(rows)(lambda x: shardings)
+
+    def body():
+        with pytest.raises(error, match=message):
+            rows(placed(A, S0))
+
+    run_ranks(2, body)
 
 
 def test_layouts_answer_what_an_operator_would_give():

@@ -6,7 +6,7 @@ import sys
 import pytest
 from jobs import run
 
-from dtensor.doctor import Facts, report, troubles, vendor
+from dtensor.doctor import Facts, main, report, troubles, vendor
 
 OPEN = "Open MPI v5.0.11, package: Open MPI"
 WELL = Facts(
@@ -122,6 +122,11 @@ def test_it_runs_under_mpiexec_and_one_rank_prints():
     )
     assert code == 0 and output.count("launcher") == 1
     assert "3 on " in output and "barrier" in output
+
+
+def test_a_word_that_it_does_not_know_ends_it():
+    with pytest.raises(SystemExit):
+        main(["--fix"])
 
 
 def test_a_launcher_of_another_mpi_is_found():

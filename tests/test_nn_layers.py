@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from gradcheck import differences
 from meshes import line
 
 from dtensor import (
@@ -14,6 +15,7 @@ from dtensor import (
     as_tensor,
     distribute_tensor,
     nn,
+    no_grad,
     tensor,
 )
 
@@ -91,10 +93,14 @@ def make(name):
     return layer
 
 
+def seed_of(out):
+    """What the sum of a result is weighted with."""
+    return np.cos(np.arange(math.prod(out.shape))).reshape(out.shape)
+
+
 def run(layer, inputs):
     out = layer(*inputs)
-    seed = np.cos(np.arange(math.prod(out.shape))).reshape(out.shape)
-    (out * seed).sum().backward()
+    (out * seed_of(out)).sum().backward()
     grads = [x.grad for x in (*inputs, *layer.parameters()) if x.requires_grad]
     return [out.detach(), *grads]
 
@@ -114,6 +120,27 @@ def placed(array, dim, mesh):
     placement = Shard(dim) if dim is not None and dim < array.ndim else R
     x = distribute_tensor(array, mesh, [placement])
     return x.requires_grad_(array.dtype != int)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_the_gradients_of_a_layer_are_those_of_differences(name):
+    parameters = list(make(name).parameters())
+    given = [np.asarray(a) for a in LAYERS[name][1:]]
+    arrays = [*given, *(np.asarray(p.detach()) for p in parameters)]
+
+    def value(moved):
+        layer = make(name)
+        for p, array in zip(layer.parameters(), moved[len(given) :], strict=True):
+            p.data = tensor(array)
+        with no_grad():
+            out = np.asarray(layer(*map(tensor, moved[: len(given)])))
+        return float((out * seed_of(out)).sum())
+
+    wanted = [g for g in differences(value, arrays) if g is not None]
+    if name == "Embedding":
+        wanted[0][1] = 0  # the row of padding_idx has no gradient, by definition
+    for have, want in zip(expected(name)[1:], wanted, strict=True):
+        np.testing.assert_allclose(have, want, 1e-5, 1e-6)
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -12,14 +12,18 @@ from jobs import run
 
 import dtensor
 import dtensor.checkpoint.metadata
+import dtensor.checkpoint.state_dict
 import dtensor.debug
-import dtensor.experimental
+import dtensor.experimental.tp_transform
 import dtensor.fsdp
 import dtensor.functional_collectives
-import dtensor.optim
+import dtensor.nn.utils
+import dtensor.optim.lr_scheduler
 import dtensor.parallel
 import dtensor.placement_types
 import dtensor.testing
+import dtensor.utils.checkpoint
+import dtensor.utils.data
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -40,18 +44,27 @@ def scripts() -> dict[str, str]:
 SCRIPTS = scripts()
 MODULES = [
     dtensor,
+    dtensor.checkpoint,
     dtensor.checkpoint.metadata,
+    dtensor.checkpoint.state_dict,
     dtensor.autograd,
     dtensor.debug,
     dtensor.experimental,
+    dtensor.experimental.tp_transform,
     dtensor.functional_collectives,
     dtensor.fsdp,
     dtensor.nn,
+    dtensor.nn.functional,
+    dtensor.nn.init,
+    dtensor.nn.utils,
     dtensor.optim,
+    dtensor.optim.lr_scheduler,
     dtensor.parallel,
     dtensor.random,
     dtensor.placement_types,
     dtensor.testing,
+    dtensor.utils.checkpoint,
+    dtensor.utils.data,
 ]
 
 

@@ -106,6 +106,9 @@ def test_a_new_tensor_is_of_this_rank_and_of_the_default_dtype():
         assert torch.zeros(3).device == "meta"
     assert torch.zeros_like(torch.ones(2), requires_grad=True).requires_grad
     assert torch.ones_like(torch.zeros(2, device="meta")).device == "meta"
+    above = torch.tensor([1, -1]) > 0
+    for pair, kind in (((1.0, 0), torch.float32), ((1, 2), torch.int64)):
+        assert torch.where(above, *pair).dtype == kind
     array = np.ones(3)
     torch.from_numpy(array)[0] = 5.0
     assert array[0] == 5.0 and torch.tensor(array)[0] == 5.0
@@ -266,6 +269,18 @@ def test_collectives_are_counted_under_the_names_of_c10d(ranks):
         assert comm.get_comm_counts()[name] == (mesh.size() > 1)
 
     ranks(body)
+
+
+def test_kernels_of_attention_can_be_named():
+    kernels = torch.nn.attention
+    x = torch.randn(1, 2, 3, 4)
+    attend = torch.nn.functional.scaled_dot_product_attention
+    expected = attend(x, x, x)
+    for backends in (kernels.SDPBackend.MATH, [*kernels.SDPBackend]):
+        with kernels.sdpa_kernel(backends):
+            assert torch.equal(attend(x, x, x), expected)
+    with pytest.raises(AssertionError, match="SDPBackend"):
+        kernels.sdpa_kernel("math").__enter__()
 
 
 def test_a_module_is_checkpointed_in_place():

@@ -2,9 +2,11 @@
 
 import functools
 import itertools
+import warnings
 
 import numpy as np
 import oracle
+import pytest
 from meshes import line, square
 
 import dtensor
@@ -20,6 +22,7 @@ from dtensor import (
 from dtensor.experimental.attention import context_parallel, context_parallel_unshard
 from dtensor.nn.functional import scaled_dot_product_attention
 from dtensor.placement_types import _StridedShard
+from dtensor.testing import run_ranks
 
 OPS = ("sum", "avg", "max", "min")
 
@@ -346,6 +349,20 @@ def test_2416_a_replicated_part_gets_the_sum_of_all_gradients_once():
     np.sum(x @ w).backward()
     expected = np.ones((5, 6)) @ weight.T
     assert np.allclose(np.asarray(local.grad), expected)
+
+
+def test_2532_a_replicated_leaf_that_is_used_in_parts_is_warned_of():
+    def body(given):
+        w = distribute_tensor(np.ones(4), line(), [Replicate()]).requires_grad_()
+        part = w.to_local(grad_placements=given)
+        (part * (line().get_rank() + 1)).sum().backward()
+        return w.grad.full_tensor().tolist()
+
+    with pytest.warns(UserWarning, match="to_local of a replicated leaf"):
+        run_ranks(2, body, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run_ranks(2, body, [Partial()]) == [[3.0] * 4] * 2
 
 
 @everywhere

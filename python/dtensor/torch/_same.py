@@ -106,7 +106,6 @@ sub = subtract = _ops.sub
 tan = _ops.tan
 tanh = _ops.tanh
 trunc = fix = _ops.trunc
-where = _ops.where
 
 # --- along dims -----------------------------------------------------------------------
 

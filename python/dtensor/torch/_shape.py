@@ -7,7 +7,9 @@ import numpy as np
 
 from dtensor import ops as _ops
 from dtensor._C import Tensor
+from dtensor.torch._create import tensor
 
+NUMBERS = int | float | complex  # of Python
 ops: Any = _ops  # some of its names are lost on type checkers, in a cycle of imports
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "triu",
     "view_as_complex",
     "view_as_real",
+    "where",
 ]
 
 
@@ -142,6 +145,17 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     With `as_tuple` a tensor for each dim, as NumPy does.
     """
     return ops.nonzero(input) if as_tuple else ops.argwhere(input)
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """Return elements of `input` where the condition holds, else of `other`.
+
+    Two of Python's numbers have the dtype that `tensor` gives them. The condition
+    alone: `nonzero` as a tuple.
+    """
+    if isinstance(input, NUMBERS) and isinstance(other, NUMBERS):
+        input, other = np.asarray(tensor([input, other]))
+    return ops.where(condition, input, other)
 
 
 def take(input: Any, index: Any) -> Any:

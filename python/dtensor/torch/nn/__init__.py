@@ -3,4 +3,4 @@
 from dtensor.nn import *  # noqa: F403
 
 # isort: split
-from dtensor.torch.nn import parameter as parameter
+from dtensor.torch.nn import attention as attention, parameter as parameter

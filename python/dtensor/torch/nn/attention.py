@@ -1,0 +1,44 @@
+"""``torch.nn.attention``: which kernel computes attention. Here there is one."""
+
+import contextlib
+import enum
+from collections.abc import Iterator
+
+__all__ = ["SDPBackend", "sdpa_kernel"]
+
+
+class SDPBackend(enum.Enum):
+    """PyTorch's kernels of scaled dot product attention."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+@contextlib.contextmanager
+def sdpa_kernel(
+    backends: list[SDPBackend] | SDPBackend, set_priority: bool = False
+) -> Iterator[dict[str, bool]]:
+    """Do nothing within a block: attention is computed as always. Not collective.
+
+    Parameters
+    ----------
+    backends : SDPBackend or list of SDPBackend
+        The kernels that PyTorch may choose from.
+    set_priority : bool, default False
+        Whether they are ordered.
+
+    Raises
+    ------
+    AssertionError
+        If `backends` is something else. On this rank.
+    """
+    if not isinstance(backends, list | SDPBackend):
+        raise AssertionError(
+            "Backend must be an instance of SDPBackend or a list of SDPBackend "
+            f"instances, got {type(backends).__name__}"
+        )
+    yield {}
