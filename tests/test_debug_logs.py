@@ -79,6 +79,7 @@ def test_what_moves_is_not_told_as_nothing(told):
     texts = [text for _, rank, text in told() if rank == 0]
     assert [text.split()[0] for text in texts] == ["distribute_tensor", "full_tensor"]
     assert not any("nothing to move" in text for text in texts)
+    assert "[S(0)] -> [R]: all_gather of" in texts[1]
 
 
 def test_warning_tells_nothing_of_these(told):

@@ -92,13 +92,19 @@ watch_run(const op_entry *entry, const op_call *call, PyObject *out)
 
 /* --- moves --- */
 
-/* A layout as Python knows it, else its text: it may be of a mesh without an object. */
+/* A layout as Python knows it, or one of the mesh of another that it knows; else its
+ * text: it may be of a mesh without an object. */
 static PyObject *
-as_object(const dt_layout *layout)
+as_object(const dt_layout *layout, const dt_layout *other)
 {
     char text[1024];
+    const LayoutObject *known = other->owner;
     if (layout->owner != NULL)
         return Py_NewRef((PyObject *)layout->owner);
+    if (known != NULL && layout->mesh == other->mesh) {
+        dt_layout_retain(layout);
+        return (PyObject *)ext_layout(layout, known->mesh);
+    }
     dt_layout_print(text, sizeof text, layout);
     return PyUnicode_FromString(text);
 }
@@ -109,8 +115,8 @@ watch_move(const ext_item *items, int count, const char *what)
     Py_CLEAR(teller);
     PyObject *sources = PyTuple_New(count), *targets = PyTuple_New(count);
     for (int k = 0; k < count && sources != NULL && targets != NULL; k++) {
-        PyObject *from = as_object(items[k].from);
-        PyObject *to = from == NULL ? NULL : as_object(items[k].to);
+        PyObject *from = as_object(items[k].from, items[k].to);
+        PyObject *to = from == NULL ? NULL : as_object(items[k].to, items[k].from);
         if (from != NULL)
             PyTuple_SET_ITEM(sources, k, from);
         if (to != NULL)
