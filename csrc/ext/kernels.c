@@ -10,11 +10,12 @@ enum { GIL_ELEMENTS = 4096 }; /* some microseconds of work */
 
 extern const ext_kernel ext_softmax_kernels[], ext_attention_kernels[],
     ext_embedding_kernels[], ext_activation_kernels[], ext_norm_kernels[],
-    ext_loss_kernels[];
+    ext_loss_kernels[], ext_pool_kernels[];
 
 static const ext_kernel *const TABLES[] = {
     ext_softmax_kernels,   ext_activation_kernels, ext_norm_kernels,
     ext_attention_kernels, ext_embedding_kernels,  ext_loss_kernels,
+    ext_pool_kernels,
 };
 
 typedef struct {

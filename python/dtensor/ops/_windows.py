@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor.ops._columns import Ints
+from dtensor.ops._kernel import DIRECT
 from dtensor.ops._reduction import lowest
 
 __all__ = [
@@ -161,12 +163,16 @@ def maxima(x: Array, dims: Dims) -> Array:
     return x
 
 
-def largest(x: Array, dims: Dims) -> tuple[Array, Array]:
+def largest(x: Array, dims: tuple[Windows, ...]) -> tuple[Array, Array]:
     """Return `maxima`, and where they are: numbers in row-major order of the dims.
 
     Of equal elements the first counts, of several NaN the last. A window that lies in
     the padding altogether has -1.
     """
+    if x.dtype in DIRECT:
+        windows = np.array([dim[:6] for dim in dims], np.int64)
+        both: tuple[Array, Array] = _C.kernel("max_pool")(x, windows)
+        return both
     count = math.prod(x.shape[2:])
     index = np.broadcast_to(np.arange(count).reshape(x.shape[2:]), x.shape)
     # The last dim first: of equal elements that one is kept which comes first.
