@@ -378,3 +378,20 @@ def test_a_join_along_a_cut_dim_keeps_how_the_others_are_cut(ranks):
         assert np.array_equal(y.full_tensor(), expected)
 
     ranks(body)
+
+
+@pytest.mark.parametrize("fn", [np.square, np.log1p, np.positive])
+def test_addends_that_an_operator_has_added_up_are_not_added_up_for_backward(fn, ranks):
+    def body():
+        mesh = line()
+        x = DTensor.from_local(np.arange(6.0) / 7, mesh, [P]).requires_grad_()
+        y = fn(x.redistribute(placements=[P]))  # it moves what is Partial, if it must
+        with CommDebugMode() as comm:
+            y.sum().backward()
+        counts = comm.get_comm_counts()
+        assert set(counts) <= {"all_gather"} and sum(counts.values()) <= 1, counts
+        moved = np.arange(6.0) / 7 * mesh.size()
+        expected = {"square": 2 * moved, "log1p": 1 / (1 + moved), "positive": 1}
+        np.testing.assert_allclose(x.grad.full_tensor(), expected[fn.__name__])
+
+    ranks(body)

@@ -177,7 +177,7 @@ adam_steps(PyObject *Py_UNUSED(module), PyObject *args)
 static PyObject *
 sgd_steps(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    lists given = {NULL};
+    lists given = {0};
     dt_sgd sgd;
     int nesterov, maximize, first;
     if (!PyArg_ParseTuple(args, "O!OOddddppp:sgd_steps", &PyList_Type, &given.params,

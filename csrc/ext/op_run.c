@@ -403,16 +403,15 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
     if (computes && call->op->agrees != NULL && !entry->solo &&
         agree(call, &result) < 0)
         Py_CLEAR(result);
+    if (result != NULL && out == NULL && computes)
+        result = wrap_result(entry, result, call);
+    if (result != NULL && out == NULL)
+        result = tape_wants(call) ? tape_record(call, entry, moved, result)
+                                  : tape_unrecorded(call, result);
     if (moved != NULL)
         for (int k = 0; k < entry->operand_count; k++)
             Py_XDECREF(moved[k]);
     if (moved != space)
         PyMem_Free(moved);
-    if (result == NULL || out != NULL)
-        return result;
-    if (computes)
-        result = wrap_result(entry, result, call);
-    if (result == NULL)
-        return NULL;
-    return tape_wants(call) ? tape_record(call, result) : tape_unrecorded(call, result);
+    return result;
 }

@@ -95,14 +95,16 @@ typedef struct {
     PyObject *unpack; /* the hook, or NULL */
     tape_edge edge;   /* of the tensor */
     bool output;      /* an output of the node that keeps it */
+    bool bare;        /* the value has no history */
     bool data;        /* it had some when it was kept */
     tape_version *version;
     uint64_t at;
 } SavedObject;
 
 /* Keeps a tensor until backward; `output` says of which output of its own node, -1: an
- * input. New reference. */
-PyObject *tape_save(TensorObject *tensor, int output);
+ * input. `moved`: the same elements in another layout, without a history, which are
+ * kept instead; or NULL. New reference. */
+PyObject *tape_save(TensorObject *tensor, int output, TensorObject *moved);
 /* The tensor again; RuntimeError if it was written to since. New reference. */
 PyObject *tape_unpack(SavedObject *saved, NodeObject *node);
 
@@ -136,8 +138,10 @@ bool tape_wants(const op_call *call);
 /* A result that is not recorded shows the memory of an operand: a write into it counts
  * for both, if anything of that is kept. Steals the result and gives it back. */
 PyObject *tape_unrecorded(const op_call *call, PyObject *result);
-/* Records a call; steals the result and gives it back. */
-PyObject *tape_record(const op_call *call, PyObject *result);
+/* Records a call; steals the result and gives it back. `moved`: what operands were
+ * moved to for the layouts of the entry, NULL where they were not; or NULL. */
+PyObject *tape_record(const op_call *call, const op_entry *entry,
+                      PyObject *const *moved, PyObject *result);
 /* Records what `backward`, called with the gradients of the outputs, goes back
  * through. */
 int tape_record_function(PyObject *name, PyObject *backward, PyObject *const *inputs,

@@ -106,7 +106,7 @@ save(PyObject *Py_UNUSED(module), PyObject *tensor)
     if (!ext_is_tensor(tensor))
         return PyErr_Format(PyExc_TypeError, "save takes a Tensor, not %s",
                             Py_TYPE(tensor)->tp_name);
-    return tape_save((TensorObject *)tensor, -1);
+    return tape_save((TensorObject *)tensor, -1, NULL);
 }
 
 static PyObject *

@@ -34,9 +34,28 @@ tape_can_require(PyObject *object)
 /* Walks through the arguments of a call in the order of op_key.c. */
 typedef struct {
     const op_call *call;
+    const op_entry *entry;
+    PyObject *const *moved; /* as tape_record */
     NodeObject *node;
     int operand; /* the next one */
 } walk;
+
+/* Of an operand that was Partial its elements are kept, if they were found: backward
+ * would reduce the addends once more. */
+static PyObject *
+saved_operand(const walk *w, int k)
+{
+    PyObject *operand = w->call->operands[k];
+    PyObject *array = w->moved == NULL ? NULL : w->moved[k];
+    if (array == NULL || !w->entry->operands[k].from->layout->has_partial)
+        return tape_save((TensorObject *)operand, -1, NULL);
+    PyObject *moved = ext_dtensor(Py_NewRef(array), w->entry->operands[k].to);
+    PyObject *saved =
+        moved == NULL ? NULL
+                      : tape_save((TensorObject *)operand, -1, (TensorObject *)moved);
+    Py_XDECREF(moved);
+    return saved;
+}
 
 static PyObject *
 kept_operand(walk *w, bool keeps)
@@ -44,8 +63,7 @@ kept_operand(walk *w, bool keeps)
     int k = w->operand++;
     PyObject *operand = w->call->operands[k];
     if (ext_is_tensor(operand))
-        return keeps ? tape_save((TensorObject *)operand, -1)
-                     : tape_meta((TensorObject *)operand, k);
+        return keeps ? saved_operand(w, k) : tape_meta((TensorObject *)operand, k);
     if (keeps || !PyArray_Check(operand))
         return Py_NewRef(operand);
     PyObject *shape = PyObject_GetAttrString(operand, "shape");
@@ -108,9 +126,10 @@ own_keywords(const op_call *call)
 }
 
 static int
-keep_arguments(NodeObject *node, const op_call *call)
+keep_arguments(walk *w)
 {
-    walk w = {.call = call, .node = node};
+    NodeObject *node = w->node;
+    const op_call *call = w->call;
     const struct tape_vjp *vjp = call->op->vjp;
     Py_ssize_t keywords = call->kwnames == NULL ? 0 : PyTuple_GET_SIZE(call->kwnames);
     node->nargs = call->nargs;
@@ -129,7 +148,7 @@ keep_arguments(NodeObject *node, const op_call *call)
             named ? PyTuple_GET_ITEM(node->kwnames, k - call->nargs) : NULL;
         bool keeps = tape_vjp_keeps(vjp, node->edges, node->input_count, k, keyword);
         node->args[k] =
-            kept_argument(&w, call->args[k], !named && k < call->op->operands, keeps);
+            kept_argument(w, call->args[k], !named && k < call->op->operands, keeps);
         if (node->args[k] == NULL)
             return -1;
     }
@@ -148,7 +167,7 @@ keep_outputs(NodeObject *node, PyObject *const *outputs)
     for (int k = 0; k < node->output_count; k++) {
         TensorObject *output = (TensorObject *)outputs[k];
         node->metas[k] = tape_meta(output, k);
-        node->outs[k] = keeps ? tape_save(output, k) : Py_XNewRef(node->metas[k]);
+        node->outs[k] = keeps ? tape_save(output, k, NULL) : Py_XNewRef(node->metas[k]);
         if (node->metas[k] == NULL || node->outs[k] == NULL)
             return -1;
     }
@@ -204,12 +223,12 @@ tape_unrecorded(const op_call *call, PyObject *result)
     return result;
 }
 
-/* `written`: the operand that the call has written into, or NULL: what it was before is
- * gone, what it is now is kept. */
+/* `w`: the call. `written`: the operand that it has written into, or NULL: what it was
+ * before is gone, what it is now is kept. */
 static NodeObject *
-operator_node(const op_call *call, PyObject *const *outputs, int count,
-              TensorObject *written)
+operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written)
 {
+    const op_call *call = w.call;
     NodeObject *node = tape_node(call->op->name, call->operand_count, count);
     if (node == NULL)
         return NULL;
@@ -221,8 +240,9 @@ operator_node(const op_call *call, PyObject *const *outputs, int count,
             failed = tape_check_fresh(operand);
             node->edges[k] = tape_edge_to(operand);
         }
+    w.node = node;
     if (failed == 0)
-        failed = keep_arguments(node, call);
+        failed = keep_arguments(&w);
     if (failed == 0 && written != NULL)
         failed = tape_written_recorded(written);
     if (failed < 0 || keep_outputs(node, outputs) < 0)
@@ -231,8 +251,10 @@ operator_node(const op_call *call, PyObject *const *outputs, int count,
 }
 
 PyObject *
-tape_record(const op_call *call, PyObject *result)
+tape_record(const op_call *call, const op_entry *entry, PyObject *const *moved,
+            PyObject *result)
 {
+    walk w = {.call = call, .entry = entry, .moved = moved};
     bool several = PyTuple_Check(result) || PyList_Check(result);
     PyObject **outputs = several ? PySequence_Fast_ITEMS(result) : &result;
     int count = several ? (int)PySequence_Fast_GET_SIZE(result) : 1;
@@ -241,7 +263,7 @@ tape_record(const op_call *call, PyObject *result)
         any |= tape_can_require(outputs[k]);
     if (!any)
         return result;
-    NodeObject *node = operator_node(call, outputs, count, NULL);
+    NodeObject *node = operator_node(w, outputs, count, NULL);
     int failed = node == NULL ? -1 : 0;
     if (failed == 0)
         node->several = several;
@@ -365,7 +387,7 @@ tape_record_write(const op_call *call, TensorObject *target)
     PyObject *output = (PyObject *)target;
     int failed = 0;
     if (tape_wants(call)) {
-        NodeObject *node = operator_node(call, &output, 1, target);
+        NodeObject *node = operator_node((walk){.call = call}, &output, 1, target);
         failed = node == NULL ? -1 : tape_attach(target, node, 0);
         Py_XDECREF((PyObject *)node);
     } else

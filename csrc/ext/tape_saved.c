@@ -131,7 +131,7 @@ packed(TensorObject *tensor)
 }
 
 PyObject *
-tape_save(TensorObject *tensor, int output)
+tape_save(TensorObject *tensor, int output, TensorObject *moved)
 {
     SavedObject *saved = PyObject_GC_New(SavedObject, &ext_saved_type);
     tape_version *version = saved == NULL ? NULL : version_of(tensor);
@@ -144,18 +144,18 @@ tape_save(TensorObject *tensor, int output)
     saved->version = version;
     saved->at = version->value;
     saved->output = output >= 0;
+    saved->bare = pack_hook != NULL || output >= 0 || moved != NULL;
     saved->data = ext_has_data((PyArrayObject *)tensor->array);
-    saved->edge = (tape_edge){.output = output};
+    saved->edge = saved->bare && output < 0 ? tape_edge_to(tensor)
+                                            : (tape_edge){.output = output};
     saved->unpack = NULL;
     if (pack_hook != NULL) {
         saved->unpack = Py_NewRef(unpack_hook);
-        saved->value = packed(tensor);
-        if (output < 0)
-            saved->edge = tape_edge_to(tensor);
+        saved->value = packed(moved != NULL ? moved : tensor);
     } else if (output >= 0) /* the tensor itself would keep its own node */
         saved->value = alias_of(tensor);
     else
-        saved->value = Py_NewRef((PyObject *)tensor);
+        saved->value = Py_NewRef((PyObject *)(moved != NULL ? moved : tensor));
     PyObject_GC_Track(saved);
     if (saved->value == NULL)
         Py_CLEAR(saved);
@@ -226,9 +226,8 @@ tape_unpack(SavedObject *saved, NodeObject *node)
                      "got result of type %s",
                      Py_TYPE(value)->tp_name);
     else if (value != NULL && check_data(saved, value) == 0)
-        result = saved->unpack == NULL && !saved->output
-                     ? Py_NewRef(value)
-                     : with_history(saved, (TensorObject *)value, node);
+        result = saved->bare ? with_history(saved, (TensorObject *)value, node)
+                             : Py_NewRef(value);
     Py_XDECREF(value);
     return result;
 }
