@@ -73,6 +73,7 @@ MODULES = {
     "dtensor.fsdp": "fully sharded data parallelism",
     "dtensor.checkpoint": "checkpoints",
     "dtensor.checkpoint.state_dict": "the state of models and optimizers",
+    "dtensor.checkpoint.state_dict_saver": "how saving goes on in the background",
     "dtensor.utils.checkpoint": "activation checkpoints",
     "dtensor.utils.data": "data sets, samplers, loaders",
     "dtensor.functional_collectives": "collectives on Tensors",
