@@ -1,16 +1,10 @@
-#include "comm/execute.h"
-#include "comm/measure.h"
-#include "comm/note.h"
+#include "comm/comm.h"
+
 #include "core/copy.h"
 
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-int64_t dt_count_limit = INT_MAX;
 
 double
 dt_now(void)
@@ -18,53 +12,6 @@ dt_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* --- settings --- */
-
-dt_status
-dt_timeout_read(double *out, dt_error *err)
-{
-    const char *text = getenv("DTENSOR_TIMEOUT");
-    double seconds = DT_TIMEOUT_DEFAULT;
-    if (text != NULL && *text != '\0') {
-        char *end;
-        seconds = strtod(text, &end);
-        if (*end != '\0' || !(seconds > 0)) /* also for NaN */
-            return dt_fail(err, DT_VALUE,
-                           "DTENSOR_TIMEOUT must be a positive number of seconds, "
-                           "it is \"%.40s\"",
-                           text);
-    }
-    *out = seconds;
-    return DT_OK;
-}
-
-static dt_status
-check_read(dt_check *out, dt_error *err)
-{
-    const char *text = getenv("DTENSOR_CHECK");
-    if (text == NULL || *text == '\0')
-        *out = DT_CHECK_CALLS;
-    else if (text[1] == '\0' && *text >= '0' && *text <= '2')
-        *out = (dt_check)(*text - '0');
-    else
-        return dt_fail(err, DT_VALUE,
-                       "DTENSOR_CHECK must be 0, 1 or 2, it is \"%.40s\"", text);
-    return DT_OK;
-}
-
-/* The same sentence on all ranks: what is compared is known to all of them. */
-static dt_status
-compare_checks(const dt_world *world, const dt_check *checks, dt_error *err)
-{
-    for (int rank = 1; rank < world->transport->size; rank++)
-        if (checks[rank] != checks[0])
-            return dt_fail(err, DT_RUNTIME,
-                           "DTENSOR_CHECK must be set alike on all ranks: it is %d on "
-                           "rank 0 and %d on rank %d",
-                           checks[0], checks[rank], rank);
-    return DT_OK;
 }
 
 /* --- groups --- */
@@ -152,103 +99,6 @@ dt_world_group(dt_group **out, dt_world *world, const int64_t *ranks, int64_t co
             return DT_OK;
         }
     return group_make(out, world, ranks, count, err);
-}
-
-static dt_status
-make_group_of_all(dt_world *world, dt_error *err)
-{
-    int size = world->transport->size;
-    int64_t *ranks = malloc((size_t)size * sizeof *ranks);
-    if (ranks == NULL)
-        return dt_fail(err, DT_MEMORY, "no memory for %d ranks", size);
-    for (int rank = 0; rank < size; rank++)
-        ranks[rank] = rank;
-    dt_status status = group_make(&world->all, world, ranks, size, err);
-    free(ranks);
-    return status;
-}
-
-/* --- worlds --- */
-
-/* All that is not the transport. */
-static void
-world_free(dt_world *world)
-{
-    dt_notes_free(world->notes);
-    for (dt_group *next; world->groups != NULL; world->groups = next) {
-        next = world->groups->next;
-        free(world->groups);
-    }
-    free(world->spare);
-    free(world);
-}
-
-/* The first words between the ranks: that all are there, made of the same program and
- * prepared, and how they are set. */
-static dt_status
-greet(dt_world *world, const dt_error *local, dt_check *checks, dt_error *err)
-{
-    static const char version[] = "dtensor protocol 1";
-    dt_call call = {.hash = dt_hash(0, version, sizeof version), .local = *local};
-    snprintf(call.what, sizeof call.what, "the start of dtensor");
-    DT_TRY(dt_agree(world->all, &call, true, err));
-
-    DT_TRY(dt_share(checks, world->all, &world->check, sizeof *checks, call.what, err));
-    return compare_checks(world, checks, err);
-}
-
-static dt_status
-world_start(dt_world *world, dt_error *err)
-{
-    DT_TRY(make_group_of_all(world, err));
-    DT_TRY(dt_notes_make(&world->notes, world, err));
-    dt_error local = {.status = DT_OK};
-    if (dt_timeout_read(&world->timeout, &local) == DT_OK)
-        check_read(&world->check, &local);
-    size_t room = (size_t)world->transport->size * sizeof(dt_cost);
-    void *scratch = malloc(2 * DT_MEASURE_BYTES + room);
-    if (scratch == NULL)
-        dt_fail(&local, DT_MEMORY, "no memory for measuring messages");
-    dt_status status = greet(world, &local, scratch, err);
-    world->cost = DT_COST_DEFAULT;
-    if (status == DT_OK && !world->transport->alone)
-        DT_TRY(dt_measure(&world->cost, world, scratch, err));
-    free(scratch);
-    world->all->started = 0; /* the user's first call is number 1 */
-    return status;
-}
-
-dt_status
-dt_world_make(dt_world **out, dt_transport *transport, dt_error *err)
-{
-    dt_world *world = calloc(1, sizeof *world);
-    if (world == NULL)
-        return dt_fail(err, DT_MEMORY, "no memory for a world of %d ranks",
-                       transport->size);
-    world->transport = transport;
-    world->timeout = DT_TIMEOUT_DEFAULT;
-    world->check = DT_CHECK_CALLS;
-    dt_status status = world_start(world, err);
-    if (status != DT_OK) {
-        world_free(world);
-        return status;
-    }
-    *out = world;
-    return DT_OK;
-}
-
-void
-dt_world_close(dt_world *world)
-{
-    if (world == NULL)
-        return;
-    dt_give_up_all(world, "its world was closed");
-    dt_world_forget_runs(world);
-    if (world->transport->size > 1 && !world->transport->alone && !world->broken)
-        dt_notes_farewell(world->notes);
-    dt_transport *transport = world->transport;
-    world_free(world);
-    transport->table->close(transport);
 }
 
 /* --- messages --- */

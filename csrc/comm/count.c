@@ -2,14 +2,6 @@
 
 #include <string.h>
 
-bool
-dt_steps_together(const dt_step *x, const dt_step *y)
-{
-    return x->kind == y->kind && x->op == y->op && dt_step_mask(x) == dt_step_mask(y) &&
-           dt_mesh_same_ranks(x->from->mesh, y->from->mesh) &&
-           dt_mesh_same_ranks(x->to->mesh, y->to->mesh);
-}
-
 /* Adds what a step of one array sends to that of the leg that it is a part of: one
  * message for each peer has the parts of all arrays. */
 static void

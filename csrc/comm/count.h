@@ -15,7 +15,4 @@
 int64_t dt_count_moves(dt_world *world, const dt_plan *const *plans, int count,
                        int *done, dt_deed *deeds, int *deed_count);
 
-/* Whether two steps can be one: the same ranks do the same. */
-bool dt_steps_together(const dt_step *x, const dt_step *y);
-
 #endif

@@ -93,8 +93,7 @@ take_move(dt_run *run, dt_item *item, const dt_move *move, dt_error *err)
     int ndim = move->plan->from->ndim;
     item->move = *move;
     if (item->stride == NULL)
-        item->stride =
-            dt_block_take(&run->blocks, sizeof(int64_t) * (size_t)(ndim + 1));
+        item->stride = dt_bump_take(&run->memory, (size_t)(ndim + 1), sizeof(int64_t));
     if (item->stride == NULL)
         return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
     if (move->src != NULL && ndim > 0)
@@ -194,7 +193,7 @@ run_destroy(dt_run *run)
         dt_run_unbind(run);
         dt_mover_free(&run->mover);
     }
-    dt_block_free(run->blocks);
+    dt_bump_free(&run->memory);
     free(run->legs);
     free(run->items);
     free(run);

@@ -1,5 +1,4 @@
 /* From plans to legs: all that a run needs to know before it begins. */
-#include "comm/count.h"
 #include "comm/run.h"
 
 #include "core/memory.h"
@@ -40,7 +39,7 @@ c_strides(dt_run *run, const dt_layout *layout, int64_t rank)
 {
     int64_t shape[DT_MAX_NDIM];
     int64_t *stride =
-        dt_block_take(&run->blocks, sizeof *stride * (size_t)(layout->ndim + 1));
+        dt_bump_take(&run->memory, (size_t)(layout->ndim + 1), sizeof *stride);
     if (stride == NULL)
         return NULL;
     shape_of(shape, layout, rank);
@@ -124,7 +123,7 @@ prepare_flat(dt_run *run, int at, const dt_step *const *steps, dt_error *err)
         make_flat(&first->lanes[k]);
     DT_TRY(dt_round_flat(first, steps, false, run->task.group, run->scratch, err));
     dt_leg *second = new_leg(run);
-    dt_lane *copies = dt_block_take(&run->blocks, sizeof *copies * (size_t)lanes);
+    dt_lane *copies = dt_bump_take(&run->memory, (size_t)lanes, sizeof *copies);
     if (second == NULL || copies == NULL)
         return no_memory(err);
     first = &run->legs[at].round;
@@ -146,12 +145,11 @@ prepare_leg(dt_run *run, const int *items, int count, int64_t rank, dt_error *er
 {
     size_t n = (size_t)count;
     dt_leg *made = new_leg(run);
-    dt_lane *lanes = dt_block_take(&run->blocks, sizeof *lanes * n);
-    const dt_step **steps = dt_block_take(&run->blocks, sizeof *steps * n);
-    int *who = dt_block_take(&run->blocks, sizeof *who * n);
+    dt_lane *lanes = dt_bump_take(&run->memory, n, sizeof *lanes);
+    const dt_step **steps = dt_bump_take(&run->memory, n, sizeof *steps);
+    int *who = dt_bump_take(&run->memory, n, sizeof *who);
     if (made == NULL || lanes == NULL || steps == NULL || who == NULL)
         return no_memory(err);
-    memset(lanes, 0, sizeof *lanes * n);
     memcpy(who, items, sizeof *who * n);
     made->items = who;
     made->round.lanes = lanes;
@@ -211,7 +209,7 @@ dt_run_prepare(dt_run *run, dt_error *err)
 {
     int64_t rank = run->task.group->world->transport->rank;
     int *together =
-        dt_block_take(&run->blocks, sizeof *together * (size_t)(run->count + 1));
+        dt_bump_take(&run->memory, (size_t)(run->count + 1), sizeof *together);
     if (together == NULL)
         return no_memory(err);
     for (int k = 0; k < run->count; k++) {

@@ -19,12 +19,11 @@ no_memory(dt_error *err)
 /* --- flat pieces --- */
 
 static bool
-flat_piece(dt_piece *out, dt_block **blocks, int64_t rank, dt_range range,
-           int64_t theirs)
+flat_piece(dt_piece *out, dt_bump *memory, int64_t rank, dt_range range, int64_t theirs)
 {
-    int64_t *numbers = dt_block_take(blocks, 3 * sizeof *numbers);
-    dt_segment *run = dt_block_take(blocks, sizeof *run);
-    const dt_segment **runs = dt_block_take(blocks, sizeof *runs);
+    int64_t *numbers = dt_bump_take(memory, 3, sizeof *numbers);
+    dt_segment *run = dt_bump_take(memory, 1, sizeof *run);
+    const dt_segment **runs = dt_bump_take(memory, 1, sizeof *runs);
     if (numbers == NULL || run == NULL || runs == NULL)
         return false;
     *run = (dt_segment){.offset = range.start, .size = range.size};
@@ -100,17 +99,16 @@ chunk_of(const flat *f, int64_t place)
 }
 
 static bool
-add_flat(dt_pieces *list, dt_block **blocks, const flat *f, int64_t rank,
-         dt_range range)
+add_flat(dt_pieces *list, dt_bump *memory, const flat *f, int64_t rank, dt_range range)
 {
     return range.size == 0 ||
-           flat_piece(&list->pieces[list->count++], blocks, rank, range, f->elements);
+           flat_piece(&list->pieces[list->count++], memory, rank, range, f->elements);
 }
 
 /* The pieces of one rank: scattering sends every member its chunk, gathering sends
  * every member one's own. The root of a broadcast has all and is sent nothing. */
 static bool
-flat_pieces(dt_lane *lane, dt_block **blocks, const flat *f, bool gathering)
+flat_pieces(dt_lane *lane, dt_bump *memory, const flat *f, bool gathering)
 {
     size_t room = (size_t)(f->count + 1);
     lane->sent.pieces = calloc(room, sizeof(dt_piece));
@@ -130,20 +128,20 @@ flat_pieces(dt_lane *lane, dt_block **blocks, const flat *f, bool gathering)
         bool sends =
             gathering ? f->place >= 0 && rank != f->root : !broadcast || is_root;
         if (sends)
-            well = add_flat(&lane->sent, blocks, f, rank, gathering ? own : theirs);
+            well = add_flat(&lane->sent, memory, f, rank, gathering ? own : theirs);
         bool takes = gathering ? f->place >= 0 && !is_root : !broadcast;
         if (well && takes)
-            well = add_flat(&lane->received, blocks, f, rank, gathering ? theirs : own);
+            well = add_flat(&lane->received, memory, f, rank, gathering ? theirs : own);
     }
     if (well && broadcast && !gathering && !is_root && f->place >= 0)
-        well = add_flat(&lane->received, blocks, f, f->root, own);
+        well = add_flat(&lane->received, memory, f, f->root, own);
     dt_range kept = gathering ? (dt_range){0, 0} : own;
     if (broadcast)
         kept = is_root && f->place >= 0 && !gathering ? (dt_range){0, f->elements}
                                                       : (dt_range){0, 0};
     if (well && kept.size > 0)
-        well = flat_piece(&lane->sent.own, blocks, f->rank, kept, f->elements) &&
-               flat_piece(&lane->received.own, blocks, f->rank, kept, f->elements);
+        well = flat_piece(&lane->sent.own, memory, f->rank, kept, f->elements) &&
+               flat_piece(&lane->received.own, memory, f->rank, kept, f->elements);
     return well;
 }
 
@@ -234,7 +232,7 @@ make_streams(dt_round *round, const dt_group *group, bool sending, bool may_go_w
     int64_t count = 0;
     entry *entries = list_entries(&count, round, group, sending);
     dt_stream *streams = calloc((size_t)(count + 1), sizeof *streams);
-    dt_part *parts = dt_block_take(&round->blocks, sizeof *parts * (size_t)(count + 1));
+    dt_part *parts = dt_bump_take(&round->memory, (size_t)(count + 1), sizeof *parts);
     if (entries == NULL || streams == NULL || parts == NULL) {
         free(entries);
         free(streams);
@@ -330,9 +328,9 @@ set_reduction(dt_round *round, const dt_step *step, const dt_group *group)
 static dt_status
 make_own(dt_round *round, dt_error *err)
 {
-    size_t room = sizeof(dt_part) * (size_t)round->lane_count;
-    dt_part *from = dt_block_take(&round->blocks, room);
-    dt_part *to = dt_block_take(&round->blocks, room);
+    size_t room = (size_t)round->lane_count;
+    dt_part *from = dt_bump_take(&round->memory, room, sizeof *from);
+    dt_part *to = dt_bump_take(&round->memory, room, sizeof *to);
     if (from == NULL || to == NULL)
         return no_memory(err);
     int count = 0;
@@ -365,11 +363,11 @@ static const int64_t **
 local_shapes(dt_round *round, const dt_step *const *steps, int64_t rank, bool sending)
 {
     const int64_t **out =
-        dt_block_take(&round->blocks, sizeof *out * (size_t)round->lane_count);
+        dt_bump_take(&round->memory, (size_t)round->lane_count, sizeof *out);
     for (int k = 0; out != NULL && k < round->lane_count; k++) {
         const dt_layout *layout = sending ? steps[k]->from : steps[k]->to;
         int64_t *shape =
-            dt_block_take(&round->blocks, sizeof *shape * (size_t)(layout->ndim + 1));
+            dt_bump_take(&round->memory, (size_t)(layout->ndim + 1), sizeof *shape);
         if (shape == NULL)
             return NULL;
         int64_t index = dt_mesh_index(layout->mesh, rank);
@@ -421,14 +419,14 @@ dt_round_flat(dt_round *round, const dt_step *const *steps, bool gathering,
     round->counts = !gathering;
     choose_slice(round, ranks_of(steps[0]), scratch);
     int64_t **shapes =
-        dt_block_take(&round->blocks, sizeof *shapes * (size_t)round->lane_count);
+        dt_bump_take(&round->memory, (size_t)round->lane_count, sizeof *shapes);
     if (shapes == NULL)
         return no_memory(err);
     for (int k = 0; k < round->lane_count; k++) {
         flat f = flat_begin(steps[k], rank);
-        shapes[k] = dt_block_take(&round->blocks, sizeof **shapes);
+        shapes[k] = dt_bump_take(&round->memory, 1, sizeof **shapes);
         if (shapes[k] == NULL ||
-            !flat_pieces(&round->lanes[k], &round->blocks, &f, gathering))
+            !flat_pieces(&round->lanes[k], &round->memory, &f, gathering))
             return no_memory(err);
         *shapes[k] = f.elements;
     }
@@ -448,6 +446,6 @@ dt_round_free(dt_round *round)
     }
     free(round->sends);
     free(round->receives);
-    dt_block_free(round->blocks);
+    dt_bump_free(&round->memory);
     *round = (dt_round){0};
 }

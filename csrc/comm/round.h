@@ -45,9 +45,9 @@ typedef struct {
     bool reduced;                /* what arrives is combined with what stays */
     dt_reduce_op op;
     int64_t divisor;
-    int64_t order; /* of the own addend */
-    size_t slice;  /* bytes of a pack buffer */
-    dt_block *blocks;
+    int64_t order;  /* of the own addend */
+    size_t slice;   /* bytes of a pack buffer */
+    dt_bump memory; /* of what it is made of */
 } dt_round;
 
 /* Prepares a round of an exchange of boxes; lanes have their arrays and strides, `from`

@@ -41,7 +41,7 @@ struct dt_run {
     dt_leg *legs;
     dt_mover mover;
     bool poisoned, watched;
-    dt_block *blocks;
+    dt_bump memory; /* of what it is made of */
     int64_t scratch;
     uint64_t serial; /* of the plan, where there is one */
     dt_run *next;    /* in the world's list of runs to be used again */

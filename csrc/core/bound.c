@@ -144,9 +144,9 @@ dt_search_bounds(dt_search *s)
 {
     int operands = s->binding->operand_count, rows = s->row_count, ndim = s->mesh->ndim;
     size_t cells = (size_t)rows * (size_t)ndim;
-    s->bounded = dt_arena_take(&s->arena, (size_t)operands, sizeof *s->bounded);
-    s->bounds = dt_arena_take(&s->arena, cells, sizeof *s->bounds);
-    s->order = dt_arena_take(&s->arena, cells, sizeof *s->order);
+    s->bounded = dt_bump_take(&s->bump, (size_t)operands, sizeof *s->bounded);
+    s->bounds = dt_bump_take(&s->bump, cells, sizeof *s->bounds);
+    s->order = dt_bump_take(&s->bump, cells, sizeof *s->order);
     if (s->bounded == NULL || s->bounds == NULL || s->order == NULL)
         return dt_search_no_memory(s);
     find_bounded(s);

@@ -1,4 +1,4 @@
-/* context.h: layouts and meshes that are equal are one object, and plans are kept.
+/* context.h: layouts and meshes that are equal are one object.
  *
  * Equality of layouts is then a comparison of pointers. A context holds no reference of
  * its own: what nobody retains is gone. All calls under one lock of the caller's (in
@@ -6,11 +6,9 @@
 #ifndef DT_CONTEXT_H
 #define DT_CONTEXT_H
 
-#include "core/cost.h"
 #include "core/layout.h"
 
 typedef struct dt_context dt_context;
-typedef struct dt_plan dt_plan;
 
 dt_context *dt_context_make(void); /* NULL: no memory */
 void dt_context_free(dt_context *context);
@@ -29,16 +27,8 @@ void dt_mesh_release(dt_context *context, const dt_mesh *mesh);
 void dt_layout_retain(const dt_layout *layout);
 void dt_layout_release(dt_context *context, const dt_layout *layout);
 
-/* The plan from -> to, made at first use (see plan.h for errors) and kept with the 4096
- * last used ones. One reference is the caller's. */
-dt_status dt_context_plan(const dt_plan **out, dt_context *context,
-                          const dt_layout *from, const dt_layout *to,
-                          const dt_cost *cost, int64_t max_scratch, dt_error *err);
-void dt_plan_retain(const dt_plan *plan);
-void dt_plan_release(dt_context *context, const dt_plan *plan);
-
 typedef struct {
-    int64_t hits, misses, plans, layouts, meshes;
+    int64_t layouts, meshes;
 } dt_context_info;
 
 dt_context_info dt_context_count(const dt_context *context);

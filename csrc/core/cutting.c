@@ -46,7 +46,7 @@ static dt_status
 boundaries(int64_t **out, dt_search *s, const dt_cutting *cutting, int64_t length)
 {
     size_t count = (size_t)cutting->parts + 1;
-    int64_t *list = dt_arena_take(&s->arena, count, sizeof *list);
+    int64_t *list = dt_bump_take(&s->bump, count, sizeof *list);
     if (list == NULL)
         return dt_search_no_memory(s);
     if (cutting->cuts != NULL)
@@ -125,7 +125,7 @@ add_cutting(dt_cuttings *list, dt_search *s, const dt_cutting *cutting)
     for (int k = 0; k < list->count; k++)
         if (same_cutting(list->list[k], cutting))
             return DT_OK;
-    dt_cutting *own = dt_arena_take(&s->arena, 1, sizeof *own);
+    dt_cutting *own = dt_bump_take(&s->bump, 1, sizeof *own);
     if (own == NULL)
         return dt_search_no_memory(s);
     *own = *cutting;
@@ -162,7 +162,7 @@ dt_search_cuttings(const dt_cuttings **out, dt_search *s, int factor, unsigned m
             *out = c;
             return DT_OK;
         }
-    dt_cuttings *list = dt_arena_take(&s->arena, 1, sizeof *list);
+    dt_cuttings *list = dt_bump_take(&s->bump, 1, sizeof *list);
     if (list == NULL)
         return dt_search_no_memory(s);
     list->mask = mask;

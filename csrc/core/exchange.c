@@ -6,7 +6,7 @@
 void
 dt_pieces_free(dt_pieces *pieces)
 {
-    dt_block_free(pieces->blocks);
+    dt_bump_free(&pieces->memory);
     free(pieces->pieces);
     *pieces = (dt_pieces){0};
 }
@@ -107,11 +107,11 @@ walk_end(walk *w)
 }
 
 static bool
-walk_overlaps(walk *w, dt_block **blocks)
+walk_overlaps(walk *w, dt_bump *memory)
 {
     for (int d = 0; d < w->mine->ndim; d++) {
         int64_t part = dt_layout_part(w->mine, d, w->my_coordinate);
-        if (!dt_overlaps_find(&w->dims[d], blocks, w->mine, w->other, &w->wanted, d,
+        if (!dt_overlaps_find(&w->dims[d], memory, w->mine, w->other, &w->wanted, d,
                               part))
             return false;
     }
@@ -222,12 +222,11 @@ typedef struct {
 } collector;
 
 static bool
-fill_piece(dt_piece *piece, dt_block **blocks, int ndim,
-           const dt_overlap *const *chosen)
+fill_piece(dt_piece *piece, dt_bump *memory, int ndim, const dt_overlap *const *chosen)
 {
     size_t n = (size_t)(ndim > 0 ? ndim : 1);
-    int64_t *numbers = dt_block_take(blocks, 3 * n * sizeof *numbers);
-    const dt_segment **runs = dt_block_take(blocks, n * sizeof *runs);
+    int64_t *numbers = dt_bump_take(memory, 3 * n, sizeof *numbers);
+    const dt_segment **runs = dt_bump_take(memory, n, sizeof *runs);
     if (numbers == NULL || runs == NULL)
         return false;
     piece->elements = 1;
@@ -265,9 +264,7 @@ collect(void *data, int64_t rank, const dt_overlap *const *chosen)
         piece = &out->pieces[out->count++];
     }
     *piece = (dt_piece){.rank = rank};
-    dt_block *blocks = out->blocks;
-    c->failed = !fill_piece(piece, &blocks, c->ndim, chosen);
-    out->blocks = blocks;
+    c->failed = !fill_piece(piece, &out->memory, c->ndim, chosen);
     return !c->failed;
 }
 
@@ -278,9 +275,7 @@ find_pieces(dt_pieces *out, const dt_exchange *exchange, int64_t rank, bool send
     walk w;
     dt_pieces found = {0};
     if (walk_begin(&w, exchange, rank, sending)) {
-        dt_block *blocks = NULL;
-        bool well = walk_overlaps(&w, &blocks);
-        found.blocks = blocks;
+        bool well = walk_overlaps(&w, &found.memory);
         collector c = {.out = &found, .rank = rank, .ndim = w.mine->ndim};
         if (well)
             well = walk_all(&w, collect, &c);

@@ -5,6 +5,7 @@
 #ifndef DT_EXCHANGE_H
 #define DT_EXCHANGE_H
 
+#include "core/bump.h"
 #include "core/layout.h"
 
 /* Which parts take part: mesh dimensions on which addends are summed on arrival, as a
@@ -35,7 +36,7 @@ typedef struct {
     int64_t count;
     dt_piece *pieces; /* in no order, without the own one and empty ones */
     dt_piece own;     /* what the rank keeps; elements 0: nothing */
-    void *blocks;     /* memory of all of it */
+    dt_bump memory;   /* of all of it */
 } dt_pieces;
 
 /* The pieces that `rank` sends, or receives. Where addends are summed the rank's own

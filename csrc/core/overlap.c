@@ -2,47 +2,11 @@
 
 #include <stdlib.h>
 
-struct dt_block {
-    dt_block *next;
-    size_t used, size;
-    _Alignas(16) char data[];
-};
-
-enum { BLOCK_BYTES = 8192 };
-
-void *
-dt_block_take(dt_block **blocks, size_t bytes)
-{
-    bytes = (bytes + 15) & ~(size_t)15;
-    dt_block *head = *blocks;
-    if (head == NULL || head->size - head->used < bytes) {
-        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        head = malloc(sizeof *head + size);
-        if (head == NULL)
-            return NULL;
-        *head = (dt_block){.next = *blocks, .size = size};
-        *blocks = head;
-    }
-    void *out = head->data + head->used;
-    head->used += bytes;
-    return out;
-}
-
-void
-dt_block_free(dt_block *blocks)
-{
-    while (blocks != NULL) {
-        dt_block *next = blocks->next;
-        free(blocks);
-        blocks = next;
-    }
-}
-
 typedef struct {
     const dt_layout *mine, *other;
     const dt_constraint *wanted;
-    dt_block **blocks; /* NULL: runs are not needed */
-    bool failed;       /* no memory */
+    dt_bump *memory; /* NULL: runs are not needed */
+    bool failed;     /* no memory */
 } search;
 
 /* The runs that two ascending lists have in common, as places in the first list. */
@@ -95,9 +59,9 @@ add_overlap(dt_overlaps *list, search *s, int dim, int64_t part, const dt_range 
     *item = (dt_overlap){.part = part, .size = total, .count = runs};
     for (int64_t i = 0; i < count; i++)
         item->theirs += theirs[i].size;
-    if (s->blocks == NULL)
+    if (s->memory == NULL)
         return;
-    item->runs = dt_block_take(s->blocks, sizeof(dt_segment) * (size_t)runs);
+    item->runs = dt_bump_take(s->memory, (size_t)runs, sizeof(dt_segment));
     if (item->runs == NULL)
         s->failed = true;
     else
@@ -160,11 +124,11 @@ find_overlaps(dt_overlaps *out, search *s, int dim, int64_t my_part)
 }
 
 bool
-dt_overlaps_find(dt_overlaps *out, dt_block **blocks, const dt_layout *mine,
+dt_overlaps_find(dt_overlaps *out, dt_bump *memory, const dt_layout *mine,
                  const dt_layout *other, const dt_constraint *wanted, int dim,
                  int64_t my_part)
 {
-    search s = {.mine = mine, .other = other, .wanted = wanted, .blocks = blocks};
+    search s = {.mine = mine, .other = other, .wanted = wanted, .memory = memory};
     find_overlaps(out, &s, dim, my_part);
     return !s.failed;
 }

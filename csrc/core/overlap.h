@@ -5,11 +5,6 @@
 
 #include "core/exchange.h"
 
-/* Memory that is freed as one: a chain of blocks. */
-typedef struct dt_block dt_block;
-void *dt_block_take(dt_block **blocks, size_t bytes); /* NULL: no memory */
-void dt_block_free(dt_block *blocks);
-
 /* A part of the other layout, and what it has in common with one's own. */
 typedef struct {
     int64_t part;
@@ -31,9 +26,9 @@ typedef struct {
 } dt_constraint;
 
 /* Appends the parts of `other` that meet part `my_part` of `mine` along `dim` and whose
- * coordinates are as wanted, ascending. Runs come from `blocks`; with NULL they are
+ * coordinates are as wanted, ascending. Runs come from `memory`; with NULL they are
  * left out. False: no memory. */
-bool dt_overlaps_find(dt_overlaps *out, dt_block **blocks, const dt_layout *mine,
+bool dt_overlaps_find(dt_overlaps *out, dt_bump *memory, const dt_layout *mine,
                       const dt_layout *other, const dt_constraint *wanted, int dim,
                       int64_t my_part);
 

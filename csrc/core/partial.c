@@ -1,6 +1,8 @@
 /* Reading the rows of Partial placements that a rule has. The words are in rule.h. */
 #include "core/rule_parts.h"
 
+#include "core/bump.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +32,7 @@ static dt_status
 append_row(reader *r, const dt_rule_row *row)
 {
     dt_rule *rule = r->rule;
-    dt_rule_row *list = dt_rule_grow(rule->rows, rule->row_count, sizeof *list);
+    dt_rule_row *list = dt_list_grow(rule->rows, rule->row_count, sizeof *list);
     if (list == NULL) {
         free((void *)row->list);
         return no_memory(r);

@@ -12,8 +12,7 @@
 #define DT_PLAN_H
 
 #include "core/context.h"
-#include "core/exchange.h"
-#include "core/context.h"
+#include "core/cost.h"
 #include "core/exchange.h"
 
 typedef enum {
@@ -42,16 +41,16 @@ typedef struct {
  * steps besides. */
 enum { DT_PLAN_MAX_STEPS = 2 * DT_MESH_MAX_NDIM + 4 };
 
-struct dt_plan {
-    uint64_t serial; /* no other plan of the context has or had this number */
-    int64_t refs;    /* from here to max_scratch: context.c's */
-    dt_plan *newer, *older;
+typedef struct dt_plan {
+    uint64_t serial; /* no other plan of the same dt_plans has or had this number */
+    int64_t refs;    /* from here to max_scratch: plans.c's */
+    struct dt_plan *newer, *older;
     int64_t max_scratch;
     const dt_layout *from, *to;
     int step_count; /* 0: nothing to do, the parts are the same */
     dt_step steps[DT_PLAN_MAX_STEPS];
     double seconds; /* predicted */
-};
+} dt_plan;
 
 /* Makes the plan from `from` to `to`, of equal shapes and dtypes, on any two meshes of
  * one world. `max_scratch` (0: no bound) excludes plans with larger intermediate parts.
@@ -89,6 +88,10 @@ bool dt_in_one_round(int64_t bytes, int64_t ranks);
 
 /* The number of ranks that a step's mesh dimensions bring together. */
 int64_t dt_step_group(const dt_step *step);
+
+/* Whether steps of two plans can be done as one, message by message: they do the same
+ * between the same ranks. */
+bool dt_steps_together(const dt_step *a, const dt_step *b);
 
 /* A step's mesh dimensions as a bit mask. */
 unsigned dt_step_mask(const dt_step *step);

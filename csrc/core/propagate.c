@@ -330,12 +330,12 @@ prepare(dt_search *s)
 {
     size_t factors = (size_t)s->binding->factor_count;
     size_t terms = (size_t)s->binding->term_count;
-    s->cuttings = dt_arena_take(&s->arena, factors, sizeof *s->cuttings);
-    s->masks = dt_arena_take(&s->arena, factors, sizeof *s->masks);
-    s->targets = dt_arena_take(&s->arena, terms, sizeof *s->targets);
-    s->trial = dt_arena_take(&s->arena, terms, sizeof *s->trial);
-    s->after = dt_arena_take(&s->arena, terms, sizeof *s->after);
-    s->best = dt_arena_take(&s->arena, terms, sizeof *s->best);
+    s->cuttings = dt_bump_take(&s->bump, factors, sizeof *s->cuttings);
+    s->masks = dt_bump_take(&s->bump, factors, sizeof *s->masks);
+    s->targets = dt_bump_take(&s->bump, terms, sizeof *s->targets);
+    s->trial = dt_bump_take(&s->bump, terms, sizeof *s->trial);
+    s->after = dt_bump_take(&s->bump, terms, sizeof *s->after);
+    s->best = dt_bump_take(&s->bump, terms, sizeof *s->best);
     if (s->cuttings == NULL || s->masks == NULL || s->targets == NULL ||
         s->trial == NULL || s->after == NULL || s->best == NULL)
         return dt_search_no_memory(s);
@@ -378,23 +378,24 @@ static dt_status
 run(dt_choice *out, dt_search *s)
 {
     _Alignas(max_align_t) char block[8192];
-    s->arena = (dt_arena){.at = block, .end = block + sizeof block};
+    s->bump = (dt_bump){.at = block, .end = block + sizeof block};
     s->mesh = s->operands[0]->mesh;
     for (int k = 1; k < s->binding->operand_count; k++)
         assert(s->operands[k]->mesh == s->mesh);
     dt_status status = search(out, s);
     release_targets(s);
-    dt_arena_free(&s->arena);
+    dt_bump_free(&s->bump);
     return status;
 }
 
 dt_status
-dt_propagate(dt_choice *out, dt_context *context, const dt_rule *rule,
+dt_propagate(dt_choice *out, dt_plans *plans, const dt_rule *rule,
              const dt_binding *binding, const dt_layout *const *operands,
              const dt_dtype *results, const dt_layout *const *wanted,
              const dt_cost *cost, dt_error *err)
 {
-    dt_search s = {.context = context,
+    dt_search s = {.context = dt_plans_context(plans),
+                   .plans = plans,
                    .rule = rule,
                    .binding = binding,
                    .operands = operands,
@@ -406,12 +407,13 @@ dt_propagate(dt_choice *out, dt_context *context, const dt_rule *rule,
 }
 
 dt_status
-dt_propagate_all(dt_choice *out, dt_context *context, const dt_rule *rule,
+dt_propagate_all(dt_choice *out, dt_plans *plans, const dt_rule *rule,
                  const dt_binding *binding, const dt_layout *const *operands,
                  const dt_dtype *results, const dt_layout *const *wanted,
                  const dt_cost *cost, dt_error *err)
 {
-    dt_search s = {.context = context,
+    dt_search s = {.context = dt_plans_context(plans),
+                   .plans = plans,
                    .rule = rule,
                    .binding = binding,
                    .operands = operands,

@@ -3,7 +3,7 @@
 #ifndef DT_PROPAGATE_H
 #define DT_PROPAGATE_H
 
-#include "core/context.h"
+#include "core/plans.h"
 #include "core/rule.h"
 
 /* How an operator is computed: what each operand is moved to, and what comes out. */
@@ -37,7 +37,7 @@ typedef struct {
  *                 counts; NULL, or an entry NULL, for any
  *
  * DT_MEMORY, and what dt_plan_make gives. */
-dt_status dt_propagate(dt_choice *out, dt_context *context, const dt_rule *rule,
+dt_status dt_propagate(dt_choice *out, dt_plans *plans, const dt_rule *rule,
                        const dt_binding *binding, const dt_layout *const *operands,
                        const dt_dtype *results, const dt_layout *const *wanted,
                        const dt_cost *cost, dt_error *err);
@@ -46,7 +46,7 @@ dt_status dt_propagate(dt_choice *out, dt_context *context, const dt_rule *rule,
 void dt_choice_clear(dt_choice *choice, dt_context *context);
 
 /* For tests: the same by going through the full product. */
-dt_status dt_propagate_all(dt_choice *out, dt_context *context, const dt_rule *rule,
+dt_status dt_propagate_all(dt_choice *out, dt_plans *plans, const dt_rule *rule,
                            const dt_binding *binding, const dt_layout *const *operands,
                            const dt_dtype *results, const dt_layout *const *wanted,
                            const dt_cost *cost, dt_error *err);

@@ -151,7 +151,7 @@ dt_status
 dt_search_rows(dt_search *s)
 {
     int most = 1 + s->binding->factor_count + s->rule->row_count;
-    s->rows = dt_arena_take(&s->arena, (size_t)most, sizeof *s->rows);
+    s->rows = dt_bump_take(&s->bump, (size_t)most, sizeof *s->rows);
     if (s->rows == NULL)
         return dt_search_no_memory(s);
     s->rows[0] = (dt_row){.kind = DT_ROW_WHOLE};

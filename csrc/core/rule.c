@@ -1,6 +1,8 @@
 /* Reading rules. The grammar is in rule.h. */
 #include "core/rule_parts.h"
 
+#include "core/bump.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +12,6 @@ typedef struct {
     bool in_results;
     dt_error *err;
 } parser;
-
-void *
-dt_rule_grow(void *list, int count, size_t size)
-{
-    if (count > 0 && (count < 8 || (count & (count - 1)) != 0))
-        return list;
-    return realloc(list, size * (size_t)(count < 8 ? 8 : 2 * count));
-}
 
 static dt_status
 no_memory(const parser *p)
@@ -109,7 +103,7 @@ parse_factor(int *out, parser *p)
     dt_rule_factor name;
     int k = parse_name(p, &name);
     if (k == rule->factor_count) {
-        dt_rule_factor *list = dt_rule_grow(rule->factors, k, sizeof *list);
+        dt_rule_factor *list = dt_list_grow(rule->factors, k, sizeof *list);
         if (list == NULL)
             return no_memory(p);
         rule->factors = list;
@@ -157,7 +151,7 @@ parse_word(parser *p, dt_rule_dim *dim)
     else
         return wrong(p, *p->at == '\0' ? "the rule ends too early"
                                        : "this sign has no meaning here");
-    dt_rule_word *list = dt_rule_grow(rule->words, rule->word_count, sizeof *list);
+    dt_rule_word *list = dt_list_grow(rule->words, rule->word_count, sizeof *list);
     if (list == NULL)
         return no_memory(p);
     rule->words = list;
@@ -232,7 +226,7 @@ parse_dim(parser *p)
     } else {
         DT_TRY(parse_dim_words(p, &dim));
     }
-    dt_rule_dim *list = dt_rule_grow(rule->dims, rule->dim_count, sizeof *list);
+    dt_rule_dim *list = dt_list_grow(rule->dims, rule->dim_count, sizeof *list);
     if (list == NULL)
         return no_memory(p);
     rule->dims = list;
@@ -254,7 +248,7 @@ parse_terms(int *count, parser *p)
 {
     dt_rule *rule = p->rule;
     do {
-        dt_rule_term *list = dt_rule_grow(rule->terms, rule->term_count, sizeof *list);
+        dt_rule_term *list = dt_list_grow(rule->terms, rule->term_count, sizeof *list);
         if (list == NULL)
             return no_memory(p);
         rule->terms = list;

@@ -64,9 +64,6 @@ struct dt_rule {
     int row_count;
 };
 
-/* `list` with room for at least count + 1 items; NULL without memory. */
-void *dt_rule_grow(void *list, int count, size_t size);
-
 /* Fills rows and floating from the text of Partial rows. */
 dt_status dt_rule_parse_partial(dt_rule *rule, const char *text, dt_error *err);
 

@@ -257,7 +257,7 @@ check_size(const cursor *c, const dt_stored *tensor, int bits)
 }
 
 static dt_status
-take_tensor(dt_stored *tensor, cursor *c, dt_arena *shapes)
+take_tensor(dt_stored *tensor, cursor *c, dt_bump *shapes)
 {
     static const char *const fields[] = {"dtype", "shape", "data_offsets"};
     int64_t shape[DT_MAX_NDIM], offsets[2] = {0};
@@ -281,7 +281,7 @@ take_tensor(dt_stored *tensor, cursor *c, dt_arena *shapes)
     }
     if (seen != 7 || offset_count != 2)
         return wrong(c, "a tensor that lacks a field before here");
-    int64_t *kept = dt_arena_take(shapes, (size_t)tensor->ndim + 1, sizeof *kept);
+    int64_t *kept = dt_bump_take(shapes, (size_t)tensor->ndim + 1, sizeof *kept);
     if (kept == NULL)
         return dt_fail(c->err, DT_MEMORY, "no memory for a header");
     memcpy(kept, shape, (size_t)tensor->ndim * sizeof *kept);
@@ -467,5 +467,5 @@ dt_safetensors_free(dt_safetensors *file)
     free(file->tensors);
     free(file->notes);
     free(file->texts);
-    dt_arena_free(&file->shapes);
+    dt_bump_free(&file->shapes);
 }

@@ -15,7 +15,7 @@
 #ifndef DT_SAFETENSORS_H
 #define DT_SAFETENSORS_H
 
-#include "core/arena.h"
+#include "core/bump.h"
 #include "core/copy.h"
 #include "core/status.h"
 
@@ -46,7 +46,7 @@ typedef struct {
     /* below: safetensors.c's own */
     int64_t tensor_room, note_room;
     char *texts;
-    dt_arena shapes;
+    dt_bump shapes;
 } dt_safetensors;
 
 /* Reads a header of `bytes` bytes in front of `data_bytes` bytes of data.

@@ -7,7 +7,7 @@
 #ifndef DT_SEARCH_H
 #define DT_SEARCH_H
 
-#include "core/arena.h"
+#include "core/bump.h"
 #include "core/propagate.h"
 #include "core/rule_parts.h"
 
@@ -72,7 +72,8 @@ typedef struct dt_target {
 /* --- the whole --- */
 
 typedef struct {
-    dt_context *context;
+    dt_context *context; /* of the plans */
+    dt_plans *plans;
     const dt_rule *rule;
     const dt_binding *binding;
     const dt_layout *const *operands;
@@ -82,7 +83,7 @@ typedef struct {
     dt_error *err;
     const dt_mesh *mesh;
     bool exhaustive; /* nothing is left out */
-    dt_arena arena;
+    dt_bump bump;
     dt_row *rows;
     int row_count;
     int cutting_count;

@@ -1,5 +1,4 @@
 /* Which layout a term has in a combination, and what it costs to get there. */
-#include "core/plan.h"
 #include "core/search.h"
 
 /* --- layouts --- */
@@ -144,10 +143,10 @@ dt_search_plan(dt_search *s, int t, dt_target *target)
     if (target->planned)
         return DT_OK;
     find_move(&from, &to, s, t, target);
-    DT_TRY(dt_context_plan(&plan, s->context, from, to, s->cost, 0, s->err));
+    DT_TRY(dt_plans_find(&plan, s->plans, from, to, s->cost, 0, s->err));
     target->least = plan->seconds;
     target->planned = true;
-    dt_plan_release(s->context, plan);
+    dt_plan_release(s->plans, plan);
     return DT_OK;
 }
 
@@ -191,7 +190,7 @@ dt_search_target(dt_target **out, dt_search *s, int t)
         }
     }
     dt_target *target =
-        dt_arena_take(&s->arena, 1, sizeof *target + sizeof *key * (size_t)ndim);
+        dt_bump_take(&s->bump, 1, sizeof *target + sizeof *key * (size_t)ndim);
     if (target == NULL)
         return dt_search_no_memory(s);
     for (int m = 0; m < ndim; m++)

@@ -43,6 +43,14 @@ dt_step_mask(const dt_step *step)
     return mask;
 }
 
+bool
+dt_steps_together(const dt_step *a, const dt_step *b)
+{
+    return a->kind == b->kind && a->op == b->op && dt_step_mask(a) == dt_step_mask(b) &&
+           dt_mesh_same_ranks(a->from->mesh, b->from->mesh) &&
+           dt_mesh_same_ranks(a->to->mesh, b->to->mesh);
+}
+
 static int64_t
 bytes_at(const dt_layout *layout, int64_t rank)
 {

@@ -178,7 +178,7 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
         ext_call_text(call, ")");
         dt_plan_retain(plan);
         if (place->plan != NULL)
-            dt_plan_release(ext_context, place->plan);
+            dt_plan_release(ext_plans, place->plan);
         *place = (said){.plan = plan, .what = what, .hash = call->hash};
         memcpy(place->text, call->what, sizeof place->text);
         return;

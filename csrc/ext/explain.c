@@ -101,10 +101,10 @@ explain(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
         return NULL;
     const dt_plan *plan;
     dt_error err;
-    if (dt_context_plan(&plan, ext_context, from, to, &cost, max_bytes, &err) != DT_OK)
+    if (dt_plans_find(&plan, ext_plans, from, to, &cost, max_bytes, &err) != DT_OK)
         return ext_raise(&err);
     PyObject *result = explain_plan(plan, rank);
-    dt_plan_release(ext_context, plan);
+    dt_plan_release(ext_plans, plan);
     return result;
 }
 

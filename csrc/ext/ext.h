@@ -18,7 +18,7 @@
 #include "comm/count.h"
 #include "comm/execute.h"
 #include "core/context.h"
-#include "core/plan.h"
+#include "core/plans.h"
 
 /* --- error.c: the one border between dt_status and exceptions --- */
 
@@ -99,6 +99,7 @@ PyObject *ext_layout_local_shape(PyObject *self, PyObject *args, PyObject *kwarg
 PyObject *ext_layout_boxes(PyObject *self, PyObject *args, PyObject *kwargs);
 
 extern dt_context *ext_context; /* under the GIL */
+extern dt_plans *ext_plans;     /* over its layouts */
 
 /* --- world.c: World, the ranks that this thread is one of --- */
 

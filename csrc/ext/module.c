@@ -4,6 +4,7 @@
 #include "ext/tape.h"
 
 dt_context *ext_context;
+dt_plans *ext_plans;
 
 /* The types in the order of their bases, with the fields that a `match` statement takes
  * by place. */
@@ -98,11 +99,12 @@ add_mpi_error(PyObject *module)
 static PyObject *
 cache_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    dt_context_info info = dt_context_count(ext_context);
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L}", "hits", (long long)info.hits,
-                         "misses", (long long)info.misses, "plans",
-                         (long long)info.plans, "layouts", (long long)info.layouts,
-                         "meshes", (long long)info.meshes);
+    dt_plans_info plans = dt_plans_count(ext_plans);
+    dt_context_info context = dt_context_count(ext_context);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L}", "hits", (long long)plans.hits,
+                         "misses", (long long)plans.misses, "plans",
+                         (long long)plans.plans, "layouts", (long long)context.layouts,
+                         "meshes", (long long)context.meshes);
 }
 
 static PyMethodDef module_methods[] = {
@@ -126,7 +128,9 @@ module_fill(PyObject *module)
     import_array1(-1);
     if (ext_context == NULL)
         ext_context = dt_context_make();
-    if (ext_context == NULL) {
+    if (ext_context != NULL && ext_plans == NULL)
+        ext_plans = dt_plans_make(ext_context);
+    if (ext_plans == NULL) {
         PyErr_NoMemory();
         return -1;
     }

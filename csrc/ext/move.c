@@ -180,8 +180,8 @@ prepare_item(journey *j, int i)
         return 0;
     }
     dt_error err;
-    if (dt_context_plan(&j->plans[i], ext_context, item->from, item->to,
-                        &j->world->cost, j->max_bytes, &err) != DT_OK) {
+    if (dt_plans_find(&j->plans[i], ext_plans, item->from, item->to, &j->world->cost,
+                      j->max_bytes, &err) != DT_OK) {
         j->unplanned = true;
         ext_raise(&err);
         return -1;
@@ -203,7 +203,7 @@ prepare_item(journey *j, int i)
     if (local && plan->step_count > 0 && failed == 0 && here)
         failed = move_locally(item, plan, rank);
     if (local) {
-        dt_plan_release(ext_context, plan);
+        dt_plan_release(ext_plans, plan);
         j->plans[i] = NULL;
     }
     return failed;
@@ -346,7 +346,7 @@ move_inside(journey *j, dt_group *group, PyObject **pending)
     }
     for (int i = 0; i < j->count; i++)
         if (j->plans[i] != NULL)
-            dt_plan_release(ext_context, j->plans[i]);
+            dt_plan_release(ext_plans, j->plans[i]);
     PyMem_Free(j->plans);
     return failed;
 }

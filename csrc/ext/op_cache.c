@@ -28,7 +28,7 @@ entry_free(op_entry *entry)
     for (int k = 0; entry->operands != NULL && k < entry->operand_count; k++) {
         op_operand *operand = &entry->operands[k];
         if (operand->plan != NULL)
-            dt_plan_release(ext_context, operand->plan);
+            dt_plan_release(ext_plans, operand->plan);
         Py_XDECREF(operand->key);
         Py_XDECREF(operand->from);
         Py_XDECREF(operand->to);

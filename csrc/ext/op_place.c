@@ -226,8 +226,8 @@ make_operand(op_maker *m, int k, const dt_layout *target)
         return make_stand_in(m, operand);
     dt_error err;
     dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
-    if (dt_context_plan(&operand->plan, ext_context, operand->from->layout, target,
-                        &cost, 0, &err) != DT_OK) {
+    if (dt_plans_find(&operand->plan, ext_plans, operand->from->layout, target, &cost,
+                      0, &err) != DT_OK) {
         ext_raise(&err);
         return -1;
     }
@@ -358,9 +358,8 @@ propagate(op_maker *m, const dt_layout *const *layouts)
     dt_choice choice;
     dt_error err;
     dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
-    if (dt_propagate(&choice, ext_context, m->rule->rule, m->binding, layouts,
-                     m->dtypes, wanted == NULL ? NULL : &wanted, &cost,
-                     &err) != DT_OK) {
+    if (dt_propagate(&choice, ext_plans, m->rule->rule, m->binding, layouts, m->dtypes,
+                     wanted == NULL ? NULL : &wanted, &cost, &err) != DT_OK) {
         ext_raise(&err);
         return -1;
     }

@@ -41,7 +41,7 @@ settle(PendingObject *self)
     dt_run_free(self->run);
     self->run = NULL;
     for (Py_ssize_t i = 0; i < Py_SIZE(self); i++)
-        dt_plan_release(ext_context, self->plans[i]);
+        dt_plan_release(ext_plans, self->plans[i]);
     for (Py_ssize_t i = 0; i < 2 * Py_SIZE(self) && !self->poisoned; i++)
         Py_CLEAR(arrays_of(self)[i]);
 }

@@ -3,6 +3,8 @@
 #include "ext/tensor.h"
 #include "ext/watch.h"
 
+#include "comm/world.h"
+
 static const char MEMORY[] = "dtensor.simulated";
 
 static int worlds; /* that were made: without any, nothing is looked up */
@@ -74,14 +76,14 @@ simulate_item(const dt_plan **plan, ext_item *item, const dt_world *world,
 {
     dt_error err;
     if (item->from != item->to &&
-        dt_context_plan(plan, ext_context, item->from, item->to, &world->cost,
-                        max_bytes, &err) != DT_OK) {
+        dt_plans_find(plan, ext_plans, item->from, item->to, &world->cost, max_bytes,
+                      &err) != DT_OK) {
         ext_raise(&err);
         return -1;
     }
     bool moves = *plan != NULL && (*plan)->step_count > 0;
     if (*plan != NULL && !moves) {
-        dt_plan_release(ext_context, *plan);
+        dt_plan_release(ext_plans, *plan);
         *plan = NULL;
     }
     if (!moves && item->array != NULL) {
@@ -127,7 +129,7 @@ ext_simulate_moves(ext_item *items, int count, dt_world *world, int64_t max_byte
     if (failed == 0)
         failed = count_moves(world, plans, made, done);
     for (int i = 0; i < made; i++)
-        dt_plan_release(ext_context, plans[i]);
+        dt_plan_release(ext_plans, plans[i]);
     for (int i = 0; i < count && failed < 0; i++)
         Py_CLEAR(items[i].result);
     PyMem_Free(plans);

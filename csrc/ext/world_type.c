@@ -2,6 +2,7 @@
 #include "ext/ext.h"
 
 #include "comm/execute.h"
+#include "comm/world.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define DT_TEST_RANKS_H
 
 #include "comm/agree.h"
+#include "comm/world.h"
 
 #include "check.h"
 

@@ -2,7 +2,9 @@
  * element is its global number; addends of a Partial are random but for that of
  * coordinate 0. */
 #include "comm/execute.h"
+#include "comm/world.h"
 #include "core/memory.h"
+#include "core/plans.h"
 
 #include "check.h"
 
@@ -26,6 +28,7 @@ typedef struct {
 } rank_thread;
 
 static dt_context *context;
+static dt_plans *plans;
 
 static bool
 inside(int64_t *coordinate, const dt_layout *layout, int64_t rank)
@@ -241,7 +244,7 @@ add_job(job *jobs, int *count, const dt_layout *from, const dt_layout *to)
     j->from = from;
     j->to = to;
     dt_cost cost = DT_COST_DEFAULT;
-    CHECK(dt_context_plan(&j->plan, context, from, to, &cost, 0, NULL) == DT_OK);
+    CHECK(dt_plans_find(&j->plan, plans, from, to, &cost, 0, NULL) == DT_OK);
     /* A plan without steps returns its source. */
     if (j->plan->step_count == 0)
         (*count)--;
@@ -353,6 +356,7 @@ int
 main(void)
 {
     context = dt_context_make();
+    plans = dt_plans_make(context);
     const check_test tests[] = {
         TEST(every_pair_of_layouts_on_a_small_mesh_is_exact),
         TEST(pairs_of_layouts_on_larger_meshes_are_exact),

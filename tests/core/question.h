@@ -2,7 +2,6 @@
 #ifndef DT_TEST_QUESTION_H
 #define DT_TEST_QUESTION_H
 
-#include "core/plan.h"
 #include "core/propagate.h"
 
 #include "check.h"
@@ -14,6 +13,7 @@
 enum { OPERANDS = 4, NDIM = 4 };
 
 static dt_context *context;
+static dt_plans *plans;
 
 static inline const dt_mesh *
 mesh_of(int ndim, int64_t a, int64_t b, int64_t c)
@@ -122,7 +122,7 @@ choose(const question *q, bool all)
     dt_choice out = {0};
     dt_error err = {0};
     dt_status status = (all ? dt_propagate_all : dt_propagate)(
-        &out, context, q->rule, q->binding, q->operands, q->set->results, q->wanted,
+        &out, plans, q->rule, q->binding, q->operands, q->set->results, q->wanted,
         &q->cost, &err);
     if (status != DT_OK)
         printf("%s: %s\n", q->set->text, err.message);
@@ -166,6 +166,7 @@ static inline void
 begin(void)
 {
     context = dt_context_make();
+    plans = dt_plans_make(context);
 }
 
 /* Under sanitizers a leak shows here. */
@@ -173,6 +174,7 @@ static inline void
 nothing_is_left_over(void)
 {
     CHECK(dt_context_count(context).meshes >= 0);
+    dt_plans_free(plans);
     dt_context_free(context);
 }
 

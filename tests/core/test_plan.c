@@ -1,5 +1,5 @@
 #include "core/exchange.h"
-#include "core/plan.h"
+#include "core/plans.h"
 
 #include "check.h"
 
@@ -7,6 +7,7 @@
 #include <string.h>
 
 static dt_context *context;
+static dt_plans *plans;
 
 static const dt_mesh *
 mesh_of(int ndim, int64_t a, int64_t b, int64_t c, const int64_t *ranks)
@@ -43,7 +44,7 @@ plan_of(const dt_layout *from, const dt_layout *to)
 {
     dt_cost cost = DT_COST_DEFAULT;
     const dt_plan *plan = NULL;
-    CHECK(dt_context_plan(&plan, context, from, to, &cost, 0, NULL) == DT_OK);
+    CHECK(dt_plans_find(&plan, plans, from, to, &cost, 0, NULL) == DT_OK);
     return plan;
 }
 
@@ -152,7 +153,7 @@ check_steps(const dt_mesh *mesh, const dt_layout *from, const dt_layout *to)
         CHECK(step->kind != DT_STEP_LOCAL || messages == 0);
     }
     CHECK(at == to || plan->step_count == 0 || dt_layout_nested(at, to));
-    dt_plan_release(context, plan);
+    dt_plan_release(plans, plan);
 }
 
 static void
@@ -191,7 +192,7 @@ check_count(const dt_mesh *mesh, const dt_layout *from, const dt_layout *to)
     }
     /* Where an order changes torch needs one gather more, and we one exchange. */
     CHECK(count <= torch_collectives(from, to) + reorders);
-    dt_plan_release(context, plan);
+    dt_plan_release(plans, plan);
 }
 
 static void
@@ -204,7 +205,7 @@ no_plan_has_more_collectives_than_torch(void)
     const dt_layout *to = layout_of(mesh, "111", 64, 64);
     const dt_plan *plan = plan_of(from, to);
     CHECK(plan->step_count == 1 && plan->steps[0].kind == DT_STEP_ALL_TO_ALL);
-    dt_plan_release(context, plan);
+    dt_plan_release(plans, plan);
     dt_layout_release(context, from);
     dt_layout_release(context, to);
     dt_mesh_release(context, mesh);
@@ -221,7 +222,7 @@ a_reduction_that_does_not_commute_waits_for_those_on_its_left(void)
     CHECK(plan->steps[0].op == DT_SUM && plan->steps[0].mesh_dims[0] == 0);
     CHECK(plan->steps[1].op == DT_MAX && plan->steps[1].mesh_dims[0] == 1);
     CHECK(plan->steps[2].kind == DT_STEP_LOCAL);
-    dt_plan_release(context, plan);
+    dt_plan_release(plans, plan);
     dt_layout_release(context, from);
     dt_layout_release(context, to);
     dt_mesh_release(context, mesh);
@@ -232,20 +233,21 @@ plans_are_kept_and_bounded(void)
 {
     const dt_mesh *mesh = mesh_of(1, 3, 1, 1, NULL);
     const dt_layout *to = NULL;
-    dt_context_info before = dt_context_count(context);
+    dt_plans_info before = dt_plans_count(plans);
     for (int64_t rows = 1; rows <= 5000; rows++) {
         const dt_layout *from = layout_of(mesh, "0", rows, 2);
         to = layout_of(mesh, "R", rows, 2);
         const dt_plan *plan = plan_of(from, to), *again = plan_of(from, to);
         CHECK(plan == again);
-        dt_plan_release(context, plan);
-        dt_plan_release(context, again);
+        dt_plan_release(plans, plan);
+        dt_plan_release(plans, again);
         dt_layout_release(context, from);
         dt_layout_release(context, to);
     }
-    dt_context_info after = dt_context_count(context);
+    dt_plans_info after = dt_plans_count(plans);
     CHECK(after.hits - before.hits == 5000 && after.misses - before.misses == 5000);
-    CHECK(after.plans <= 4096 && after.layouts <= 2 * 4096);
+    CHECK(after.plans <= 4096);
+    CHECK(dt_context_count(context).layouts <= 2 * 4096);
     dt_mesh_release(context, mesh);
 }
 
@@ -258,10 +260,10 @@ scratch_can_be_bounded(void)
     dt_cost cost = DT_COST_DEFAULT;
     const dt_plan *plan = NULL;
     dt_error err = {DT_OK, ""};
-    CHECK(dt_context_plan(&plan, context, from, to, &cost, 16, &err) == DT_VALUE);
+    CHECK(dt_plans_find(&plan, plans, from, to, &cost, 16, &err) == DT_VALUE);
     CHECK(strstr(err.message, "max_bytes=16") != NULL);
-    CHECK(dt_context_plan(&plan, context, from, to, &cost, 1 << 20, &err) == DT_OK);
-    dt_plan_release(context, plan);
+    CHECK(dt_plans_find(&plan, plans, from, to, &cost, 1 << 20, &err) == DT_OK);
+    dt_plan_release(plans, plan);
     dt_layout_release(context, from);
     dt_layout_release(context, to);
     dt_mesh_release(context, mesh);
@@ -271,6 +273,7 @@ int
 main(void)
 {
     context = dt_context_make();
+    plans = dt_plans_make(context);
     const check_test tests[] = {
         TEST(an_exchange_moves_each_missing_element_once),
         TEST(what_is_sent_is_received),
@@ -280,6 +283,7 @@ main(void)
         TEST(scratch_can_be_bounded),
     };
     int failed = check_run(tests, sizeof tests / sizeof *tests);
+    dt_plans_free(plans);
     dt_context_free(context);
     return failed;
 }

@@ -112,11 +112,11 @@ collectives(const question *q, const dt_choice *choice)
     int count = 0;
     for (int k = 0; k < choice->operand_count; k++) {
         const dt_plan *plan = NULL;
-        CHECK(dt_context_plan(&plan, context, q->operands[k], choice->operands[k],
-                              &COST, 0, NULL) == DT_OK);
+        CHECK(dt_plans_find(&plan, plans, q->operands[k], choice->operands[k], &COST, 0,
+                            NULL) == DT_OK);
         for (int i = 0; i < plan->step_count; i++)
             count += plan->steps[i].kind != DT_STEP_LOCAL;
-        dt_plan_release(context, plan);
+        dt_plan_release(plans, plan);
     }
     return count;
 }
@@ -248,9 +248,9 @@ a_thousand_arrays_are_joined(void)
     CHECK(dt_rule_bind(&binding, rule, set->shapes, MANY, NULL) == DT_OK);
     dt_dtype result = DT_FLOAT32;
     dt_choice choice, all;
-    CHECK(dt_propagate(&choice, context, rule, binding, set->operands, &result, NULL,
+    CHECK(dt_propagate(&choice, plans, rule, binding, set->operands, &result, NULL,
                        &COST, NULL) == DT_OK);
-    CHECK(dt_propagate_all(&all, context, rule, binding, set->operands, &result, NULL,
+    CHECK(dt_propagate_all(&all, plans, rule, binding, set->operands, &result, NULL,
                            &COST, NULL) == DT_OK);
     CHECK(choice.seconds == all.seconds && choice.results[0] == all.results[0]);
     CHECK(choice.results[0]->placements[0].kind == DT_SHARD);

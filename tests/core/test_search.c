@@ -249,8 +249,10 @@ check_with(dt_cost cost, uint64_t seed)
     static const int64_t MESHES[][4] = {{1, 2, 1, 1}, {1, 5, 1, 1}, {2, 2, 2, 1},
                                         {2, 2, 3, 1}, {2, 1, 4, 1}, {3, 2, 1, 2},
                                         {3, 2, 2, 2}, {2, 4, 2, 1}};
+    dt_plans_free(plans);
     dt_context_free(context);
     context = dt_context_make();
+    plans = dt_plans_make(context);
     for (int round = 0; round < 1000; round++) {
         const int64_t *row = MESHES[check_below(&seed, 8)];
         const dt_mesh *mesh = mesh_of((int)row[0], row[1], row[2], row[3]);

@@ -1,0 +1,25 @@
+/* What all transports have in common. */
+#include "comm/transport.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+int64_t dt_count_limit = INT_MAX;
+
+dt_status
+dt_timeout_read(double *out, dt_error *err)
+{
+    const char *text = getenv("DTENSOR_TIMEOUT");
+    double seconds = DT_TIMEOUT_DEFAULT;
+    if (text != NULL && *text != '\0') {
+        char *end;
+        seconds = strtod(text, &end);
+        if (*end != '\0' || !(seconds > 0)) /* also for NaN */
+            return dt_fail(err, DT_VALUE,
+                           "DTENSOR_TIMEOUT must be a positive number of seconds, "
+                           "it is \"%.40s\"",
+                           text);
+    }
+    *out = seconds;
+    return DT_OK;
+}
