@@ -25,7 +25,7 @@ CPU = {"cpuid.h", "emmintrin.h", "immintrin.h"}
 # What a C file of each storey may include: these names, or what matches.
 MAY_INCLUDE = {
     "core": (C11 | CPU, r"core/.*"),
-    "kernels": (C11 | CPU, r"kernels/.*|core/(dtype|placement|random|status)\.h"),
+    "kernels": (C11 | CPU, r"kernels/.*|core/(dtype|random|reduce_op|status)\.h"),
     "comm": (C11 | POSIX, r"(comm|core|kernels)/.*"),
     "ext": (
         C11 | POSIX | {"Python.h", "structmember.h"},

@@ -17,7 +17,8 @@ holds_value(dt_reduce_op *identity, const dt_step *step, const int64_t *coordina
     int first = -1;
     for (int m = step->to->mesh->ndim - 1; m >= 0; m--) {
         dt_placement a = step->from->placements[m], b = step->to->placements[m];
-        if (b.kind != DT_PARTIAL || b.op == DT_AVG || coordinate[m] == 0)
+        if (b.kind != DT_PARTIAL || dt_reduce_op_get(b.op)->law == DT_LAW_AVERAGES ||
+            coordinate[m] == 0)
             continue;
         if (a.kind == DT_SHARD)
             continue; /* its own box is the value */

@@ -39,14 +39,6 @@ same_parts(const dt_layout *a, const dt_layout *b)
                       dt_layout_nested(a, b) && dt_layout_nested(b, a));
 }
 
-/* Whether pending reductions by a and by b may be done in either order. */
-static bool
-commute(dt_reduce_op a, dt_reduce_op b)
-{
-    bool linear = (a == DT_SUM || a == DT_AVG) && (b == DT_SUM || b == DT_AVG);
-    return a == b || linear;
-}
-
 /* Mesh dimensions whose part of the cutting of a tensor dimension changes. */
 static bool
 cut_changes(const dt_layout *from, const dt_layout *to, int m)
@@ -147,7 +139,8 @@ dims_to_reduce(const dt_layout *from, const dt_layout *to, bool one_mesh)
     for (int m = from->mesh->ndim - 1; m >= 0; m--)
         for (int right = m + 1; right < from->mesh->ndim; right++)
             if (is_real(from, m, DT_PARTIAL) && (mask >> right & 1) &&
-                !commute(from->placements[m].op, from->placements[right].op))
+                !dt_reduce_op_commute(from->placements[m].op,
+                                      from->placements[right].op))
                 mask |= 1U << m;
     return mask;
 }
@@ -337,7 +330,7 @@ can_embed(const dt_layout *to)
     for (int m = 0; m < to->mesh->ndim; m++) {
         if (!is_real(to, m, DT_PARTIAL))
             continue;
-        if (to->placements[m].op == DT_AVG ||
+        if (dt_reduce_op_get(to->placements[m].op)->law == DT_LAW_AVERAGES ||
             (op >= 0 && (int)to->placements[m].op != op))
             return false;
         op = (int)to->placements[m].op;

@@ -402,14 +402,15 @@ dt_layout_addend_scale(double *out, const dt_layout *layout, dt_error *err)
     double scale = 1;
     for (int m = 0; m < layout->mesh->ndim; m++) {
         dt_placement placement = layout->placements[m];
-        if (placement.kind != DT_PARTIAL || placement.op == DT_SUM)
+        if (placement.kind != DT_PARTIAL)
             continue;
-        if (placement.op != DT_AVG)
+        if (!dt_reduce_op_linear(placement.op))
             return dt_fail(err, DT_NOT_IMPLEMENTED,
                            "the gradient of the addends of a Partial('%s') is not "
                            "implemented: only of sum and avg",
                            dt_reduce_op_name(placement.op));
-        scale /= (double)layout->mesh->shape[m];
+        if (dt_reduce_op_get(placement.op)->law == DT_LAW_AVERAGES)
+            scale /= (double)layout->mesh->shape[m];
     }
     *out = scale;
     return DT_OK;

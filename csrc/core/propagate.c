@@ -10,12 +10,18 @@
 
 /* --- which combinations there are --- */
 
-/* Sums and averages may be done in either order. */
+/* True if two of these reductions may not be done in either order. */
 static bool
 is_mixed(unsigned ops)
 {
-    bool linear = (ops & ~(1U << DT_SUM | 1U << DT_AVG)) == 0;
-    return !linear && (ops & (ops - 1)) != 0;
+    if ((ops & (ops - 1)) == 0)
+        return false;
+    for (int a = 0; a < DT_REDUCE_OP_COUNT; a++)
+        for (int b = 0; b < a; b++)
+            if ((ops >> a & ops >> b & 1) &&
+                !dt_reduce_op_commute((dt_reduce_op)a, (dt_reduce_op)b))
+                return true;
+    return false;
 }
 
 /* True if nothing becomes Partial, and every row that has Partial is of `any`. */

@@ -199,7 +199,8 @@ make_stand_in(op_maker *m, op_operand *operand)
         return inside;
     for (int d = 0; d < to->mesh->ndim; d++) {
         dt_placement p = to->placements[d];
-        if (p.kind != DT_PARTIAL || p.op == DT_AVG || coordinate[d] == 0)
+        if (p.kind != DT_PARTIAL || dt_reduce_op_get(p.op)->law == DT_LAW_AVERAGES ||
+            coordinate[d] == 0)
             continue;
         PyObject *zero = ext_array(0, NULL, to->dtype);
         if (zero == NULL)

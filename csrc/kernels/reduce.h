@@ -2,8 +2,7 @@
 #ifndef DT_REDUCE_H
 #define DT_REDUCE_H
 
-#include "core/dtype.h"
-#include "core/placement.h"
+#include "core/reduce_op.h"
 
 #include <stdint.h>
 
