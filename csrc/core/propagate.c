@@ -36,7 +36,7 @@ was_mixed_before(const dt_search *s)
             return false;
         for (int k = 0; k < s->binding->operand_count; k++) {
             dt_placement p = s->operands[k]->placements[m];
-            if (p.kind != DT_PARTIAL || p.op != row->pending->in)
+            if (!dt_placement_pending_by(p, row->pending->in))
                 return false;
         }
     }
@@ -163,7 +163,7 @@ static bool
 is_replicated(const dt_layout *layout)
 {
     for (int m = 0; m < layout->mesh->ndim; m++)
-        if (layout->placements[m].kind != DT_REPLICATE)
+        if (!dt_placement_whole(layout->placements[m]))
             return false;
     return true;
 }

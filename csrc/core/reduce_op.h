@@ -35,11 +35,11 @@ typedef enum {
 } dt_reduce_identity_kind;
 
 /* enumerator, name, torch's ReduceOp in lower case (another name for the same), NumPy's
- * ufunc that reduces two addends, law, identity, the kinds of dtype that it is of, and
- * the reduction that a decreasing function makes of it */
+ * ufunc that reduces addends so, or NULL, law, identity, the kinds of dtype that it is
+ * of, and the reduction that a decreasing function makes of it */
 #define DT_REDUCE_OPS(X)                                                               \
     X(SUM, "sum", "sum", "add", ADDS, NOTHING, "biufc", SUM)                           \
-    X(AVG, "avg", "avg", "add", AVERAGES, NOTHING, "fc", AVG)                          \
+    X(AVG, "avg", "avg", NULL, AVERAGES, NOTHING, "fc", AVG)                           \
     X(PRODUCT, "product", "product", "multiply", MULTIPLIES, ONE, "biufc", PRODUCT)    \
     X(MAX, "max", "max", "maximum", SELECTS, LOWEST, "biufc", MIN)                     \
     X(MIN, "min", "min", "minimum", SELECTS, HIGHEST, "biufc", MAX)
