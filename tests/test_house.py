@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "core": (C11 | CPU, r"core/.*"),
     "kernels": (
         C11 | CPU,
-        r"kernels/.*|core/facts/(dtype|placement|status)\.h|core/format/random\.h",
+        r"kernels/.*|core/facts/(dtype|reduce_op|status)\.h|core/format/random\.h",
     ),
     "comm": (C11 | POSIX, r"(comm|core|kernels)/.*"),
     "ext": (
@@ -84,6 +84,24 @@ def test_a_storey_includes_only_what_is_below_it() -> None:
             if not include or include[1] in named or re.fullmatch(pattern, include[1]):
                 continue
             wrong.append(f"{where(path, number)} includes {include[1]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_the_core_asks_what_kind_a_placement_is() -> None:
+    """Others ask the questions of placement.h; they may have a table with a row for
+    each kind, whose length is asserted."""
+    (header,) = (ROOT / "csrc" / "core").rglob("placement.h")
+    kinds = re.search(r"enum \{([^}]*)\} dt_placement_kind;", header.read_text())
+    assert kinds
+    names = "|".join(re.findall(r"\bDT_\w+", kinds[1]))
+    asked = re.compile(rf"\b(?:{names})\b(?!\] = )|\bplacements?\b.*\bkind [=!]=")
+    wrong = []
+    for path in files(".c", ".h", under="csrc"):
+        if path.is_relative_to(ROOT / "csrc" / "core"):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if asked.search(line):
+                wrong.append(f"{where(path, number)}: {line.strip()}")
     assert not wrong, "\n".join(wrong)
 
 

@@ -261,8 +261,7 @@ partial_part(const recipe *r, const dt_layout *layout, int64_t rank)
 {
     dt_placement placements[DT_MESH_MAX_NDIM];
     for (int m = 0; m < layout->mesh->ndim; m++)
-        placements[m] =
-            r->placements[m].kind == DT_PARTIAL ? DT_REPLICATED : r->placements[m];
+        placements[m] = dt_placement_dual(r->placements[m]);
     const dt_layout *whole =
         ext_layout_make(layout->mesh, placements, r->ndim, r->shape, r->dtype);
     PyObject *array = whole == NULL ? NULL : filled_part(r, whole, rank);

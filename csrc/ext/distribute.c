@@ -35,7 +35,7 @@ already_there(DTensorObject *tensor, MeshObject *mesh, PyObject *placements)
     if (ext_placements(wanted, mesh->mesh, placements, WHAT) < 0)
         return NULL;
     for (int m = 0; m < mesh->mesh->ndim; m++) {
-        if (wanted[m].kind == DT_SHARD && wanted[m].dim < 0)
+        if (dt_placement_cuts(wanted[m]) && wanted[m].dim < 0)
             wanted[m].dim += layout->ndim;
         if (!dt_placement_equal(wanted[m], dt_layout_placement(layout, m)))
             return PyErr_Format(PyExc_ValueError,
@@ -74,7 +74,7 @@ ext_refuse_partial(const dt_mesh *mesh, const dt_placement *placements)
 {
     char text[64];
     for (int m = 0; m < mesh->ndim; m++)
-        if (placements[m].kind == DT_PARTIAL) {
+        if (dt_placement_pending(placements[m])) {
             dt_placement_print(text, sizeof text, placements[m]);
             PyErr_Format(
                 PyExc_RuntimeError,

@@ -68,6 +68,8 @@ typedef struct {
 
 extern PyTypeObject ext_placement_type, ext_shard_type, ext_strided_type,
     ext_replicate_type, ext_partial_type;
+
+int ext_add_reduce_ops(PyObject *module);        /* the constant REDUCE_OPS */
 PyObject *ext_placement(dt_placement placement); /* new reference; often a shared one */
 
 /* --- mesh.c: Mesh, the base class of dtensor.DeviceMesh --- */

@@ -111,7 +111,7 @@ even_layout(const offer *o)
     for (int m = 0; m < mesh->ndim && !o->shape_given; m++) {
         const dt_placement *p = &o->placements[m];
         int dim = p->dim < 0 ? p->dim + o->meta.ndim : p->dim;
-        if (p->kind == DT_SHARD && dim >= 0 && dim < o->meta.ndim &&
+        if (dt_placement_cuts(*p) && dim >= 0 && dim < o->meta.ndim &&
             __builtin_mul_overflow(shape[dim], mesh->shape[m], &shape[dim]))
             shape[dim] = INT64_MAX; /* which layouts refuse with a sentence */
     }

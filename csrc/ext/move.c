@@ -60,7 +60,7 @@ ext_layout_outside(const dt_mesh *mesh, const dt_placement *placements, int ndim
     for (int m = 0; m < mesh->ndim; m++) {
         int dim = placements[m].dim;
         int least = dim < 0 ? -dim : dim + 1;
-        if (placements[m].kind == DT_SHARD && least > ndim)
+        if (dt_placement_cuts(placements[m]) && least > ndim)
             ndim = least < DT_MAX_NDIM ? least : DT_MAX_NDIM;
     }
     return ext_layout_make(mesh, placements, ndim, zeros, dtype);

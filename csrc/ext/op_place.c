@@ -199,7 +199,7 @@ make_stand_in(op_maker *m, op_operand *operand)
         return inside;
     for (int d = 0; d < to->mesh->ndim; d++) {
         dt_placement p = to->placements[d];
-        if (p.kind != DT_PARTIAL || p.op == DT_AVG || coordinate[d] == 0)
+        if (!dt_placement_leaves_identity(p, coordinate[d]))
             continue;
         PyObject *zero = ext_array(0, NULL, to->dtype);
         if (zero == NULL)

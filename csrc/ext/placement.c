@@ -10,35 +10,43 @@ static PyObject *shared_shards[2 * SHARED_DIMS];
 static PyObject *shared_partials[DT_REDUCE_OP_COUNT];
 static PyObject *shared_replicate;
 
-/* Where the one object of a placement is kept, or NULL. */
 static PyObject **
-shared_place(dt_placement p)
+replicate_place(dt_placement Py_UNUSED(p))
 {
-    switch (p.kind) {
-    case DT_REPLICATE:
-        return &shared_replicate;
-    case DT_PARTIAL:
-        return &shared_partials[p.op];
-    case DT_SHARD:
-        break;
-    }
-    if (p.split != 1 || p.dim < -SHARED_DIMS || p.dim >= SHARED_DIMS)
-        return NULL;
-    return &shared_shards[p.dim + SHARED_DIMS];
+    return &shared_replicate;
 }
+
+static PyObject **
+shard_place(dt_placement p)
+{
+    bool common = p.split == 1 && p.dim >= -SHARED_DIMS && p.dim < SHARED_DIMS;
+    return common ? &shared_shards[p.dim + SHARED_DIMS] : NULL;
+}
+
+static PyObject **
+partial_place(dt_placement p)
+{
+    return &shared_partials[p.op];
+}
+
+/* The classes of each kind, and where the one object of a placement is kept, or NULL.
+ */
+static const struct {
+    PyTypeObject *type, *strided;
+    PyObject **(*place)(dt_placement);
+} KINDS[] = {
+    [DT_REPLICATE] = {&ext_replicate_type, NULL, replicate_place},
+    [DT_SHARD] = {&ext_shard_type, &ext_strided_type, shard_place},
+    [DT_PARTIAL] = {&ext_partial_type, NULL, partial_place},
+};
+
+_Static_assert(sizeof KINDS / sizeof *KINDS == DT_PLACEMENT_KIND_COUNT,
+               "every kind of placement has a class");
 
 static PyTypeObject *
 type_of(dt_placement p)
 {
-    switch (p.kind) {
-    case DT_REPLICATE:
-        return &ext_replicate_type;
-    case DT_PARTIAL:
-        return &ext_partial_type;
-    case DT_SHARD:
-        break;
-    }
-    return p.split != 1 ? &ext_strided_type : &ext_shard_type;
+    return p.split != 1 ? KINDS[p.kind].strided : KINDS[p.kind].type;
 }
 
 static PyObject *
@@ -53,7 +61,7 @@ placement_make(PyTypeObject *type, dt_placement placement)
 PyObject *
 ext_placement(dt_placement placement)
 {
-    PyObject **place = shared_place(placement);
+    PyObject **place = KINDS[placement.kind].place(placement);
     if (place != NULL && *place != NULL)
         return Py_NewRef(*place);
     PyObject *self = placement_make(type_of(placement), placement);
@@ -82,7 +90,9 @@ static PyObject *
 placement_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
               PyObject *Py_UNUSED(kwargs))
 {
-    return placement_make(type, (dt_placement){.kind = DT_REPLICATE, .split = 0});
+    dt_placement own = DT_REPLICATED;
+    own.split = 0; /* of a class of the user's: equal to itself alone */
+    return placement_make(type, own);
 }
 
 static PyObject *
@@ -108,8 +118,7 @@ strided_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return PyErr_Format(PyExc_ValueError,
                             "_StridedShard: split_factor must be at least 1, not %lld",
                             split);
-    return placement_of(
-        type, (dt_placement){.kind = DT_SHARD, .dim = dim, .split = (int64_t)split});
+    return placement_of(type, DT_STRIDED(dim, (int64_t)split));
 }
 
 static PyObject *
@@ -168,8 +177,10 @@ placement_is_partial(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|z:is_partial", keywords, &name))
         return NULL;
     bool is = PyObject_TypeCheck(self, &ext_partial_type);
+    dt_reduce_op op;
     if (is && name != NULL)
-        is = strcmp(name, dt_reduce_op_name(placement_in(self).op)) == 0;
+        is =
+            dt_reduce_op_parse(&op, name, NULL) == DT_OK && op == placement_in(self).op;
     return PyBool_FromLong(is);
 }
 
@@ -421,12 +432,15 @@ get_reduce_op(PyObject *self, void *Py_UNUSED(closure))
     return PyUnicode_FromString(dt_reduce_op_name(placement_in(self).op));
 }
 
+#define NAME(op, name, ...) "'" name "', "
+#define NAMES DT_REDUCE_OPS(NAME)
+
 static const char partial_doc[] =
     "Partial(reduce_op='sum')\n--\n\n"
     "Every coordinate of the mesh dimension holds an addend of the tensor.\n\n"
     "Parameters\n----------\n"
-    "reduce_op : {'sum', 'avg', 'product', 'max', 'min'}, default 'sum'\n"
-    "    How the addends become the value.\n\n"
+    "reduce_op : str, default 'sum'\n"
+    "    How the addends become the value: " NAMES "or torch's name of one.\n\n"
     "Raises\n------\n"
     "ValueError\n    If there is no such reduction.\n\n"
     "Examples\n--------\n"

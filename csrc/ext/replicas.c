@@ -13,7 +13,7 @@ replica_mesh(const dt_mesh *mesh, const dt_placement *placements, const int64_t 
     int64_t shape[DT_MESH_MAX_NDIM], coordinate[DT_MESH_MAX_NDIM], size = 1;
     memcpy(coordinate, own, sizeof *own * (size_t)mesh->ndim);
     for (int m = 0; m < mesh->ndim; m++)
-        if (placements[m].kind == DT_REPLICATE) {
+        if (dt_placement_whole(placements[m])) {
             dims[ndim] = m;
             shape[ndim++] = mesh->shape[m];
             size *= mesh->shape[m];

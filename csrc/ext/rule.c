@@ -44,7 +44,8 @@ rule_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     self->text = Py_NewRef(text);
     self->partial = Py_NewRef(partial);
-    self->reduce = reduce == NULL ? PyUnicode_FromString("sum") : Py_NewRef(reduce);
+    self->reduce = reduce == NULL ? PyUnicode_FromString(dt_reduce_op_name(DT_SUM))
+                                  : Py_NewRef(reduce);
     dt_error err;
     if (dt_rule_parse(&self->rule, PyUnicode_AsUTF8(text), rows, op, &err) != DT_OK) {
         Py_DECREF(self);

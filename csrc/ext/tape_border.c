@@ -240,8 +240,7 @@ static bool
 has_replicas(const dt_layout *layout)
 {
     for (int m = 0; m < layout->mesh->ndim; m++)
-        if (layout->mesh->shape[m] > 1 &&
-            dt_layout_placement(layout, m).kind == DT_REPLICATE)
+        if (layout->mesh->shape[m] > 1 && dt_placement_whole(layout->placements[m]))
             return true;
     return false;
 }

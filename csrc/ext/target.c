@@ -12,7 +12,7 @@ check_partial(const dt_layout *from, const dt_layout *to)
     bool same_mesh = from->mesh == to->mesh || dt_mesh_same_ranks(from->mesh, to->mesh);
     for (int m = 0; m < to->mesh->ndim; m++) {
         dt_placement p = to->placements[m];
-        if (p.kind != DT_PARTIAL ||
+        if (!dt_placement_pending(p) ||
             (same_mesh && dt_placement_equal(p, from->placements[m])))
             continue;
         char old[64] = "another mesh", new[64];

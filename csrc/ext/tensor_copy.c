@@ -45,9 +45,9 @@ static bool
 is_whole(const dt_layout *layout)
 {
     for (int m = 0; m < layout->mesh->ndim; m++) {
-        const dt_placement *p = &layout->placements[m];
-        if (p->kind == DT_PARTIAL ||
-            (p->kind == DT_SHARD && layout->mesh->shape[m] > 1))
+        dt_placement p = layout->placements[m];
+        if (dt_placement_pending(p) ||
+            (dt_placement_cuts(p) && layout->mesh->shape[m] > 1))
             return false;
     }
     return true;

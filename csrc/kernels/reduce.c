@@ -3,6 +3,7 @@
 #include "kernels/reduce_level.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum {
@@ -33,7 +34,7 @@ copy_addend(void *out, const void *in, size_t bytes)
 }
 
 static void
-reduce_wide(const dt_reduce_row *row, dt_reduce_op op, uint16_t *out,
+reduce_wide(const dt_reduce_row *row, dt_combine *combine, bool averages, uint16_t *out,
             const void *const *in, int n, int64_t divisor, int64_t count)
 {
     float sum[WIDE_COUNT], addend[WIDE_COUNT];
@@ -42,9 +43,9 @@ reduce_wide(const dt_reduce_row *row, dt_reduce_op op, uint16_t *out,
         row->widen(sum, (const uint16_t *)in[0] + start, part);
         for (int k = 1; k < n; k++) {
             row->widen(addend, (const uint16_t *)in[k] + start, part);
-            row->combine[op](sum, sum, addend, part);
+            combine(sum, sum, addend, part);
         }
-        if (op == DT_AVG)
+        if (averages)
             row->scale(sum, divisor, part);
         row->narrow(out + start, sum, part);
     }
@@ -55,13 +56,16 @@ dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void
              const void *const *in, int n, int64_t divisor, int64_t count)
 {
     const dt_reduce_row *row = &level->rows[dtype];
+    dt_combine *combine = level->combine[op][dtype];
+    dt_reduce_law law = dt_reduce_op_get(op)->law;
+    bool averages = law == DT_LAW_AVERAGES;
     size_t size = dt_dtype_size(dtype);
-    if (n == 1 && op != DT_AVG) {
+    if (n == 1 && !averages) {
         copy_addend(out, in[0], (size_t)count * size);
         return;
     }
-    if (row->widen != NULL && op != DT_MAX && op != DT_MIN) {
-        reduce_wide(row, op, out, in, n, divisor, count);
+    if (row->widen != NULL && law != DT_LAW_SELECTS) {
+        reduce_wide(row, combine, averages, out, in, n, divisor, count);
         return;
     }
     int64_t block = BLOCK_BYTES / (int64_t)size;
@@ -71,10 +75,10 @@ dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void
         if (n == 1)
             copy_addend(to, at(in[0], start, size), (size_t)part * size);
         else
-            row->combine[op](to, at(in[0], start, size), at(in[1], start, size), part);
+            combine(to, at(in[0], start, size), at(in[1], start, size), part);
         for (int k = 2; k < n; k++)
-            row->combine[op](to, to, at(in[k], start, size), part);
-        if (op == DT_AVG)
+            combine(to, to, at(in[k], start, size), part);
+        if (averages)
             row->scale(to, divisor, part);
     }
 }
@@ -86,30 +90,37 @@ dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in, int
     dt_reduce_at(dt_reduce_level_best(), dtype, op, out, in, n, divisor, count);
 }
 
-/* In the order of dt_reduce_op: sum, avg, product, max, min. A sum starts with -0.0,
- * for 0.0 would turn a -0.0 into 0.0. */
-#define IDENTITIES(name, type, ...)                                                    \
-    static const type name##_identity[DT_REDUCE_OP_COUNT] = {__VA_ARGS__};
+/* For each dt_reduce_identity_kind. A sum starts with -0.0, for 0.0 would turn a -0.0
+ * into 0.0. */
+#define IDENTITIES(name, type, nothing, one, lowest, highest)                          \
+    static const type name##_identity[DT_IDENTITY_COUNT] = {                           \
+        [DT_IDENTITY_NOTHING] = nothing,                                               \
+        [DT_IDENTITY_ONE] = one,                                                       \
+        [DT_IDENTITY_LOWEST] = lowest,                                                 \
+        [DT_IDENTITY_HIGHEST] = highest,                                               \
+    };
 #define PAIRS(name, real)                                                              \
-    static const real name##_identity[DT_REDUCE_OP_COUNT][2] = {                       \
-        {-0.0, -0.0},           {-0.0, -0.0},         {1, 0},                          \
-        {-INFINITY, -INFINITY}, {INFINITY, INFINITY},                                  \
+    static const real name##_identity[DT_IDENTITY_COUNT][2] = {                        \
+        [DT_IDENTITY_NOTHING] = {-0.0, -0.0},                                          \
+        [DT_IDENTITY_ONE] = {1, 0},                                                    \
+        [DT_IDENTITY_LOWEST] = {-INFINITY, -INFINITY},                                 \
+        [DT_IDENTITY_HIGHEST] = {INFINITY, INFINITY},                                  \
     };
 
-IDENTITIES(bool, uint8_t, 0, 0, 1, 0, 1)
-IDENTITIES(int8, int8_t, 0, 0, 1, INT8_MIN, INT8_MAX)
-IDENTITIES(int16, int16_t, 0, 0, 1, INT16_MIN, INT16_MAX)
-IDENTITIES(int32, int32_t, 0, 0, 1, INT32_MIN, INT32_MAX)
-IDENTITIES(int64, int64_t, 0, 0, 1, INT64_MIN, INT64_MAX)
-IDENTITIES(uint8, uint8_t, 0, 0, 1, 0, UINT8_MAX)
-IDENTITIES(uint16, uint16_t, 0, 0, 1, 0, UINT16_MAX)
-IDENTITIES(uint32, uint32_t, 0, 0, 1, 0, UINT32_MAX)
-IDENTITIES(uint64, uint64_t, 0, 0, 1, 0, UINT64_MAX)
-IDENTITIES(float16, uint16_t, 0x8000, 0x8000, 0x3c00, 0xfc00, 0x7c00)
-IDENTITIES(bfloat16, uint16_t, 0x8000, 0x8000, 0x3f80, 0xff80, 0x7f80)
-IDENTITIES(float32, float, -0.0f, -0.0f, 1, -INFINITY, INFINITY)
-IDENTITIES(float64, double, -0.0, -0.0, 1, -INFINITY, INFINITY)
-IDENTITIES(longdouble, long double, -0.0L, -0.0L, 1, -INFINITY, INFINITY)
+IDENTITIES(bool, uint8_t, 0, 1, 0, 1)
+IDENTITIES(int8, int8_t, 0, 1, INT8_MIN, INT8_MAX)
+IDENTITIES(int16, int16_t, 0, 1, INT16_MIN, INT16_MAX)
+IDENTITIES(int32, int32_t, 0, 1, INT32_MIN, INT32_MAX)
+IDENTITIES(int64, int64_t, 0, 1, INT64_MIN, INT64_MAX)
+IDENTITIES(uint8, uint8_t, 0, 1, 0, UINT8_MAX)
+IDENTITIES(uint16, uint16_t, 0, 1, 0, UINT16_MAX)
+IDENTITIES(uint32, uint32_t, 0, 1, 0, UINT32_MAX)
+IDENTITIES(uint64, uint64_t, 0, 1, 0, UINT64_MAX)
+IDENTITIES(float16, uint16_t, 0x8000, 0x3c00, 0xfc00, 0x7c00)
+IDENTITIES(bfloat16, uint16_t, 0x8000, 0x3f80, 0xff80, 0x7f80)
+IDENTITIES(float32, float, -0.0f, 1, -INFINITY, INFINITY)
+IDENTITIES(float64, double, -0.0, 1, -INFINITY, INFINITY)
+IDENTITIES(longdouble, long double, -0.0L, 1, -INFINITY, INFINITY)
 PAIRS(complex64, float)
 PAIRS(complex128, double)
 PAIRS(clongdouble, long double)
@@ -137,5 +148,5 @@ dt_reduce_identity(dt_dtype dtype, dt_reduce_op op, void *out)
         [DT_CLONGDOUBLE] = clongdouble_identity,
     };
     size_t size = dt_dtype_size(dtype);
-    memcpy(out, at(TABLE[dtype], op, size), size);
+    memcpy(out, at(TABLE[dtype], (int64_t)dt_reduce_op_get(op)->identity, size), size);
 }

@@ -2,8 +2,7 @@
 #ifndef DT_REDUCE_H
 #define DT_REDUCE_H
 
-#include "core/facts/dtype.h"
-#include "core/facts/placement.h"
+#include "core/facts/reduce_op.h"
 
 #include <stdint.h>
 

@@ -4,8 +4,7 @@
 #ifndef DT_REDUCE_LEVEL_H
 #define DT_REDUCE_LEVEL_H
 
-#include "core/facts/dtype.h"
-#include "core/facts/placement.h"
+#include "core/facts/reduce_op.h"
 
 #include <stdint.h>
 
@@ -13,16 +12,16 @@
 typedef void dt_combine(void *out, const void *first, const void *second,
                         int64_t count);
 
-/* How a dtype is reduced. Where `widen` is not NULL, sums and products are made of
- * float32: their loops take what `widen` makes, and `narrow` rounds the result. */
+/* How a dtype is reduced. Where `widen` is not NULL, what is computed is made of
+ * float32: those loops take what `widen` makes, and `narrow` rounds the result. */
 typedef struct {
-    dt_combine *combine[DT_REDUCE_OP_COUNT];
     void (*scale)(void *out, int64_t divisor, int64_t count); /* out[i] /= divisor */
     void (*widen)(float *out, const uint16_t *in, int64_t count);
     void (*narrow)(uint16_t *out, const float *in, int64_t count);
 } dt_reduce_row;
 
 typedef struct {
+    dt_combine *const *combine[DT_REDUCE_OP_COUNT]; /* each has a loop for each dtype */
     dt_reduce_row rows[DT_DTYPE_COUNT];
 } dt_reduce_level;
 

@@ -143,42 +143,54 @@ LEVEL(narrow_bfloat16)(uint16_t *out, const float *in, int64_t count)
         out[i] = dt_to_bfloat16(in[i]);
 }
 
-#define ALL(sum, product, max, min)                                                    \
-    {[DT_SUM] = LEVEL(sum),                                                            \
-     [DT_AVG] = LEVEL(sum),                                                            \
-     [DT_PRODUCT] = LEVEL(product),                                                    \
-     [DT_MAX] = LEVEL(max),                                                            \
-     [DT_MIN] = LEVEL(min)}
-#define INTEGER_ROW(name, wrapping)                                                    \
-    {.combine = ALL(sum_##wrapping, product_##wrapping, max_##name, min_##name)}
-#define INEXACT_ROW(name)                                                              \
-    {.combine = ALL(sum_##name, product_##name, max_##name, min_##name),               \
-     .scale = LEVEL(scale_##name)}
+/* Tables of loops: the loop of each dtype. Signed numbers are computed as unsigned. */
+#define COMPUTED(op)                                                                   \
+    [DT_INT8] = LEVEL(op##_uint8), [DT_INT16] = LEVEL(op##_uint16),                    \
+    [DT_INT32] = LEVEL(op##_uint32), [DT_INT64] = LEVEL(op##_uint64),                  \
+    [DT_UINT8] = LEVEL(op##_uint8), [DT_UINT16] = LEVEL(op##_uint16),                  \
+    [DT_UINT32] = LEVEL(op##_uint32), [DT_UINT64] = LEVEL(op##_uint64)
+#define SELECTED(op)                                                                   \
+    [DT_INT8] = LEVEL(op##_int8), [DT_INT16] = LEVEL(op##_int16),                      \
+    [DT_INT32] = LEVEL(op##_int32), [DT_INT64] = LEVEL(op##_int64),                    \
+    [DT_UINT8] = LEVEL(op##_uint8), [DT_UINT16] = LEVEL(op##_uint16),                  \
+    [DT_UINT32] = LEVEL(op##_uint32), [DT_UINT64] = LEVEL(op##_uint64)
+#define INEXACT(op)                                                                    \
+    [DT_FLOAT32] = LEVEL(op##_float32), [DT_FLOAT64] = LEVEL(op##_float64),            \
+    [DT_LONGDOUBLE] = LEVEL(op##_longdouble), [DT_COMPLEX64] = LEVEL(op##_complex64),  \
+    [DT_COMPLEX128] = LEVEL(op##_complex128),                                          \
+    [DT_CLONGDOUBLE] = LEVEL(op##_clongdouble)
+#define WIDENED(op)                                                                    \
+    [DT_FLOAT16] = LEVEL(op##_float32), [DT_BFLOAT16] = LEVEL(op##_float32)
+#define HALVES(op)                                                                     \
+    [DT_FLOAT16] = LEVEL(op##_float16), [DT_BFLOAT16] = LEVEL(op##_bfloat16)
+#define LOOPS(name, ...)                                                               \
+    static dt_combine *const LEVEL(name)[DT_DTYPE_COUNT] = {__VA_ARGS__};
+
+LOOPS(loops_SUM, [DT_BOOL] = LEVEL(or_bool), COMPUTED(sum), INEXACT(sum), WIDENED(sum))
+LOOPS(loops_AVG, INEXACT(sum), WIDENED(sum))
+LOOPS(loops_PRODUCT, [DT_BOOL] = LEVEL(and_bool), COMPUTED(product), INEXACT(product),
+      WIDENED(product))
+LOOPS(loops_MAX, [DT_BOOL] = LEVEL(or_bool), SELECTED(max), INEXACT(max), HALVES(max))
+LOOPS(loops_MIN, [DT_BOOL] = LEVEL(and_bool), SELECTED(min), INEXACT(min), HALVES(min))
+
+#define LOOPS_OF(op, ...) [DT_##op] = LEVEL(loops_##op),
+#define SCALE_ROW(name) {.scale = LEVEL(scale_##name)}
 #define HALF_ROW(name)                                                                 \
-    {.combine = ALL(sum_float32, product_float32, max_##name, min_##name),             \
-     .scale = LEVEL(scale_float32),                                                    \
+    {.scale = LEVEL(scale_float32),                                                    \
      .widen = LEVEL(widen_##name),                                                     \
      .narrow = LEVEL(narrow_##name)}
 
 static const dt_reduce_level LEVEL(level) = {
+    .combine = {DT_REDUCE_OPS(LOOPS_OF)},
     .rows = {
-        [DT_BOOL] = {.combine = ALL(or_bool, and_bool, or_bool, and_bool)},
-        [DT_INT8] = INTEGER_ROW(int8, uint8),
-        [DT_INT16] = INTEGER_ROW(int16, uint16),
-        [DT_INT32] = INTEGER_ROW(int32, uint32),
-        [DT_INT64] = INTEGER_ROW(int64, uint64),
-        [DT_UINT8] = INTEGER_ROW(uint8, uint8),
-        [DT_UINT16] = INTEGER_ROW(uint16, uint16),
-        [DT_UINT32] = INTEGER_ROW(uint32, uint32),
-        [DT_UINT64] = INTEGER_ROW(uint64, uint64),
         [DT_FLOAT16] = HALF_ROW(float16),
         [DT_BFLOAT16] = HALF_ROW(bfloat16),
-        [DT_FLOAT32] = INEXACT_ROW(float32),
-        [DT_FLOAT64] = INEXACT_ROW(float64),
-        [DT_LONGDOUBLE] = INEXACT_ROW(longdouble),
-        [DT_COMPLEX64] = INEXACT_ROW(complex64),
-        [DT_COMPLEX128] = INEXACT_ROW(complex128),
-        [DT_CLONGDOUBLE] = INEXACT_ROW(clongdouble),
+        [DT_FLOAT32] = SCALE_ROW(float32),
+        [DT_FLOAT64] = SCALE_ROW(float64),
+        [DT_LONGDOUBLE] = SCALE_ROW(longdouble),
+        [DT_COMPLEX64] = SCALE_ROW(complex64),
+        [DT_COMPLEX128] = SCALE_ROW(complex128),
+        [DT_CLONGDOUBLE] = SCALE_ROW(clongdouble),
     }};
 
 #undef LOOP
@@ -189,7 +201,12 @@ static const dt_reduce_level LEVEL(level) = {
 #undef HALF
 #undef COMPLEX_LOOP
 #undef COMPLEX
-#undef ALL
-#undef INTEGER_ROW
-#undef INEXACT_ROW
+#undef COMPUTED
+#undef SELECTED
+#undef INEXACT
+#undef WIDENED
+#undef HALVES
+#undef LOOPS
+#undef LOOPS_OF
+#undef SCALE_ROW
 #undef HALF_ROW

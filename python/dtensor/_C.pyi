@@ -59,6 +59,37 @@ class Partial(Placement):
     @property
     def reduce_op(self) -> str: ...
 
+@final
+class ReduceOp(tuple[str, str, str | None, str, bool, bool, str]):
+    n_fields: Final = 7
+    n_sequence_fields: Final = 7
+    n_unnamed_fields: Final = 0
+    __match_args__: Final = (
+        "name",
+        "torch",
+        "ufunc",
+        "kinds",
+        "linear",
+        "idempotent",
+        "identity",
+    )
+    @property
+    def name(self) -> str: ...
+    @property
+    def torch(self) -> str: ...
+    @property
+    def ufunc(self) -> str | None: ...
+    @property
+    def kinds(self) -> str: ...
+    @property
+    def linear(self) -> bool: ...
+    @property
+    def idempotent(self) -> bool: ...
+    @property
+    def identity(self) -> str: ...
+
+REDUCE_OPS: tuple[ReduceOp, ...]
+
 # --- mesh and layout ------------------------------------------------------------------
 
 @disjoint_base

@@ -53,8 +53,8 @@ box_of(int64_t *start, int64_t *size, const dt_step *step, int64_t rank)
         return false;
     dt_mesh_coordinate(coordinate, to->mesh, index);
     for (int m = 0; m < to->mesh->ndim; m++)
-        if (to->placements[m].kind == DT_PARTIAL &&
-            from->placements[m].kind != DT_PARTIAL)
+        if (dt_placement_pending(to->placements[m]) &&
+            !dt_placement_pending(from->placements[m]))
             return false;
     for (int d = 0; d < to->ndim; d++) {
         dt_range old, new;

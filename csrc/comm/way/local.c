@@ -15,11 +15,11 @@ holds_value(dt_reduce_op *identity, const dt_step *step, const int64_t *coordina
     int first = -1;
     for (int m = step->to->mesh->ndim - 1; m >= 0; m--) {
         dt_placement a = step->from->placements[m], b = step->to->placements[m];
-        if (b.kind != DT_PARTIAL || b.op == DT_AVG || coordinate[m] == 0)
+        if (!dt_placement_leaves_identity(b, coordinate[m]))
             continue;
-        if (a.kind == DT_SHARD)
+        if (dt_placement_cuts(a))
             continue; /* its own box is the value */
-        newly_other = newly_other || a.kind == DT_REPLICATE;
+        newly_other = newly_other || dt_placement_whole(a);
         first = m;
     }
     if (newly_other)
@@ -33,8 +33,8 @@ embedding_op(const dt_step *step)
 {
     for (int m = 0; m < step->to->mesh->ndim; m++)
         if (step->to->mesh->shape[m] > 1 && /* else its box is all that there is */
-            step->to->placements[m].kind == DT_PARTIAL &&
-            step->from->placements[m].kind == DT_SHARD)
+            dt_placement_pending(step->to->placements[m]) &&
+            dt_placement_cuts(step->from->placements[m]))
             return step->to->placements[m].op;
     return DT_SUM;
 }

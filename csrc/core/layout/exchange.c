@@ -31,7 +31,7 @@ typedef struct {
 static bool
 cuts_by(const dt_layout *layout, int m)
 {
-    return layout->placements[m].kind == DT_SHARD;
+    return dt_placement_cuts(layout->placements[m]);
 }
 
 static bool

@@ -14,7 +14,7 @@ sharding_dims(int *out, const dt_mesh *mesh, const dt_placement *placements, int
 {
     int count = 0;
     for (int m = 0; m < mesh->ndim; m++)
-        if (placements[m].kind == DT_SHARD && placements[m].dim == dim)
+        if (dt_placement_cuts_dim(placements[m], dim))
             out[count++] = m;
     return count;
 }
@@ -204,7 +204,7 @@ check_placement(dt_placement *p, int ndim, dt_dtype dtype, dt_error *err)
     if (p->split < 1)
         return dt_fail(err, DT_VALUE, "split_factor must be at least 1, not %" PRId64,
                        p->split);
-    *p = (dt_placement){.kind = DT_SHARD, .dim = dim, .split = p->split};
+    *p = DT_STRIDED(dim, p->split);
     return DT_OK;
 }
 
@@ -257,7 +257,8 @@ layout_fill(dt_layout *layout, const dt_placement *placements, const dt_order *o
         layout->placements[m] = placements[m];
         DT_TRY(
             check_placement(&layout->placements[m], layout->ndim, layout->dtype, err));
-        layout->has_partial = layout->has_partial || placements[m].kind == DT_PARTIAL;
+        layout->has_partial =
+            layout->has_partial || dt_placement_pending(placements[m]);
     }
     for (int k = 0; k < order_count; k++)
         if (orders[k].dim < 0 || orders[k].dim >= layout->ndim)
@@ -362,8 +363,8 @@ copy_with(dt_layout **out, const dt_layout *from, const dt_mesh *mesh,
         for (int m = 0; m < from->mesh->ndim; m++) {
             dt_placement a = from->placements[m], b = placements[m];
             int dim = b.dim < 0 ? b.dim + from->ndim : b.dim;
-            bool was = a.kind == DT_SHARD && a.dim == d;
-            bool is = b.kind == DT_SHARD && dim == d;
+            bool was = dt_placement_cuts_dim(a, d);
+            bool is = dt_placement_cuts(b) && dim == d;
             same = same && was == is && (!is || shards_alike(from, m, b));
         }
         if (!same || cut->count == 0 || cut->strided)
@@ -393,8 +394,7 @@ dt_layout_dual(dt_layout **out, const dt_layout *from, dt_error *err)
 {
     dt_placement placements[DT_MESH_MAX_NDIM];
     for (int m = 0; m < from->mesh->ndim; m++)
-        placements[m] = from->placements[m].kind == DT_PARTIAL ? DT_REPLICATED
-                                                               : from->placements[m];
+        placements[m] = dt_placement_dual(from->placements[m]);
     return dt_layout_with(out, from, placements, err);
 }
 
@@ -404,14 +404,15 @@ dt_layout_addend_scale(double *out, const dt_layout *layout, dt_error *err)
     double scale = 1;
     for (int m = 0; m < layout->mesh->ndim; m++) {
         dt_placement placement = layout->placements[m];
-        if (placement.kind != DT_PARTIAL || placement.op == DT_SUM)
+        if (!dt_placement_pending(placement))
             continue;
-        if (placement.op != DT_AVG)
+        if (!dt_reduce_op_linear(placement.op))
             return dt_fail(err, DT_NOT_IMPLEMENTED,
                            "the gradient of the addends of a Partial('%s') is not "
                            "implemented: only of sum and avg",
                            dt_reduce_op_name(placement.op));
-        scale /= (double)layout->mesh->shape[m];
+        if (dt_reduce_op_get(placement.op)->law == DT_LAW_AVERAGES)
+            scale /= (double)layout->mesh->shape[m];
     }
     *out = scale;
     return DT_OK;
@@ -434,7 +435,7 @@ dt_placement
 dt_layout_placement(const dt_layout *layout, int mesh_dim)
 {
     dt_placement placement = layout->placements[mesh_dim];
-    if (placement.kind != DT_SHARD || layout->dims[placement.dim].strided)
+    if (!dt_placement_cuts(placement) || layout->dims[placement.dim].strided)
         return placement;
     const dt_cut *cut = &layout->dims[placement.dim];
     int k = position_of(cut->mesh_dims, cut->count, mesh_dim);
@@ -464,7 +465,7 @@ dt_layout_print(char *out, size_t size, const dt_layout *layout)
             dt_placement p = layout->placements[m];
             n = snprintf(item, sizeof item, "%s", m == 0 ? "[" : ", ");
             n += dt_placement_print(item + n, sizeof item - (size_t)n, p);
-            const dt_cut *cut = p.kind == DT_SHARD ? &layout->dims[p.dim] : NULL;
+            const dt_cut *cut = dt_placement_cuts(p) ? &layout->dims[p.dim] : NULL;
             if (cut != NULL && ordered && cut->count > 1)
                 n += snprintf(item + n, sizeof item - (size_t)n, "[%d]",
                               position_of(cut->mesh_dims, cut->count, m));

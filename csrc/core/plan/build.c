@@ -14,17 +14,30 @@ typedef struct {
 
 /* --- what is where --- */
 
+/* Mesh dimensions of length 1 do nothing, whatever their placement. */
 static bool
-is_real(const dt_layout *layout, int m, dt_placement_kind kind)
+is_whole(const dt_layout *layout, int m)
 {
-    return layout->mesh->shape[m] > 1 && layout->placements[m].kind == kind;
+    return layout->mesh->shape[m] > 1 && dt_placement_whole(layout->placements[m]);
+}
+
+static bool
+is_cut(const dt_layout *layout, int m)
+{
+    return layout->mesh->shape[m] > 1 && dt_placement_cuts(layout->placements[m]);
+}
+
+static bool
+is_pending(const dt_layout *layout, int m)
+{
+    return layout->mesh->shape[m] > 1 && dt_placement_pending(layout->placements[m]);
 }
 
 static bool
 same_pending(const dt_layout *a, const dt_layout *b)
 {
     for (int m = 0; m < a->mesh->ndim; m++) {
-        bool x = is_real(a, m, DT_PARTIAL), y = is_real(b, m, DT_PARTIAL);
+        bool x = is_pending(a, m), y = is_pending(b, m);
         if (x != y || (x && a->placements[m].op != b->placements[m].op))
             return false;
     }
@@ -39,14 +52,6 @@ same_parts(const dt_layout *a, const dt_layout *b)
                       dt_layout_nested(a, b) && dt_layout_nested(b, a));
 }
 
-/* Whether pending reductions by a and by b may be done in either order. */
-static bool
-commute(dt_reduce_op a, dt_reduce_op b)
-{
-    bool linear = (a == DT_SUM || a == DT_AVG) && (b == DT_SUM || b == DT_AVG);
-    return a == b || linear;
-}
-
 /* Mesh dimensions whose part of the cutting of a tensor dimension changes. */
 static bool
 cut_changes(const dt_layout *from, const dt_layout *to, int m)
@@ -54,7 +59,7 @@ cut_changes(const dt_layout *from, const dt_layout *to, int m)
     dt_placement a = from->placements[m], b = to->placements[m];
     if (!dt_placement_equal(a, b))
         return true;
-    if (a.kind != DT_SHARD)
+    if (!dt_placement_cuts(a))
         return false;
     const dt_cut *x = &from->dims[a.dim], *y = &to->dims[a.dim];
     if ((x->cuts == NULL) != (y->cuts == NULL) ||
@@ -102,7 +107,7 @@ exchange_kind(const dt_layout *from, const dt_layout *to)
     if (!dt_mesh_same_ranks(from->mesh, to->mesh)) {
         bool whole = true;
         for (int m = 0; m < to->mesh->ndim; m++)
-            whole = whole && !is_real(to, m, DT_SHARD);
+            whole = whole && !is_cut(to, m);
         if (to->mesh->size == 1)
             return DT_STEP_GATHER;
         if (from->mesh->size == 1)
@@ -114,7 +119,7 @@ exchange_kind(const dt_layout *from, const dt_layout *to)
     if (dt_layout_nested(from, to))
         return DT_STEP_ALL_GATHER;
     for (int m = 0; m < to->mesh->ndim; m++)
-        if (is_real(from, m, DT_SHARD) != is_real(to, m, DT_SHARD))
+        if (is_cut(from, m) != is_cut(to, m))
             return DT_STEP_EXCHANGE;
     return DT_STEP_ALL_TO_ALL;
 }
@@ -141,13 +146,14 @@ dims_to_reduce(const dt_layout *from, const dt_layout *to, bool one_mesh)
 {
     unsigned mask = 0;
     for (int m = 0; m < from->mesh->ndim; m++)
-        if (is_real(from, m, DT_PARTIAL) &&
+        if (is_pending(from, m) &&
             (!one_mesh || !dt_placement_equal(from->placements[m], to->placements[m])))
             mask |= 1U << m;
     for (int m = from->mesh->ndim - 1; m >= 0; m--)
         for (int right = m + 1; right < from->mesh->ndim; right++)
-            if (is_real(from, m, DT_PARTIAL) && (mask >> right & 1) &&
-                !commute(from->placements[m].op, from->placements[right].op))
+            if (is_pending(from, m) && (mask >> right & 1) &&
+                !dt_reduce_op_commute(from->placements[m].op,
+                                      from->placements[right].op))
                 mask |= 1U << m;
     return mask;
 }
@@ -206,7 +212,7 @@ slice_next(dt_draft *draft, const dt_layout *at, const dt_layout *to, int dim)
     if (cut->strided || cut->cuts != NULL)
         return;
     for (int k = draft->orders[dim].count; k < cut->count; k++) {
-        if (at->placements[cut->mesh_dims[k]].kind != DT_REPLICATE ||
+        if (!dt_placement_whole(at->placements[cut->mesh_dims[k]]) ||
             !cut_begins_like(draft, to, dim))
             return;
         dt_draft_append(draft, cut->mesh_dims[k], dim);
@@ -313,7 +319,7 @@ reduce_all(builder *b, const dt_layout *to)
         dt_reduce_op op = b->at->placements[m].op;
         unsigned batch = 0;
         for (int k = m; k < b->at->mesh->ndim; k++) {
-            if (!is_real(b->at, k, DT_PARTIAL))
+            if (!is_pending(b->at, k))
                 continue;
             if (!(mask >> k & 1) || b->at->placements[k].op != op ||
                 (b->family == DT_STEPWISE && k > m))
@@ -335,9 +341,9 @@ can_embed(const dt_layout *to)
 {
     int op = -1;
     for (int m = 0; m < to->mesh->ndim; m++) {
-        if (!is_real(to, m, DT_PARTIAL))
+        if (!is_pending(to, m))
             continue;
-        if (to->placements[m].op == DT_AVG ||
+        if (dt_reduce_op_get(to->placements[m].op)->law == DT_LAW_AVERAGES ||
             (op >= 0 && (int)to->placements[m].op != op))
             return false;
         op = (int)to->placements[m].op;
@@ -355,10 +361,10 @@ before_pending(const dt_layout **out, const builder *b, const dt_layout *to)
     bool one_mesh = dt_mesh_same_ranks(b->at->mesh, to->mesh);
     bool embed = one_mesh && can_embed(to);
     for (int m = 0; m < to->mesh->ndim; m++) {
-        if (!is_real(to, m, DT_PARTIAL) || (one_mesh && is_real(b->at, m, DT_PARTIAL)))
+        if (!is_pending(to, m) || (one_mesh && is_pending(b->at, m)))
             continue;
         dt_draft_set(&draft, m, DT_REPLICATED);
-        if (!embed || !is_real(b->at, m, DT_SHARD))
+        if (!embed || !is_cut(b->at, m))
             continue;
         int dim = b->at->placements[m].dim;
         if (dt_draft_can_append(&draft, dim))
@@ -378,7 +384,7 @@ sliced(const dt_layout **out, const builder *b, const dt_layout *to)
     for (int d = 0; d < to->ndim; d++)
         for (int k = 0; k < to->dims[d].count; k++) {
             int m = to->dims[d].mesh_dims[k];
-            if (is_real(b->at, m, DT_REPLICATE) && dt_draft_can_append(&draft, d))
+            if (is_whole(b->at, m) && dt_draft_can_append(&draft, d))
                 dt_draft_append(&draft, m, d);
         }
     return dt_draft_layout(out, &draft, b->context, b->err);
@@ -393,9 +399,7 @@ ungathered(const dt_layout **out, const builder *b, const dt_layout *to)
     dt_draft_begin(&draft, to);
     if (!dt_mesh_same_ranks(b->at->mesh, to->mesh)) {
         for (int m = 0; m < to->mesh->ndim; m++) {
-            int dim = is_real(to, m, DT_REPLICATE)
-                          ? longest_dim(&draft, to->mesh->shape[m])
-                          : -1;
+            int dim = is_whole(to, m) ? longest_dim(&draft, to->mesh->shape[m]) : -1;
             if (dim >= 0)
                 dt_draft_append(&draft, m, dim);
         }
@@ -404,7 +408,7 @@ ungathered(const dt_layout **out, const builder *b, const dt_layout *to)
     for (int d = 0; d < to->ndim; d++)
         for (int k = 0; k < b->at->dims[d].count; k++) {
             int m = b->at->dims[d].mesh_dims[k];
-            if (is_real(to, m, DT_REPLICATE) && dt_draft_can_append(&draft, d))
+            if (is_whole(to, m) && dt_draft_can_append(&draft, d))
                 dt_draft_append(&draft, m, d);
         }
     return dt_draft_layout(out, &draft, b->context, b->err);
@@ -417,7 +421,7 @@ gather_stepwise(builder *b, const dt_layout *to)
     for (int d = 0; d < to->ndim; d++)
         for (int k = b->at->dims[d].count - 1; k >= 0; k--) {
             int m = b->at->dims[d].mesh_dims[k];
-            if (is_real(to, m, DT_SHARD) || b->at->mesh->shape[m] == 1)
+            if (is_cut(to, m) || b->at->mesh->shape[m] == 1)
                 continue;
             dt_draft draft;
             const dt_layout *next;

@@ -21,7 +21,7 @@ dt_draft_set(dt_draft *draft, int mesh_dim, dt_placement placement)
 {
     dt_placement old = draft->placements[mesh_dim];
     draft->placements[mesh_dim] = placement;
-    if (old.kind != DT_SHARD)
+    if (!dt_placement_cuts(old))
         return;
     dt_order *order = &draft->orders[old.dim];
     int kept = 0;

@@ -76,7 +76,7 @@ torch_collectives(const dt_layout *from, const dt_layout *to)
 {
     int count = 0;
     for (int m = 0; m < from->mesh->ndim && m < to->mesh->ndim; m++)
-        count += from->mesh->shape[m] > 1 && from->placements[m].kind != DT_REPLICATE &&
+        count += from->mesh->shape[m] > 1 && !dt_placement_whole(from->placements[m]) &&
                  !dt_placement_equal(from->placements[m], to->placements[m]);
     return count;
 }

@@ -86,7 +86,7 @@ has_addends(const dt_search *s, const dt_row *row, int m)
 {
     for (int k = 0; k < s->binding->operand_count; k++) {
         dt_placement p = s->operands[k]->placements[m];
-        if (p.kind == DT_PARTIAL && dt_row_code(s, row, k) <= DT_CODE_PARTIAL)
+        if (dt_placement_pending(p) && dt_row_code(s, row, k) <= DT_CODE_PARTIAL)
             return true;
     }
     return false;
@@ -186,7 +186,7 @@ own_dim(own_part *part, const dt_search *s, int k, int dim, const int *codes)
     int64_t before = 1, after = 1, common = 1;
     for (int m = 0; m < s->mesh->ndim; m++) {
         dt_placement p = layout->placements[m];
-        bool was = p.kind == DT_SHARD && p.dim == dim;
+        bool was = dt_placement_cuts_dim(p, dim);
         bool is = codes[m] >= 0 && s->binding->words[codes[m]].dim == dim;
         int64_t n = s->mesh->shape[m];
         before *= was ? n : 1;
@@ -199,20 +199,6 @@ own_dim(own_part *part, const dt_search *s, int k, int dim, const int *codes)
     part->after *= taken;
     part->kept *= kept < taken ? kept : taken;
     part->common *= first_chunk(length, common);
-}
-
-static bool
-is_same(const dt_search *s, dt_placement p, int code)
-{
-    switch (p.kind) {
-    case DT_REPLICATE:
-        return code == DT_CODE_WHOLE;
-    case DT_PARTIAL:
-        return code == DT_CODE_PARTIAL - (int)p.op;
-    case DT_SHARD:
-        break;
-    }
-    return code >= 0 && s->binding->words[code].dim == p.dim;
 }
 
 /* Seconds in which rank 0 receives what it lacks, adds, and copies the rest. Of what it
@@ -228,12 +214,12 @@ own_seconds(const dt_search *s, int k, const int *codes)
         dt_placement p = layout->placements[m];
         if (codes[m] >= 0 && !is_plain(s, &s->binding->words[codes[m]]))
             return 0;
-        if (s->mesh->shape[m] == 1 || is_same(s, p, codes[m]))
+        if (s->mesh->shape[m] == 1 || dt_code_keeps(s, codes[m], p))
             continue;
         changed = true;
-        if (p.kind == DT_PARTIAL && codes[m] >= 0)
+        if (dt_placement_pending(p) && codes[m] >= 0)
             addends += s->mesh->shape[m];
-        all = all || (p.kind == DT_PARTIAL && codes[m] < 0);
+        all = all || (dt_placement_pending(p) && codes[m] < 0);
     }
     if (!changed)
         return 0;

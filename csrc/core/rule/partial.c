@@ -166,8 +166,12 @@ read_listed(reader *r, char *text, char *arrow)
 static dt_status
 add_linear(reader *r, int who)
 {
-    DT_TRY(add_row(r, (dt_rule_row){.who = who, .in = DT_SUM, .out = DT_SUM}));
-    return add_row(r, (dt_rule_row){.who = who, .in = DT_AVG, .out = DT_AVG});
+    for (int k = 0; k < OPS; k++) {
+        dt_reduce_op op = (dt_reduce_op)k;
+        if (dt_reduce_op_linear(op))
+            DT_TRY(add_row(r, (dt_rule_row){.who = who, .in = op, .out = op}));
+    }
+    return DT_OK;
 }
 
 static dt_status
@@ -182,14 +186,16 @@ add_any(reader *r)
 }
 
 static dt_status
-add_monotone(reader *r, dt_reduce_op max_to, dt_reduce_op min_to)
+add_monotone(reader *r, bool decreasing)
 {
-    for (int k = 0; k < r->rule->operand_count; k++) {
-        dt_rule_row row = {.who = k, .in = DT_MAX, .out = max_to, .monotone = true};
-        DT_TRY(add_row(r, row));
-        row.in = DT_MIN;
-        row.out = min_to;
-        DT_TRY(add_row(r, row));
+    for (int k = 0; k < r->rule->operand_count * OPS; k++) {
+        dt_reduce_op op = (dt_reduce_op)(k % OPS);
+        const dt_reduce_op_row *it = dt_reduce_op_get(op);
+        if (it->law == DT_LAW_SELECTS)
+            DT_TRY(add_row(r, (dt_rule_row){.who = k / OPS,
+                                            .in = op,
+                                            .out = decreasing ? it->reversed : op,
+                                            .monotone = true}));
     }
     return DT_OK;
 }
@@ -223,9 +229,9 @@ read_item(reader *r, char *text)
     if (strcmp(text, "any") == 0)
         return add_any(r);
     if (strcmp(text, "increasing") == 0)
-        return add_monotone(r, DT_MAX, DT_MIN);
+        return add_monotone(r, false);
     if (strcmp(text, "decreasing") == 0)
-        return add_monotone(r, DT_MIN, DT_MAX);
+        return add_monotone(r, true);
     if (strcmp(text, "floating") == 0) {
         r->rule->floating = true;
         return DT_OK;

@@ -10,12 +10,18 @@
 
 /* --- which combinations there are --- */
 
-/* Sums and averages may be done in either order. */
+/* True if two of these reductions may not be done in either order. */
 static bool
 is_mixed(unsigned ops)
 {
-    bool linear = (ops & ~(1U << DT_SUM | 1U << DT_AVG)) == 0;
-    return !linear && (ops & (ops - 1)) != 0;
+    if ((ops & (ops - 1)) == 0)
+        return false;
+    for (int a = 0; a < DT_REDUCE_OP_COUNT; a++)
+        for (int b = 0; b < a; b++)
+            if ((ops >> a & ops >> b & 1) &&
+                !dt_reduce_op_commute((dt_reduce_op)a, (dt_reduce_op)b))
+                return true;
+    return false;
 }
 
 /* True if nothing becomes Partial, and every row that has Partial is of `any`. */
@@ -30,7 +36,7 @@ was_mixed_before(const dt_search *s)
             return false;
         for (int k = 0; k < s->binding->operand_count; k++) {
             dt_placement p = s->operands[k]->placements[m];
-            if (p.kind != DT_PARTIAL || p.op != row->pending->in)
+            if (!dt_placement_pending_by(p, row->pending->in))
                 return false;
         }
     }
@@ -157,7 +163,7 @@ static bool
 is_replicated(const dt_layout *layout)
 {
     for (int m = 0; m < layout->mesh->ndim; m++)
-        if (layout->placements[m].kind != DT_REPLICATE)
+        if (!dt_placement_whole(layout->placements[m]))
             return false;
     return true;
 }

@@ -64,63 +64,12 @@ factor_row(dt_row *out, const dt_search *s, int f)
 
 /* --- Partial placements --- */
 
-/* The dtype of a complex number's parts. */
-static dt_dtype
-component(dt_dtype dtype)
-{
-    if (dtype == DT_COMPLEX64)
-        return DT_FLOAT32;
-    if (dtype == DT_COMPLEX128)
-        return DT_FLOAT64;
-    return dtype == DT_CLONGDOUBLE ? DT_LONGDOUBLE : dtype;
-}
-
-static bool
-is_inexact(dt_dtype dtype)
-{
-    char kind = dt_dtype_kind(dtype);
-    return kind == 'f' || kind == 'c';
-}
-
-/* Sums and products of one dtype are those of the other. */
-static bool
-adds_alike(dt_dtype from, dt_dtype to, dt_reduce_op op)
-{
-    if (from == to)
-        return true;
-    if (!is_inexact(from) || !is_inexact(to))
-        return false;
-    if (op == DT_PRODUCT && dt_dtype_kind(from) == 'c' && dt_dtype_kind(to) != 'c')
-        return false;
-    dt_dtype a = component(from), b = component(to);
-    return a == b || dt_dtype_size(b) > dt_dtype_size(a);
-}
-
-/* No larger value becomes a smaller one. Integers that do not fit would wrap. */
-static bool
-orders_alike(dt_dtype from, dt_dtype to)
-{
-    char a = dt_dtype_kind(from), b = dt_dtype_kind(to);
-    if (a == 'c' || b == 'c')
-        return false;
-    if (from == to || b == 'f')
-        return true;
-    if (a == 'f' || b == 'b')
-        return false;
-    if (a == 'b')
-        return true;
-    size_t x = dt_dtype_size(from), y = dt_dtype_size(to);
-    return a == b ? y >= x : a == 'u' && y > x;
-}
-
 /* An operand pending by one operator may become a result pending by another. */
 static bool
 passes(const dt_search *s, int operand, int op, int result)
 {
-    dt_dtype from = term_dtype(s, operand), to = term_dtype(s, result);
-    if (op == DT_MAX || op == DT_MIN)
-        return orders_alike(from, to);
-    return adds_alike(from, to, (dt_reduce_op)op);
+    return dt_reduce_op_converts((dt_reduce_op)op, term_dtype(s, operand),
+                                 term_dtype(s, result));
 }
 
 static bool

@@ -116,6 +116,21 @@ dt_search_no_memory(const dt_search *s)
     return dt_fail(s->err, DT_MEMORY, "no memory to choose the layouts of an operator");
 }
 
+/* Whether a code leaves a placement as it is, cut points and order aside. */
+static inline bool
+dt_code_keeps(const dt_search *s, int code, dt_placement p)
+{
+    switch (p.kind) {
+    case DT_REPLICATE:
+        return code == DT_CODE_WHOLE;
+    case DT_PARTIAL:
+        return code == DT_CODE_PARTIAL - (int)p.op;
+    case DT_SHARD:
+        break;
+    }
+    return code >= 0 && s->binding->words[code].dim == p.dim;
+}
+
 /* rows.c: fills rows and row_count with the rows that the dtypes allow. */
 dt_status dt_search_rows(dt_search *search);
 int dt_row_code(const dt_search *search, const dt_row *row, int term);

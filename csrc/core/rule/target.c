@@ -105,18 +105,14 @@ static bool
 is_unchanged(const dt_search *s, const dt_layout *layout, const int *codes)
 {
     for (int m = 0; m < s->mesh->ndim; m++) {
-        const dt_placement *p = &layout->placements[m];
-        int code = DT_CODE_WHOLE;
-        if (p->kind == DT_PARTIAL)
-            code = DT_CODE_PARTIAL - (int)p->op;
-        if (p->kind != DT_SHARD ? codes[m] != code : codes[m] < 0)
+        dt_placement p = layout->placements[m];
+        if (!dt_code_keeps(s, codes[m], p))
             return false;
-        if (p->kind != DT_SHARD)
+        if (!dt_placement_cuts(p))
             continue;
         const dt_bound_word *word = &s->binding->words[codes[m]];
-        const dt_cut *cut = &layout->dims[p->dim];
-        if (word->dim != p->dim || cut->count != s->cutting[m]->count ||
-            !is_cut_so(cut, s->cutting[m], word))
+        const dt_cut *cut = &layout->dims[p.dim];
+        if (cut->count != s->cutting[m]->count || !is_cut_so(cut, s->cutting[m], word))
             return false;
     }
     return true;

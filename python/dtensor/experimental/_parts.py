@@ -13,6 +13,13 @@ from dtensor.placement_types import Placement
 
 __all__ = ["Parts"]
 
+# What adds nothing; the addends of other reductions may all be the value.
+NEUTRAL = {
+    row.name: np.ones if row.identity == "one" else np.zeros
+    for row in _C.REDUCE_OPS
+    if not row.idempotent
+}
+
 
 class Parts:
     """Nodes as they are made, each with the layouts that its results are parts of.
@@ -120,8 +127,8 @@ class Parts:
         return self._new("part", "call", "index.getitem", to, ref, self.rows(to))
 
     def _addend(self, ref: Ref, to: _C.Layout) -> Ref:
-        """Rank 0 has the value, the others what adds nothing; of max, min, avg all."""
-        neutral = {"sum": np.zeros, "product": np.ones}.get(_reduction(to))
+        """Rank 0 has the value, the others what adds nothing; if there is such: all."""
+        neutral = NEUTRAL.get(_reduction(to))
         if self.rank == 0 or neutral is None:
             return ref
         new = self._new("addend", "constant", "", to)

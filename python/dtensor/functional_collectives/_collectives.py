@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 REDUCTIONS = {"prod": "product"} | {
-    name: name for name in ("sum", "avg", "product", "max", "min")
+    name: row.name for row in _C.REDUCE_OPS for name in (row.name, row.torch)
 }
 
 
@@ -107,8 +107,8 @@ def all_reduce(self: Any, reduceOp: str, group: Group, tag: str = "") -> _C.Tens
     ----------
     self : Tensor or array_like
         Of one shape and dtype on all ranks.
-    reduceOp : {"sum", "avg", "product", "max", "min"}
-        How; in any case of letters.
+    reduceOp : str
+        A `reduce_op` of `Partial`, or torch's name for it; in any case of letters.
     group : DeviceMesh, (DeviceMesh, mesh dim), communicator of mpi4py, list of ranks
         The ranks. A mesh has one dimension; of several lists it is this rank's own.
     tag : str
@@ -184,8 +184,8 @@ def reduce_scatter_tensor(
     ----------
     self : Tensor or array_like
         Of one shape and dtype on all ranks.
-    reduceOp : {"sum", "avg", "product", "max", "min"}
-        How; in any case of letters.
+    reduceOp : str
+        A `reduce_op` of `Partial`, or torch's name for it; in any case of letters.
     scatter_dim : int
         The dim that is cut.
     group, tag

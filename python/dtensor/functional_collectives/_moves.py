@@ -21,6 +21,7 @@ __all__ = ["Move", "layout_of", "move", "moved", "together"]
 
 Move = tuple[_C.Layout, _C.Layout]  # from, to
 T = TypeVar("T")
+LINEAR = [row.name for row in _C.REDUCE_OPS if row.linear]
 
 
 def layout_of(
@@ -94,10 +95,10 @@ def _transposed(layout: _C.Layout) -> _C.Layout:
         return layout.with_placements([Partial("sum")] if mesh.size() > 1 else None)
     if not isinstance(placement, Partial):
         return layout
-    if placement.reduce_op not in ("sum", "avg"):
+    if placement.reduce_op not in LINEAR:
         raise RuntimeError(
-            "a collective has a gradient if it reduces by sum or avg, not by "
-            f"{placement.reduce_op}"
+            f"a collective has a gradient if it reduces by {' or '.join(LINEAR)}, not "
+            f"by {placement.reduce_op}"
         )
     return layout.with_placements([Replicate()])
 

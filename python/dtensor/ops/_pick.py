@@ -24,9 +24,9 @@ from dtensor.ops._parts import (
     move_all,
     parts_of,
 )
+from dtensor.ops._reduction import OPS
 
 __all__ = [
-    "OPS",
     "Picked",
     "everywhere",
     "first_result_dim",
@@ -42,7 +42,6 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 ALL = slice(None)
-OPS = ("sum", "avg", "product", "max", "min")
 
 
 # --- arrays of integers ---------------------------------------------------------------

@@ -15,7 +15,9 @@ from dtensor.ops._words import Answer
 
 __all__ = [
     "KINDS",
+    "LINEAR",
     "MISSING",
+    "OPS",
     "Axis",
     "DTypeLike",
     "Kind",
@@ -32,6 +34,10 @@ Axis = int | Sequence[int] | None
 DTypeLike = npt.DTypeLike | None
 MISSING: Any = getattr(np, "_NoValue")  # noqa: B009
 Layouts = tuple[_C.Layout, ...]
+
+OPS = tuple(row.name for row in _C.REDUCE_OPS)
+LINEAR = tuple(row.name for row in _C.REDUCE_OPS if row.linear)
+_ROWS = {row.name: row for row in _C.REDUCE_OPS}
 
 # --- what reduces ---------------------------------------------------------------------
 
@@ -65,11 +71,14 @@ def _extreme(dtype: np.dtype[Any], value: float) -> Any:
     return dtype.type(value)
 
 
+_LEAST = {"lowest": lowest, "highest": highest}
+
 KINDS: dict[np.ufunc, Kind] = {
-    np.add: Kind("sum"),
-    np.multiply: Kind("product"),
-    np.maximum: Kind("max", lowest),
-    np.minimum: Kind("min", highest),
+    **{
+        getattr(np, row.ufunc): Kind(row.name, _LEAST.get(row.identity))
+        for row in _C.REDUCE_OPS
+        if row.ufunc is not None
+    },
     np.logical_and: Kind("min"),
     np.logical_or: Kind("max"),
     np.bitwise_and: Kind("min", bools=True),
@@ -86,7 +95,7 @@ def partial_rows(kind: Kind | None, masks: int = 0) -> str | None:
     """Return the Partial rows: addends that are reduced as the elements are stay so."""
     if kind is None:
         return None
-    return "0" if kind.op == "sum" else f"{kind.op}{',R' * masks}->{kind.op}"
+    return "0" if kind.op in LINEAR else f"{kind.op}{',R' * masks}->{kind.op}"
 
 
 # --- the rule -------------------------------------------------------------------------
@@ -191,8 +200,8 @@ def _initial(
     dtype: np.dtype[Any],
 ) -> dict[str, Any]:
     """Return what each part begins with: only one of them with `initial` of a sum."""
-    if kind.op in ("sum", "product") and initial is not MISSING:
-        neutral = dtype.type(kind.op == "product")
+    if not _ROWS[kind.op].idempotent and initial is not MISSING:
+        neutral = dtype.type(_ROWS[kind.op].identity == "one")
 
         def first(operands: Layouts, results: Layouts) -> Any:
             return initial if leads(results) else neutral
@@ -214,7 +223,7 @@ def leads(results: Layouts) -> bool:
     adding = [
         mesh_dim
         for mesh_dim, p in enumerate(results[0].placements if results else ())
-        if isinstance(p, _C.Partial) and p.reduce_op in ("sum", "product")
+        if isinstance(p, _C.Partial) and not _ROWS[p.reduce_op].idempotent
     ]
     if not adding:
         return True

@@ -38,6 +38,7 @@ from dtensor.ops._pick import (
     with_mask,
     words_of,
 )
+from dtensor.ops._reduction import LINEAR
 from dtensor.ops._step import one_step
 from dtensor.ops._words import Answer, Shape, rule
 from dtensor.ops._written import write_view
@@ -186,7 +187,7 @@ def added(
     picks = [k for k in keys if k is not ... and k != ALL]
     index = [next(waiting) if key == "array" else 0 for key in picks]
     kernel = call(_add_into_zeros, x, index, tuple(words.dims), words.at, LOCAL_SHAPE)
-    partial = partial_rows(len(arrays), ("sum", "avg"))
+    partial = partial_rows(len(arrays), LINEAR)
     return Rule(text, partial=partial), kernel, x.dtype
 
 

@@ -16,7 +16,7 @@ from dtensor.ops._operator import (
     method,
     operator,
 )
-from dtensor.ops._reduction import MISSING
+from dtensor.ops._reduction import MISSING, OPS
 from dtensor.ops._words import Answer, rule
 
 __all__ = ["choose", "clip", "interp", "select", "where"]
@@ -26,9 +26,7 @@ Array = npt.NDArray[Any]
 # --- where ----------------------------------------------------------------------------
 
 # Where the condition is known, the other two may wait for their reductions.
-_CHOICE = ";".join(
-    f"R,{op},{op}->{op}" for op in ("sum", "avg", "product", "max", "min")
-)
+_CHOICE = ";".join(f"R,{op},{op}->{op}" for op in OPS)
 
 
 @operator(operands=3)

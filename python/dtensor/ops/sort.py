@@ -22,6 +22,7 @@ from dtensor.ops._operator import (
     operator,
 )
 from dtensor.ops._pick import partial_rows
+from dtensor.ops._reduction import LINEAR
 from dtensor.ops._words import hollow
 from dtensor.ops.elementwise import copy
 from dtensor.ops.fallback import composed
@@ -96,7 +97,7 @@ def put_along(x: Operand, order: Operand, axis: int, length: int) -> Any:
     names = letters(x.ndim, whole=[dim])
     before = " ".join(names)
     after = " ".join([*names[:dim], str(length), *names[dim + 1 :]])
-    partial = partial_rows(1, ("sum", "avg"))
+    partial = partial_rows(1, LINEAR)
     kernel = call(_put_along, x, order, dim, LOCAL_SHAPE)
     return Rule(f"{before},{before}->{after}", partial=partial), kernel, x.dtype
 

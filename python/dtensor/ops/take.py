@@ -23,6 +23,7 @@ from dtensor.ops._operator import (
 )
 from dtensor.ops._parts import plain, values_of
 from dtensor.ops._pick import partial_rows
+from dtensor.ops._reduction import LINEAR
 from dtensor.ops._words import Answer, hollow
 from dtensor.ops.fallback import on_mesh
 from dtensor.ops.index import getitem
@@ -230,7 +231,7 @@ def added_along(
     after = " ".join(str(n) if word == "*" else word for word, n in pairs)
     text = f"{result},{index}->{after}"
     kernel = call(_add_along, x, indices, axis, LOCAL_SHAPE)
-    return Rule(text, partial=partial_rows(1, ("sum", "avg"))), kernel, x.dtype
+    return Rule(text, partial=partial_rows(1, LINEAR)), kernel, x.dtype
 
 
 def _add_along(x: Array, indices: Array, axis: int, shape: tuple[int, ...]) -> Array:

@@ -23,14 +23,21 @@ __all__ = [
 ]
 
 
-class ReduceOp:
-    """How addends are put together: what `Partial` takes."""
+class _Names(type):
+    """Torch's names, from the table of reductions."""
 
-    SUM = "sum"
-    AVG = "avg"
-    PRODUCT = "product"
-    MAX = "max"
-    MIN = "min"
+    def __getattr__(cls, name: str) -> str:
+        for row in _C.REDUCE_OPS:
+            if row.torch.upper() == name:
+                return row.name
+        raise AttributeError(f"{cls.__name__} has no attribute {name!r}")
+
+    def __dir__(cls) -> list[str]:
+        return [*super().__dir__(), *(row.torch.upper() for row in _C.REDUCE_OPS)]
+
+
+class ReduceOp(metaclass=_Names):
+    """How addends are put together: SUM is what `Partial` takes as "sum", and so on."""
 
 
 class Work:
