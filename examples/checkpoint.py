@@ -1,4 +1,4 @@
-"""A checkpoint that any number of ranks reads, and any program that knows safetensors.
+"""A checkpoint for any number of ranks, and for any program that reads safetensors.
 
 ./run ranks 4 python examples/checkpoint.py
 ./run exec python examples/checkpoint.py
@@ -22,7 +22,7 @@ path = comm.bcast(os.path.join(tempfile.mkdtemp(), "checkpoint"))
 
 
 def build() -> tuple[nn.Module, AdamW]:
-    """A model whose parameters are spread over the ranks, and its optimizer."""
+    """A model whose parameters are sharded over the ranks, and its optimizer."""
     model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
     fully_shard(model, mesh=mesh)
     return model, AdamW(model.parameters(), lr=1e-2)
@@ -37,7 +37,7 @@ def step(model: nn.Module, optimizer: AdamW) -> float:
     return loss.item()
 
 
-# Train and save; the file is written while training goes on.
+# Train and save; the file is written while training continues.
 model, optimizer = build()
 for _ in range(5):
     step(model, optimizer)
@@ -47,7 +47,7 @@ saving = async_save(state, checkpoint_id=path)
 after = [step(model, optimizer) for _ in range(3)]
 saving.result()
 
-# A new model goes on where the old one was. The ranks could be fewer or more now.
+# A new model continues where the old one stopped. The number of ranks may differ.
 model, optimizer = build()
 weights, moments = get_state_dict(model, optimizer)
 state = {"model": weights, "optimizer": moments, "step": 0}

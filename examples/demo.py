@@ -1,15 +1,15 @@
-"""A tour of dtensor: real data is spread over the ranks, summed up, moved, and checked.
+"""A tour of dtensor: spread real data over the ranks, sum it, move it and check it.
 
-The data are the words of Python's own manual, which every CPython carries: how often
-each of the 2,999 most common words occurs in each topic. 2,999 is a prime number, so
-no mesh divides it.
+The data are word counts of Python's own manual, which comes with every CPython: how
+often each of the 2,999 most common words occurs in each topic. 2,999 is a prime number,
+so no mesh divides it.
 
     ./run demo                                  on 4 ranks
-    ./run ranks 6 python examples/demo.py       on as many as you like
+    ./run ranks 6 python examples/demo.py       on any number of ranks
     ./run exec python examples/demo.py          on one
 
-Rank 0 prints. The exit status is 0 if every rank has checked all that it holds against
-NumPy and found it right, else 1.
+Rank 0 prints. The exit status is 0 if on every rank all parts agree with NumPy's
+result, else 1.
 """
 
 import re
@@ -71,7 +71,7 @@ def say(text: str = "") -> None:
 
 
 def own_part(whole: np.ndarray, x: DTensor) -> np.ndarray:
-    """Return what this rank should hold of `whole`, by the layout of `x`."""
+    """Return this rank's part of `whole` in the layout of `x`."""
     ((offsets, sizes),) = x.layout.boxes()
     return whole[tuple(slice(o, o + n) for o, n in zip(offsets, sizes, strict=True))]
 
@@ -84,7 +84,7 @@ def all_sent(
 
 
 class Log:
-    """Prints a line for each step, and counts those that some rank found wrong."""
+    """Prints a line for each step, and counts the steps that are wrong on any rank."""
 
     def __init__(self, mesh: DeviceMesh) -> None:
         self.mesh = mesh
@@ -92,15 +92,15 @@ class Log:
         self.began = time.perf_counter()
 
     def begin(self) -> None:
-        """A step begins now."""
+        """Start timing a step."""
         self.began = time.perf_counter()
 
     def end(self) -> float:
-        """It ends now; return its seconds."""
+        """Return the seconds since the step began."""
         return time.perf_counter() - self.began
 
     def line(self, title: str, seconds: float, sent: int, right: bool) -> None:
-        """Print what a step took; `right` is what this rank has found."""
+        """Print a step; `right` says whether it is right on this rank."""
         # One bool from every rank. Their maximum is True if any of them is.
         wrong = DTensor.from_local(
             np.array(not right), self.mesh, [Partial("max"), Partial("max")]
@@ -114,7 +114,7 @@ class Log:
 
 
 def show(x: DTensor) -> None:
-    """Print who holds what. That is arithmetic: nothing is sent for it."""
+    """Print which rank holds what. This is arithmetic: nothing is sent."""
     say(f"     {x.shape[0]} words x {x.shape[1]} topics as {x.layout}:")
     for rank in range(RANKS):
         (((row, column), (rows, columns)),) = x.layout.boxes(rank)
@@ -130,19 +130,19 @@ def show(x: DTensor) -> None:
 def mean_of_columns(x: DTensor) -> DTensor:
     """Return the mean of every column of an array in [Shard(0), Shard(1)] blocks.
 
-    The sums of a block's columns are addends along mesh dimension 0, and parts along
-    mesh dimension 1. They are added up when they are moved.
+    The column sums of a block are partial sums along mesh dim 0, and shards along mesh
+    dim 1. They are added when they are moved.
     """
     sums = np.asarray(x.to_local()).sum(axis=0)
     return DTensor.from_local(sums / x.shape[0], x.device_mesh, [Partial(), Shard(0)])
 
 
 def covariance_of_columns(x: DTensor, mean: DTensor) -> DTensor:
-    """Return the covariance of the columns of an array in blocks, in blocks again.
+    """Return the covariance of the columns of an array in blocks, also in blocks.
 
     Every rank multiplies its rows of all columns by its rows of its own columns. The
-    products are addends along mesh dimension 0: one reduce_scatter adds them up and
-    leaves a block of the sum on every rank.
+    products are partial sums along mesh dim 0: one reduce_scatter adds them and leaves
+    a block of the sum on every rank.
     """
     rows = x.redistribute(placements=[Shard(0), Replicate()])
     means = mean.redistribute(placements=[Replicate(), Replicate()])
@@ -155,7 +155,7 @@ def covariance_of_columns(x: DTensor, mean: DTensor) -> DTensor:
 
 
 def most_alike(covariance: np.ndarray) -> str:
-    """Return the two topics whose words agree best, but for those that are one text."""
+    """Return the two topics with the most similar words, except identical texts."""
     deviation = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(deviation, deviation)
     correlation[correlation > 1 - 1e-9] = 0
@@ -165,11 +165,11 @@ def most_alike(covariance: np.ndarray) -> str:
 
 def main() -> int:
     """Take the tour; return the exit status."""
-    # Rank 0's matrix is the one that is spread. The others count too, but only to check
-    # what they get.
+    # Rank 0's matrix is distributed. The other ranks count too, but only to check their
+    # parts.
     counts = count_words()
     mesh = nearly_square()
-    first = DeviceMesh("cpu", [0])  # rank 0 alone: where the data come from and go
+    first = DeviceMesh("cpu", [0])  # rank 0 alone: the data come from and return to it
     log = Log(mesh)
     say(f"{RANKS} ranks, {mesh}, {counts.nbytes / 1e6:.2f} MB of float64\n")
 
@@ -221,7 +221,7 @@ def main() -> int:
     if log.failed:
         say(f"\n{log.failed} of {log.steps} checks FAILED")
     else:
-        say(f"\nall {log.steps} checks passed on all of {RANKS} ranks")
+        say(f"\nall {log.steps} checks passed on all {RANKS} ranks")
     return 1 if log.failed else 0
 
 

@@ -1,4 +1,4 @@
-"""An array too large for one rank: every rank makes its own part and no more.
+"""An array too large for one rank: every rank creates only its own part.
 
 ./run ranks 4 python examples/from_callback.py
 ./run exec python examples/from_callback.py
@@ -13,7 +13,7 @@ SHAPE = (1001, 777)
 
 
 def wave(box: tuple[slice, ...]) -> np.ndarray:
-    """Return the elements of one box of the whole; only these are ever computed."""
+    """Return the elements of one box of the whole array; only these are computed."""
     i, j = np.ogrid[box]
     return np.sin(0.01 * i) * np.cos(0.02 * j)
 
@@ -23,7 +23,7 @@ x = from_callback(SHAPE, mesh, [Shard(0)], wave)
 part = np.asarray(x.to_local())
 print(f"rank {mesh.get_rank()} has made {part.shape} of {x.shape}")
 
-# The largest element: every rank has that of its own part. The part may be empty.
+# The largest element: every rank takes the maximum of its part, which may be empty.
 largest = DTensor.from_local(part.max(initial=-np.inf), mesh, [Partial("max")])
 value = largest.item()  # collective: all ranks get the same number
 

@@ -27,8 +27,8 @@ columns, rows = place(first, Shard(1)), place(second, Shard(0))
 
 with CommDebugMode() as comm, dtensor.strict():  # no operator may send anything
     hidden = np.maximum(inputs @ columns + place(bias, Shard(0)), 0)
-    pending = hidden @ rows  # every rank has its addend of the product
-    output = pending.full_tensor()  # here they are added
+    pending = hidden @ rows  # every rank has a partial sum of the product
+    output = pending.full_tensor()  # here the partial sums are added
 
 if rank == 0:
     print("hidden", hidden.placements, "output", pending.placements)

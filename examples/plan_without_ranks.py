@@ -1,4 +1,4 @@
-"""What a move would cost on a machine that is not there: 2,048 ranks, no launcher.
+"""What a move would cost on a machine you do not have: 2,048 ranks, no launcher.
 
 ./run exec python examples/plan_without_ranks.py
 """
@@ -22,7 +22,7 @@ for title, (start, end) in MOVES.items():
     print(f"{title}: {layout} of {layout.nbytes / 1e6:.0f} MB, seen by rank 1000")
     print(explain(layout, end, rank=1000), end="\n\n")
 
-# With less scratch memory there may be another way, or none.
+# With less scratch memory there may be a different plan, or none.
 end = [Shard(1), Replicate()]
 starts: list[list[Placement]] = [[Shard(0), Shard(0)], [Partial(), Shard(0)]]
 for start in starts:

@@ -12,7 +12,7 @@ matrix = np.arange(77.0).reshape(7, 11)
 
 
 def column_sums(shape: tuple[int, int]) -> np.ndarray:
-    """What every rank does. It is the same code that runs under mpiexec."""
+    """What every rank does. The same code runs under mpiexec."""
     mesh = init_device_mesh("cpu", shape)
     x = distribute_tensor(matrix, mesh, [Shard(0), Shard(1)])
     sums = np.asarray(x.to_local()).sum(axis=0)

@@ -1,16 +1,16 @@
-"""A small GPT learns Python's own manual, on a mesh of data and tensor parallel ranks.
+"""Train a small GPT on Python's manual, on a mesh of data and tensor parallel ranks.
 
     ./run demo                                              on 4 ranks, mesh 2x2
     ./run ranks 4 python examples/train_transformer.py --mesh 1x4
     ./run exec python examples/train_transformer.py --mesh 1x1    on one process
 
-The text is that of `pydoc_data.topics`, byte by byte. The model is an ordinary one;
-`parallelize` spreads it: tensor and sequence parallel over the second dim of the mesh,
-`fully_shard` over the first, and the loss is computed on logits that stay spread over
-the ranks. The loss curve is that of one process, whatever the mesh.
+The text is that of `pydoc_data.topics`, byte by byte. The model is ordinary code;
+`parallelize` distributes it: tensor and sequence parallel over the second mesh dim,
+`fully_shard` over the first. The loss is computed on logits that stay sharded. The loss
+curve is the same on every mesh, and in one process.
 
-Rank 0 prints, draws the curve into `--plot` (with matplotlib), and at the end writes
-text that the model makes up. The exit status is 0 if the loss has fallen as it should.
+Rank 0 prints, draws the curve into `--plot` (with matplotlib), and at the end prints
+text that the model generates. The exit status is 0 if the loss has fallen as expected.
 """
 
 import argparse
@@ -51,7 +51,7 @@ RANK = MPI.COMM_WORLD.rank
 VOCABULARY = 256  # bytes
 
 
-# --- the model: nothing in it knows of ranks ------------------------------------------
+# --- the model: it knows nothing about ranks ------------------------------------------
 
 
 class Attention(nn.Module):
@@ -66,7 +66,7 @@ class Attention(nn.Module):
     def forward(self, x: Any) -> Any:
         batch, length, _ = x.shape
 
-        def heads(y: Any) -> Any:  # as many as there are on this rank
+        def heads(y: Any) -> Any:  # the heads of this rank
             return y.reshape(batch, length, -1, self.head_size).swapaxes(1, 2)
 
         y = F.scaled_dot_product_attention(
@@ -114,7 +114,7 @@ class GPT(nn.Module):
 
 
 def parallelize(model: GPT, mesh: DeviceMesh) -> GPT:
-    """Spread a model: "tp" cuts the matrices, "dp" what is left of them."""
+    """Parallelize a model: "tp" shards the matrices, "dp" shards the parts again."""
     tp = mesh["tp"]
     gathered = {"desired_input_layouts": (Replicate(),)}
     block: dict[str, Any] = {
@@ -152,7 +152,7 @@ def manual() -> np.ndarray:
 
 
 class Batches:
-    """Random pieces of a text: each rank of data parallelism gets its rows of a batch.
+    """Random pieces of a text: each data-parallel rank gets its rows of a batch.
 
     The batches are the same for every mesh.
     """
@@ -194,8 +194,8 @@ def train(model: GPT, mesh: DeviceMesh, options: argparse.Namespace) -> list[flo
     warm = max(1, options.steps // 10)
     schedule = LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / warm))
     losses = []
-    # Gradients are averaged over the dp ranks: the sum over this rank's tokens counts
-    # for its share of all, however many rows it has.
+    # Gradients are averaged over the dp ranks. With this factor all tokens have the same
+    # weight, however many rows each rank has.
     share = dp.size() / (options.batch * options.length)
     for _ in progress(options.steps):
         ids, targets = batches.next(dp)
@@ -208,7 +208,7 @@ def train(model: GPT, mesh: DeviceMesh, options: argparse.Namespace) -> list[flo
 
 
 def progress(steps: int) -> Any:
-    """Count the steps, with a bar on rank 0 where tqdm is there."""
+    """Count the steps, with a progress bar on rank 0 if tqdm is installed."""
     try:
         from tqdm import trange
     except ImportError:
@@ -218,11 +218,11 @@ def progress(steps: int) -> Any:
 
 @no_grad()
 def sample(model: GPT, prompt: str, count: int, seed: int) -> str:
-    """Return text that the model makes up; collective."""
+    """Return text that the model generates; collective."""
     random = np.random.default_rng(seed)
     ids = list(prompt.encode("ascii"))
     for _ in range(count):
-        # Sequence parallelism cuts the text: it always has the full length.
+        # Sequence parallelism shards the text, so always pass the full length.
         text = ids[-model.length :]
         row = np.zeros((1, model.length), np.int64)
         row[0, : len(text)] = text
@@ -236,11 +236,11 @@ def sample(model: GPT, prompt: str, count: int, seed: int) -> str:
 
 
 def plot(losses: list[float], path: Path) -> None:
-    """Draw the losses as a PNG, where matplotlib is there."""
+    """Draw the losses as a PNG if matplotlib is installed."""
     try:
         import matplotlib
     except ImportError:
-        print("no plot: it needs the extra matplotlib")
+        print("no plot: this needs the extra matplotlib")
         return
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -265,14 +265,14 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=12, help="pieces in a batch")
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sample", type=int, default=200, help="bytes to make up")
+    parser.add_argument("--sample", type=int, default=200, help="bytes to generate")
     parser.add_argument("--plot", type=Path, default=Path("loss.png"))
     options = parser.parse_args()
     shape = tuple(int(n) for n in options.mesh.split("x"))
     if len(shape) != 2 or np.prod(shape) != MPI.COMM_WORLD.size:
         parser.error(
-            f"--mesh {options.mesh} is not for {MPI.COMM_WORLD.size} ranks: "
-            "mpiexec -n N with N = dp x tp"
+            f"--mesh {options.mesh} does not fit {MPI.COMM_WORLD.size} ranks: "
+            "use mpiexec -n N with N = dp x tp"
         )
     mesh = init_device_mesh("cpu", shape, mesh_dim_names=("dp", "tp"))
     dtensor.random.manual_seed(options.seed)

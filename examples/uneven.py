@@ -1,4 +1,4 @@
-"""Parts of any size: what every rank happens to have becomes one array.
+"""Parts of any size: the arrays on the ranks become one DTensor.
 
 ./run ranks 3 python examples/uneven.py
 ./run exec python examples/uneven.py
@@ -14,7 +14,7 @@ mesh = init_device_mesh("cpu", (ranks,))
 
 
 def tell(x: DTensor, text: str) -> None:
-    """Print who holds which rows, on rank 0. A layout knows it without asking."""
+    """Print on rank 0 which rank holds which rows. This sends nothing."""
     if rank == 0:
         rows = [x.layout.boxes(r)[0] for r in range(ranks)]
         held = "  ".join(f"{o[0]}-{o[0] + n[0]}" for o, n in rows)
@@ -31,12 +31,12 @@ assert x.shape == (sum(r * r for r in range(ranks)), 2)
 y = x.rebalance()
 tell(y, "in equal chunks")
 
-# Whoever sorts his chunk has work of the same length as the others, and the layout of
-# the result is that of y.
+# Each rank sorts its own chunk; all chunks have about the same length. The result has
+# the layout of y.
 z = DTensor(np.sort(y.to_local(), axis=0), y.layout, requires_grad=False)
 tell(z, "after local work")
 
-# Back to the cut points that the ranks began with: a Layout is a target too.
+# Back to the original cut points: a Layout can be a target too.
 back = z.redistribute(placements=x.layout)
 assert np.array_equal(back.to_local(), mine)
 tell(back, "and back")

@@ -84,7 +84,7 @@ def test_the_example_trains_draws_and_speaks(tmp_path):
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
     command = [sys.executable, script, "--mesh", "2x2"]
     code, output, _ = run(command)
-    assert code != 0 and "is not for 1 ranks" in output
+    assert code != 0 and "does not fit 1 ranks" in output
 
 
 @pytest.mark.validate

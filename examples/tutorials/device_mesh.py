@@ -34,7 +34,7 @@ class ToyModel(nn.Module):
 
 
 def equals_one_process(model, data_mesh):
-    """Train on a batch for each data-parallel rank, and on all of them together."""
+    """Train on one batch per data-parallel rank, and on all batches in one process."""
     parts = data_mesh.size()
     part = data_mesh.mesh.ravel().tolist().index(rank)
     batch = torch.rand(3 * parts, 12)
@@ -53,7 +53,7 @@ assert ranks % 2 == 0, "an even number of ranks is needed"
 torch.manual_seed(0)
 whole = ToyModel()
 
-# One call makes the groups that would take new_group() for every row and column.
+# One call makes all groups; otherwise every row and column would need a new_group().
 mesh_2d = init_device_mesh(
     "cpu", (2, ranks // 2), mesh_dim_names=("replicate", "shard")
 )
@@ -67,12 +67,12 @@ for name, members in (
     dist.all_reduce(total, group=group)
     assert total.item() == sum(members)
 
-# Hybrid sharding: parameters are spread over "shard", and alike along "replicate".
+# Hybrid sharding: parameters are sharded over "shard" and replicated over "replicate".
 model = fully_shard(copy.deepcopy(whole), mesh=mesh_2d)
 assert model.net1.weight.placements == (Replicate(), Shard(0))
 hybrid = equals_one_process(model, mesh_2d)
 
-# Three dimensions: slices by name are meshes, which use the same groups.
+# Three dimensions: slices by name are meshes that use the same groups.
 mesh_3d = init_device_mesh(
     "cpu", (1, ranks // 2, 2), mesh_dim_names=("replicate", "shard", "tp")
 )

@@ -30,7 +30,7 @@ aten = torch.ops.aten
 
 
 def tensors(mesh):
-    """Cut a tensor, make one of parts that are there, move between layouts."""
+    """Shard a tensor, make one from existing parts, move between layouts."""
     rank, ranks = mesh.get_local_rank(), mesh.size()
     big_tensor = torch.randn(100, 12)
     cut = distribute_tensor(big_tensor, mesh, [Shard(dim=0)])
@@ -48,13 +48,13 @@ def tensors(mesh):
     addends = DTensor.from_local(local, mesh, [Partial()])
     assert torch.all(addends == ranks * (ranks + 1) / 2)
 
-    # Gradients go back through operators and moves.
+    # Gradients flow back through operators and moves.
     weight = distribute_tensor(torch.ones(12, requires_grad=True), mesh, [Replicate()])
     torch.mv(cut, weight).sum().backward()
     gradient, expected = weight.grad.full_tensor(), torch.sum(big_tensor, 0)
     torch.testing.assert_close(gradient, expected, atol=1e-4, rtol=0.0)
 
-    # A Tensor beside a DTensor is an error, unless it may count as replicated.
+    # Mixing a Tensor with a DTensor is an error unless it may count as replicated.
     try:
         cut + torch.ones(12)
     except RuntimeError as error:
@@ -64,7 +64,7 @@ def tensors(mesh):
 
 
 def modules(mesh):
-    """Cut the layers of a module by a function of one's own."""
+    """Shard the layers of a module with a custom function."""
 
     class MyModule(nn.Module):
         def __init__(self):
@@ -99,7 +99,7 @@ def modules(mesh):
 
 
 def losses(mesh):
-    """Compute a loss on logits that are cut along the classes."""
+    """Compute a loss on logits that are sharded along the classes."""
     logits = torch.randn(4, 16, requires_grad=True)
     target = torch.randint(16, (4,))
     cut = distribute_tensor(logits, mesh, placements=[Shard(1)])
@@ -116,7 +116,7 @@ def losses(mesh):
 
 
 def rules(mesh):
-    """Say which layouts an operator takes and gives."""
+    """Register the input and output layouts of an operator."""
     x = distribute_tensor(torch.randn(4, 6), mesh, [Shard(0)])
     expected = torch.softmax(x.full_tensor(), dim=-1)
 

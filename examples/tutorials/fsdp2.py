@@ -1,12 +1,12 @@
-"""Data parallelism with parameters spread over the ranks, from the model to its state
+"""Data parallelism with parameters sharded over the ranks, from the model to its state
 dict. After PyTorch's tutorial "Getting Started with Fully Sharded Data Parallel
 (FSDP2)".
 
 ./run ranks 4 python examples/tutorials/fsdp2.py
 
-Every rank has a batch of its own. Parameters, gradients and the optimizer's state are
-DTensors of which it keeps a part; a layer is gathered before it is used. The losses are
-those of one process on all batches, with mixed precision nearly so.
+Every rank has its own batch. It keeps a part of the parameters, gradients and optimizer
+state, which are DTensors; a layer is gathered before it is used. The losses are those
+of one process on all batches (approximately, with mixed precision).
 """
 
 import copy
@@ -78,7 +78,7 @@ def shard(model, **options):
 
 
 def prefetch(layers, ahead):
-    """While a layer computes, gather those that come after it (backward: before)."""
+    """While a layer computes, gather the next ones (in backward: the previous ones)."""
     for k, layer in enumerate(layers):
         layer.set_modules_to_forward_prefetch(list(layers[k + 1 : k + 1 + ahead]))
         layer.set_modules_to_backward_prefetch(
@@ -92,7 +92,7 @@ def train(model, batches, mine=lambda tokens: tokens, steps=6):
     losses = []
     for step in range(steps):
         if isinstance(model, FSDPModule):
-            model.unshard()  # the first all_gather begins before it is needed
+            model.unshard()  # start the first all_gather before it is needed
         loss = loss_of(model, mine(batches[step % len(batches)]))
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
@@ -126,7 +126,7 @@ for parameter in model.parameters():
 mixed = shard(
     copy.deepcopy(whole),
     mesh=mesh,
-    # bfloat16 works as well, where the package ml_dtypes is installed.
+    # bfloat16 works as well if the package ml_dtypes is installed.
     mp_policy=MixedPrecisionPolicy(
         param_dtype=torch.float16, reduce_dtype=torch.float32
     ),
@@ -143,8 +143,8 @@ torch.testing.assert_close(losses, expected, rtol=1e-4, atol=0.0)
 torch.testing.assert_close(half_losses, expected, rtol=2e-2, atol=0.0)
 assert losses[-1] < losses[0]
 
-# The state dict has the sharded parameters. A whole one is made of it, and loaded again
-# into a model that was made without data.
+# The state dict has the sharded parameters. A full one is made from it and loaded into a
+# model that was created without data.
 full_state = {name: x.full_tensor() for name, x in model.state_dict().items()}
 with torch.device("meta"):
     again = shard(Transformer(), mesh=mesh)

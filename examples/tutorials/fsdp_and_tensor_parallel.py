@@ -4,9 +4,9 @@ and its example "fsdp_tp_example".
 
 ./run ranks 4 python examples/tutorials/fsdp_and_tensor_parallel.py
 
-Layers are cut among the ranks of "tp", which see the same batch; parameters are spread
-over the ranks of "dp" as well, which have a batch each. The loss is computed on logits
-that are cut along the vocabulary. All losses are those of one process.
+Layers are sharded over the ranks of "tp", which see the same batch. Parameters are also
+sharded over the ranks of "dp", which have one batch each. The loss is computed on
+logits that are sharded along the vocabulary. All losses are those of one process.
 """
 
 import copy
@@ -30,7 +30,7 @@ from dtensor.torch.distributed.tensor.parallel import (
 
 
 def parallelize(model, tp_mesh):
-    """Cut the model among the ranks of one mesh dimension, sequences between blocks."""
+    """Shard the model over one mesh dimension, and sequences between the blocks."""
     parallelize_module(
         model,
         tp_mesh,
@@ -41,7 +41,7 @@ def parallelize(model, tp_mesh):
             "norm": SequenceParallel(),
             "output": ColwiseParallel(
                 input_layouts=Shard(1),
-                output_layouts=Shard(-1),  # loss_parallel takes it so
+                output_layouts=Shard(-1),  # what loss_parallel expects
                 use_local_output=False,
             ),
         },
@@ -52,7 +52,7 @@ def parallelize(model, tp_mesh):
             input_layouts=(Shard(1), Replicate()),
             desired_input_layouts=(Replicate(), Replicate()),
         ),
-        # DTensors inside attention: the number of heads stays what it is.
+        # DTensors inside attention keep the global number of heads.
         "attention.wq": ColwiseParallel(use_local_output=False),
         "attention.wk": ColwiseParallel(use_local_output=False),
         "attention.wv": ColwiseParallel(use_local_output=False),
@@ -93,7 +93,7 @@ reference = torch.optim.AdamW(whole.parameters(), lr=3e-3)
 
 losses = []
 for step in range(8):
-    torch.manual_seed(step % 2)  # two batches in turn, alike on all ranks
+    torch.manual_seed(step % 2)  # two alternating batches, equal on all ranks
     tokens = torch.randint(args.vocab_size, (2 * dp_size, args.max_seq_len + 1))
     mine = torch.chunk(tokens, dp_size)[dp_rank]
 

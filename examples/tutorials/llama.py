@@ -1,4 +1,4 @@
-"""A small model of Llama's kind: what fsdp_and_tensor_parallel.py trains.
+"""A small Llama-style model, trained by fsdp_and_tensor_parallel.py.
 
 Rotary positions, RMSNorm before each block, gated feed-forward. Its module names are
 those of PyTorch's "llama2_model", so that the plans of the tutorial fit.
@@ -25,14 +25,14 @@ class ModelArgs:
 
 
 def rotations(args, base=10000.0):
-    """Unit complex numbers, a row for each position and a column for each pair."""
+    """Unit complex numbers, one row per position and one column per pair."""
     steps = torch.arange(0, args.head_dim, 2) / args.head_dim
     angles = torch.outer(torch.arange(args.max_seq_len).float(), base**-steps)
     return torch.polar(torch.ones_like(angles), angles)
 
 
 def rotate(x, freqs_cis):
-    """Turn pairs of the last dim of (batch, sequence, heads, head_dim)."""
+    """Rotate the pairs in the last dim of (batch, sequence, heads, head_dim)."""
     pairs = torch.view_as_complex(torch.unflatten(x, -1, (-1, 2)))
     turned = pairs * torch.unsqueeze(freqs_cis, 1)
     return torch.flatten(torch.view_as_real(turned), 3).type_as(x)

@@ -1,9 +1,9 @@
-"""Parallel styles: plans by pattern, what goes in and out of modules, a style of one's
-own, and the whole older API of PyTorch 2.0 (PairwiseParallel and its kin).
+"""Parallel styles: plans by pattern, inputs and outputs of modules, a custom style, and
+the whole older API of PyTorch 2.0 (PairwiseParallel and related names).
 
 ./run ranks 4 python examples/tutorials/parallel_styles.py
 
-Every module gives what it gives on one process.
+Every module returns the same as in one process.
 """
 
 import copy
@@ -82,7 +82,7 @@ def plans_by_pattern(mesh):
 
 
 def sequences(mesh):
-    """Rows cut outside, whole inside: styles that only prepare what goes in and out."""
+    """Sharded outside, whole inside: styles that only prepare inputs and outputs."""
     block = Block()
     parallel = parallelize_module(
         copy.deepcopy(block),
@@ -109,7 +109,7 @@ def sequences(mesh):
 
 
 class EveryColumnWhole(ParallelStyle):
-    """A style of one's own: the columns of a layer are cut, its output is whole."""
+    """A custom style: the columns of a layer are sharded, its output is replicated."""
 
     def _apply(self, module, device_mesh):
         def cut(name, module, device_mesh):
@@ -159,7 +159,7 @@ def pairwise(mesh):
     )
     torch.testing.assert_close(by_name(x), model(x))
 
-    # Rows that each rank has for itself, joined before and cut behind.
+    # Each rank has its own rows: gather them before, shard them after.
     rows = torch.randn(3 * mesh.size(), 12)
     mine = torch.chunk(rows, mesh.size())[mesh.get_local_rank()]
     rowwise = parallelize_module(copy.deepcopy(model), mesh, PairwiseSequenceParallel())
@@ -171,7 +171,7 @@ def pairwise(mesh):
 
 
 def attention(mesh):
-    """PyTorch 2.0: MultiheadAttention becomes one with its heads cut."""
+    """PyTorch 2.0: MultiheadAttention with sharded heads."""
 
     class Wrapped(nn.Module):
         def __init__(self):

@@ -3,9 +3,9 @@ After PyTorch's example "sequence_parallel_example".
 
 ./run ranks 4 python examples/tutorials/sequence_parallel.py
 
-Forward gathers the rows before the first layer and scatters the sums behind the second
-one; backward gathers the gradients of the sums (the rows themselves need none). The
-result is that of one process on all rows.
+Forward gathers the rows before the first layer and reduce-scatters the sums after the
+second one; backward gathers the gradients of the sums (the rows themselves need none).
+The result is that of one process on all rows.
 """
 
 import copy
@@ -54,12 +54,12 @@ reference = torch.optim.AdamW(whole.parameters(), lr=0.01)
 
 losses = []
 for _ in range(10):
-    rows = torch.rand(20 * ranks, 10)  # alike on all ranks, for the reference
+    rows = torch.rand(20 * ranks, 10)  # equal on all ranks, for the reference
     mine = torch.chunk(rows, ranks)[rank]
 
     with CommDebugMode() as comm:
         output = model(mine)
-        output.square().sum().backward()  # each rank has the sum over its own rows
+        output.square().sum().backward()  # each rank sums over its own rows
     assert output.shape == (20, 5)
     optimizer.step()
     optimizer.zero_grad()

@@ -1,10 +1,10 @@
-"""Tensor parallelism: a two-layer model whose first layer is cut by columns, the second
+"""Tensor parallelism: a two-layer model, the first layer sharded by columns, the second
 by rows. After PyTorch's example "tensor_parallel_example".
 
 ./run ranks 4 python examples/tutorials/tensor_parallel.py
 
-Every rank feeds the same batch. Forward and backward of a step send one all_reduce: the
-sum of the second layer's addends. The losses are those of one process.
+Every rank feeds the same batch. Forward and backward of a step send one all_reduce: it
+sums the second layer's partial results. The losses are those of one process.
 """
 
 import copy
@@ -50,7 +50,7 @@ model = parallelize_module(
     {"net1": ColwiseParallel(), "net2": RowwiseParallel()},
 )
 
-# foreach=True is what PyTorch needs for DTensors to be stepped fast.
+# PyTorch needs foreach=True to step DTensors fast.
 optimizers = [
     torch.optim.AdamW(m.parameters(), lr=0.01, foreach=True) for m in (model, whole)
 ]
