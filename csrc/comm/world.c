@@ -1,10 +1,10 @@
 /* Making and ending worlds: what knows all of comm, and is known by none of it. */
 #include "comm/world.h"
 
-#include "comm/execute.h"
-#include "comm/measure.h"
-#include "comm/note.h"
-#include "core/copy.h"
+#include "comm/run/execute.h"
+#include "comm/talk/measure.h"
+#include "comm/talk/note.h"
+#include "core/facts/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef DT_WORLD_H
 #define DT_WORLD_H
 
-#include "comm/comm.h"
+#include "comm/talk/talk.h"
 
 /* Makes a world over a transport, which it then owns (after a failure it does not), and
  * measures `cost` (collective, some milliseconds; a world of 1 rank sends nothing).

@@ -2,9 +2,9 @@
  * written at their places and read back, checksums go along. Without the GIL. */
 #include "ext/ext.h"
 
-#include "core/crc32c.h"
-#include "core/random.h"
-#include "core/safetensors.h"
+#include "core/format/crc32c.h"
+#include "core/format/random.h"
+#include "core/format/safetensors.h"
 
 #include <errno.h>
 #include <string.h>

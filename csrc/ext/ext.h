@@ -15,10 +15,12 @@
 #endif
 #include <numpy/arrayobject.h>
 
-#include "comm/count.h"
-#include "comm/execute.h"
-#include "core/context.h"
-#include "core/plans.h"
+#include "comm/run/count.h"
+#include "comm/run/execute.h"
+#include "core/layout/context.h"
+#include "core/facts/hash.h"
+#include "core/memory/copy.h"
+#include "core/plan/plans.h"
 
 /* --- error.c: the one border between dt_status and exceptions --- */
 
@@ -54,7 +56,7 @@ PyObject *ext_import(PyObject **kept, const char *module, const char *name);
 
 /* --- memory.c --- */
 
-/* A new C-ordered writable ndarray whose memory comes from core/memory.h. */
+/* A new C-ordered writable ndarray whose memory comes from core/memory/memory.h. */
 PyObject *ext_array(int ndim, const int64_t *shape, dt_dtype dtype);
 
 /* --- placement.c: Placement, Shard, Replicate, Partial, _StridedShard --- */

@@ -1,7 +1,7 @@
 /* kernels_attention.c: attention over all heads of arrays. */
 #include "ext/kernels.h"
 
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "kernels/attention.h"
 
 #include <string.h>

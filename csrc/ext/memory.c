@@ -1,7 +1,7 @@
 /* memory.c: arrays whose memory is the library's own. */
 #include "ext/ext.h"
 
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 static const char BLOCK[] = "dtensor.block";
 

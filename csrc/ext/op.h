@@ -4,12 +4,12 @@
  * make its key (op_key.c). Under the key the cache (op_cache.c) has an entry: which
  * layouts the operands are moved to, what the kernel is called with, and the layouts of
  * the results. Without one it is made (op_make.c) by the operator's Python function,
- * its rule and core/propagate.h. Then it is run (op.c). */
+ * its rule and core/rule/propagate.h. Then it is run (op.c). */
 #ifndef DT_EXT_OP_H
 #define DT_EXT_OP_H
 
-#include "core/propagate.h"
-#include "core/rule.h"
+#include "core/rule/propagate.h"
+#include "core/rule/rule.h"
 #include "ext/tensor.h"
 
 /* --- rule.c: what an operator's function gives back --- */

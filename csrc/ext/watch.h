@@ -5,7 +5,7 @@
 #ifndef DT_EXT_WATCH_H
 #define DT_EXT_WATCH_H
 
-#include "comm/watch.h"
+#include "comm/run/watch.h"
 #include "ext/op.h"
 
 extern PyObject *watch_on_operator, *watch_on_move; /* or NULL */

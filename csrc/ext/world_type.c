@@ -1,7 +1,7 @@
 /* world_type.c: World, for the Python files that start, compare and end things. */
 #include "ext/ext.h"
 
-#include "comm/execute.h"
+#include "comm/run/execute.h"
 #include "comm/world.h"
 
 #include <string.h>

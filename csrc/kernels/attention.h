@@ -6,7 +6,7 @@
 #ifndef DT_ATTENTION_H
 #define DT_ATTENTION_H
 
-#include "core/dtype.h"
+#include "core/facts/dtype.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef DT_EMBEDDING_H
 #define DT_EMBEDDING_H
 
-#include "core/dtype.h"
+#include "core/facts/dtype.h"
 
 #include <stdbool.h>
 #include <stdint.h>

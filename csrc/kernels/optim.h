@@ -5,7 +5,7 @@
 #ifndef DT_OPTIM_H
 #define DT_OPTIM_H
 
-#include "core/dtype.h"
+#include "core/facts/dtype.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* random.h: elements of random arrays, made of the words of a stream (core/random.h).
+/* random.h: elements of random arrays, made of the words of a stream
+ * (core/format/random.h).
  *
  * An array of `count` elements (a complex one counts as 2 * count reals, real part
  * first) that is drawn from a stream takes, element by element in C order:
@@ -22,8 +23,8 @@
 #ifndef DT_KERNELS_RANDOM_H
 #define DT_KERNELS_RANDOM_H
 
-#include "core/dtype.h"
-#include "core/random.h"
+#include "core/facts/dtype.h"
+#include "core/format/random.h"
 
 typedef enum {
     DT_DRAW_UNIFORM,

@@ -2,8 +2,8 @@
 #ifndef DT_REDUCE_H
 #define DT_REDUCE_H
 
-#include "core/dtype.h"
-#include "core/placement.h"
+#include "core/facts/dtype.h"
+#include "core/facts/placement.h"
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
 #ifndef DT_REDUCE_LEVEL_H
 #define DT_REDUCE_LEVEL_H
 
-#include "core/dtype.h"
-#include "core/placement.h"
+#include "core/facts/dtype.h"
+#include "core/facts/placement.h"
 
 #include <stdint.h>
 

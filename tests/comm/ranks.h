@@ -2,7 +2,7 @@
 #ifndef DT_TEST_RANKS_H
 #define DT_TEST_RANKS_H
 
-#include "comm/agree.h"
+#include "comm/talk/agree.h"
 #include "comm/world.h"
 
 #include "check.h"

@@ -1,10 +1,10 @@
 /* Moves between all pairs of layouts, on ranks that are threads. The value of an
  * element is its global number; addends of a Partial are random but for that of
  * coordinate 0. */
-#include "comm/execute.h"
+#include "comm/run/execute.h"
 #include "comm/world.h"
-#include "core/memory.h"
-#include "core/plans.h"
+#include "core/memory/memory.h"
+#include "core/plan/plans.h"
 
 #include "check.h"
 

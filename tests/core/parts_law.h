@@ -3,8 +3,8 @@
 #ifndef DT_TEST_PARTS_LAW_H
 #define DT_TEST_PARTS_LAW_H
 
-#include "core/propagate.h"
-#include "core/rule_parts.h"
+#include "core/rule/propagate.h"
+#include "core/rule/rule_parts.h"
 
 #include "check.h"
 

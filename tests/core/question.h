@@ -2,7 +2,7 @@
 #ifndef DT_TEST_QUESTION_H
 #define DT_TEST_QUESTION_H
 
-#include "core/propagate.h"
+#include "core/rule/propagate.h"
 
 #include "check.h"
 #include "parts_law.h"

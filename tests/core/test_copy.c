@@ -1,4 +1,5 @@
-#include "core/copy.h"
+#include "core/facts/hash.h"
+#include "core/memory/copy.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-#include "core/context.h"
+#include "core/layout/context.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-#include "core/mesh.h"
+#include "core/facts/mesh.h"
 
 #include "check.h"
 

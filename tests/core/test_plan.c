@@ -1,5 +1,5 @@
-#include "core/exchange.h"
-#include "core/plans.h"
+#include "core/layout/exchange.h"
+#include "core/plan/plans.h"
 
 #include "check.h"
 

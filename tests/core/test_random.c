@@ -1,6 +1,6 @@
-#include "core/random.h"
+#include "core/format/random.h"
 
-#include "core/context.h"
+#include "core/layout/context.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-#include "core/rule.h"
+#include "core/rule/rule.h"
 
 #include "check.h"
 

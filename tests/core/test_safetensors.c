@@ -1,6 +1,6 @@
-#include "core/safetensors.h"
+#include "core/format/safetensors.h"
 
-#include "core/crc32c.h"
+#include "core/format/crc32c.h"
 
 #include "check.h"
 

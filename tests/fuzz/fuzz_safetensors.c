@@ -2,7 +2,7 @@
  * promises.
  *
  * The first eight bytes are the number of bytes of data. */
-#include "core/safetensors.h"
+#include "core/format/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -241,7 +241,7 @@ def _addends(now: Sequence[_C.Placement], k: int) -> list[_C.Placement]:
     """Return the Partial placements that operand k may have on a mesh dimension.
 
     Nothing is made Partial but what is replicated beside a Partial operand
-    (csrc/core/propagate.h).
+    (csrc/core/rule/propagate.h).
     """
     if now[k].is_partial():
         return [now[k]]

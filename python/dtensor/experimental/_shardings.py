@@ -151,7 +151,7 @@ def _terms(rule: _C.Rule, operands: Sequence[Operand]) -> tuple[list[list[str]],
 
 
 def _partial_row(row: Sequence[Placement], count: int) -> str | None:
-    """Return a sharding without shards in the words of csrc/core/rule.h."""
+    """Return a sharding without shards in the words of csrc/core/rule/rule.h."""
     if all(isinstance(p, Replicate) for p in row):
         return None
     words = [p.reduce_op if isinstance(p, Partial) else "R" for p in row]

@@ -1,7 +1,7 @@
 """Random elements: what is taken out of a stream, and tensors that are filled with it.
 
 A stream is a key and a position; which words an element is made of depends only on its
-index in the whole array (csrc/core/random.h, csrc/kernels/random.h)."""
+index in the whole array (csrc/core/format/random.h, csrc/kernels/random.h)."""
 
 import math
 from collections.abc import Callable

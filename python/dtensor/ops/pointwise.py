@@ -1,7 +1,7 @@
 """NumPy's ufuncs, element by element: a row each.
 
 Which Partial operands a ufunc passes stands in its row, in the words of
-csrc/core/rule.h; after tables of PyTorch's pointwise operators."""
+csrc/core/rule/rule.h; after tables of PyTorch's pointwise operators."""
 
 from typing import Any
 

@@ -1,0 +1,95 @@
+#include "comm/run/count.h"
+
+#include <string.h>
+
+/* Adds what a step of one array sends to that of the leg that it is a part of: one
+ * message for each peer has the parts of all arrays. */
+static void
+add_traffic(dt_traffic *sum, const dt_step *step, int64_t rank)
+{
+    dt_traffic t;
+    dt_step_traffic(&t, step, rank);
+    sum->bytes_sent += t.bytes_sent;
+    sum->bytes_received += t.bytes_received;
+    sum->bytes_copied += t.bytes_copied;
+    sum->messages = t.messages > sum->messages ? t.messages : sum->messages;
+}
+
+static double
+count_leg(dt_world *world, dt_step_kind kind, const dt_traffic *sum)
+{
+    dt_counter *counter = &world->counters[kind];
+    double seconds = dt_traffic_seconds(sum, &world->cost);
+    counter->seconds += seconds;
+    if (kind != DT_STEP_LOCAL) {
+        counter->calls++;
+        counter->bytes += sum->bytes_sent;
+        counter->messages += sum->messages;
+    }
+    return seconds;
+}
+
+/* The step of a plan that is next, past those that send nothing; NULL at the end. */
+static const dt_step *
+next_step(dt_world *world, const dt_plan *plan, int *done)
+{
+    for (; *done < plan->step_count; ++*done) {
+        const dt_step *step = &plan->steps[*done];
+        if (step->kind != DT_STEP_LOCAL)
+            return step;
+        dt_traffic own = {0};
+        add_traffic(&own, step, world->transport->rank);
+        count_leg(world, DT_STEP_LOCAL, &own);
+    }
+    return NULL;
+}
+
+/* Two arrays in turn, each as large as its largest use: as prepare.c takes them. */
+static int64_t
+bytes_between(const dt_plan *plan, int64_t rank)
+{
+    int64_t most[2] = {0, 0};
+    for (int k = 0; k + 1 < plan->step_count; k++) {
+        dt_traffic t;
+        dt_step_traffic(&t, &plan->steps[k], rank);
+        if (t.bytes_after > most[k % 2])
+            most[k % 2] = t.bytes_after;
+    }
+    return most[0] + most[1];
+}
+
+int64_t
+dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *done,
+               dt_deed *deeds, int *deed_count)
+{
+    double now = deeds == NULL ? 0 : dt_now();
+    int64_t rank = world->transport->rank, between = 0;
+    memset(done, 0, sizeof *done * (size_t)count);
+    *deed_count = 0;
+    for (int k = 0; k < count; k++)
+        between += bytes_between(plans[k], rank);
+    for (;;) {
+        const dt_step *first = NULL;
+        dt_traffic sum = {0};
+        for (int k = 0; k < count; k++) {
+            const dt_step *step = next_step(world, plans[k], &done[k]);
+            if (first == NULL)
+                first = step;
+            if (step == NULL || !dt_steps_together(first, step))
+                continue;
+            add_traffic(&sum, step, rank);
+            done[k]++;
+        }
+        if (first == NULL)
+            return between;
+        double seconds = count_leg(world, first->kind, &sum);
+        if (deeds == NULL)
+            continue;
+        deeds[(*deed_count)++] = (dt_deed){.kind = first->kind,
+                                           .begin = now,
+                                           .end = now + seconds,
+                                           .bytes = sum.bytes_sent,
+                                           .messages = sum.messages};
+        now += seconds;
+    }
+}

@@ -1,0 +1,242 @@
+#include "comm/run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_KEPT = 32 };
+
+static dt_status
+begin_leg(dt_run *run, dt_error *err)
+{
+    dt_leg *now = &run->legs[run->leg];
+    if (now->is_local)
+        return DT_OK;
+    return dt_mover_begin(&run->mover, &now->round, run->task.number, err);
+}
+
+static dt_status
+advance_legs(bool *done, dt_run *run, dt_error *err)
+{
+    while (run->leg < run->leg_count) {
+        dt_leg *now = &run->legs[run->leg];
+        bool ended = true;
+        bool begins = run->stage == DT_RUN_BEGIN;
+        run->stage = DT_RUN_MOVE;
+        if (begins && run->watched)
+            now->begin = dt_now();
+        if (begins)
+            DT_TRY(begin_leg(run, err));
+        if (now->is_local)
+            dt_local_do(&now->local);
+        else
+            DT_TRY(dt_mover_advance(&ended, &run->mover, err));
+        if (!ended)
+            return DT_OK;
+        if (run->watched)
+            now->end = dt_now();
+        run->stage = DT_RUN_BEGIN;
+        run->leg++;
+    }
+    *done = true;
+    return DT_OK;
+}
+
+static dt_status
+advance(bool *done, dt_task *task, dt_error *err)
+{
+    dt_run *run = (dt_run *)task; /* the task is its first member */
+    if (run->stage == DT_RUN_AGREE) {
+        dt_task *agreement = dt_agreement_task(run->agreement);
+        bool agreed = false;
+        agreement->number = task->number;
+        DT_TRY(agreement->advance(&agreed, agreement, err));
+        if (!agreed)
+            return DT_OK;
+        run->stage = DT_RUN_BEGIN;
+    }
+    return advance_legs(done, run, err);
+}
+
+static void
+abandon(dt_task *task)
+{
+    dt_run *run = (dt_run *)task;
+    dt_task *agreement = dt_agreement_task(run->agreement);
+    if (run->stage == DT_RUN_AGREE && agreement->abandon != NULL)
+        agreement->abandon(agreement);
+    if (run->stage == DT_RUN_MOVE)
+        run->poisoned = !dt_mover_abandon(&run->mover);
+}
+
+/* --- making --- */
+
+static dt_run *
+run_alloc(dt_group *group, const dt_move *moves, int count, int64_t scratch)
+{
+    dt_run *run = calloc(1, sizeof *run);
+    if (run == NULL)
+        return NULL;
+    run->task = (dt_task){.advance = advance, .abandon = abandon, .group = group};
+    run->scratch = scratch;
+    run->serial = count == 1 ? moves[0].plan->serial : 0;
+    run->items = calloc((size_t)(count > 0 ? count : 1), sizeof *run->items);
+    if (run->items == NULL) {
+        free(run);
+        return NULL;
+    }
+    return run;
+}
+
+static dt_status
+take_move(dt_run *run, dt_item *item, const dt_move *move, dt_error *err)
+{
+    int ndim = move->plan->from->ndim;
+    item->move = *move;
+    if (item->stride == NULL)
+        item->stride = dt_bump_take(&run->memory, (size_t)(ndim + 1), sizeof(int64_t));
+    if (item->stride == NULL)
+        return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
+    if (move->src != NULL && ndim > 0)
+        memcpy(item->stride, move->src_stride, sizeof(int64_t) * (size_t)ndim);
+    return DT_OK;
+}
+
+static dt_status
+prepare(dt_run *run, const dt_move *moves, int count, dt_error *err)
+{
+    run->count = count;
+    for (int k = 0; k < count; k++)
+        DT_TRY(take_move(run, &run->items[k], &moves[k], err));
+    DT_TRY(dt_run_prepare(run, err));
+    if (run->leg_count > 0)
+        DT_TRY(dt_mover_prepare(&run->mover, run->task.group, &run->legs[0].round,
+                                sizeof(dt_leg), run->leg_count, err));
+    return dt_run_bind(run, err);
+}
+
+/* A run of the same plan that has ended and can be used again: its legs are right, only
+ * its arrays are others. */
+static dt_run *
+take_kept(dt_group *group, const dt_move *move, int64_t scratch)
+{
+    dt_run **link = &group->world->kept_runs;
+    for (; *link != NULL; link = &(*link)->next) {
+        dt_run *run = *link;
+        if (run->serial != move->plan->serial || run->task.group != group ||
+            run->scratch != scratch)
+            continue;
+        *link = run->next;
+        run->next = NULL;
+        return run;
+    }
+    return NULL;
+}
+
+static dt_status
+use_again(dt_run *run, const dt_move *move, dt_error *err)
+{
+    run->stage = DT_RUN_AGREE;
+    run->leg = 0;
+    run->watched = false;
+    DT_TRY(take_move(run, &run->items[0], move, err));
+    return dt_run_bind(run, err);
+}
+
+dt_run *
+dt_run_make(dt_group *group, const dt_move *moves, int count, int64_t scratch,
+            const dt_call *call)
+{
+    dt_error local = call->local;
+    bool well = local.status == DT_OK;
+    dt_run *run = well && count == 1 ? take_kept(group, moves, scratch) : NULL;
+    if (run != NULL) {
+        local.status = use_again(run, moves, &local);
+    } else {
+        run = run_alloc(group, moves, well ? count : 0, scratch);
+        if (run == NULL)
+            return NULL;
+        if (well)
+            local.status = prepare(run, moves, count, &local);
+    }
+    run->call = *call;
+    run->call.local = local;
+    run->task.what = run->call.what;
+    if (dt_agreement_make(&run->agreement, group, &run->call, false, NULL) != DT_OK) {
+        dt_run_free(run);
+        return NULL;
+    }
+    return run;
+}
+
+dt_task *
+dt_run_task(dt_run *run)
+{
+    return &run->task;
+}
+
+bool
+dt_run_poisoned(const dt_run *run)
+{
+    return run->poisoned;
+}
+
+static void
+run_destroy(dt_run *run)
+{
+    for (int k = 0; k < run->leg_count; k++) {
+        if (run->legs[k].is_local)
+            dt_local_free(&run->legs[k].local);
+        dt_round_free(&run->legs[k].round);
+    }
+    /* What messages under way may still touch is never freed. */
+    if (!run->poisoned) {
+        dt_run_unbind(run);
+        dt_mover_free(&run->mover);
+    }
+    dt_bump_free(&run->memory);
+    free(run->legs);
+    free(run->items);
+    free(run);
+}
+
+/* Keeps a run for the next move by the same plan, and drops the one that waits longest
+ * of too many. */
+static void
+keep(dt_run *run)
+{
+    dt_world *world = run->task.group->world;
+    dt_run_unbind(run);
+    run->next = world->kept_runs;
+    world->kept_runs = run;
+    int count = 0;
+    for (dt_run **link = &world->kept_runs; *link != NULL; link = &(*link)->next)
+        if (++count == RUNS_KEPT && (*link)->next != NULL) {
+            run_destroy((*link)->next);
+            (*link)->next = NULL;
+        }
+}
+
+void
+dt_run_free(dt_run *run)
+{
+    if (run == NULL)
+        return;
+    if (run->agreement != NULL)
+        dt_agreement_free(run->agreement);
+    run->agreement = NULL;
+    bool ended = run->task.finished && run->task.error.status == DT_OK;
+    if (ended && run->serial != 0 && run->leg == run->leg_count)
+        keep(run);
+    else
+        run_destroy(run);
+}
+
+void
+dt_world_forget_runs(dt_world *world)
+{
+    while (world->kept_runs != NULL) {
+        dt_run *run = world->kept_runs;
+        world->kept_runs = run->next;
+        run_destroy(run);
+    }
+}

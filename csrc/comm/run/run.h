@@ -1,0 +1,59 @@
+/* run.h: what execute.c runs and prepare.c prepares. */
+#ifndef DT_RUN_H
+#define DT_RUN_H
+
+#include "comm/run/execute.h"
+#include "comm/way/mover.h"
+
+/* One array, and how far its steps are prepared. */
+typedef struct {
+    dt_move move;
+    int64_t *stride;       /* of the source */
+    const int64_t *wanted; /* strides that it must have, NULL: any */
+    void *contiguous;      /* the source with these, where it had others */
+    void *between[2]; /* arrays that are neither the source nor the result, in turn */
+    size_t between_bytes[2];
+    int step;       /* prepared, or bound, so far */
+    const void *at; /* where its data is after these steps */
+} dt_item;
+
+/* A round, or a local step of one item. */
+typedef struct {
+    dt_round round;
+    dt_local local;
+    bool is_local;
+    const int *items;  /* of the lanes */
+    bool gathering;    /* the second round of a step: from the result to itself */
+    double begin, end; /* of a run that is watched */
+} dt_leg;
+
+/* What a run does next, in this order. */
+typedef enum { DT_RUN_AGREE, DT_RUN_BEGIN, DT_RUN_MOVE } dt_stage;
+
+struct dt_run {
+    dt_task task;
+    dt_call call;
+    dt_agreement *agreement;
+    dt_stage stage;
+    int count;
+    dt_item *items;
+    int leg_count, leg_room, leg;
+    dt_leg *legs;
+    dt_mover mover;
+    bool poisoned, watched;
+    dt_bump memory; /* of what it is made of */
+    int64_t scratch;
+    uint64_t serial; /* of the plan, where there is one */
+    dt_run *next;    /* in the world's list of runs to be used again */
+};
+
+/* Makes the legs of a run whose items have their moves. DT_MEMORY. */
+dt_status dt_run_prepare(dt_run *run, dt_error *err);
+
+/* Takes memory and tells all legs where the arrays are. DT_MEMORY. */
+dt_status dt_run_bind(dt_run *run, dt_error *err);
+
+/* Gives that memory back. */
+void dt_run_unbind(dt_run *run);
+
+#endif

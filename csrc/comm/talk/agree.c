@@ -1,0 +1,269 @@
+/* Dissemination: in round k every rank sends what it has gathered to the rank 2^k
+ * places further, so after log2(size) rounds, rounded up, all have gathered from all.
+ * Minima and maxima do not mind to be gathered twice, so this works for any size.
+ *
+ * A message or a note of a larger number than the own one means that others have given
+ * up this call, or have made more calls: the agreement then starts again under that
+ * number, and so under the largest one everywhere. That they differed is an error. */
+#include "comm/talk/agreement.h"
+#include "comm/talk/note.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- rounds --- */
+
+static uint64_t
+min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t
+max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Goes to round 0 under `number`, knowing nothing but the own call. */
+static void
+restart(dt_agreement *a, uint64_t number)
+{
+    dt_group *group = a->task.group;
+    /* Groups that share tags must not take each other's calls for their own. */
+    uint64_t hash = a->call.hash ^ group->hash;
+    a->number = number;
+    a->round = 0;
+    a->heard = 0;
+    a->said = false;
+    a->sum = (dt_summary){
+        .number = number,
+        .oldest = a->came,
+        .hash_min = hash,
+        .hash_max = hash,
+        .detail_min = a->detail,
+        .detail_max = a->detail,
+        .failed = a->call.local.status != DT_OK ? group->index : INT64_MAX,
+    };
+    group->started = number;
+    group->queue->first->number = number;
+}
+
+static void
+judge(dt_agreement *a)
+{
+    int own = a->task.group->index;
+    a->place = 0;
+    if (a->sum.failed != INT64_MAX)
+        a->stage = a->sum.failed == own ? dt_verdict_tell_error : dt_verdict_hear_error;
+    else if (a->sum.hash_min != a->sum.hash_max || a->sum.oldest != a->number)
+        a->stage = own == 0 ? dt_verdict_collect : dt_verdict_speak;
+    else
+        a->stage = NULL;
+}
+
+static void
+take_in(dt_agreement *a, const dt_summary *in)
+{
+    if (in->number > a->number) {
+        uint32_t bit = UINT32_C(1) << a->round;
+        restart(a, in->number);
+        a->heard = bit; /* it is not sent again when that round comes */
+        return;
+    }
+    a->sum.oldest = min_u64(a->sum.oldest, in->oldest);
+    a->sum.hash_min = min_u64(a->sum.hash_min, in->hash_min);
+    a->sum.hash_max = max_u64(a->sum.hash_max, in->hash_max);
+    a->sum.detail_min = min_u64(a->sum.detail_min, in->detail_min);
+    a->sum.detail_max = max_u64(a->sum.detail_max, in->detail_max);
+    a->sum.failed = in->failed < a->sum.failed ? in->failed : a->sum.failed;
+    a->round++;
+    a->said = false;
+}
+
+/* Ranks that wait for each other under different numbers, so that none of them sends
+ * what another one needs, learn it from their notes. */
+static void
+catch_up(bool *on, dt_agreement *a)
+{
+    const dt_group *group = a->task.group;
+    uint64_t known = dt_notes_count(group->world->notes);
+    if (known == a->notes)
+        return;
+    a->notes = known;
+    uint64_t newest = dt_notes_newest(group->world->notes, group->queue->first);
+    if (newest > a->number) {
+        restart(a, newest);
+        *on = true;
+    }
+}
+
+static dt_status
+gather(bool *on, dt_agreement *a, dt_error *err)
+{
+    dt_group *group = a->task.group;
+    int64_t size = group->size, own = group->index, distance = INT64_C(1) << a->round;
+    dt_summary *in = &a->in[a->round];
+    if (!a->said) {
+        DT_TRY(dt_test(on, group, &a->send, err)); /* of the round before */
+        if (!*on)
+            return DT_OK;
+        if (distance >= size) {
+            judge(a);
+            return DT_OK;
+        }
+        a->out = a->sum;
+        DT_TRY(dt_post_send(&a->send, group, &a->out, sizeof a->out,
+                            (int)((own + distance) % size), DT_PHASE_ROUNDS, err));
+        a->said = true;
+    }
+    *on = true;
+    if (!(a->heard >> a->round & 1))
+        DT_TRY(dt_agreement_hear(on, a, &a->receive[a->round], in, sizeof *in,
+                                 (int)((own - distance + size) % size), DT_PHASE_ROUNDS,
+                                 err));
+    if (*on)
+        take_in(a, in);
+    else
+        catch_up(on, a);
+    return DT_OK;
+}
+
+/* A rank that was missing in calls that the others have given up is led to their next
+ * one. It comes as one with an old number if it may be in one of those calls now. */
+static dt_status
+start(bool *on, dt_agreement *a, dt_error *err)
+{
+    (void)err;
+    dt_group *group = a->task.group;
+    const dt_task *task = group->queue->first; /* it may run inside of another task */
+    assert(task != NULL && task->group == group);
+    bool same_call;
+    uint64_t next = dt_notes_next(&same_call, group->world->notes, task);
+    a->came = same_call ? task->number : next;
+    a->notes = dt_notes_count(group->world->notes);
+    restart(a, next);
+    a->stage = gather;
+    *on = true;
+    return DT_OK;
+}
+
+/* --- the task --- */
+
+static dt_status
+agreement_advance(bool *done, dt_task *task, dt_error *err)
+{
+    dt_agreement *a = (dt_agreement *)task;
+    const dt_error *end = a->silent ? &a->call.local : &a->verdict.error;
+    bool on = true;
+    while (on && a->stage != NULL)
+        DT_TRY(a->stage(&on, a, err));
+    *done = on;
+    if (on && end->status != DT_OK)
+        return dt_fail(err, end->status, "%s", end->message);
+    return DT_OK;
+}
+
+static void
+agreement_abandon(dt_task *task)
+{
+    dt_agreement *a = (dt_agreement *)task;
+    dt_group *group = task->group;
+    bool ours = dt_cancel(group, &a->send);
+    ours = dt_cancel(group, &a->receive_text) && ours;
+    for (int round = 0; INT64_C(1) << round < group->size; round++)
+        ours = dt_cancel(group, &a->receive[round]) && ours;
+    a->stuck = !ours;
+}
+
+/* Takes the agreement that was freed last, if it is large enough. */
+static dt_agreement *
+agreement_take(dt_world *world, int room)
+{
+    dt_agreement *a = world->spare;
+    if (a != NULL && a->room >= room) {
+        world->spare = NULL;
+        return a;
+    }
+    a = calloc(1, sizeof *a + (size_t)room);
+    if (a != NULL)
+        a->room = room;
+    return a;
+}
+
+/* Field by field: most of its kilobytes are only used where something goes wrong. */
+dt_status
+dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool force,
+                  dt_error *err)
+{
+    dt_agreement *a = agreement_take(group->world, group->size);
+    if (a == NULL)
+        return dt_fail(err, DT_MEMORY, "%s: no memory to agree on it", call->what);
+    a->call.hash = call->hash;
+    a->detail = 0;
+    memccpy(a->call.what, call->what, '\0', sizeof a->call.what);
+    a->call.local.status = call->local.status;
+    if (call->local.status != DT_OK)
+        a->call.local = call->local;
+    a->task.advance = agreement_advance;
+    a->task.abandon = agreement_abandon;
+    a->task.group = group;
+    a->task.what = a->call.what;
+    a->task.queued = a->task.finished = false;
+    a->silent = group->size == 1 || group->world->transport->alone ||
+                !(group->world->check != DT_CHECK_NOTHING || force);
+    a->stage = a->silent ? NULL : start;
+    a->verdict.error.status = DT_OK;
+    *out = a;
+    return DT_OK;
+}
+
+dt_task *
+dt_agreement_task(dt_agreement *agreement)
+{
+    return &agreement->task;
+}
+
+void
+dt_agreement_free(dt_agreement *agreement)
+{
+    if (agreement == NULL || agreement->stuck)
+        return;
+    dt_world *world = agreement->task.group->world;
+    free(world->spare);
+    world->spare = agreement;
+}
+
+static dt_status
+start_and_wait(dt_agreement *agreement, dt_error *err)
+{
+    DT_TRY(dt_start(&agreement->task, err));
+    return dt_wait(&agreement->task, err);
+}
+
+dt_status
+dt_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
+{
+    dt_agreement *agreement = NULL;
+    DT_TRY(dt_agreement_make(&agreement, group, call, force, err));
+    dt_status status = start_and_wait(agreement, err);
+    dt_agreement_free(agreement);
+    return status;
+}
+
+dt_status
+dt_agree_detail(bool *equal, dt_group *group, const dt_call *call, uint64_t detail,
+                dt_error *err)
+{
+    dt_agreement *agreement = NULL;
+    DT_TRY(dt_agreement_make(&agreement, group, call, true, err));
+    dt_summary *sum = &agreement->sum;
+    agreement->detail = sum->detail_min = sum->detail_max = detail;
+    dt_status status = start_and_wait(agreement, err);
+    if (status == DT_OK)
+        *equal = sum->detail_min == sum->detail_max;
+    dt_agreement_free(agreement);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* agree.h: prepare, agree, communicate, publish - the second of the four.
+ *
+ * Before data moves every rank says which call it is in and whether its own part of the
+ * preparation went well. Then all go on, or all fail with the same sentence. */
+#ifndef DT_AGREE_H
+#define DT_AGREE_H
+
+#include "comm/talk/talk.h"
+
+enum { DT_CALL_MAX = 480 }; /* bytes of a description, with its terminating NUL */
+
+/* What a rank says. */
+typedef struct {
+    uint64_t hash;          /* of everything that must be equal on all ranks */
+    char what[DT_CALL_MAX]; /* the call with its arguments, for people */
+    dt_error local;         /* status DT_OK unless the preparation failed here */
+} dt_call;
+
+/* Compares calls over the group; a task of its own that ends
+ *   DT_OK       if all ranks said the same hash and none has a local error;
+ *   the local error's own status and sentence, with "rank 1: " before it on the other
+ *               ranks, if some rank has one (the lowest such rank's);
+ *   DT_RUNTIME  if hashes differ: a sentence that shows two different calls and which
+ *               ranks made which.
+ * The same status on all ranks. Costs log2(size) small messages when all is well.
+ * A group of one rank sends nothing. `force` runs it even where world->check is off
+ * (there it is used for what only communication can know); without `force` and without
+ * check, only local errors end it, on this rank alone. */
+typedef struct dt_agreement dt_agreement;
+
+dt_status dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call,
+                            bool force, dt_error *err);
+dt_task *dt_agreement_task(dt_agreement *agreement);
+void dt_agreement_free(dt_agreement *agreement); /* ended or never started */
+
+/* make, start, wait, free. */
+dt_status dt_agree(dt_group *group, const dt_call *call, bool force, dt_error *err);
+
+/* As dt_agree with `force`, and says in the same messages whether all ranks have the
+ * same `detail`, such as a hash of what each of them holds. It is no error if not: all
+ * ranks know it then, and may tell each other more. */
+dt_status dt_agree_detail(bool *equal, dt_group *group, const dt_call *call,
+                          uint64_t detail, dt_error *err);
+
+/* Every rank gives `bytes` bytes (equal on all) and gets everybody's, in the group's
+ * order: all has size * bytes. For sizes, names and other small things; log2(size)
+ * rounds. Blocking. Ranks must have agreed on the call before. */
+dt_status dt_share(void *all, dt_group *group, const void *mine, size_t bytes,
+                   const char *what, dt_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+/* note.h: what ranks that wait long tell each other, so that an error can say who is
+ * missing. Notes are sent at best effort: whatever fails here fails silently. */
+#ifndef DT_NOTE_H
+#define DT_NOTE_H
+
+#include "comm/talk/talk.h"
+
+typedef enum {
+    DT_NOTE_WAITS, /* in a task, for long */
+    DT_NOTE_LEFT,  /* has given a task up that had begun; the text says why */
+    DT_NOTE_ENDED, /* has closed its world: it will come to no task any more */
+} dt_note_kind;
+
+enum { DT_NOTE_KINDS = DT_NOTE_ENDED + 1 };
+
+dt_status dt_notes_make(dt_notes **out, dt_world *world, dt_error *err);
+void dt_notes_free(dt_notes *notes); /* may be NULL */
+
+/* Sends a note about a task that runs to all other ranks of its group. */
+void dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind,
+                   const char *text);
+
+/* Takes in what has come. Ranks that wait for this one in another group are told what
+ * it is in, if it waits itself. */
+void dt_notes_collect(dt_notes *notes);
+
+/* The wait that dt_notes_tell told of is over. */
+void dt_notes_wait_ended(dt_notes *notes);
+
+/* Why a rank has left this task: its text, or NULL where none has. */
+const char *dt_notes_left(const dt_notes *notes, const dt_task *task);
+
+/* Tells all ranks of the world that this one has ended. */
+void dt_notes_farewell(dt_notes *notes);
+
+/* A rank of the task's group that has said so at least `seconds` ago; -1: none. It may
+ * have done its part of the task before. */
+int dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds);
+
+/* The number under which the others go on, where some of them have left the task of
+ * this number; else the same number. *same_call says that one of those was in a call
+ * that reads like this one. */
+uint64_t dt_notes_next(bool *same_call, const dt_notes *notes, const dt_task *task);
+
+/* How many notes have come so far, and the largest number of a task of this one's group
+ * that a rank waits in; 0 if none. */
+uint64_t dt_notes_count(const dt_notes *notes);
+uint64_t dt_notes_newest(const dt_notes *notes, const dt_task *task);
+
+/* True if all other ranks of the group have said that they wait in this task. */
+bool dt_notes_all_wait(const dt_notes *notes, const dt_task *task);
+
+/* "X #5 did not end within 0.3 s: rank 1 did not come". `since` is when this rank
+ * began to wait, on dt_now's clock. */
+void dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
+                      double since);
+
+#endif

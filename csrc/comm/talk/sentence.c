@@ -1,0 +1,56 @@
+#include "comm/talk/sentence.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { RUNS_SHOWN = 12 };
+
+void
+dt_sentence_add(dt_sentence *sentence, const char *format, ...)
+{
+    size_t room = sentence->size - sentence->used;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(sentence->out + sentence->used, room, format, args);
+    va_end(args);
+    if (length > 0)
+        sentence->used += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* The end of the run of consecutive ranks that starts at place `first`. */
+static int
+run_end(const int *ranks, const unsigned char *labels, int count, int first)
+{
+    int end = first + 1;
+    while (end < count && labels[end] == labels[first] &&
+           ranks[end] == ranks[end - 1] + 1)
+        end++;
+    return end;
+}
+
+void
+dt_sentence_ranks(dt_sentence *sentence, const int *ranks, const unsigned char *labels,
+                  int count, unsigned char wanted)
+{
+    int total = 0;
+    for (int i = 0; i < count; i++)
+        total += labels[i] == wanted;
+    dt_sentence_add(sentence, total == 1 ? "rank " : "ranks ");
+
+    const char *comma = "";
+    for (int i = 0, runs = 0, end; i < count; i = end) {
+        end = i + 1;
+        if (labels[i] != wanted)
+            continue;
+        if (runs++ == RUNS_SHOWN) {
+            dt_sentence_add(sentence, " and %d more", total);
+            return;
+        }
+        end = run_end(ranks, labels, count, i);
+        dt_sentence_add(sentence, "%s%d", comma, ranks[i]);
+        if (end - i > 1)
+            dt_sentence_add(sentence, "%s%d", end - i > 2 ? "-" : ", ", ranks[end - 1]);
+        total -= end - i;
+        comma = ", ";
+    }
+}

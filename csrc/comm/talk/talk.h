@@ -1,0 +1,131 @@
+/* The room comm/talk: groups, tasks and waiting; how ranks agree, share small data
+ * and tell each other what is wrong.
+ *
+ * May use: core, comm/transport.
+ * Begin with: this header, then wait.c and agree.c. */
+
+/* talk.h: a world of ranks, groups of them, and the one function that waits. */
+#ifndef DT_TALK_H
+#define DT_TALK_H
+
+#include "comm/transport/transport.h"
+#include "core/plan/cost.h"
+#include "core/plan/plan.h"
+
+typedef struct dt_world dt_world;
+typedef struct dt_group dt_group;
+typedef struct dt_task dt_task;
+typedef struct dt_notes dt_notes;
+typedef struct dt_run dt_run;
+
+/* Something that takes several messages. Tasks of one group run one after the other in
+ * the order in which they were started, which is the same on all its ranks. */
+struct dt_task {
+    /* Does what can be done without waiting; sets *done at the end. After an error it
+     * is not called again. */
+    dt_status (*advance)(bool *done, dt_task *task, dt_error *err);
+    /* Gives up: cancels messages. Called once where the task fails, also where
+     * `advance` has said so itself or was never called. */
+    void (*abandon)(dt_task *task);
+    dt_group *group;
+    const char *what; /* the user's call, for messages; lives as long as the task */
+    /* below: group.c's and wait.c's own */
+    dt_task *next;
+    uint64_t number; /* of the task in its group, counted from 1; 0 until it runs */
+    bool queued, begun, finished;
+    bool moved;     /* it has posted messages other than an agreement's */
+    dt_error error; /* status DT_OK if it ended well */
+};
+
+struct dt_group {
+    dt_world *world;
+    int size;
+    int index;        /* one's own place, -1 if not a member */
+    const int *ranks; /* `size` ranks of the world, in the order of the group */
+    int tag;          /* the first of DT_GROUP_TAGS tags of the group's own */
+    uint64_t started; /* number of the task that ran last */
+    /* below: group.c's and wait.c's own */
+    dt_task *first, *last;
+    dt_group *next, *next_active;
+    dt_group *queue; /* whose tasks this group's stand in line with: its own, or those
+                        of an older group that has the same tags */
+    uint64_t hash;   /* of the ranks */
+    double rested;   /* when its last task ended, on a coarse clock */
+    bool listed;
+};
+
+/* The tags of a group: which messages each `phase` of dt_post_send is for. */
+enum {
+    DT_PHASE_DATA = 0,   /* 8 of them: number & 7 of the task */
+    DT_PHASE_AGREE = 8,  /* 4 */
+    DT_PHASE_NOTE = 12,  /* 1 */
+    DT_PHASE_SHARE = 13, /* 3 */
+    DT_GROUP_TAGS = 16,
+};
+
+/* What this rank did in steps of one kind. */
+typedef struct {
+    int64_t calls, bytes, messages; /* bytes and messages that it sent */
+    double seconds;                 /* predicted: of a world that is `alone` */
+} dt_counter;
+
+/* What the ranks compare: DTENSOR_CHECK. */
+typedef enum {
+    DT_CHECK_NOTHING,
+    DT_CHECK_CALLS,  /* every collective call, before data move (the default) */
+    DT_CHECK_ARRAYS, /* also plain arrays that operators take for replicated */
+} dt_check;
+
+struct dt_world {
+    dt_transport *transport;
+    dt_cost cost;
+    dt_counter counters[DT_STEP_KINDS]; /* since the world was made; execute.c's */
+    dt_run *kept_runs;                  /* execute.c's */
+    double timeout; /* seconds that a wait may take; DTENSOR_TIMEOUT, default 300 */
+    dt_check check; /* DTENSOR_CHECK */
+    /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */
+    dt_status (*poll)(void *data);
+    void *poll_data;
+    /* below: group.c's and wait.c's own */
+    dt_group *groups;
+    dt_group *active; /* groups that have tasks */
+    dt_group *all;    /* the group of all ranks */
+    dt_notes *notes;
+    void *spare;                        /* agree.c: an agreement to use again */
+    uint64_t messages_sent, bytes_sent; /* by dt_post_send, agreements too */
+    bool broken; /* a task failed half way: what is under way is unknown */
+    dt_error broken_by;
+};
+
+/* The group of these ranks in this order, made at first use without communication and
+ * kept until the world closes; equal lists give the same group. NULL means all. Its
+ * tags depend on the ranks alone. DT_VALUE for a rank there is not. DT_MEMORY. */
+dt_status dt_world_group(dt_group **out, dt_world *world, const int64_t *ranks,
+                         int64_t count, dt_error *err);
+
+/* Enters a task; it runs when a rank waits, for this or any other task of the world. */
+dt_status dt_start(dt_task *task, dt_error *err);
+
+/* Makes progress on all groups until this task has ended, and tells its error. The one
+ * place that waits: yields, calls poll, and after `timeout` seconds without an end
+ * fails with DT_RUNTIME, a sentence that names the call and the ranks that did not
+ * come. */
+dt_status dt_wait(dt_task *task, dt_error *err);
+
+/* One round of progress on everything that was started; never waits. */
+void dt_progress(dt_world *world);
+
+/* Ends all tasks of the world with DT_RUNTIME: their calls were given up because of
+ * `reason`. */
+void dt_give_up_all(dt_world *world, const char *reason);
+
+/* Messages of a task. `phase` (0 .. DT_GROUP_TAGS - 1) keeps kinds of messages apart;
+ * `place` is a place in the group. Counts what is sent. */
+dt_status dt_post_send(dt_request *out, dt_group *group, const void *data, size_t bytes,
+                       int place, int phase, dt_error *err);
+dt_status dt_post_receive(dt_request *out, dt_group *group, void *data, size_t bytes,
+                          int place, int phase, dt_error *err);
+dt_status dt_test(bool *done, dt_group *group, dt_request *request, dt_error *err);
+bool dt_cancel(dt_group *group, dt_request *request);
+
+#endif

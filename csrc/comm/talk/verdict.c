@@ -1,0 +1,202 @@
+/* What is said where ranks do not agree. A rank that has failed tells its error to all;
+ * of different calls the rank at place 0 hears, and tells what it makes of them. */
+#include "comm/talk/agreement.h"
+#include "comm/talk/sentence.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Sends one message and waits until it is gone. */
+static dt_status
+say(bool *on, dt_agreement *a, const void *data, size_t bytes, int place, int phase,
+    dt_error *err)
+{
+    dt_group *group = a->task.group;
+    if (!a->said)
+        DT_TRY(dt_post_send(&a->send, group, data, bytes, place, phase, err));
+    a->said = true;
+    DT_TRY(dt_test(on, group, &a->send, err));
+    if (*on)
+        a->said = false;
+    return DT_OK;
+}
+
+/* Receives one text. Who is in a later call already will not send one for this. */
+static dt_status
+hear(bool *on, dt_agreement *a, void *data, size_t bytes, int place, int phase,
+     dt_error *err)
+{
+    uint64_t number;
+    DT_TRY(dt_agreement_hear(on, a, &a->receive_text, data, bytes, place, phase, err));
+    if (!*on)
+        return DT_OK;
+    memcpy(&number, data, sizeof number);
+    if (number != a->number)
+        return dt_fail(err, DT_RUNTIME, "rank %d has left %s #%" PRIu64,
+                       a->task.group->ranks[place], a->call.what, a->number);
+    return DT_OK;
+}
+
+/* Sends the verdict to all other places, one by one. */
+static dt_status
+tell_all(bool *on, dt_agreement *a, int phase, dt_error *err)
+{
+    const dt_group *group = a->task.group;
+    a->verdict.number = a->number;
+    for (*on = true; *on && a->place < group->size; a->place += *on)
+        if (a->place != group->index)
+            DT_TRY(say(on, a, &a->verdict, sizeof a->verdict, a->place, phase, err));
+    if (*on)
+        a->stage = NULL;
+    return DT_OK;
+}
+
+/* --- a local error --- */
+
+dt_status
+dt_verdict_tell_error(bool *on, dt_agreement *a, dt_error *err)
+{
+    a->verdict.error = a->call.local;
+    return tell_all(on, a, DT_PHASE_ERROR, err);
+}
+
+dt_status
+dt_verdict_hear_error(bool *on, dt_agreement *a, dt_error *err)
+{
+    int place = (int)a->sum.failed;
+    DT_TRY(hear(on, a, &a->verdict, sizeof a->verdict, place, DT_PHASE_ERROR, err));
+    if (*on) {
+        char rank[32];
+        snprintf(rank, sizeof rank, "rank %d", a->task.group->ranks[place]);
+        dt_error_prefix(&a->verdict.error, rank);
+        a->stage = NULL;
+    }
+    return DT_OK;
+}
+
+/* --- different calls --- */
+
+static bool
+same_call(const dt_speech *a, const dt_speech *b)
+{
+    return a->hash == b->hash && a->came == b->came;
+}
+
+/* Enters the call of the rank at a place. Those that are too many to show share the
+ * last label. */
+static void
+enter_call(dt_agreement *a, int place, const dt_speech *call)
+{
+    int label = 0;
+    while (label < a->call_count && !same_call(&a->calls[label], call))
+        label++;
+    if (label == a->call_count && label < DT_CALLS_SHOWN)
+        a->calls[a->call_count++] = *call;
+    a->labels[place] = (unsigned char)label;
+}
+
+static int
+count_label(const dt_agreement *a, int label)
+{
+    int count = 0;
+    for (int place = 0; place < a->task.group->size; place++)
+        count += a->labels[place] == label;
+    return count;
+}
+
+static void
+write_call(dt_sentence *s, const dt_agreement *a, int label)
+{
+    /* So that all calls fit, by their number. */
+    static const int width[] = {0, DT_CALL_MAX, 380, 220};
+    const dt_speech *call = &a->calls[label];
+    dt_sentence_add(s, "%.*s #%" PRIu64, width[a->call_count], call->what, call->came);
+    if (label > 0 && call->came == a->calls[0].came &&
+        strcmp(call->what, a->calls[0].what) == 0)
+        dt_sentence_add(s, " with other arguments");
+    if (call->came < a->number)
+        dt_sentence_add(s, ", which others have left");
+}
+
+/* "ranks are in different calls: ranks 0, 2 are in X #5, rank 1 is in Y #5" */
+static void
+write_verdict(dt_agreement *a)
+{
+    const dt_group *group = a->task.group;
+    dt_error *error = &a->verdict.error;
+    dt_sentence s = {.out = error->message, .size = sizeof error->message};
+    memset(error, 0, sizeof *error);
+    error->status = DT_RUNTIME;
+    dt_sentence_add(&s, "ranks are in different calls: ");
+    for (int label = 0; label <= a->call_count; label++) {
+        int count = count_label(a, label);
+        if (count == 0)
+            continue;
+        dt_sentence_add(&s, label > 0 ? ", " : "");
+        dt_sentence_ranks(&s, group->ranks, a->labels, group->size,
+                          (unsigned char)label);
+        dt_sentence_add(&s, count > 1 ? " are in " : " is in ");
+        if (label < a->call_count)
+            write_call(&s, a, label);
+        else
+            dt_sentence_add(&s, count > 1 ? "others" : "another");
+    }
+}
+
+static void
+write_speech(dt_agreement *a)
+{
+    memset(&a->speech, 0, sizeof a->speech);
+    a->speech.number = a->number;
+    a->speech.came = a->came;
+    a->speech.hash = a->call.hash;
+    snprintf(a->speech.what, sizeof a->speech.what, "%s", a->call.what);
+}
+
+static dt_status
+tell_verdict(bool *on, dt_agreement *a, dt_error *err)
+{
+    return tell_all(on, a, DT_PHASE_VERDICT, err);
+}
+
+dt_status
+dt_verdict_collect(bool *on, dt_agreement *a, dt_error *err)
+{
+    dt_speech *heard = &a->speech;
+    if (a->place == 0) {
+        write_speech(a);
+        a->call_count = 0;
+        enter_call(a, a->place++, &a->speech);
+    }
+    for (; a->place < a->task.group->size; a->place++) {
+        DT_TRY(hear(on, a, heard, sizeof *heard, a->place, DT_PHASE_SPEECH, err));
+        if (!*on)
+            return DT_OK;
+        enter_call(a, a->place, heard);
+    }
+    write_verdict(a);
+    a->place = 0;
+    a->stage = tell_verdict;
+    return DT_OK;
+}
+
+static dt_status
+hear_verdict(bool *on, dt_agreement *a, dt_error *err)
+{
+    DT_TRY(hear(on, a, &a->verdict, sizeof a->verdict, 0, DT_PHASE_VERDICT, err));
+    if (*on)
+        a->stage = NULL;
+    return DT_OK;
+}
+
+dt_status
+dt_verdict_speak(bool *on, dt_agreement *a, dt_error *err)
+{
+    if (!a->said)
+        write_speech(a);
+    DT_TRY(say(on, a, &a->speech, sizeof a->speech, 0, DT_PHASE_SPEECH, err));
+    if (*on)
+        a->stage = hear_verdict;
+    return DT_OK;
+}

@@ -1,0 +1,343 @@
+/* Tasks: the line in which they stand, progress, and the one loop that waits. */
+#include "comm/talk/note.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const double POLL_SECONDS = 0.05;
+static const double LATE_SECONDS = 1.0;    /* then the others are told that one waits */
+static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadline */
+static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
+static const double ENDED_SECONDS = 10.0;  /* for a rank that has ended, but was here */
+static const double ASLEEP_SECONDS = 0.02; /* a pause in which others may have left */
+enum { ASLEEP_LOOKS = 8 };
+
+/* A few nanoseconds to read, a few milliseconds coarse. */
+static double
+coarse_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- one line of tasks --- */
+
+/* A rank whose world is broken tells those who may wait for it. */
+static dt_status
+refuse(dt_task *task, dt_error *err)
+{
+    dt_world *world = task->group->world;
+    char text[1024];
+    snprintf(text, sizeof text, "rank %d cannot take part in %.200s: %.600s",
+             world->transport->rank, task->what, world->broken_by.message);
+    task->number = ++task->group->started;
+    dt_notes_tell(world->notes, task, DT_NOTE_LEFT, text);
+    return dt_fail(
+        err, DT_RUNTIME,
+        "%.200s: ranks cannot exchange data any more since a call failed half "
+        "way: %.700s",
+        task->what, world->broken_by.message);
+}
+
+dt_status
+dt_start(dt_task *task, dt_error *err)
+{
+    dt_group *group = task->group, *queue = group->queue;
+    dt_world *world = group->world;
+    if (group->index < 0 || task->queued)
+        return dt_fail(err, DT_BUG, "rank %d cannot start %s: %s",
+                       world->transport->rank, task->what,
+                       task->queued ? "it is under way" : "it is not in the group");
+    if (world->broken)
+        return refuse(task, err);
+
+    task->next = NULL;
+    task->number = 0;
+    task->queued = true;
+    task->begun = task->finished = task->moved = false;
+    task->error.status = DT_OK;
+    task->error.message[0] = '\0';
+    if (queue->first == NULL)
+        queue->first = task;
+    else
+        queue->last->next = task;
+    queue->last = task;
+    if (!queue->listed) {
+        dt_group **end = &world->active;
+        while (*end != NULL)
+            end = &(*end)->next_active;
+        *end = queue;
+        queue->next_active = NULL;
+        queue->listed = true;
+    }
+    return DT_OK;
+}
+
+static void
+begin(dt_task *task)
+{
+    dt_group *group = task->group;
+    task->number = ++group->started;
+    task->begun = true;
+    /* Others may have waited for this rank in vain meanwhile; agree.c wants to know.
+     * MPI looks for a message first, and then makes progress by a few of them. */
+    if (group->size > 1 && coarse_now() - group->rested > ASLEEP_SECONDS)
+        for (int i = 0; i < ASLEEP_LOOKS; i++)
+            dt_notes_collect(group->world->notes);
+}
+
+/* Takes the first task out of the line. A failure that leaves data under way breaks the
+ * world: a later call could take that data for its own. */
+static void
+end(dt_group *queue, dt_status status)
+{
+    dt_task *task = queue->first;
+    dt_world *world = queue->world;
+    if (status != DT_OK) {
+        task->error.status = status;
+        task->abandon(task);
+        if (!world->broken && (task->moved || status == DT_MPI)) {
+            world->broken = true;
+            world->broken_by = task->error;
+        }
+    }
+    queue->first = task->next;
+    task->group->rested = coarse_now();
+    task->queued = false;
+    task->finished = true;
+}
+
+static void
+end_all(dt_group *queue, const char *sentence)
+{
+    while (queue->first != NULL) {
+        dt_fail(&queue->first->error, DT_RUNTIME, "%s", sentence);
+        end(queue, DT_RUNTIME);
+    }
+}
+
+static void
+end_first_with_its_error(dt_group *queue, dt_status status)
+{
+    dt_task *task = queue->first;
+    dt_world *world = queue->world;
+    if (task->moved || status == DT_MPI) {
+        char text[1024];
+        snprintf(text, sizeof text, "rank %d failed in %s #%" PRIu64 ": %.500s",
+                 world->transport->rank, task->what, task->number, task->error.message);
+        dt_notes_tell(world->notes, task, DT_NOTE_LEFT, text);
+    }
+    end(queue, status);
+}
+
+static void
+run(dt_group *queue)
+{
+    while (queue->first != NULL) {
+        dt_task *task = queue->first;
+        if (queue->world->broken) {
+            end_all(queue, queue->world->broken_by.message);
+            return;
+        }
+        if (!task->begun)
+            begin(task);
+        bool done = false;
+        dt_status status = task->advance(&done, task, &task->error);
+        if (status != DT_OK)
+            end_first_with_its_error(queue, status);
+        else if (done)
+            end(queue, DT_OK);
+        else
+            return;
+    }
+}
+
+void
+dt_progress(dt_world *world)
+{
+    dt_group **link = &world->active;
+    while (*link != NULL) {
+        dt_group *queue = *link;
+        run(queue);
+        if (queue->first == NULL) {
+            *link = queue->next_active;
+            queue->listed = false;
+        } else {
+            link = &queue->next_active;
+        }
+    }
+}
+
+void
+dt_give_up_all(dt_world *world, const char *reason)
+{
+    for (; world->active != NULL; world->active = world->active->next_active) {
+        dt_group *queue = world->active;
+        queue->listed = false;
+        while (queue->first != NULL) {
+            dt_task *task = queue->first;
+            dt_fail(&task->error, DT_RUNTIME, "%s was given up: %s", task->what,
+                    reason);
+            end(queue, DT_RUNTIME);
+        }
+    }
+}
+
+/* --- waiting --- */
+
+/* What one who waits long keeps in mind. */
+typedef struct {
+    dt_group *queue;
+    const dt_task *head; /* the task that the line has been waiting for ... */
+    uint64_t number;
+    double since;       /* ... since then */
+    bool told;          /* the other ranks know */
+    double interrupted; /* when; 0: not */
+} vigil;
+
+/* Ends the first task of the line: `status` and `own` are for the caller who waits,
+ * `told` for the other ranks and for whoever waits for the tasks behind it. */
+static void
+give_up(vigil *v, dt_status status, const char *own, const char *told)
+{
+    dt_task *head = v->queue->first;
+    dt_notes_tell(v->queue->world->notes, head, DT_NOTE_LEFT, told);
+    dt_fail(&head->error, status, "%s", own);
+    end(v->queue, status);
+    end_all(v->queue, told);
+}
+
+static void
+time_out(vigil *v)
+{
+    char sentence[sizeof(((dt_error *)NULL)->message)];
+    dt_notes_verdict(sentence, sizeof sentence, v->queue->world->notes, v->queue->first,
+                     v->since);
+    give_up(v, DT_RUNTIME, sentence, sentence);
+}
+
+/* Whoever interrupts wants out; but data that all ranks have agreed to move is given a
+ * moment to arrive, for then later calls work. */
+static void
+heed_interrupt(vigil *v, double now)
+{
+    dt_task *head = v->queue->first;
+    dt_world *world = v->queue->world;
+    if (v->interrupted == 0 && world->poll != NULL &&
+        world->poll(world->poll_data) != DT_OK)
+        v->interrupted = now;
+    if (v->interrupted == 0 || (head->moved && now - v->interrupted < FINISH_SECONDS))
+        return;
+    char text[1024];
+    snprintf(text, sizeof text, "rank %d was interrupted in %s #%" PRIu64,
+             world->transport->rank, head->what, head->number);
+    give_up(v, DT_RUNTIME, text, text);
+}
+
+static double
+late_seconds(const dt_world *world)
+{
+    return world->timeout / 4 < LATE_SECONDS ? world->timeout / 4 : LATE_SECONDS;
+}
+
+static double
+grace_seconds(const dt_world *world)
+{
+    return world->timeout < GRACE_SECONDS ? world->timeout : GRACE_SECONDS;
+}
+
+/* Tells the others that one waits, hears from them, and gives up where that is due. */
+static void
+heed_time(vigil *v, double now)
+{
+    dt_task *head = v->queue->first;
+    dt_world *world = v->queue->world;
+    double waited = now - v->since;
+    if (waited < late_seconds(world))
+        return;
+    if (!v->told)
+        dt_notes_tell(world->notes, head, DT_NOTE_WAITS, head->what);
+    v->told = true;
+    dt_notes_collect(world->notes);
+
+    const char *left = dt_notes_left(world->notes, head);
+    /* A rank that has ended may have been here before, and a slow one keep this one
+     * waiting: so it is not missed at once. */
+    int ended = head->moved || waited < ENDED_SECONDS
+                    ? -1
+                    : dt_notes_ended(world->notes, head, ENDED_SECONDS);
+    char text[1024];
+    if (left != NULL) {
+        snprintf(text, sizeof text, "%s", left);
+        give_up(v, DT_RUNTIME, text, text);
+    } else if (ended >= 0) {
+        snprintf(text, sizeof text,
+                 "%s #%" PRIu64 " waits for rank %d, which has ended", head->what,
+                 head->number, ended);
+        give_up(v, DT_RUNTIME, text, text);
+    } else if (waited > world->timeout + grace_seconds(world) ||
+               (waited > world->timeout && dt_notes_all_wait(world->notes, head))) {
+        time_out(v);
+    }
+}
+
+/* Every some milliseconds of a wait. Returns when to look again. */
+static double
+look(vigil *v)
+{
+    const dt_task *head = v->queue->first;
+    dt_world *world = v->queue->world;
+    double now = dt_now();
+    if (head != v->head || head->number != v->number) {
+        v->head = head;
+        v->number = head->number;
+        v->since = now;
+        v->told = false;
+    }
+    heed_interrupt(v, now);
+    if (v->queue->first == head)
+        heed_time(v, now);
+    double pause =
+        world->timeout / 16 < POLL_SECONDS ? world->timeout / 16 : POLL_SECONDS;
+    return now + (now - v->since > world->timeout ? pause / 8 : pause);
+}
+
+static void
+wait_long(dt_task *task, bool *interrupted)
+{
+    dt_world *world = task->group->world;
+    vigil v = {.queue = task->group->queue};
+    double next = look(&v);
+    for (unsigned spin = 0; !task->finished; spin++) {
+        world->transport->table->idle(world->transport);
+        dt_progress(world);
+        if (spin % 8 == 0 && !task->finished && dt_now() >= next)
+            next = look(&v);
+    }
+    if (v.told)
+        dt_notes_wait_ended(world->notes);
+    *interrupted = v.interrupted != 0;
+}
+
+dt_status
+dt_wait(dt_task *task, dt_error *err)
+{
+    dt_world *world = task->group->world;
+    if (!task->queued && !task->finished)
+        return dt_fail(err, DT_BUG, "%s was never started", task->what);
+    bool interrupted = false;
+    int patience = world->transport->oversubscribed ? 50 : 1000;
+    for (int spin = 0; !task->finished && spin < patience; spin++)
+        dt_progress(world);
+    if (!task->finished)
+        wait_long(task, &interrupted);
+    if (interrupted)
+        return dt_fail(err, DT_INTERRUPTED, "interrupted while it waited in %s",
+                       task->what);
+    if (task->error.status != DT_OK && err != NULL)
+        *err = task->error;
+    return task->error.status;
+}

@@ -1,0 +1,34 @@
+/* What all transports have in common. */
+#include "comm/transport/transport.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+
+int64_t dt_count_limit = INT_MAX;
+
+double
+dt_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+dt_status
+dt_timeout_read(double *out, dt_error *err)
+{
+    const char *text = getenv("DTENSOR_TIMEOUT");
+    double seconds = DT_TIMEOUT_DEFAULT;
+    if (text != NULL && *text != '\0') {
+        char *end;
+        seconds = strtod(text, &end);
+        if (*end != '\0' || !(seconds > 0)) /* also for NaN */
+            return dt_fail(err, DT_VALUE,
+                           "DTENSOR_TIMEOUT must be a positive number of seconds, "
+                           "it is \"%.40s\"",
+                           text);
+    }
+    *out = seconds;
+    return DT_OK;
+}

@@ -1,0 +1,93 @@
+/* The room comm/transport: how bytes get from rank to rank: MPI, threads of one
+ * process, one rank alone.
+ *
+ * May use: core/facts, core/memory.
+ * Begin with: this header, then transport_threads.c. */
+
+/* transport.h: the few functions by which bytes get from one rank to another.
+ *
+ * Three implementations: MPI (transport_mpi.c), ranks that are threads of one process
+ * (transport_threads.c), and a rank that is simulated without the others
+ * (transport_alone.c). Everything above is the same code for all. Messages between
+ * two ranks with one tag arrive in the order in which they were sent. Nothing here
+ * blocks, checks a deadline or knows what a collective is. */
+#ifndef DT_TRANSPORT_H
+#define DT_TRANSPORT_H
+
+#include "core/facts/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    DT_TAG_LIMIT = 1 << 15
+}; /* tags are 0 .. DT_TAG_LIMIT - 1: MPI guarantees these */
+
+/* A message under way. Zeroed: none. */
+typedef struct {
+    void *handle;
+} dt_request;
+
+typedef struct dt_transport dt_transport;
+
+typedef struct {
+    /* Starts a message of at most INT_MAX bytes. `data` must stay until it is done. */
+    dt_status (*send)(dt_request *out, dt_transport *t, const void *data, size_t bytes,
+                      int rank, int tag, dt_error *err);
+    /* Starts to receive a message of exactly `bytes`. */
+    dt_status (*receive)(dt_request *out, dt_transport *t, void *data, size_t bytes,
+                         int rank, int tag, dt_error *err);
+    /* Says whether a message is done; a request that is done is zeroed. */
+    dt_status (*test)(bool *done, dt_transport *t, dt_request *request, dt_error *err);
+    /* Gives a message up. True if its memory may be reused at once; else the transport
+     * may still touch it and the caller must never free it. The request is zeroed. */
+    bool (*cancel)(dt_transport *t, dt_request *request);
+    /* Says whether a message with this tag has come, from any rank, and from which. */
+    dt_status (*probe)(bool *found, int *rank, dt_transport *t, int tag, dt_error *err);
+    /* Gives the processor away for a moment. */
+    void (*idle)(dt_transport *t);
+    /* Frees what is ours. For MPI this is collective. */
+    void (*close)(dt_transport *t);
+} dt_transport_table;
+
+struct dt_transport {
+    const dt_transport_table *table;
+    int size;            /* ranks */
+    int rank;            /* one's own */
+    bool oversubscribed; /* more ranks than processors here: yield early */
+    bool shared_memory;  /* all ranks are on one node */
+    bool alone; /* the other ranks are not there, and count as doing what this one does:
+                   what is agreed on or shared is its own, and moves are counted only */
+};
+
+/* n endpoints of one group of ranks in this process; out[i] belongs to rank i and is
+ * used by one thread at a time. Closing the last one frees the group. DT_MEMORY. */
+dt_status dt_threads_make(dt_transport **out, int n, dt_error *err);
+
+/* Tells every rank of the group of threads that one has failed: from now on every call
+ * of the table fails with DT_RUNTIME and this sentence. */
+void dt_threads_abort(dt_transport *t, const char *sentence);
+
+/* Rank `rank` of `size` ranks of which it is the only one. DT_VALUE, DT_MEMORY. */
+dt_status dt_alone_make(dt_transport **out, int size, int rank, dt_error *err);
+
+/* transport_mpi.c, the only file that includes mpi.h. `handle` is the communicator's
+ * Fortran handle (MPI_Comm_c2f); it is duplicated, which is collective over it.
+ * DT_MPI, DT_MEMORY. */
+dt_status dt_mpi_make(dt_transport **out, int handle, dt_error *err);
+
+double dt_now(void); /* seconds of a monotonic clock */
+
+/* The seconds that a wait may take: DTENSOR_TIMEOUT, or DT_TIMEOUT_DEFAULT where it is
+ * not set. DT_VALUE unless it is a positive number. */
+dt_status dt_timeout_read(double *out, dt_error *err);
+#define DT_TIMEOUT_DEFAULT 300.0
+
+/* The version string of the MPI library that is linked: at most `size` bytes. */
+void dt_mpi_version(char *out, size_t size);
+
+/* The most elements that one message may carry: INT_MAX, or less for tests. */
+extern int64_t dt_count_limit;
+
+#endif

@@ -1,0 +1,117 @@
+/* Cutting streams into messages: the same cuts on both sides, whatever the strides. */
+#include "comm/way/round.h"
+
+#include <string.h>
+
+/* The first dimension that is cut: all behind it go whole, in one run each, and
+ * together fit into a message. */
+static void
+choose_split(dt_cursor *cursor)
+{
+    const dt_part *part = &cursor->stream->parts[cursor->part];
+    const dt_piece *piece = part->piece;
+    int64_t room = (int64_t)(cursor->stream->capacity / part->lane->itemsize);
+    cursor->inner = 1;
+    cursor->split = part->lane->ndim - 1;
+    while (cursor->split >= 0 && piece->counts[cursor->split] == 1 &&
+           cursor->inner * piece->size[cursor->split] <= room)
+        cursor->inner *= piece->size[cursor->split--];
+    memset(cursor->at, 0, sizeof *cursor->at * (size_t)(cursor->split + 1));
+    memset(cursor->run, 0, sizeof *cursor->run * (size_t)(cursor->split + 1));
+}
+
+void
+dt_cursor_begin(dt_cursor *cursor, const dt_stream *stream)
+{
+    cursor->stream = stream;
+    cursor->part = 0;
+    if (stream->count > 0)
+        choose_split(cursor);
+}
+
+bool
+dt_cursor_ended(const dt_cursor *cursor)
+{
+    return cursor->part == cursor->stream->count;
+}
+
+static void
+next_part(dt_cursor *cursor)
+{
+    if (++cursor->part < cursor->stream->count)
+        choose_split(cursor);
+}
+
+/* Goes `count` elements on along the split dimension. */
+static void
+go_on(dt_cursor *cursor, const dt_piece *piece, int64_t count)
+{
+    int d = cursor->split;
+    cursor->at[d] += count;
+    while (d >= 0 && cursor->at[d] == piece->runs[d][cursor->run[d]].size) {
+        cursor->at[d] = 0;
+        if (++cursor->run[d] < piece->counts[d])
+            return;
+        cursor->run[d--] = 0;
+        if (d >= 0)
+            cursor->at[d]++;
+    }
+    if (d < 0)
+        next_part(cursor);
+}
+
+bool
+dt_cursor_next(dt_box *box, dt_cursor *cursor, size_t used, size_t itemsize)
+{
+    if (dt_cursor_ended(cursor))
+        return false;
+    const dt_part *part = &cursor->stream->parts[cursor->part];
+    const dt_piece *piece = part->piece;
+    size_t size = part->lane->itemsize;
+    if (used > 0 && size != itemsize)
+        return false; /* elements of a message are all aligned alike */
+    size_t capacity = cursor->stream->capacity;
+    int64_t room = used < capacity ? (int64_t)((capacity - used) / size) : 0;
+    int k = cursor->split;
+    int64_t take = room / cursor->inner;
+    if (take == 0)
+        return false;
+    box->lane = part->lane;
+    for (int d = 0; d < part->lane->ndim; d++) {
+        const dt_segment *run = &piece->runs[d][d <= k ? cursor->run[d] : 0];
+        int64_t at = d <= k ? cursor->at[d] : 0;
+        box->start[d] = run->offset + at;
+        box->size[d] = d < k ? 1 : run->size - at;
+    }
+    if (k < 0) {
+        box->elements = cursor->inner;
+        next_part(cursor);
+        return true;
+    }
+    if (box->size[k] > take)
+        box->size[k] = take;
+    box->elements = box->size[k] * cursor->inner;
+    go_on(cursor, piece, box->size[k]);
+    return true;
+}
+
+bool
+dt_box_contiguous(const dt_box *box, const int64_t *stride)
+{
+    int64_t expected = (int64_t)box->lane->itemsize;
+    for (int d = box->lane->ndim - 1; d >= 0; d--) {
+        if (box->size[d] != 1 && stride[d] != expected)
+            return false;
+        expected *= box->size[d];
+    }
+    return true;
+}
+
+int64_t
+dt_box_offset(const dt_box *box, const int64_t *stride)
+{
+    int64_t offset = 0;
+    for (int d = 0; d < box->lane->ndim; d++)
+        offset += box->start[d] * stride[d];
+    return offset;
+}

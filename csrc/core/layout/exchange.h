@@ -1,0 +1,58 @@
+/* exchange.h: which boxes two ranks exchange when an array goes from one layout to
+ * another. Along every dimension a rank's part meets some parts of the other layout;
+ * its peers are the product of those. Senders of what several ranks hold are chosen so
+ * that the load is shared: on one mesh a rank is served from its own coordinates. */
+#ifndef DT_EXCHANGE_H
+#define DT_EXCHANGE_H
+
+#include "core/memory/bump.h"
+#include "core/layout/layout.h"
+
+/* Which parts take part: mesh dimensions on which addends are summed on arrival, as a
+ * bit mask of mesh dimensions of `from`, which are Partial there. Every rank that holds
+ * an addend sends it. */
+typedef struct {
+    const dt_layout *from, *to;
+    unsigned reduced;
+} dt_exchange;
+
+/* A run of elements of one dimension, within the local array of the asking rank. */
+typedef struct {
+    int64_t offset, size;
+} dt_segment;
+
+/* What one pair of ranks exchanges: a product of lists of runs, one list per dimension,
+ * in ascending order. Both sides have lists of the same sizes. */
+typedef struct {
+    int64_t rank;          /* the other rank, of the world */
+    int64_t elements;      /* product of size[] */
+    const int64_t *size;   /* elements along each dimension */
+    const int64_t *theirs; /* length of the other rank's local array */
+    const int64_t *counts; /* runs along each dimension */
+    const dt_segment *const *runs;
+} dt_piece;
+
+typedef struct {
+    int64_t count;
+    dt_piece *pieces; /* in no order, without the own one and empty ones */
+    dt_piece own;     /* what the rank keeps; elements 0: nothing */
+    dt_bump memory;   /* of all of it */
+} dt_pieces;
+
+/* The pieces that `rank` sends, or receives. Where addends are summed the rank's own
+ * addend is `own`. DT_MEMORY. */
+dt_status dt_pieces_sent(dt_pieces *out, const dt_exchange *exchange, int64_t rank,
+                         dt_error *err);
+dt_status dt_pieces_received(dt_pieces *out, const dt_exchange *exchange, int64_t rank,
+                             dt_error *err);
+void dt_pieces_free(dt_pieces *pieces); /* zeroed, or filled by the above */
+
+/* How many messages of how many elements a rank sends in all, itself left out: without
+ * making the pieces, where both layouts are on one mesh. */
+void dt_exchange_count(int64_t *messages, int64_t *elements,
+                       const dt_exchange *exchange, int64_t rank);
+
+/* Elements that a rank holds both before and after. */
+int64_t dt_exchange_kept(const dt_exchange *exchange, int64_t rank);
+
+#endif

@@ -1,0 +1,204 @@
+#include "core/memory/copy.h"
+
+#include "core/memory/copy_loops.h"
+
+#include <string.h>
+
+/* From it a destination is written past the caches: it would push out all they hold. */
+static const size_t LARGE_BYTES = (size_t)8 << 20;
+
+enum {
+    LINE = 64,        /* bytes of a cache line */
+    FILL_BYTES = 4096 /* what a fill repeats */
+};
+
+typedef struct {
+    char *to;
+    const char *from;
+    size_t run; /* bytes that are contiguous on both sides */
+    int ndim;
+    dt_axis axes[DT_MAX_NDIM]; /* the destination's slowest first */
+} box;
+
+static int64_t
+magnitude(int64_t x)
+{
+    return x < 0 ? -x : x;
+}
+
+static void
+add_axis(box *b, dt_axis axis)
+{
+    if (axis.to < 0) { /* ascending in the destination */
+        b->to += axis.to * (axis.count - 1);
+        b->from += axis.from * (axis.count - 1);
+        axis.to = -axis.to;
+        axis.from = -axis.from;
+    }
+    int at = b->ndim++;
+    for (; at > 0 && b->axes[at - 1].to < axis.to; at--)
+        b->axes[at] = b->axes[at - 1];
+    b->axes[at] = axis;
+}
+
+static void
+merge_axes(box *b)
+{
+    dt_axis *axes = b->axes;
+    int64_t run = (int64_t)b->run;
+    while (b->ndim > 0 && axes[b->ndim - 1].to == run && axes[b->ndim - 1].from == run)
+        run *= axes[--b->ndim].count;
+    b->run = (size_t)run;
+
+    int last = b->ndim - 1; /* axes[last ...] are merged */
+    for (int i = last - 1; i >= 0; i--)
+        if (axes[i].to == axes[last].to * axes[last].count &&
+            axes[i].from == axes[last].from * axes[last].count)
+            axes[last].count *= axes[i].count;
+        else
+            axes[--last] = axes[i];
+    if (b->ndim > 0) {
+        memmove(axes, axes + last, sizeof *axes * (size_t)(b->ndim - last));
+        b->ndim -= last;
+    }
+}
+
+/* If the source's fastest axis is another than the destination's and neighbours along
+ * it share cache lines, makes it the last but one. */
+static bool
+cross_axes(box *b)
+{
+    int last = b->ndim - 1, fastest = last;
+    for (int i = 0; i < last; i++) {
+        int64_t step = magnitude(b->axes[i].from);
+        if (step != 0 && step < magnitude(b->axes[fastest].from))
+            fastest = i;
+    }
+    dt_axis axis = b->axes[fastest];
+    if (fastest == last || magnitude(axis.from) >= LINE || b->run >= LINE)
+        return false;
+    memmove(b->axes + fastest, b->axes + fastest + 1,
+            sizeof axis * (size_t)(last - 1 - fastest));
+    b->axes[last - 1] = axis;
+    return true;
+}
+
+static void
+move_repeated(char *to, const char *from, dt_axis outer, dt_axis inner, size_t run)
+{
+    for (int64_t i = 0; i < outer.count; i++)
+        dt_fill(to + i * outer.to, from + i * outer.from, run, inner.count);
+}
+
+static dt_move *
+choose_move(box *b, size_t bytes)
+{
+    dt_axis outer = b->axes[b->ndim - 2], inner = b->axes[b->ndim - 1];
+    bool large = bytes >= LARGE_BYTES;
+    if (inner.from == 0 && inner.to == (int64_t)b->run)
+        return move_repeated;
+    if (cross_axes(b))
+        return large ? dt_move_crossed_streamed : dt_move_crossed;
+    if (large && dt_move_streams(b->to, outer, inner, b->run))
+        return dt_move_streamed;
+    return dt_move_rows(b->run);
+}
+
+/* Runs the loop over the two last axes for each place of the others. */
+static void
+run_box(const box *b, dt_move *move)
+{
+    int64_t place[DT_MAX_NDIM];
+    int outer = b->ndim - 2;
+    char *to = b->to;
+    const char *from = b->from;
+    for (int i = 0; i < outer; i++)
+        place[i] = 0;
+    for (;;) {
+        move(to, from, b->axes[outer], b->axes[outer + 1], b->run);
+        int i = outer - 1;
+        for (; i >= 0; i--) {
+            const dt_axis *axis = &b->axes[i];
+            to += axis->to;
+            from += axis->from;
+            if (++place[i] < axis->count)
+                break;
+            place[i] = 0;
+            to -= axis->to * axis->count;
+            from -= axis->from * axis->count;
+        }
+        if (i < 0)
+            return;
+    }
+}
+
+void
+dt_copy_box(void *dst, const int64_t *dst_stride, const void *src,
+            const int64_t *src_stride, int ndim, const int64_t *shape, size_t itemsize)
+{
+    box b;
+    b.to = dst;
+    b.from = src;
+    b.run = itemsize;
+    b.ndim = 0;
+    size_t bytes = itemsize;
+    for (int i = 0; i < ndim; i++)
+        bytes *= (size_t)shape[i];
+    if (bytes == 0)
+        return;
+    for (int i = 0; i < ndim; i++)
+        if (shape[i] != 1)
+            add_axis(&b, (dt_axis){shape[i], dst_stride[i], src_stride[i]});
+    merge_axes(&b);
+    if (b.ndim == 0) {
+        dt_copy_run(b.to, b.from, bytes);
+        return;
+    }
+    if (b.ndim == 1) {
+        b.axes[1] = b.axes[0];
+        b.axes[0] = (dt_axis){1, 0, 0};
+        b.ndim = 2;
+    }
+    run_box(&b, choose_move(&b, bytes));
+}
+
+void
+dt_copy_run(void *dst, const void *src, size_t bytes)
+{
+    if (bytes >= LARGE_BYTES)
+        dt_move_run_streamed(dst, src, bytes);
+    else
+        dt_move_run(dst, src, bytes);
+}
+
+static bool
+equal_bytes(const char *value, size_t itemsize)
+{
+    for (size_t i = 1; i < itemsize; i++)
+        if (value[i] != value[0])
+            return false;
+    return true;
+}
+
+void
+dt_fill(void *dst, const void *value, size_t itemsize, int64_t count)
+{
+    size_t bytes = itemsize * (size_t)count;
+    if (bytes == 0)
+        return;
+    if (equal_bytes(value, itemsize)) {
+        memset(dst, *(const unsigned char *)value, bytes);
+        return;
+    }
+    /* Doubles up to a piece that stays in the nearest cache, then repeats that. */
+    char *to = dst;
+    memcpy(to, value, itemsize);
+    size_t piece = itemsize, done = itemsize;
+    while (done < bytes) {
+        size_t next = piece < bytes - done ? piece : bytes - done;
+        memcpy(to + done, to, next);
+        done += next;
+        if (piece < FILL_BYTES)
+            piece = done;
+    }
+}

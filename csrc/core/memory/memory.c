@@ -1,0 +1,309 @@
+#include "core/memory/memory.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    ALIGNMENT = 64,
+    STEPS_LOG2 = 3, /* sizes per power of two: at most an eighth of a block is lost */
+    CLASSES = 64 << STEPS_LOG2
+};
+
+static const size_t LARGEST = SIZE_MAX >> 2; /* sizes round up without overflow */
+static const size_t MAPPED_BYTES = (size_t)4 << 20;
+static const size_t HUGE_BYTES = (size_t)2 << 20;
+static const size_t DEFAULT_LIMIT = (size_t)1 << 30;
+
+/* Lies before the bytes that the user gets. */
+typedef struct block block;
+struct block {
+    _Alignas(ALIGNMENT) size_t bytes;
+    block *older, *newer;   /* of all kept blocks */
+    block *previous, *next; /* of those of its class; next also of a list to free */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    bool started;
+    size_t limit, used, kept;
+    block *oldest, *newest;
+    block
+        *classes[CLASSES]; /* the one kept last is taken first: it may be in a cache */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local long calls_to_failure;
+
+/* Kept blocks, and what a block has beyond the bytes asked for, are out of bounds. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN
+#endif
+
+#if defined(WITH_ASAN)
+void __asan_poison_memory_region(const volatile void *at, size_t bytes);
+void __asan_unpoison_memory_region(const volatile void *at, size_t bytes);
+#endif
+
+static void
+allow(const block *b, size_t bytes)
+{
+#if defined(WITH_ASAN)
+    __asan_poison_memory_region(b + 1, b->bytes);
+    __asan_unpoison_memory_region(b + 1, bytes);
+#else
+    (void)b;
+    (void)bytes;
+#endif
+}
+
+static int
+floor_log2(size_t x)
+{
+    return (int)(8 * sizeof x) - 1 - __builtin_clzll(x);
+}
+
+static size_t
+round_size(size_t bytes)
+{
+    size_t step = ALIGNMENT;
+    if (bytes > ALIGNMENT << STEPS_LOG2)
+        step = (size_t)1 << (floor_log2(bytes) - STEPS_LOG2);
+    return bytes == 0 ? step : (bytes + step - 1) / step * step;
+}
+
+/* The number of a rounded size: sizes of one power of two lie side by side. */
+static int
+class_of(size_t bytes)
+{
+    int log2 = floor_log2(bytes);
+    return (log2 << STEPS_LOG2) + (int)(bytes >> (log2 - STEPS_LOG2)) -
+           (1 << STEPS_LOG2);
+}
+
+static size_t
+page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The user's bytes start a huge page; the header has the page before it. */
+static block *
+map_block(size_t bytes)
+{
+    size_t page = page_bytes(), whole = page + HUGE_BYTES + bytes;
+    char *start =
+        mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    size_t skip = -((uintptr_t)start + page) % HUGE_BYTES;
+    char *data = start + skip + page;
+    if (skip > 0)
+        munmap(start, skip);
+    munmap(data + bytes, HUGE_BYTES - skip);
+#if defined(MADV_HUGEPAGE)
+    madvise(data, bytes, MADV_HUGEPAGE);
+#endif
+    return (block *)(void *)data - 1;
+}
+
+static block *
+make_block(size_t bytes)
+{
+    block *b = bytes >= MAPPED_BYTES ? map_block(bytes)
+                                     : aligned_alloc(ALIGNMENT, sizeof(block) + bytes);
+    if (b != NULL)
+        b->bytes = bytes;
+    return b;
+}
+
+static void
+free_blocks(block *list)
+{
+    while (list != NULL) {
+        block *b = list;
+        list = b->next;
+        allow(b, b->bytes);
+        if (b->bytes >= MAPPED_BYTES)
+            munmap((char *)(b + 1) - page_bytes(), page_bytes() + b->bytes);
+        else
+            free(b);
+    }
+}
+
+static void
+lock(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    if (pool.started)
+        return;
+    pool.started = true;
+    pool.limit = DEFAULT_LIMIT;
+    const char *text = getenv("DTENSOR_POOL_BYTES");
+    char *end = NULL;
+    unsigned long long limit = text != NULL ? strtoull(text, &end, 10) : 0;
+    if (end != text && *end == '\0')
+        pool.limit = (size_t)limit;
+}
+
+static void
+unlock(void)
+{
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void
+keep(block *b)
+{
+    block **first = &pool.classes[class_of(b->bytes)];
+    b->previous = NULL;
+    b->next = *first;
+    if (*first != NULL)
+        (*first)->previous = b;
+    *first = b;
+    b->newer = NULL;
+    b->older = pool.newest;
+    *(pool.newest != NULL ? &pool.newest->newer : &pool.oldest) = b;
+    pool.newest = b;
+    pool.kept += b->bytes;
+}
+
+static void
+unkeep(block *b)
+{
+    *(b->previous != NULL ? &b->previous->next : &pool.classes[class_of(b->bytes)]) =
+        b->next;
+    if (b->next != NULL)
+        b->next->previous = b->previous;
+    *(b->newer != NULL ? &b->newer->older : &pool.newest) = b->older;
+    *(b->older != NULL ? &b->older->newer : &pool.oldest) = b->newer;
+    pool.kept -= b->bytes;
+}
+
+/* The oldest kept blocks beyond `limit`, as a list: they are freed without the lock,
+ * for to unmap takes long. */
+static block *
+beyond(size_t limit)
+{
+    block *list = NULL;
+    while (pool.kept > limit) {
+        block *b = pool.oldest;
+        unkeep(b);
+        b->next = list;
+        list = b;
+    }
+    return list;
+}
+
+static block *
+take_kept(size_t bytes)
+{
+    lock();
+    block *b = pool.classes[class_of(bytes)];
+    if (b != NULL) {
+        unkeep(b);
+        pool.used += bytes;
+    }
+    unlock();
+    return b;
+}
+
+static block *
+take_new(size_t bytes)
+{
+    block *b = make_block(bytes);
+    if (b == NULL) { /* the kept blocks may be what is missing */
+        lock();
+        block *list = beyond(0);
+        unlock();
+        free_blocks(list);
+        b = make_block(bytes);
+    }
+    if (b != NULL) {
+        lock();
+        pool.used += bytes;
+        unlock();
+    }
+    return b;
+}
+
+void *
+dt_memory_take(size_t bytes)
+{
+    if (calls_to_failure > 0 && --calls_to_failure == 0)
+        return NULL;
+    if (bytes > LARGEST)
+        return NULL;
+    size_t rounded = round_size(bytes);
+    block *b = take_kept(rounded);
+    if (b == NULL)
+        b = take_new(rounded);
+    if (b == NULL)
+        return NULL;
+    allow(b, bytes);
+    return b + 1;
+}
+
+void
+dt_memory_give(void *block_)
+{
+    if (block_ == NULL)
+        return;
+    block *b = (block *)block_ - 1;
+    allow(b, 0);
+    lock();
+    pool.used -= b->bytes;
+    keep(b);
+    block *list = NULL;
+    if (pool.kept > pool.limit) {
+        if (b->bytes > pool.limit) { /* it alone: the others still fit */
+            unkeep(b);
+            b->next = NULL;
+            list = b;
+        } else {
+            list = beyond(pool.limit);
+        }
+    }
+    unlock();
+    free_blocks(list);
+}
+
+void
+dt_memory_set_limit(size_t bytes)
+{
+    lock();
+    pool.limit = bytes;
+    block *list = beyond(bytes);
+    unlock();
+    free_blocks(list);
+}
+
+size_t
+dt_memory_used(void)
+{
+    lock();
+    size_t used = pool.used;
+    unlock();
+    return used;
+}
+
+size_t
+dt_memory_kept(void)
+{
+    lock();
+    size_t kept = pool.kept;
+    unlock();
+    return kept;
+}
+
+void
+dt_memory_fail_at(long k)
+{
+    calls_to_failure = k;
+}

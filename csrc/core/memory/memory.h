@@ -1,0 +1,35 @@
+/* The room core/memory: blocks for arrays, memory that grows, hash tables, and
+ * the strided copies by which every byte moves.
+ *
+ * May use: core/facts.
+ * Begin with: copy.h. */
+
+/* memory.h: where every array of the library comes from.
+ *
+ * A freshly mapped page costs more than copying to it, so freed blocks are kept for
+ * reuse up to a limit. One seam: shards can later live in memory that ranks share.
+ * Thread-safe. */
+#ifndef DT_MEMORY_H
+#define DT_MEMORY_H
+
+#include <stddef.h>
+
+/* A block of at least `bytes` bytes (also for 0), aligned to 64 bytes, contents
+ * arbitrary; NULL when there is no memory. */
+void *dt_memory_take(size_t bytes);
+
+/* Gives a block back. NULL is allowed. */
+void dt_memory_give(void *block);
+
+/* How many bytes of freed blocks are kept at most (default 1 GiB, at start the value of
+ * DTENSOR_POOL_BYTES), and how many are in use and kept now. Setting a lower limit
+ * frees at once. */
+void dt_memory_set_limit(size_t bytes);
+size_t dt_memory_used(void);
+size_t dt_memory_kept(void);
+
+/* For tests: from now on the k-th call of dt_memory_take (k = 1 is the next) in this
+ * thread returns NULL once; 0 switches it off. */
+void dt_memory_fail_at(long k);
+
+#endif

@@ -1,0 +1,175 @@
+#include "core/plan/plan.h"
+
+#include "core/plan/build.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void
+drop_steps(dt_plan *plan, dt_context *context)
+{
+    for (int k = 0; k < plan->step_count; k++)
+        dt_layout_release(context, plan->steps[k].to);
+    plan->step_count = 0;
+}
+
+/* The most bytes of arrays that are neither the source nor the result. */
+static int64_t
+between_bytes(const dt_plan *plan)
+{
+    int64_t most = 0;
+    for (int k = 0; k < plan->step_count; k++) {
+        dt_traffic t;
+        dt_step_traffic(&t, &plan->steps[k], dt_mesh_rank(plan->steps[k].to->mesh, 0));
+        int64_t bytes = (k > 0 ? t.bytes_before : 0) +
+                        (k + 1 < plan->step_count ? t.bytes_after : 0);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static dt_status
+check_ends(const dt_layout *from, const dt_layout *to, dt_error *err)
+{
+    if (from->dtype != to->dtype)
+        return dt_fail(err, DT_TYPE, "cannot move %s into a layout of %s",
+                       dt_dtype_name(from->dtype), dt_dtype_name(to->dtype));
+    bool same = from->ndim == to->ndim;
+    for (int d = 0; same && d < from->ndim; d++)
+        same = from->shape[d] == to->shape[d];
+    if (!same)
+        return dt_fail(err, DT_VALUE, "the two layouts have different global shapes");
+    if (from->mesh->world != to->mesh->world)
+        return dt_fail(err, DT_VALUE,
+                       "the two meshes are not of one world: one of them was made from "
+                       "another communicator, or has no ranks behind it");
+    return DT_OK;
+}
+
+/* Whether a family can lead to other steps than the direct one. */
+static bool
+worth_building(dt_family family, const dt_plan *direct)
+{
+    for (int k = 0; k < direct->step_count; k++) {
+        const dt_step *step = &direct->steps[k];
+        bool mixed = step->kind == DT_STEP_EXCHANGE || step->kind == DT_STEP_SCATTER;
+        if (mixed || (family == DT_STEPWISE && step->mesh_dim_count > 1 &&
+                      step->kind != DT_STEP_ALL_TO_ALL && step->kind != DT_STEP_LOCAL))
+            return true;
+    }
+    return false;
+}
+
+static int
+collectives(const dt_plan *plan)
+{
+    int count = 0;
+    for (int k = 0; k < plan->step_count; k++)
+        count += plan->steps[k].kind != DT_STEP_LOCAL;
+    return count;
+}
+
+/* As many as torch needs at least, one for each mesh dimension whose parts have to come
+ * from others. */
+static int
+torch_collectives(const dt_layout *from, const dt_layout *to)
+{
+    int count = 0;
+    for (int m = 0; m < from->mesh->ndim && m < to->mesh->ndim; m++)
+        count += from->mesh->shape[m] > 1 && from->placements[m].kind != DT_REPLICATE &&
+                 !dt_placement_equal(from->placements[m], to->placements[m]);
+    return count;
+}
+
+/* Two plans, of which the better one is kept. */
+typedef struct {
+    dt_plan *best, *trial;
+    bool found;
+    int64_t least; /* bytes in between that some family needs */
+    int most;      /* collectives that a plan may have */
+} contest;
+
+static dt_status
+try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cost,
+           int64_t max_scratch, dt_error *err)
+{
+    dt_plan *trial = c->trial;
+    trial->step_count = 0;
+    trial->seconds = 0;
+    dt_status status = dt_build(trial, context, family, err);
+    for (int k = 0; k < trial->step_count; k++)
+        trial->seconds += dt_step_seconds(&trial->steps[k], cost);
+    int64_t bytes = max_scratch > 0 ? between_bytes(trial) : 0;
+    c->least = bytes < c->least ? bytes : c->least;
+    if (family == DT_DIRECT && collectives(trial) > c->most)
+        c->most = collectives(trial);
+    if (status == DT_OK && bytes <= max_scratch && collectives(trial) <= c->most &&
+        (!c->found || trial->seconds < c->best->seconds)) {
+        c->trial = c->best;
+        c->best = trial;
+        c->found = true;
+    }
+    drop_steps(c->trial, context);
+    return status;
+}
+
+static dt_status
+choose(contest *c, dt_context *context, const dt_cost *cost, int64_t max_scratch,
+       dt_error *err)
+{
+    DT_TRY(try_family(c, context, DT_DIRECT, cost, max_scratch, err));
+    for (int k = DT_MERGED; k < DT_FAMILIES; k++)
+        if (!c->found || worth_building((dt_family)k, c->best))
+            DT_TRY(try_family(c, context, (dt_family)k, cost, max_scratch, err));
+    if (!c->found)
+        return dt_fail(err, DT_VALUE,
+                       "max_bytes=%" PRId64 " is too little: this move needs %" PRId64
+                       " bytes for arrays in between",
+                       max_scratch, c->least);
+    return DT_OK;
+}
+
+dt_status
+dt_plan_make(dt_plan **out, dt_context *context, const dt_layout *from,
+             const dt_layout *to, const dt_cost *cost, int64_t max_scratch,
+             dt_error *err)
+{
+    DT_TRY(check_ends(from, to, err));
+    contest c = {.best = malloc(sizeof(dt_plan)),
+                 .trial = malloc(sizeof(dt_plan)),
+                 .least = INT64_MAX,
+                 .most = torch_collectives(from, to)};
+    dt_status status = DT_MEMORY;
+    if (c.best == NULL || c.trial == NULL) {
+        dt_fail(err, status, "no memory for a plan");
+    } else {
+        dt_plan empty = {.from = from, .to = to};
+        *c.best = *c.trial = empty;
+        status = choose(&c, context, cost, max_scratch, err);
+    }
+    free(c.trial);
+    if (status != DT_OK) {
+        if (c.best != NULL)
+            drop_steps(c.best, context);
+        free(c.best);
+        return status;
+    }
+    *out = c.best;
+    return DT_OK;
+}
+
+void
+dt_plan_free(dt_plan *plan, dt_context *context)
+{
+    drop_steps(plan, context);
+    free(plan);
+}
+
+bool
+dt_plan_local(const dt_plan *plan)
+{
+    for (int k = 0; k < plan->step_count; k++)
+        if (plan->steps[k].kind != DT_STEP_LOCAL)
+            return false;
+    return true;
+}

@@ -1,0 +1,230 @@
+/* What a step sends and copies, in closed form: plan.h's counting half. */
+#include "core/plan/plan.h"
+
+static const char *const NAMES[] = {
+    [DT_STEP_LOCAL] = "local",           [DT_STEP_ALL_GATHER] = "all_gather",
+    [DT_STEP_ALL_TO_ALL] = "all_to_all", [DT_STEP_REDUCE_SCATTER] = "reduce_scatter",
+    [DT_STEP_ALL_REDUCE] = "all_reduce", [DT_STEP_BROADCAST] = "broadcast",
+    [DT_STEP_SCATTER] = "scatter",       [DT_STEP_GATHER] = "gather",
+    [DT_STEP_EXCHANGE] = "exchange",
+};
+
+const char *
+dt_step_name(dt_step_kind kind)
+{
+    return NAMES[kind];
+}
+
+enum { ONE_ROUND_BYTES = 1 << 20, MORE_BYTES = 1 << 14 };
+
+/* One round sends bytes * (ranks - 1), two send nearly twice the bytes but no more:
+ * with two ranks it is the same. Past the caches two rounds are faster all the same. */
+bool
+dt_in_one_round(int64_t bytes, int64_t ranks)
+{
+    return bytes <= ONE_ROUND_BYTES && bytes * (ranks - 2) <= MORE_BYTES;
+}
+
+int64_t
+dt_step_group(const dt_step *step)
+{
+    int64_t size = 1;
+    for (int k = 0; k < step->mesh_dim_count; k++)
+        size *= step->to->mesh->shape[step->mesh_dims[k]];
+    return size;
+}
+
+unsigned
+dt_step_mask(const dt_step *step)
+{
+    unsigned mask = 0;
+    for (int k = 0; k < step->mesh_dim_count; k++)
+        mask |= 1U << step->mesh_dims[k];
+    return mask;
+}
+
+bool
+dt_steps_together(const dt_step *a, const dt_step *b)
+{
+    return a->kind == b->kind && a->op == b->op && dt_step_mask(a) == dt_step_mask(b) &&
+           dt_mesh_same_ranks(a->from->mesh, b->from->mesh) &&
+           dt_mesh_same_ranks(a->to->mesh, b->to->mesh);
+}
+
+static int64_t
+bytes_at(const dt_layout *layout, int64_t rank)
+{
+    int64_t index = dt_mesh_index(layout->mesh, rank);
+    if (index < 0)
+        return 0;
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    dt_mesh_coordinate(coordinate, layout->mesh, index);
+    return dt_layout_local_bytes(layout, coordinate);
+}
+
+static void
+exchange_traffic(dt_traffic *out, const dt_step *step, unsigned reduced, int64_t rank)
+{
+    dt_exchange exchange = {.from = step->from, .to = step->to, .reduced = reduced};
+    int64_t size = (int64_t)dt_dtype_size(step->to->dtype);
+    int64_t elements;
+    dt_exchange_count(&out->messages, &elements, &exchange, rank);
+    int64_t kept = size * dt_exchange_kept(&exchange, rank);
+    out->bytes_sent = size * elements;
+    out->bytes_copied = kept;
+    out->bytes_received = out->bytes_after - kept;
+    if (reduced != 0) {
+        out->bytes_received = out->bytes_after * (dt_step_group(step) - 1);
+        out->bytes_copied = out->bytes_after * dt_step_group(step);
+    }
+}
+
+/* Elements of the equal chunk that member `index` of a group looks after. */
+static int64_t
+chunk_bytes(int64_t bytes, int64_t size, int64_t count, int64_t index)
+{
+    return size * dt_chunk(bytes / size, count, index).size;
+}
+
+/* How many members of a group have a chunk that is not empty. */
+static int64_t
+chunk_owners(int64_t elements, int64_t count)
+{
+    int64_t chunk = dt_chunk(elements, count, 0).size;
+    return chunk == 0 ? 0 : elements / chunk + (elements % chunk != 0);
+}
+
+/* The place of a rank among those that a step's mesh dimensions bring together. */
+static int64_t
+place_in_group(const dt_step *step, int64_t index)
+{
+    int64_t coordinate[DT_MESH_MAX_NDIM], place = 0;
+    dt_mesh_coordinate(coordinate, step->to->mesh, index);
+    for (int k = 0; k < step->mesh_dim_count; k++) {
+        int m = step->mesh_dims[k];
+        place = place * step->to->mesh->shape[m] + coordinate[m];
+    }
+    return place;
+}
+
+static void
+all_reduce_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
+{
+    int64_t index = dt_mesh_index(step->to->mesh, rank);
+    int64_t n = dt_step_group(step), bytes = out->bytes_after;
+    if (index < 0 || bytes == 0)
+        return;
+    if (dt_in_one_round(bytes, n)) {
+        out->messages = n - 1;
+        out->bytes_sent = out->bytes_received = bytes * (n - 1);
+        out->bytes_copied = bytes * n; /* every rank adds up all */
+        return;
+    }
+    int64_t size = (int64_t)dt_dtype_size(step->to->dtype);
+    int64_t own = chunk_bytes(bytes, size, n, place_in_group(step, index));
+    int64_t owners = chunk_owners(bytes / size, n);
+    out->messages = owners - (own > 0) + (own > 0 ? n - 1 : 0);
+    out->bytes_sent = bytes - own + own * (n - 1);
+    out->bytes_received = own * (n - 1) + bytes - own;
+    out->bytes_copied = own * n;
+}
+
+static void
+broadcast_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
+{
+    int64_t root = dt_mesh_rank(step->from->mesh, 0);
+    int64_t n = step->to->mesh->size;
+    int64_t size = (int64_t)dt_dtype_size(step->to->dtype);
+    int64_t bytes = bytes_at(step->from, root);
+    int64_t index = dt_mesh_index(step->to->mesh, rank);
+    bool root_inside = dt_mesh_index(step->to->mesh, root) >= 0;
+    int64_t others = n - root_inside;
+    if (bytes == 0)
+        return;
+    bool one_round = dt_in_one_round(bytes, n);
+    int64_t own = index < 0 || one_round ? 0 : chunk_bytes(bytes, size, n, index);
+    if (rank == root && one_round) {
+        out->messages = others;
+        out->bytes_sent = bytes * others;
+    } else if (rank == root) {
+        out->messages =
+            chunk_owners(bytes / size, n) - (own > 0) + (own > 0 ? others : 0);
+        out->bytes_sent = bytes - own + own * others;
+    } else if (index >= 0 && own > 0) {
+        out->messages = others - 1;
+        out->bytes_sent = own * (others - 1);
+    }
+    out->bytes_received = rank == root ? 0 : out->bytes_after;
+    out->bytes_copied = rank == root ? out->bytes_after : 0;
+}
+
+void
+dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
+{
+    *out = (dt_traffic){.bytes_before = bytes_at(step->from, rank),
+                        .bytes_after = bytes_at(step->to, rank)};
+    switch (step->kind) {
+    case DT_STEP_LOCAL:
+        out->bytes_copied = out->bytes_after;
+        return;
+    case DT_STEP_ALL_REDUCE:
+        all_reduce_traffic(out, step, rank);
+        return;
+    case DT_STEP_BROADCAST:
+        broadcast_traffic(out, step, rank);
+        return;
+    case DT_STEP_REDUCE_SCATTER:
+        exchange_traffic(out, step, dt_step_mask(step), rank);
+        return;
+    case DT_STEP_ALL_GATHER:
+    case DT_STEP_ALL_TO_ALL:
+    case DT_STEP_SCATTER:
+    case DT_STEP_GATHER:
+    case DT_STEP_EXCHANGE:
+        exchange_traffic(out, step, 0, rank);
+        return;
+    }
+}
+
+double
+dt_traffic_seconds(const dt_traffic *t, const dt_cost *cost)
+{
+    int64_t wire =
+        t->bytes_sent > t->bytes_received ? t->bytes_sent : t->bytes_received;
+    return cost->latency * (double)t->messages + (double)wire / cost->bandwidth +
+           (double)t->bytes_copied / cost->copy;
+}
+
+static double
+rank_seconds(const dt_step *step, const dt_cost *cost, int64_t rank)
+{
+    dt_traffic t;
+    dt_step_traffic(&t, step, rank);
+    return dt_traffic_seconds(&t, cost);
+}
+
+/* The busiest of a few ranks of a mesh: the first has the longest parts, the others are
+ * not on the diagonal on which nothing moves when an order changes. */
+static double
+mesh_seconds(const dt_step *step, const dt_cost *cost, const dt_mesh *mesh)
+{
+    int64_t sample[] = {0, 1, mesh->size - 2};
+    double most = 0;
+    for (int k = 0; k < 3; k++) {
+        if (sample[k] < 0 || sample[k] >= mesh->size || (k == 2 && sample[2] <= 1))
+            continue;
+        double seconds = rank_seconds(step, cost, dt_mesh_rank(mesh, sample[k]));
+        most = seconds > most ? seconds : most;
+    }
+    return most;
+}
+
+double
+dt_step_seconds(const dt_step *step, const dt_cost *cost)
+{
+    double seconds = mesh_seconds(step, cost, step->from->mesh);
+    if (dt_mesh_same_ranks(step->from->mesh, step->to->mesh))
+        return seconds;
+    double there = mesh_seconds(step, cost, step->to->mesh);
+    return seconds > there ? seconds : there;
+}

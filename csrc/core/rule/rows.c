@@ -1,0 +1,164 @@
+/* Which rows a rule has for given dtypes. */
+#include "core/rule/search.h"
+
+static dt_dtype
+term_dtype(const dt_search *s, int t)
+{
+    int operands = s->binding->operand_count;
+    return t < operands ? s->operands[t]->dtype : s->results[t - operands];
+}
+
+/* --- what a row does with a term --- */
+
+static int
+pending_code(const dt_search *s, const dt_rule_row *row, int t)
+{
+    if (row->who == DT_LISTED)
+        return row->list[t] < 0 ? DT_CODE_WHOLE : DT_CODE_PARTIAL - row->list[t];
+    if (t >= s->binding->operand_count)
+        return DT_CODE_PARTIAL - (int)row->out;
+    bool is = row->who == DT_ALL_OPERANDS || row->who == t;
+    return is ? DT_CODE_PARTIAL - (int)row->in : DT_CODE_WHOLE;
+}
+
+int
+dt_row_code(const dt_search *s, const dt_row *row, int t)
+{
+    const dt_binding *b = s->binding;
+    switch (row->kind) {
+    case DT_ROW_WHOLE:
+        return DT_CODE_WHOLE;
+    case DT_ROW_PARTIAL:
+        return pending_code(s, row->pending, t);
+    case DT_ROW_FACTOR:
+        break;
+    }
+    int word = b->where[t * b->factor_count + row->factor];
+    if (word >= 0)
+        return word;
+    /* What no operand has is computed whole from whole operands. */
+    bool pending = t >= b->operand_count && b->factors[row->factor].in_operands;
+    return pending ? DT_CODE_PARTIAL - s->rule->reduce : DT_CODE_WHOLE;
+}
+
+/* --- factors --- */
+
+static bool
+factor_row(dt_row *out, const dt_search *s, int f)
+{
+    const dt_binding *b = s->binding;
+    *out = (dt_row){.kind = DT_ROW_FACTOR, .factor = f};
+    if (!b->factors[f].cuttable)
+        return false;
+    for (int t = b->operand_count; t < b->term_count; t++) {
+        if (b->where[t * b->factor_count + f] >= 0 || !b->factors[f].in_operands)
+            continue;
+        if (s->rule->reduce == DT_NO_REDUCE ||
+            dt_reduce_op_check((dt_reduce_op)s->rule->reduce, term_dtype(s, t), NULL) !=
+                DT_OK)
+            return false;
+        out->ops = 1U << s->rule->reduce;
+    }
+    return true;
+}
+
+/* --- Partial placements --- */
+
+/* The dtype of a complex number's parts. */
+static dt_dtype
+component(dt_dtype dtype)
+{
+    if (dtype == DT_COMPLEX64)
+        return DT_FLOAT32;
+    if (dtype == DT_COMPLEX128)
+        return DT_FLOAT64;
+    return dtype == DT_CLONGDOUBLE ? DT_LONGDOUBLE : dtype;
+}
+
+static bool
+is_inexact(dt_dtype dtype)
+{
+    char kind = dt_dtype_kind(dtype);
+    return kind == 'f' || kind == 'c';
+}
+
+/* Sums and products of one dtype are those of the other. */
+static bool
+adds_alike(dt_dtype from, dt_dtype to, dt_reduce_op op)
+{
+    if (from == to)
+        return true;
+    if (!is_inexact(from) || !is_inexact(to))
+        return false;
+    if (op == DT_PRODUCT && dt_dtype_kind(from) == 'c' && dt_dtype_kind(to) != 'c')
+        return false;
+    dt_dtype a = component(from), b = component(to);
+    return a == b || dt_dtype_size(b) > dt_dtype_size(a);
+}
+
+/* No larger value becomes a smaller one. Integers that do not fit would wrap. */
+static bool
+orders_alike(dt_dtype from, dt_dtype to)
+{
+    char a = dt_dtype_kind(from), b = dt_dtype_kind(to);
+    if (a == 'c' || b == 'c')
+        return false;
+    if (from == to || b == 'f')
+        return true;
+    if (a == 'f' || b == 'b')
+        return false;
+    if (a == 'b')
+        return true;
+    size_t x = dt_dtype_size(from), y = dt_dtype_size(to);
+    return a == b ? y >= x : a == 'u' && y > x;
+}
+
+/* An operand pending by one operator may become a result pending by another. */
+static bool
+passes(const dt_search *s, int operand, int op, int result)
+{
+    dt_dtype from = term_dtype(s, operand), to = term_dtype(s, result);
+    if (op == DT_MAX || op == DT_MIN)
+        return orders_alike(from, to);
+    return adds_alike(from, to, (dt_reduce_op)op);
+}
+
+static bool
+pending_row(dt_row *out, const dt_search *s, const dt_rule_row *row)
+{
+    const dt_binding *b = s->binding;
+    *out = (dt_row){.kind = DT_ROW_PARTIAL, .pending = row};
+    for (int t = 0; t < b->term_count; t++) {
+        int op = DT_CODE_PARTIAL - pending_code(s, row, t);
+        if (op < 0)
+            continue;
+        if (dt_reduce_op_check((dt_reduce_op)op, term_dtype(s, t), NULL) != DT_OK)
+            return false;
+        out->ops |= 1U << op;
+        if (t >= b->operand_count)
+            continue;
+        if (row->monotone && s->rule->floating &&
+            dt_dtype_kind(term_dtype(s, t)) != 'f')
+            return false;
+        for (int r = b->operand_count; r < b->term_count; r++)
+            if (pending_code(s, row, r) != DT_CODE_WHOLE && !passes(s, t, op, r))
+                return false;
+    }
+    return true;
+}
+
+dt_status
+dt_search_rows(dt_search *s)
+{
+    int most = 1 + s->binding->factor_count + s->rule->row_count;
+    s->rows = dt_bump_take(&s->bump, (size_t)most, sizeof *s->rows);
+    if (s->rows == NULL)
+        return dt_search_no_memory(s);
+    s->rows[0] = (dt_row){.kind = DT_ROW_WHOLE};
+    s->row_count = 1;
+    for (int f = 0; f < s->binding->factor_count; f++)
+        s->row_count += factor_row(&s->rows[s->row_count], s, f);
+    for (int k = 0; k < s->rule->row_count; k++)
+        s->row_count += pending_row(&s->rows[s->row_count], s, &s->rule->rows[k]);
+    return DT_OK;
+}
