@@ -224,8 +224,8 @@ def test_a_room_has_one_header_that_shows_it() -> None:
             tops = [text for text in texts if text.startswith("/* The room ")]
             assert len(tops) == 1, f"{where(folder)}: {len(tops)} headers show it"
             shown = re.match(
-                rf"/\* The room {storey}/{room}: (?s:.*?)\n \* May use: .*\n"
-                r" \* Begin with: ",
+                rf"/\* The room {storey}/{room}: .*\n \* .*\n \*\n"
+                r" \* May use: .*\n \* Begin with: .* \*/\n",
                 tops[0],
             )
             assert shown, where(folder)

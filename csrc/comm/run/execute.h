@@ -1,6 +1,9 @@
-/* The room comm/run: plans prepared and run, counted and watched.
+/* The room comm/run: plans are prepared and run; what they move is counted and can
+ * be watched.
+ *
  * May use: core, kernels, comm/transport, comm/talk, comm/way.
  * Begin with: this header, then prepare.c and execute.c. */
+
 /* execute.h: runs plans.
  *
  * Messages are slices of up to 1 MiB that are packed, sent, received and unpacked

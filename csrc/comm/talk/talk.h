@@ -1,9 +1,12 @@
-/* The room comm/talk: groups, tasks and waiting; how ranks agree, share and tell each
- * other what is wrong. May use: core, comm/transport. Begin with: this header, then
- * wait.c and agree.c. */
-/* comm.h: a world of ranks, groups of them, and the one function that waits. */
-#ifndef DT_COMM_H
-#define DT_COMM_H
+/* The room comm/talk: groups, tasks and waiting; how ranks agree, share small data
+ * and tell each other what is wrong.
+ *
+ * May use: core, comm/transport.
+ * Begin with: this header, then wait.c and agree.c. */
+
+/* talk.h: a world of ranks, groups of them, and the one function that waits. */
+#ifndef DT_TALK_H
+#define DT_TALK_H
 
 #include "comm/transport/transport.h"
 #include "core/plan/cost.h"
@@ -26,7 +29,7 @@ struct dt_task {
     void (*abandon)(dt_task *task);
     dt_group *group;
     const char *what; /* the user's call, for messages; lives as long as the task */
-    /* below: comm.c's own */
+    /* below: group.c's and wait.c's own */
     dt_task *next;
     uint64_t number; /* of the task in its group, counted from 1; 0 until it runs */
     bool queued, begun, finished;
@@ -41,7 +44,7 @@ struct dt_group {
     const int *ranks; /* `size` ranks of the world, in the order of the group */
     int tag;          /* the first of DT_GROUP_TAGS tags of the group's own */
     uint64_t started; /* number of the task that ran last */
-    /* below: comm.c's own */
+    /* below: group.c's and wait.c's own */
     dt_task *first, *last;
     dt_group *next, *next_active;
     dt_group *queue; /* whose tasks this group's stand in line with: its own, or those
@@ -83,7 +86,7 @@ struct dt_world {
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */
     dt_status (*poll)(void *data);
     void *poll_data;
-    /* below: comm.c's own */
+    /* below: group.c's and wait.c's own */
     dt_group *groups;
     dt_group *active; /* groups that have tasks */
     dt_group *all;    /* the group of all ranks */

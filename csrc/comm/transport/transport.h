@@ -1,6 +1,9 @@
 /* The room comm/transport: how bytes get from rank to rank: MPI, threads of one
- * process, one rank alone. May use: core/facts, core/memory. Begin with: this header,
- * then transport_threads.c. */
+ * process, one rank alone.
+ *
+ * May use: core/facts, core/memory.
+ * Begin with: this header, then transport_threads.c. */
+
 /* transport.h: the few functions by which bytes get from one rank to another.
  *
  * Three implementations: MPI (transport_mpi.c), ranks that are threads of one process

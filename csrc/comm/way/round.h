@@ -1,6 +1,9 @@
-/* The room comm/way: how one step of a plan moves data.
+/* The room comm/way: how one step of a plan moves data between ranks, or on one
+ * of them.
+ *
  * May use: core, kernels, comm/transport, comm/talk.
  * Begin with: this header, then cursor.c and mover.c. */
+
 /* round.h: a step of a plan as messages, prepared so that only moving is left to do.
  * All of it is memory and arithmetic; execute.c does the moving. */
 #ifndef DT_ROUND_H

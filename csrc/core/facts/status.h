@@ -1,5 +1,9 @@
-/* The room core/facts: errors, element types, placements, meshes and the hash: what is
- * so by itself. May use: libc. Begin with: mesh.h, then placement.h. */
+/* The room core/facts: errors, element types, placements, meshes, the one hash:
+ * what is known of arrays and ranks before there is a layout.
+ *
+ * May use: libc.
+ * Begin with: mesh.h, then placement.h. */
+
 /* status.h: how a C function says that it failed.
  *
  * A function that can fail returns dt_status and takes `dt_error *err` last; a

@@ -1,6 +1,9 @@
 /* The room core/format: bits that others have fixed: the Philox stream, CRC-32C,
- * headers of safetensors. May use: core/facts, core/memory, core/layout. Begin with:
- * any of the three headers: they know nothing of each other. */
+ * headers of safetensors files.
+ *
+ * May use: core/facts, core/memory, core/layout.
+ * Begin with: any of the three headers: they know nothing of each other. */
+
 /* random.h: the stream of random bits that every random array is cut out of, and where
  * in it a part of an array lies.
  *

@@ -1,6 +1,9 @@
-/* The room core/layout: who holds which elements; layouts that are one object; what two
- * of them have in common. May use: core/facts, core/memory. Begin with: this header,
- * then parts.c; exchange.h for pairs of layouts. */
+/* The room core/layout: who holds which elements; layouts that are equal are one
+ * object; what the parts of two layouts have in common.
+ *
+ * May use: core/facts, core/memory.
+ * Begin with: this header, then parts.c; exchange.h for pairs of layouts. */
+
 /* layout.h: which part of a tensor every rank holds. Arithmetic only: no communication,
  * and the same answer on every rank.
  *

@@ -1,6 +1,9 @@
-/* The room core/memory: blocks for arrays, memory that grows, tables, strided copies.
+/* The room core/memory: blocks for arrays, memory that grows, hash tables, and
+ * the strided copies by which every byte moves.
+ *
  * May use: core/facts.
- * Begin with: copy.h: its loops move every byte that moves. */
+ * Begin with: copy.h. */
+
 /* memory.h: where every array of the library comes from.
  *
  * A freshly mapped page costs more than copying to it, so freed blocks are kept for

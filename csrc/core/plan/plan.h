@@ -1,6 +1,9 @@
-/* The room core/plan: the steps from one layout to another, what they send and cost,
- * and which are best. May use: core/facts, core/memory, core/layout. Begin with: this
- * header, then build.c (steps), traffic.c (bytes), plan.c (choice). */
+/* The room core/plan: the steps from one layout to another: how they are made,
+ * what they send and cost, and which plan is the best.
+ *
+ * May use: core/facts, core/memory, core/layout.
+ * Begin with: this header, then build.c (steps), traffic.c (bytes), plan.c (choice). */
+
 /* plan.h: the steps from one layout to another. Pure: the same on every rank.
  *
  * Two families, of which the cheaper is taken: a sequence (reduce, slice, exchange,

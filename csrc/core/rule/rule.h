@@ -1,6 +1,9 @@
-/* The room core/rule: what an operator accepts and gives, and where it is computed
- * best. May use: core/facts, core/memory, core/layout, core/plan. Begin with: this
- * header, then bind.c; propagate.h and search.h for the search. */
+/* The room core/rule: what an operator accepts and gives, and on which layouts
+ * it is computed with the least moving.
+ *
+ * May use: core/facts, core/memory, core/layout, core/plan.
+ * Begin with: this header, then bind.c; propagate.h and search.h for the search. */
+
 /* rule.h: which placements an operator accepts and gives, on ONE mesh dimension.
  *
  * A rule is written as einsum is: operands, "->", results, with a word for each
