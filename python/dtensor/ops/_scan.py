@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor._device import is_meta
+from dtensor._dtype import dtype_of
 from dtensor.ops._blocks import stacked, with_whole
 from dtensor.ops._composite import composite, settled
 from dtensor.ops._elementwise import conjugated
@@ -64,6 +65,7 @@ def scan(
         return _scan_of_parts(function, x, dim, dtype)
     return _whole_scan(function)(x, axis, dtype)
 
+    dtype = None if dtype is None else dtype_of(dtype)
 
 # --- of parts -------------------------------------------------------------------------
 

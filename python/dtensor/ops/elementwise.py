@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor._dtype import dtype_of
 from dtensor.ops import piecewise
 from dtensor.ops._elementwise import Rows, broadcast, conjugated, flat
 from dtensor.ops._operator import Operand, call, implements, letters, method, operator
@@ -212,7 +213,7 @@ def astype(
     TypeError
         If `casting` forbids it.
     """
-    dtype = np.dtype(dtype)
+    dtype = dtype_of(dtype)
     return (
         broadcast([x], "any"),
         call(np.ndarray.astype, x, dtype, order, casting, subok, copy),
