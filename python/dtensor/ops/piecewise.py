@@ -10,6 +10,7 @@ from dtensor.ops._elementwise import anywhere, broadcast, conjugated
 from dtensor.ops._operator import (
     Operand,
     Rule,
+    broadcasts_out,
     call,
     implements,
     letters,
@@ -64,6 +65,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 # --- limits ---------------------------------------------------------------------------
 
 
+@broadcasts_out
 @operator(operands=3)
 def _clip(a: Operand, low: Any, high: Any, **options: Any) -> Answer:
     rows = "increasing" if not options else None
@@ -212,16 +214,17 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         If a number is out of range; on every rank.
     """
     options = {} if out is None else {"out": out}
-    number = (int, float, complex, np.generic)
-    arrays = [
-        c if hasattr(c, "shape") or isinstance(c, number) else np.asarray(c)
-        for c in choices
-    ]
-    if mode == "raise" and a.dtype.kind in "iu":
+    (a,), arrays = _arrays([a]), _arrays(choices)
+    shape = np.broadcast_shapes(*map(np.shape, [a, *arrays]))
+    if out is not None and np.shape(out) != shape:
+        raise TypeError("choose: invalid shape for output array.")
+    if mode == "raise" and np.result_type(a).kind in "iu":
         if anywhere((a < 0) | (a >= len(arrays))):
             raise ValueError("invalid entry in choice array")
     return _choose(a, arrays, mode, **options)
 
+    TypeError
+        If `out` has another shape than the result.
 
 # --- interpolation --------------------------------------------------------------------
 

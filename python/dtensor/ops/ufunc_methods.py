@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor.ops._elementwise import GRADIENTS, ROWS, Rows, elementwise
-from dtensor.ops._operator import Operand, call, letters, operator
+from dtensor.ops._operator import Operand, broadcasts_out, call, letters, operator
 from dtensor.ops._parts import (
     find,
     inside,
@@ -163,7 +163,14 @@ def _outer(ufunc: np.ufunc) -> Any:
             call(ufunc.outer, a, b, **options),
         )
 
-    answer = operator(outer, name=f"{ufunc.__name__}.outer", operands=2)
+    answer = broadcasts_out(
+        operator(
+            outer,
+            name=f"{ufunc.__name__}.outer",
+            operands=2,
+            agrees=_RAISES.get(ufunc),
+        )
+    )
     if GRADIENTS.get(ufunc):
         answer.vjp(*(_of_outer(*pair) for pair in enumerate(GRADIENTS[ufunc])))
     return answer
