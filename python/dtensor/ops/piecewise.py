@@ -149,14 +149,8 @@ def _clip_method(
 # --- one of several -------------------------------------------------------------------
 
 
-@implements(np.select)
-@operator(operands=0)
-def select(
-    condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
-) -> Answer:
-    """Choose by the first condition that holds: see `numpy.select`.
-
-    Conditions, choices and `default` are broadcast."""
+@operator(operands=0, name="select")
+def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any) -> Answer:
     return (
         broadcast([*condlist, *choicelist, default]),
         call(np.select, list(condlist), list(choicelist), default),
@@ -164,7 +158,7 @@ def select(
 
 
 def _of_select(
-    needs: Any, g: Any, _out: Any, condlist: Any, _choicelist: Any, default: Any = 0
+    needs: Any, g: Any, _out: Any, condlist: Any, _choicelist: Any, default: Any
 ) -> tuple[Any, ...]:
     taken = []
     for condition in condlist:
@@ -174,7 +168,25 @@ def _of_select(
     return grads[: len(needs)]
 
 
-select.vjp_all(_of_select)
+_select.vjp_all(_of_select)
+
+
+def _arrays(values: Any) -> list[Any]:
+    """Return arrays in the place of lists."""
+    number = (int, float, complex, np.generic)
+    return [
+        x if hasattr(x, "shape") or isinstance(x, number) else np.asarray(x)
+        for x in values
+    ]
+
+
+@implements(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Choose by the first condition that holds: see `numpy.select`.
+
+    Conditions, choices and `default` are broadcast."""
+    (default,) = _arrays([default])
+    return _select(_arrays(condlist), _arrays(choicelist), default)
 
 
 @operator
@@ -212,6 +224,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     ------
     ValueError
         If a number is out of range; on every rank.
+    TypeError
+        If `out` has another shape than the result.
     """
     options = {} if out is None else {"out": out}
     (a,), arrays = _arrays([a]), _arrays(choices)
@@ -223,8 +237,6 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
             raise ValueError("invalid entry in choice array")
     return _choose(a, arrays, mode, **options)
 
-    TypeError
-        If `out` has another shape than the result.
 
 # --- interpolation --------------------------------------------------------------------
 
