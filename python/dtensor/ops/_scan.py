@@ -42,7 +42,11 @@ def _whole_scan(function: np.ufunc) -> Any:
         kernel = call(function.accumulate, x, axis=axis, dtype=dtype)
         return rule([names], [names], rows), kernel, result
 
-    answer = operator(accumulate, name=f"{function.__name__}.accumulate")
+    answer = operator(
+        accumulate,
+        name=f"{function.__name__}.accumulate",
+        agrees=ValueError if function is np.power else None,
+    )
     if function in GRADIENTS:
         answer.vjp(GRADIENTS[function])
     return answer
@@ -61,11 +65,11 @@ def scan(
     Sums and products of a dim that is cut move one element for each part and line;
     other functions have it whole meanwhile."""
     dim = normalize_axis_index(axis, x.ndim)
+    dtype = None if dtype is None else dtype_of(dtype)
     if function in (np.add, np.multiply) and _is_in_parts(x, dim):
         return _scan_of_parts(function, x, dim, dtype)
     return _whole_scan(function)(x, axis, dtype)
 
-    dtype = None if dtype is None else dtype_of(dtype)
 
 # --- of parts -------------------------------------------------------------------------
 

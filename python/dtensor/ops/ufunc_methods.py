@@ -35,6 +35,10 @@ from dtensor.ops.fallback import fallback
 
 __all__ = ["ufunc_method"]
 
+# What a loop may raise because of the elements of one part: an integer that is raised
+# to a negative one.
+_RAISES: dict[np.ufunc, type[Exception]] = {np.power: ValueError}
+
 
 @functools.cache
 def ufunc_method(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
@@ -85,7 +89,9 @@ def _reduce(ufunc: np.ufunc) -> Any:
     ) -> Answer:
         return reduction(ufunc, array, axis, dtype, keepdims, initial, where)
 
-    answer = operator(reduce, name=f"{ufunc.__name__}.reduce")
+    answer = operator(
+        reduce, name=f"{ufunc.__name__}.reduce", agrees=_RAISES.get(ufunc)
+    )
     if ufunc in OF_REDUCTIONS:
         answer.vjp(OF_REDUCTIONS[ufunc])
     return answer
@@ -112,7 +118,12 @@ def _reduceat(ufunc: np.ufunc) -> Any:
         rows = partial_rows(kind_of(ufunc, array.dtype), 1)
         return rule([names, starts], [result], rows), kernel, wide
 
-    answer = operator(reduceat, name=f"{ufunc.__name__}.reduceat", operands=2)
+    answer = operator(
+        reduceat,
+        name=f"{ufunc.__name__}.reduceat",
+        operands=2,
+        agrees=_RAISES.get(ufunc),
+    )
     if ufunc is np.add:
         answer.vjp(_of_slices)
     return answer
@@ -274,6 +285,8 @@ def _at_own(
     probe = np.broadcast_to(np.zeros((), bool), a.shape)
     shape = probe[index].shape  # or NumPy's IndexError, on every rank
     values = [np.broadcast_to(array, shape) for array in arrays]
+    if ufunc in _RAISES:
+        ufunc(np.ones(1, a.dtype), *arrays)  # what it raises, it raises on every rank
     if not inside(a.layout):
         return
     index = np.where(index < 0, index + a.shape[0], index)
