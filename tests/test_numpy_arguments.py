@@ -1,10 +1,13 @@
 """Arguments that NumPy takes are taken; what it refuses has the same type of error."""
 
+import operator
+
 import numpy as np
 import pytest
 from meshes import line
 
 from dtensor import Replicate, Shard, distribute_tensor
+from dtensor.nn.functional import one_hot
 
 R, S0 = Replicate(), Shard(0)
 A = np.arange(6.0)
@@ -116,5 +119,75 @@ def test_an_out_of_another_shape_is_broadcast_or_refused_as_numpy_does(ranks, na
                     OUT[name](np, x, zeros)
             else:
                 assert np.allclose(whole(OUT[name](np, x, zeros)), expected)
+
+    ranks(body)
+
+
+def test_many_elements_are_no_number(ranks):
+    def body():
+        whole_numbers = placed(np.arange(6))
+        for x in (placed(A), placed(A[:0]), placed(A).to_local(), whole_numbers):
+            if x.size == 1:
+                continue
+            for kind in (float, int, complex, operator.index):
+                with pytest.raises(TypeError):
+                    kind(x)
+            with pytest.raises(ValueError, match="size"):
+                x.item()
+        assert (
+            float(placed(A)[2]),
+            int(whole_numbers[3]),
+            range(6)[whole_numbers[4]],
+        ) == (
+            2.0,
+            3,
+            4,
+        )
+
+    ranks(body)
+
+
+def test_the_average_over_nothing_is_a_division_by_zero(ranks):
+    def body():
+        x = placed(np.ones((0, 3)))
+        for array in (np.ones((0, 3)), x):
+            with pytest.raises(ZeroDivisionError):
+                np.average(array, axis=1)
+            with pytest.raises(ZeroDivisionError):
+                np.average(array, axis=0, weights=np.ones(0))
+        assert np.array_equal(whole(np.average(placed(A))), np.average(A))
+
+    ranks(body)
+
+
+def test_tolist_gives_all_ranks_the_whole_list(ranks):
+    def body():
+        nested = A.reshape(2, 3).tolist()
+        for placement in (S0, Shard(1), R):
+            assert placed(A.reshape(2, 3), placement).tolist() == nested
+        assert placed(A).sum().tolist() == 15.0
+        assert placed(A).requires_grad_().tolist() == A.tolist()
+        assert placed(A, R).to_local().tolist() == A.tolist()
+        assert placed(A[:0]).tolist() == []
+
+    ranks(body)
+
+
+def test_one_hot_refuses_what_is_no_class(ranks):
+    def body():
+        for numbers, count in (([0, 1, -1], 3), ([0, 2, -3], -1), ([-1], 1)):
+            with pytest.raises(
+                RuntimeError, match="Class values must be non-negative."
+            ):
+                one_hot(placed(numbers), count)
+        for numbers, count in (([0, 1, 3], 3), ([1], 1)):
+            with pytest.raises(RuntimeError, match="must be smaller than num_classes."):
+                one_hot(placed(numbers), count)
+        with pytest.raises(RuntimeError, match="from empty tensor"):
+            one_hot(placed(np.empty(0, int)))
+        with pytest.raises(RuntimeError, match="num_classes should be positive"):
+            one_hot(placed([0]), 0)
+        assert one_hot(placed(np.empty(0, int)), 2).shape == (0, 2)
+        assert np.array_equal(whole(one_hot(placed([2, 0]))), np.eye(3)[[2, 0]])
 
     ranks(body)
