@@ -121,8 +121,7 @@ make_arguments(const op_maker *m, PyObject **args, PyObject **kwargs)
     bool good = *args != NULL && *kwargs != NULL;
     int next = 0;
     for (Py_ssize_t k = 0; good && k < call->nargs + keywords; k++) {
-        bool expected = k < call->nargs && k < call->op->operands;
-        PyObject *value = put_metas(m, call->args[k], expected, &next);
+        PyObject *value = put_metas(m, call->args[k], op_is_expected(call, k), &next);
         good = value != NULL;
         if (good && k < call->nargs)
             PyTuple_SET_ITEM(*args, k, value);

@@ -367,6 +367,16 @@ read_argument(op_call *call, PyObject *object, bool expected)
     return push_static(call, object);
 }
 
+bool
+op_is_expected(const op_call *call, Py_ssize_t k)
+{
+    if (k < call->nargs)
+        return k < call->op->operands;
+    return (PyList_CheckExact(call->args[k]) || PyTuple_CheckExact(call->args[k])) &&
+           PyUnicode_CompareWithASCIIString(
+               PyTuple_GET_ITEM(call->kwnames, k - call->nargs), "where") == 0;
+}
+
 static void
 hash_words(op_call *call)
 {
@@ -404,11 +414,11 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     if (push_word(call, first << TAG_BITS, TAG_NOTHING) < 0)
         return -1;
     for (Py_ssize_t k = 0; k < nargs; k++)
-        if (read_argument(call, args[k], k < op->operands) < 0)
+        if (read_argument(call, args[k], op_is_expected(call, k)) < 0)
             return -1;
     for (Py_ssize_t k = 0; k < keywords; k++)
         if (push_static(call, PyTuple_GET_ITEM(kwnames, k)) < 0 ||
-            read_argument(call, args[nargs + k], false) < 0)
+            read_argument(call, args[nargs + k], op_is_expected(call, nargs + k)) < 0)
             return -1;
     if (out != NULL && push_word(call, (uintptr_t)out, TAG_OUT) < 0)
         return -1;

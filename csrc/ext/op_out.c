@@ -128,12 +128,24 @@ write_array(DTensorObject *out, PyObject *array, const dt_layout *from,
     return failed;
 }
 
+/* Whether NumPy broadcasts what the operator gives into `out`: it does for ufuncs, and
+ * for what says so by the attribute `broadcasts_out`. */
+static bool
+broadcasts(const OperatorObject *op)
+{
+    static PyObject *name;
+    if (name == NULL)
+        name = PyUnicode_InternFromString("broadcasts_out");
+    return name != NULL && op->dict != NULL &&
+           PyDict_GetItemWithError(op->dict, name) == Py_True;
+}
+
 /* A result of a shape that NumPy broadcasts into `out`, or refuses to. */
 static int
-broadcast_result(DTensorObject *out, DTensorObject *result)
+broadcast_result(DTensorObject *out, DTensorObject *result, bool may)
 {
     const dt_layout *from = result->layout->layout, *to = out->layout->layout;
-    bool fits = from->ndim <= to->ndim && from->mesh == to->mesh;
+    bool fits = may && from->ndim <= to->ndim && from->mesh == to->mesh;
     for (int d = 1; fits && d <= from->ndim; d++) {
         int64_t length = from->shape[from->ndim - d];
         fits = length == 1 || length == to->shape[to->ndim - d];
@@ -160,10 +172,11 @@ same_box(LayoutObject *a, LayoutObject *b)
 
 /* Brings a result into the layout and dtype of `out` and writes it there. */
 static int
-write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result)
+write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result,
+             bool ufunc)
 {
     if (!same_box(result->layout, out->layout))
-        return broadcast_result(out, result);
+        return broadcast_result(out, result, ufunc || broadcasts(op));
     PyArrayObject *array = ext_local((PyObject *)result);
     return array == NULL ? -1
                          : write_array(out, Py_NewRef((PyObject *)array),
@@ -230,7 +243,9 @@ run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
     if (entry->ufunc && needs && !entry->outside && same_box(layout, out->layout))
         return write_by_kernel(entry, call, out);
     PyObject *made = op_run(entry, call, NULL);
-    int failed = made == NULL ? -1 : write_result(call->op, out, (DTensorObject *)made);
+    int failed = made == NULL
+                     ? -1
+                     : write_result(call->op, out, (DTensorObject *)made, entry->ufunc);
     Py_XDECREF(made);
     return failed;
 }
@@ -346,7 +361,8 @@ call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
                                 op->name) < 0)
             failed = -1;
         else
-            failed = write_result(op, (DTensorObject *)out, (DTensorObject *)item);
+            failed =
+                write_result(op, (DTensorObject *)out, (DTensorObject *)item, true);
         if (failed < 0)
             Py_CLEAR(result);
         else

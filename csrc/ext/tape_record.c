@@ -147,8 +147,7 @@ keep_arguments(walk *w)
         PyObject *keyword =
             named ? PyTuple_GET_ITEM(node->kwnames, k - call->nargs) : NULL;
         bool keeps = tape_vjp_keeps(vjp, node->edges, node->input_count, k, keyword);
-        node->args[k] =
-            kept_argument(w, call->args[k], !named && k < call->op->operands, keeps);
+        node->args[k] = kept_argument(w, call->args[k], op_is_expected(call, k), keeps);
         if (node->args[k] == NULL)
             return -1;
     }

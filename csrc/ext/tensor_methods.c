@@ -234,22 +234,30 @@ PyDoc_STRVAR(array_doc,
              "__array__($self, /, dtype=None, copy=None)\n--\n\n"
              "Return the elements as `numpy.asarray` wants them; see `numpy`.\n");
 
-/* Elements of one's own array, also under requires_grad. */
+/* Also under requires_grad. */
 static PyObject *
 tensor_tolist(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
-    PyObject *array = ext_tensor_numpy((TensorObject *)self, true);
+    TensorObject *tensor = (TensorObject *)self;
+    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
+        return NULL;
+    PyObject *array = ext_is_dtensor(self)
+                          ? ext_dtensor_gather((DTensorObject *)self, -1, "tolist")
+                          : Py_NewRef(tensor->array);
     PyObject *list = array == NULL ? NULL : PyObject_CallMethod(array, "tolist", NULL);
     Py_XDECREF(array);
     return list;
 }
 
-PyDoc_STRVAR(tolist_doc, "tolist($self, /)\n--\n\n"
-                         "Return the elements as nested lists of Python numbers.\n\n"
-                         "Raises\n------\n"
-                         "RuntimeError\n"
-                         "    If a DTensor is not whole on every rank: gather it with\n"
-                         "    ``x.full_tensor()`` first.\n");
+PyDoc_STRVAR(tolist_doc,
+             "tolist($self, /)\n--\n\n"
+             "Return the elements as nested lists of Python numbers.\n\n"
+             "Of a DTensor collective: all ranks of the mesh get the same list, those\n"
+             "outside an empty one.\n\n"
+             "Returns\n-------\n"
+             "list or number\n    A number where there are no dimensions.\n\n"
+             "Raises\n------\n"
+             "RuntimeError\n    If the ranks call different things; on every rank.\n");
 
 PyObject *
 ext_tensor_item(TensorObject *tensor)
@@ -307,10 +315,20 @@ PyDoc_STRVAR(
     "RuntimeError\n"
     "    If a redistribute with ``async_op=True`` failed; on every rank of it.\n");
 
+/* What float(x) and the like take: NumPy's TypeError where item() has a ValueError. */
+static PyObject *
+only_item(PyObject *self)
+{
+    if (ext_tensor_count((TensorObject *)self) != 1)
+        return PyErr_Format(PyExc_TypeError, "only length-1 arrays can be converted to "
+                                             "Python scalars");
+    return ext_tensor_item((TensorObject *)self);
+}
+
 static PyObject *
 tensor_complex(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
-    PyObject *item = ext_tensor_item((TensorObject *)self);
+    PyObject *item = only_item(self);
     if (item == NULL)
         return NULL;
     PyObject *result = PyObject_CallOneArg((PyObject *)&PyComplex_Type, item);
@@ -319,7 +337,8 @@ tensor_complex(PyObject *self, PyObject *Py_UNUSED(ignored))
 }
 
 PyDoc_STRVAR(complex_doc, "__complex__($self, /)\n--\n\n"
-                          "Return the one element as a complex number; see `item`.\n");
+                          "Return the one element as a complex number; see `item`.\n"
+                          "TypeError if there is not exactly one.\n");
 
 PyMethodDef ext_tensor_methods[] = {
     {"numel", tensor_numel, METH_NOARGS, numel_doc},
@@ -376,7 +395,7 @@ tensor_bool(PyObject *self)
 static PyObject *
 tensor_int(PyObject *self)
 {
-    PyObject *item = ext_tensor_item((TensorObject *)self);
+    PyObject *item = only_item(self);
     PyObject *number = item == NULL ? NULL : PyNumber_Long(item);
     Py_XDECREF(item);
     return number;
@@ -385,7 +404,7 @@ tensor_int(PyObject *self)
 static PyObject *
 tensor_float(PyObject *self)
 {
-    PyObject *item = ext_tensor_item((TensorObject *)self);
+    PyObject *item = only_item(self);
     PyObject *number = item == NULL ? NULL : PyNumber_Float(item);
     Py_XDECREF(item);
     return number;

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C, _world
+from dtensor._dtype import dtype_of
 from dtensor.device_mesh import DeviceMesh, _current_mesh
 from dtensor.ops import create, create_like, elementwise
 from dtensor.ops.namespace import check_device
@@ -116,7 +117,7 @@ def asarray(
     if dtype is not None and obj.dtype != dtype:
         if copy is False:
             raise ValueError(f"{obj.dtype} cannot become {dtype} without a copy")
-        obj = elementwise.astype(obj, np.dtype(dtype))
+        obj = elementwise.astype(obj, dtype_of(dtype))
     elif copy:
         obj = elementwise.copy(obj)
     if isinstance(obj, _C.DTensor) and not (device_mesh is None is placements):

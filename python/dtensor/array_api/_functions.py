@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Tensor
+from dtensor._dtype import dtype_of
 from dtensor.array_api._answer import answer
 from dtensor.ops.namespace import check_device
 
@@ -41,7 +42,7 @@ def astype(
     check_device(device)
     if not copy and x.dtype == dtype:
         return x
-    return _astype(x, np.dtype(dtype), copy=copy)
+    return _astype(x, dtype_of(dtype), copy=copy)
 
 
 def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Any:

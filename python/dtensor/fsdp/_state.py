@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dtensor import Tensor, is_grad_enabled
+from dtensor._dtype import dtype_of
 from dtensor._nested import mapped
 from dtensor.fsdp._group import Group
 from dtensor.nn import Module
@@ -96,7 +95,7 @@ def state_of(module: Module) -> State | None:
 
 def _cast(values: Any, dtype: Any) -> Any:
     """Return values with their floating-point tensors in a dtype."""
-    wanted = np.dtype(dtype)
+    wanted = dtype_of(dtype)
 
     def cast(x: Any) -> Any:
         return x.astype(wanted) if x.dtype.kind == "f" and x.dtype != wanted else x

@@ -1,9 +1,11 @@
 """Functions of vectors: products, norms, distances; and numbers as vectors."""
 
+from operator import index
 from typing import Any
 
 import numpy as np
 
+from dtensor._device import is_meta
 from dtensor.ops.einsum import einsum
 from dtensor.ops.elementwise import astype
 from dtensor.ops.linalg_norm import vector_norm
@@ -59,7 +61,7 @@ def pairwise_distance(
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Return vectors with a 1 where each number says, and 0 elsewhere.
 
-    Collective where `num_classes` is -1, which looks at the greatest number.
+    Collective: the least and the greatest number are looked at.
 
     Parameters
     ----------
@@ -75,12 +77,19 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     Raises
     ------
     RuntimeError
-        If there is no number to look at.
+        If a number is negative or no class, if `num_classes` is another negative one
+        or 0, or if there is no number to look at. On every rank.
     """
-    if num_classes == -1:
-        if tensor.size == 0:
-            raise RuntimeError(
-                "Can not infer total number of classes from empty tensor."
-            )
-        num_classes = int(tensor.max()) + 1
+    num_classes = index(num_classes)
+    if tensor.size == 0 and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    if num_classes < -1 or num_classes == 0:
+        raise RuntimeError("num_classes should be positive")
+    if tensor.size > 0 and not is_meta(tensor):
+        least, most = int(tensor.min()), int(tensor.max())
+        if least < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        num_classes = most + 1 if num_classes == -1 else num_classes
+        if most >= num_classes:
+            raise RuntimeError("Class values must be smaller than num_classes.")
     return astype(equal(tensor[..., None], np.arange(num_classes)), np.int64)

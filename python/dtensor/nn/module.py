@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dtensor import _device
 from dtensor._C import Tensor
+from dtensor._dtype import dtype_of
 from dtensor.autograd import no_grad
 from dtensor.nn._dtype import is_floating
 from dtensor.nn._hooks import Hooks, RemovableHandle
@@ -225,14 +226,14 @@ class Module(Tree, Hooks, State):
         return self._cast(np.float16)
 
     def bfloat16(self) -> Self:
-        """Change floating-point tensors to bfloat16, which ml_dtypes must have added.
+        """Change floating-point tensors to bfloat16, which ml_dtypes adds.
 
         Raises
         ------
-        TypeError
-            If ml_dtypes is not imported. On this rank only.
+        ModuleNotFoundError
+            If ml_dtypes is not installed. On this rank only.
         """
-        return self._cast(np.dtype("bfloat16"))
+        return self._cast(dtype_of("bfloat16"))
 
     def cpu(self) -> Self:
         """Return this module: all memory is the CPU's."""
@@ -280,4 +281,4 @@ def _parse_to(
         elif not isinstance(value, bool | None):
             dtype = value
     kind = None if device is None else _device.kind_of(device)
-    return kind, None if dtype is None else np.dtype(dtype)
+    return kind, None if dtype is None else dtype_of(dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor._dtype import dtype_of
 from dtensor.ops._operator import Operand, call, implements, operator
 from dtensor.ops._parts import inside
 from dtensor.ops._words import Answer, rule
@@ -115,6 +116,8 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
         plain = where is True and not {"dtype", "signature", "sig"} & options.keys()
         if where is not True:
             options["where"] = where
+        if isinstance(options.get("dtype"), str):
+            options["dtype"] = dtype_of(options["dtype"])
         for x in (*xs, where):
             check_constant(x)
         partial = rows.of(xs) if plain else None

@@ -19,6 +19,7 @@ __all__ = [
     "Part",
     "Rule",
     "axes_of",
+    "broadcasts_out",
     "call",
     "implements",
     "letters",
@@ -81,6 +82,12 @@ def operator(
             function, operands=operands, name=name, agrees=agrees
         )
     return Operator(fn, name or fn.__name__, operands, agrees)
+
+
+def broadcasts_out(answer: F) -> F:
+    """Let an operator's result be broadcast into `out=`, as NumPy does for ufuncs."""
+    answer.broadcasts_out = True  # type: ignore[attr-defined]
+    return answer
 
 
 def implements(*functions: Callable[..., Any]) -> Callable[[F], F]:

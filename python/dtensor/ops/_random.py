@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._dtype import dtype_of
 from dtensor.ops._create import made
 from dtensor.ops._parts import inside, local
 
@@ -125,10 +126,10 @@ def check(kind: str, a: Any, b: Any, dtype: npt.DTypeLike = np.int64) -> None:
         if not holds(a, b):
             raise RuntimeError(sentence.format(a=a, b=b))
     if kind == "integers":
-        least, most = _ends(np.dtype(dtype))
+        least, most = _ends(dtype_of(dtype))
         for name, value in (("from", a), ("to - 1", b - 1)):
             if not least <= value <= most:
-                raise RuntimeError(f"{name} is out of bounds for {np.dtype(dtype)}")
+                raise RuntimeError(f"{name} is out of bounds for {dtype_of(dtype)}")
 
 
 def _ends(dtype: np.dtype[Any]) -> tuple[int, int]:
@@ -213,6 +214,6 @@ def drawn(
     b: Any,
 ) -> _C.Tensor:
     """Return a new Tensor of this rank."""
-    dtype = np.dtype(dtype)
+    dtype = dtype_of(dtype)
     state = stream.take(kind, dtype, math.prod(size))
     return _C.as_tensor(_C.random_part(state, kind, a, b, dtype, size))

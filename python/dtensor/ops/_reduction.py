@@ -9,6 +9,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor._dtype import dtype_of
 from dtensor.ops._elementwise import check_constant
 from dtensor.ops._operator import Operand, Part, Rule, axes_of, call, letters
 from dtensor.ops._words import Answer
@@ -156,7 +157,7 @@ def reduction(
     axes = reduced_axes(axis, x.ndim)
     options: dict[str, Any] = {"axis": axes, "keepdims": bool(keepdims)}
     if dtype is not None:
-        options["dtype"] = np.dtype(dtype)
+        options["dtype"] = dtype_of(dtype)
     if where is not True:
         options["where"] = where
     if initial is not MISSING:

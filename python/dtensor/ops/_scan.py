@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor._device import is_meta
+from dtensor._dtype import dtype_of
 from dtensor.ops._blocks import stacked, with_whole
 from dtensor.ops._composite import composite, settled
 from dtensor.ops._elementwise import conjugated
@@ -41,7 +42,11 @@ def _whole_scan(function: np.ufunc) -> Any:
         kernel = call(function.accumulate, x, axis=axis, dtype=dtype)
         return rule([names], [names], rows), kernel, result
 
-    answer = operator(accumulate, name=f"{function.__name__}.accumulate")
+    answer = operator(
+        accumulate,
+        name=f"{function.__name__}.accumulate",
+        agrees=ValueError if function is np.power else None,
+    )
     if function in GRADIENTS:
         answer.vjp(GRADIENTS[function])
     return answer
@@ -60,6 +65,7 @@ def scan(
     Sums and products of a dim that is cut move one element for each part and line;
     other functions have it whole meanwhile."""
     dim = normalize_axis_index(axis, x.ndim)
+    dtype = None if dtype is None else dtype_of(dtype)
     if function in (np.add, np.multiply) and _is_in_parts(x, dim):
         return _scan_of_parts(function, x, dim, dtype)
     return _whole_scan(function)(x, axis, dtype)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._dtype import dtype_of
 from dtensor.ops._create import Placements, layout_of, made, mesh_like
 from dtensor.ops._operator import implements
 from dtensor.ops._parts import key_of, positions, values_of
@@ -56,7 +57,7 @@ def arange(
         start, stop = 0, start
     step = 1 if step is None else step
     kinds = [np.asarray(value).dtype for value in (start, stop, step)]
-    kind = np.result_type(np.int_, *kinds) if dtype is None else np.dtype(dtype)
+    kind = np.result_type(np.int_, *kinds) if dtype is None else dtype_of(dtype)
     count = _steps(start, stop, step)
     layout = layout_of((count,), kind, device_mesh, placements)
     if count <= 2 or kind.kind == "b":
@@ -186,7 +187,7 @@ def linspace(
         start, stop = ends
         kind = np.linspace(start, stop, 1).dtype
         y = _line(index, start, stop, num, endpoint, kind)
-        wanted = kind if dtype is None else np.dtype(dtype)
+        wanted = kind if dtype is None else dtype_of(dtype)
         return np.floor(y) if wanted.kind in "iu" else y
 
     options = {"endpoint": endpoint, "dtype": dtype, "axis": axis}

@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor._dtype import dtype_of
 from dtensor.ops import piecewise
 from dtensor.ops._elementwise import Rows, broadcast, conjugated, flat
-from dtensor.ops._operator import Operand, call, implements, letters, method, operator
+from dtensor.ops._operator import (
+    Operand,
+    broadcasts_out,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
 from dtensor.ops._words import Answer, rule
 from dtensor.ops.piecewise import *  # noqa: F403
 from dtensor.ops.piecewise import where_
@@ -57,7 +66,7 @@ def _unary(
     **options
         Further parameters of NumPy's function, by name.
     """
-    answer = operator(make)
+    answer = broadcasts_out(operator(make))
     if vjp is not None:
         answer.vjp(vjp)
     return implements(function)(answer)
@@ -212,7 +221,7 @@ def astype(
     TypeError
         If `casting` forbids it.
     """
-    dtype = np.dtype(dtype)
+    dtype = dtype_of(dtype)
     return (
         broadcast([x], "any"),
         call(np.ndarray.astype, x, dtype, order, casting, subok, copy),

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor._C import Tensor, record_function
+from dtensor._dtype import dtype_of
 from dtensor.ops._composite import composite
 from dtensor.ops._joined import joinable, joined, joined_layout, rows_only
 from dtensor.ops._operator import Operand, Rule, call, implements, letters, operator
@@ -77,6 +78,7 @@ def _concatenate(
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
 ) -> Answer | Callable[..., Any]:
+    dtype = None if dtype is None else dtype_of(dtype)
     settings = {"axis": axis, "dtype": dtype, "casting": casting}
     if isinstance(arrays, Operand):
         return _joined_rows(arrays, axis), call(np.concatenate, arrays, **settings)
@@ -222,6 +224,7 @@ def stack(
     ValueError
         For no arrays, or other shapes.
     """
+    dtype = None if dtype is None else dtype_of(dtype)
     settings = {"axis": axis, "dtype": dtype, "casting": casting}
     if isinstance(arrays, Operand):
         if 0 in arrays.shape[:1]:

@@ -23,6 +23,7 @@ from dtensor.ops._adjoint import (
 from dtensor.ops._operator import (
     Operand,
     Rule,
+    broadcasts_out,
     call,
     implements,
     letters,
@@ -182,6 +183,7 @@ inner.vjp(
 
 @method
 @implements(np.outer)
+@broadcasts_out
 @operator(operands=2)
 def outer(a: Operand, b: Operand) -> Answer:
     """Product of each element of `a` with each of `b`, as if both had one dim.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor._dtype import dtype_of
 from dtensor.ops import reduce
 from dtensor.ops._composite import as_dtype, composite, settled
 from dtensor.ops._elementwise import anywhere, broadcast
@@ -213,7 +214,7 @@ def nanargmin(
 
 
 def _check_dtype(dtype: DTypeLike) -> None:
-    if dtype is not None and np.dtype(dtype).kind not in "fc":
+    if dtype is not None and dtype_of(dtype).kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
 
 

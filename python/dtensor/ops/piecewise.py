@@ -10,6 +10,7 @@ from dtensor.ops._elementwise import anywhere, broadcast, conjugated
 from dtensor.ops._operator import (
     Operand,
     Rule,
+    broadcasts_out,
     call,
     implements,
     letters,
@@ -62,6 +63,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 # --- limits ---------------------------------------------------------------------------
 
 
+@broadcasts_out
 @operator(operands=3)
 def _clip(a: Operand, low: Any, high: Any, **options: Any) -> Answer:
     rows = "increasing" if not options else None
@@ -145,14 +147,8 @@ def _clip_method(
 # --- one of several -------------------------------------------------------------------
 
 
-@implements(np.select)
-@operator(operands=0)
-def select(
-    condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
-) -> Answer:
-    """Choose by the first condition that holds: see `numpy.select`.
-
-    Conditions, choices and `default` are broadcast."""
+@operator(operands=0, name="select")
+def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any) -> Answer:
     return (
         broadcast([*condlist, *choicelist, default]),
         call(np.select, list(condlist), list(choicelist), default),
@@ -160,7 +156,7 @@ def select(
 
 
 def _of_select(
-    needs: Any, g: Any, _out: Any, condlist: Any, _choicelist: Any, default: Any = 0
+    needs: Any, g: Any, _out: Any, condlist: Any, _choicelist: Any, default: Any
 ) -> tuple[Any, ...]:
     taken = []
     for condition in condlist:
@@ -170,7 +166,25 @@ def _of_select(
     return grads[: len(needs)]
 
 
-select.vjp_all(_of_select)
+_select.vjp_all(_of_select)
+
+
+def _arrays(values: Any) -> list[Any]:
+    """Return arrays in the place of lists."""
+    number = (int, float, complex, np.generic)
+    return [
+        x if hasattr(x, "shape") or isinstance(x, number) else np.asarray(x)
+        for x in values
+    ]
+
+
+@implements(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Choose by the first condition that holds: see `numpy.select`.
+
+    Conditions, choices and `default` are broadcast."""
+    (default,) = _arrays([default])
+    return _select(_arrays(condlist), _arrays(choicelist), default)
 
 
 @operator
@@ -208,14 +222,15 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     ------
     ValueError
         If a number is out of range; on every rank.
+    TypeError
+        If `out` has another shape than the result.
     """
     options = {} if out is None else {"out": out}
-    number = (int, float, complex, np.generic)
-    arrays = [
-        c if hasattr(c, "shape") or isinstance(c, number) else np.asarray(c)
-        for c in choices
-    ]
-    if mode == "raise" and a.dtype.kind in "iu":
+    (a,), arrays = _arrays([a]), _arrays(choices)
+    shape = np.broadcast_shapes(*map(np.shape, [a, *arrays]))
+    if out is not None and np.shape(out) != shape:
+        raise TypeError("choose: invalid shape for output array.")
+    if mode == "raise" and np.result_type(a).kind in "iu":
         if anywhere((a < 0) | (a >= len(arrays))):
             raise ValueError("invalid entry in choice array")
     return _choose(a, arrays, mode, **options)

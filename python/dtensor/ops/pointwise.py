@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor._dtype import dtype_of
 from dtensor.ops import transcendental
 from dtensor.ops._elementwise import FLAT, anywhere, conjugated, flat, ufunc
 from dtensor.ops._operator import implements, method
@@ -199,20 +200,27 @@ def power(x1: Any, x2: Any, /, **options: Any) -> Any:
     ValueError
         If an integer is raised to a negative one; on every rank.
     """
-    if not options and _is_negative_power(x1, x2):
+    if _is_negative_power(x1, x2, **options):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return _power(x1, x2, **options)
 
 
-def _is_negative_power(x1: Any, x2: Any) -> bool:
+def _is_negative_power(
+    x1: Any, x2: Any, where: Any = True, dtype: Any = None, **_options: Any
+) -> bool:
+    """Return whether an integer is raised to a negative one anywhere."""
     if isinstance(x2, int | float | complex):
         if type(x2) is not int or x2 >= 0:
             return False
-    elif not hasattr(x2, "dtype") or x2.dtype.kind != "i":
+    else:
+        x2 = x2 if hasattr(x2, "dtype") else np.asarray(x2)
+        if x2.dtype.kind != "i":
+            return False
+    if dtype is None:
+        dtype = np.result_type(*(getattr(x, "dtype", x) for x in (x1, x2)))
+    if dtype_of(dtype).kind != "i" or np.size(x1) == 0:
         return False
-    if np.result_type(*(getattr(x, "dtype", x) for x in (x1, x2))).kind != "i":
-        return False
-    return anywhere(x2 < 0) and np.size(x1) > 0
+    return anywhere(x2 < 0 if where is True else np.logical_and(x2 < 0, where))
 
 
 pow = power

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from dtensor.ops._operator import (
     Operand,
     axes_of,
+    broadcasts_out,
     call,
     implements,
     letters,
@@ -95,6 +96,7 @@ median.vjp(of_median(np.median))
 
 
 @implements(np.nanmedian)
+@broadcasts_out
 @operator
 def nanmedian(
     a: Operand,
@@ -139,7 +141,7 @@ def _quantile(function: Callable[..., Any]) -> Any:
     axis, out, overwrite_input, method, keepdims, weights
         As NumPy's; the input is never overwritten.
     """
-    answer = operator(make, operands=2)
+    answer = broadcasts_out(operator(make, operands=2))
     answer.vjp(of_quantile(function))
     return implements(function)(answer)
 

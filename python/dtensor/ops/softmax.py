@@ -12,6 +12,7 @@ import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor._dtype import dtype_of
 from dtensor.ops import _rows
 from dtensor.ops._composite import as_dtype, composite, settled
 from dtensor.ops._kernel import inexact, kernel_for
@@ -162,7 +163,7 @@ def _cut(name: str, given: Any) -> Callable[..., Any]:
     @composite
     def answer(x: Any, axis: int = -1, dtype: Any = None) -> Any:
         axis = normalize_axis_index(axis, x.ndim)
-        x = as_dtype(x, inexact(x.dtype) if dtype is None else np.dtype(dtype))
+        x = as_dtype(x, inexact(x.dtype) if dtype is None else dtype_of(dtype))
         x, top = greatest(name, x, axis)
         total = settled(name, sum_exp(x.detach(), top, axis))
         return given(x, top, total, axis)
@@ -283,7 +284,7 @@ def _soft(
     axis = normalize_axis_index(axis, x.ndim)
     if is_cut(x, axis):
         return cut
-    if dtype is not None and np.dtype(dtype) != x.dtype:
+    if dtype is not None and dtype_of(dtype) != x.dtype:
         return _converted(itself)
     return along(name, otherwise, [x], [], axis, whole=True)
 
@@ -293,7 +294,7 @@ def _converted(function: _C.Operator) -> Callable[..., Any]:
 
     @composite
     def answer(x: Any, axis: int = -1, dtype: Any = None) -> Any:
-        return function(as_dtype(x, np.dtype(dtype)), axis)
+        return function(as_dtype(x, dtype_of(dtype)), axis)
 
     return answer
 

@@ -251,13 +251,15 @@ def average(
     Raises
     ------
     ZeroDivisionError
-        If weights add up to zero.
+        If weights add up to zero, or there is no result.
     TypeError, ValueError
         If the shape of the weights fits neither `a` nor the axes.
     """
     axes = reduced_axes(axis, a.ndim)
     if weights is None:
         result = mean(a, axes, keepdims=keepdims)
+        if result.size == 0:
+            raise ZeroDivisionError("division by zero")
         total = np.full_like(result, counted(a, axes, True, False))
     else:
         wide = [np.float64] if a.dtype.kind in "biu" else []

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._dtype import dtype_of
 from dtensor.ops import elementwise
 from dtensor.ops._elementwise import broadcast
 from dtensor.ops._operator import METHODS, Operand, call, method, operator
@@ -72,7 +73,7 @@ def to(
         elif not isinstance(value, bool | None):
             dtype = value
     check_device(device)
-    dtype = self.dtype if dtype is None else np.dtype(dtype)
+    dtype = self.dtype if dtype is None else dtype_of(dtype)
     if dtype == self.dtype:
         return clone(self) if copy else self
     return elementwise.astype(self, dtype)
@@ -80,10 +81,9 @@ def to(
 
 def _is_dtype(name: str) -> bool:
     try:
-        np.dtype(name)
+        return name != DEVICE and dtype_of(name) is not None
     except TypeError:
         return False
-    return name != DEVICE
 
 
 @method

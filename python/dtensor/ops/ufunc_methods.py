@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor.ops._elementwise import GRADIENTS, ROWS, Rows, elementwise
-from dtensor.ops._operator import Operand, call, letters, operator
+from dtensor.ops._operator import Operand, broadcasts_out, call, letters, operator
 from dtensor.ops._parts import (
     find,
     inside,
@@ -34,6 +34,10 @@ from dtensor.ops._words import Answer, rule
 from dtensor.ops.fallback import fallback
 
 __all__ = ["ufunc_method"]
+
+# What a loop may raise because of the elements of one part: an integer that is raised
+# to a negative one.
+_RAISES: dict[np.ufunc, type[Exception]] = {np.power: ValueError}
 
 
 @functools.cache
@@ -85,7 +89,9 @@ def _reduce(ufunc: np.ufunc) -> Any:
     ) -> Answer:
         return reduction(ufunc, array, axis, dtype, keepdims, initial, where)
 
-    answer = operator(reduce, name=f"{ufunc.__name__}.reduce")
+    answer = operator(
+        reduce, name=f"{ufunc.__name__}.reduce", agrees=_RAISES.get(ufunc)
+    )
     if ufunc in OF_REDUCTIONS:
         answer.vjp(OF_REDUCTIONS[ufunc])
     return answer
@@ -112,7 +118,12 @@ def _reduceat(ufunc: np.ufunc) -> Any:
         rows = partial_rows(kind_of(ufunc, array.dtype), 1)
         return rule([names, starts], [result], rows), kernel, wide
 
-    answer = operator(reduceat, name=f"{ufunc.__name__}.reduceat", operands=2)
+    answer = operator(
+        reduceat,
+        name=f"{ufunc.__name__}.reduceat",
+        operands=2,
+        agrees=_RAISES.get(ufunc),
+    )
     if ufunc is np.add:
         answer.vjp(_of_slices)
     return answer
@@ -163,7 +174,14 @@ def _outer(ufunc: np.ufunc) -> Any:
             call(ufunc.outer, a, b, **options),
         )
 
-    answer = operator(outer, name=f"{ufunc.__name__}.outer", operands=2)
+    answer = broadcasts_out(
+        operator(
+            outer,
+            name=f"{ufunc.__name__}.outer",
+            operands=2,
+            agrees=_RAISES.get(ufunc),
+        )
+    )
     if GRADIENTS.get(ufunc):
         answer.vjp(*(_of_outer(*pair) for pair in enumerate(GRADIENTS[ufunc])))
     return answer
@@ -267,6 +285,8 @@ def _at_own(
     probe = np.broadcast_to(np.zeros((), bool), a.shape)
     shape = probe[index].shape  # or NumPy's IndexError, on every rank
     values = [np.broadcast_to(array, shape) for array in arrays]
+    if ufunc in _RAISES:
+        ufunc(np.ones(1, a.dtype), *arrays)  # what it raises, it raises on every rank
     if not inside(a.layout):
         return
     index = np.where(index < 0, index + a.shape[0], index)

@@ -1,0 +1,67 @@
+"""A kernel that fails on one part fails on all ranks, wherever it writes."""
+
+import numpy as np
+import pytest
+from meshes import line
+
+from dtensor import Replicate, Shard, distribute_tensor
+
+R, S0 = Replicate(), Shard(0)
+SENTENCE = "Integers to negative integer powers are not allowed"
+ROWS = np.array([[1, 1], [2, 2], [3, -1], [2, 2], [1, 1], [2, 2]])
+
+
+def placed(array, placement=S0):
+    return distribute_tensor(np.asarray(array), line(), [placement])
+
+
+def in_place(x, y):
+    x **= y
+
+
+POWERS = {
+    "x ** y": lambda x, y: x**y,
+    "x **= y": in_place,
+    "pow_": lambda x, y: x.pow_(y),
+    "out": lambda x, y: np.power(x, y, out=placed(np.zeros(6, int))),
+    "out of floats": lambda x, y: np.power(x, y, out=placed(np.zeros(6))),
+    "out elsewhere": lambda x, y: np.power(x, y, out=placed(np.zeros(6, int), R)),
+    "where": lambda x, y: np.power(
+        x, y, out=placed(np.zeros(6, int)), where=placed(np.ones(6, bool))
+    ),
+    "dtype": lambda x, y: np.power(x, y, dtype=np.int32, casting="unsafe"),
+    "at": lambda x, y: np.power.at(x, [0, 1, 2, 3], y[:4]),
+    "outer": lambda x, y: np.power.outer(y, y),
+    "reduce": lambda x, y: np.power.reduce(placed(ROWS), axis=1),
+    "reduce out": lambda x, y: np.power.reduce(placed(ROWS), axis=1, out=x),
+    "accumulate": lambda x, y: np.power.accumulate(placed(ROWS), axis=1),
+    "reduceat": lambda x, y: np.power.reduceat(placed(ROWS), [0], axis=1),
+    "choose out": lambda x, y: np.choose(y, [x, x], out=placed(np.zeros(6, int))),
+    "inverse": lambda x, y: np.linalg.inv((y + 1.0).reshape(6, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", POWERS)
+def test_what_fails_on_one_part_fails_on_all_ranks(ranks, name):
+    kind = {"inverse": np.linalg.LinAlgError}.get(name, ValueError)
+    sentence = {"inverse": "Singular", "choose out": "invalid entry"}
+
+    def body():
+        x, y = placed(np.arange(1, 7)), placed([1, 1, -1, 1, 1, 1])
+        with pytest.raises(kind, match=sentence.get(name, SENTENCE)):
+            POWERS[name](x, y)
+        assert np.array_equal(np.asarray(x.full_tensor()), np.arange(1, 7))
+
+    ranks(body)
+
+
+def test_a_power_that_where_leaves_out_is_none(ranks):
+    def body():
+        x, y = placed(np.arange(1, 7)), np.array([1, 1, -1, 1, 1, 1])
+        out = placed(np.zeros(6, int))
+        np.power(x, placed(y), out=out, where=placed(y > 0))
+        assert np.asarray(out.full_tensor()).tolist() == [1, 2, 0, 4, 5, 6]
+        floats = np.power(x, placed(y), dtype=float)
+        assert np.array_equal(floats.full_tensor(), np.arange(1, 7) ** y.astype(float))
+
+    ranks(body)
