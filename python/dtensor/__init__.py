@@ -38,7 +38,7 @@ from dtensor.ops.strict import ImplicitRedistributeError, strict
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
 # isort: split
-from dtensor import autograd, fft, linalg, random  # of operators
+from dtensor import array_api, autograd, fft, linalg, random  # of operators
 from dtensor.autograd import (
     enable_grad,
     inference_mode,
@@ -70,6 +70,7 @@ __all__ = [
     "Shard",
     "Tensor",
     "abstract",
+    "array_api",
     "as_tensor",
     "autograd",
     "distribute_tensor",

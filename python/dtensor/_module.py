@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dtensor._C import DTensor, distribute_tensor
-from dtensor.device_mesh import DeviceMesh, _current_mesh
+from dtensor._core.open_meshes import current_mesh
+from dtensor.device_mesh import DeviceMesh
 from dtensor.nn import Module, Parameter
 from dtensor.placement_types import Placement, Replicate
 
@@ -78,7 +79,7 @@ def distribute_module(
     (Replicate(),)
     """
     check_not_distributed(module)
-    mesh = _current_mesh() if device_mesh is None else device_mesh
+    mesh = current_mesh() if device_mesh is None else device_mesh
     before = _border(input_fn, "input_fn", "inputs")
     after = _border(output_fn, "output_fn", "outputs")
     for name, part in module.named_modules():

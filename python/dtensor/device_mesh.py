@@ -1,6 +1,5 @@
 """DeviceMesh: a grid of ranks with named dimensions."""
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -9,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C, _geometry, _world
+from dtensor._core import open_meshes
 from dtensor._submesh import Grid
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
@@ -16,19 +16,6 @@ __all__ = ["DeviceMesh", "init_device_mesh"]
 Names = Sequence[str] | None
 Override = Mapping[int | str, Any] | None
 M = TypeVar("M", bound="DeviceMesh")
-
-_open = threading.local()  # .meshes: those of the `with` statements, innermost last
-
-
-def _current_mesh() -> "DeviceMesh":
-    """Return the mesh of the innermost ``with mesh:`` of this thread."""
-    meshes: list[DeviceMesh] = getattr(_open, "meshes", [])
-    if not meshes:
-        raise RuntimeError(
-            "No device mesh is currently active! Pass device_mesh=, or call this "
-            "inside `with mesh:`."
-        )
-    return meshes[-1]
 
 
 def _agreed(what: str, build: Callable[[_C.World], M], compare: bool = True) -> M:
@@ -310,9 +297,7 @@ class DeviceMesh(Grid):
             _world.free_row(self._row(dim))
 
     def __enter__(self) -> Self:
-        if not hasattr(_open, "meshes"):
-            _open.meshes = []
-        _open.meshes.append(self)
+        open_meshes.enter(self)
         return self
 
     def __exit__(
@@ -321,7 +306,7 @@ class DeviceMesh(Grid):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _open.meshes.pop()
+        open_meshes.leave()
 
 
 def init_device_mesh(

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C, _world
-from dtensor.device_mesh import DeviceMesh, _current_mesh
+from dtensor._core.open_meshes import current_mesh
+from dtensor.device_mesh import DeviceMesh
 from dtensor.ops import create, create_like, elementwise
 from dtensor.ops.namespace import check_device
 from dtensor.placement_types import Placement
@@ -47,7 +48,7 @@ def _where(
     check_device(device)
     if mesh is None:
         try:
-            mesh = _current_mesh()
+            mesh = current_mesh()
         except RuntimeError:
             ranks = range(_world.current().size)
             mesh = DeviceMesh("cpu", ranks, _init_backend=False)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor.device_mesh import _current_mesh
+from dtensor._core.open_meshes import current_mesh
 from dtensor.ops._parts import aligned, inside, make
 
 __all__ = ["Placements", "layout_of", "made", "mesh_like"]
@@ -22,7 +22,7 @@ def layout_of(
     placements: Placements,
 ) -> _C.Layout:
     """Return the layout of a new tensor: by default replicated on the current mesh."""
-    mesh = _current_mesh() if device_mesh is None else device_mesh
+    mesh = current_mesh() if device_mesh is None else device_mesh
     return _C.Layout(mesh, placements, shape, dtype)
 
 
