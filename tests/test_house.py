@@ -201,6 +201,40 @@ def test_no_circle_between_python_modules() -> None:
     assert not found, " -> ".join(found)
 
 
+OPS = ROOT / "python" / "dtensor" / "ops"
+
+
+def rooms() -> list[str]:
+    """Return the rooms of operators, in the order in which the docs have them."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    table = text.split("### Rooms of operators")[1].split("\n## ")[0]
+    return re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+
+
+def test_a_room_of_operators_uses_only_those_before_it() -> None:
+    order = rooms()
+    assert {path.parent.name for path in OPS.glob("*/__init__.py")} == set(order)
+    assert [path.name for path in OPS.glob("*.py")] == ["__init__.py"]
+    wrong = []
+    for name, wanted in imports_of_modules().items():
+        if not name.startswith("dtensor.ops."):
+            continue
+        for other in wanted:
+            here, there = name.split(".")[2], f"{other}...".split(".")[2]
+            upwards = there in order and order.index(there) > order.index(here)
+            if upwards or other == "dtensor.ops":
+                wrong.append(f"{name} imports {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_room_says_what_it_is_in_a_few_lines() -> None:
+    for path in [*OPS.glob("*/__init__.py"), OPS.parent / "_core" / "__init__.py"]:
+        text = ast.get_docstring(ast.parse(path.read_text()))
+        assert text and 4 <= len(text.splitlines()) <= 6, where(path)
+        assert re.search(r"\bmay use\b", text, re.I), where(path)
+        assert re.search(r"\bBegin with\b", text), where(path)
+
+
 def test_a_file_can_be_read_in_one_go() -> None:
     wrong = []
     for path in files(*MOST_LINES):

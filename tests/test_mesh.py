@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from dtensor import DeviceMesh, _world, init_device_mesh
+from dtensor import DeviceMesh, init_device_mesh
+from dtensor._core import world as _world
 from dtensor._core.open_meshes import current_mesh
 from dtensor.testing import run_ranks
 

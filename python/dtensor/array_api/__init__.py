@@ -24,7 +24,7 @@ from dtensor.array_api import (
     linalg as linalg,
 )
 from dtensor.array_api._answer import answer
-from dtensor.ops.namespace import VERSIONS, offer
+from dtensor.ops.methods.array_api import VERSIONS, offer
 
 __array_api_version__ = VERSIONS[-1]
 __array_namespace_info__ = _info.namespace_info

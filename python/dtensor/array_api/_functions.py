@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dtensor._C import Tensor
 from dtensor.array_api._answer import answer
-from dtensor.ops.namespace import check_device
+from dtensor.ops.methods.array_api import check_device
 
 __all__ = [
     "argsort",

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dtensor import DeviceMesh, Placement, Replicate, Shard, _world
+from dtensor import DeviceMesh, Placement, Replicate, Shard
+from dtensor._core import world
 from dtensor._core.open_meshes import current_mesh
 from dtensor.device_mesh import init_device_mesh
 from dtensor.fsdp._group import Group
@@ -173,7 +174,7 @@ def _default_mesh() -> DeviceMesh:
     try:
         mesh: DeviceMesh = current_mesh()
     except RuntimeError:
-        mesh = init_device_mesh("cpu", (_world.current().size,))
+        mesh = init_device_mesh("cpu", (world.current().size,))
     return mesh
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import Tensor, is_grad_enabled
-from dtensor._nested import mapped
+from dtensor._core.nested import mapped
 from dtensor.fsdp._group import Group
 from dtensor.nn import Module
 
