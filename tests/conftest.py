@@ -18,7 +18,8 @@ import meshes  # noqa: E402
 import pytest  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 
-from dtensor import _C, DeviceMesh, _world  # noqa: E402
+from dtensor import _C, DeviceMesh  # noqa: E402
+from dtensor._core import world as _world  # noqa: E402
 from dtensor.testing import run_ranks  # noqa: E402
 
 SECONDS = 60  # that a test may take

@@ -17,7 +17,8 @@ from rows import WORD
 from ways import place
 
 import dtensor
-from dtensor import DeviceMesh, DTensor, Layout, Partial, Replicate, Shard, _world
+from dtensor import DeviceMesh, DTensor, Layout, Partial, Replicate, Shard
+from dtensor._core import world as _world
 from dtensor.autograd import backward, grad
 from dtensor.testing import run_ranks
 

@@ -1,6 +1,7 @@
 """Meshes over however many ranks there are."""
 
-from dtensor import DeviceMesh, _world, init_device_mesh
+from dtensor import DeviceMesh, init_device_mesh
+from dtensor._core import world as _world
 
 
 def line() -> DeviceMesh:

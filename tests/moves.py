@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import oracle
 
-from dtensor import _C, DeviceMesh, DTensor, Layout, _world
+from dtensor import _C, DeviceMesh, DTensor, Layout
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 COLLECTIVES = {

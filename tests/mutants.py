@@ -16,7 +16,8 @@ from rows import Sample
 from validator import NOW, check
 from ways import Row, rows_of
 
-from dtensor import _C, DeviceMesh, _world
+from dtensor import _C, DeviceMesh
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 Spec = tuple[str, str | None, str | None]  # text, partial, reduce

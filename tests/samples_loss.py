@@ -4,9 +4,9 @@ import numpy as np
 from rows import SUM, Sample, each
 
 import dtensor
-from dtensor.ops.cross_entropy import class_loss_backward
-from dtensor.ops.number_loss import beside, number_loss_backward
-from dtensor.ops.softmax import (
+from dtensor.ops.model.cross_entropy import class_loss_backward
+from dtensor.ops.model.number_loss import beside, number_loss_backward
+from dtensor.ops.model.softmax import (
     log_softmax_backward,
     row_dot,
     row_logsumexp,

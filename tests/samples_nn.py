@@ -9,9 +9,9 @@ import samples_loss
 from rows import SUM, VALUE, Sample, each
 
 import dtensor
-from dtensor.ops.activation import relu, sigmoid as sigmoid_operator
-from dtensor.ops.activation_gradient import activation_backward
-from dtensor.ops.norm_gradient import norm_backward
+from dtensor.ops.model.activation import relu, sigmoid as sigmoid_operator
+from dtensor.ops.model.activation_gradient import activation_backward
+from dtensor.ops.model.norm_gradient import norm_backward
 
 # --- activations ----------------------------------------------------------------------
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from rows import SUM, VALUE, Sample, each
 
-from dtensor.ops import _pool, pool
-from dtensor.ops._windows import Shares, Windows
-from dtensor.ops.batch_norm import batch_norm
+from dtensor.ops.model import pool, pool_parts as _pool
+from dtensor.ops.model.batch_norm import batch_norm
+from dtensor.ops.model.windows import Shares, Windows
 
 # --- pools ----------------------------------------------------------------------------
 

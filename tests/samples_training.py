@@ -6,7 +6,7 @@ References are the formulas in NumPy. What gradients are made of has rows, too.
 import numpy as np
 from rows import SUM, Sample, each
 
-from dtensor.ops import attention, conv, embedding, linear
+from dtensor.ops.model import attention, conv, embedding, linear
 
 # --- linear ---------------------------------------------------------------------------
 

@@ -6,15 +6,8 @@ import numpy as np
 import oracle
 from meshes import line, square
 
-from dtensor import (
-    DTensor,
-    Partial,
-    Replicate,
-    Shard,
-    _world,
-    distribute_tensor,
-    from_callback,
-)
+from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor, from_callback
+from dtensor._core import world as _world
 
 R, S0, S1 = Replicate(), Shard(0), Shard(1)
 

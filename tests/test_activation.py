@@ -10,9 +10,9 @@ from meshes import line
 import dtensor
 from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor, tensor
 from dtensor.debug import CommDebugMode
-from dtensor.ops import activation
-from dtensor.ops._activations import FORMULAS
-from dtensor.ops.activation_gradient import CURVES, activation_backward
+from dtensor.ops.model import activation
+from dtensor.ops.model.activation_gradient import CURVES, activation_backward
+from dtensor.ops.model.activation_numpy import FORMULAS
 
 ALL = [
     (activation.relu, ()),

@@ -18,8 +18,8 @@ from dtensor import (
     tensor,
 )
 from dtensor.debug import CommDebugMode
-from dtensor.ops.attention import scaled_dot_product_attention as attention
-from dtensor.ops.linear import linear
+from dtensor.ops.model.attention import scaled_dot_product_attention as attention
+from dtensor.ops.model.linear import linear
 from dtensor.testing import run_ranks
 
 R, S0, S1 = Replicate(), Shard(0), Shard(1)
@@ -158,7 +158,7 @@ def test_the_gradient_of_attention_is_that_of_differences(case):
 
 def test_the_sums_of_queries_have_their_gradient_too():
     def both(q, k, v):
-        return dtensor.ops.attention._attention(q, k, v)
+        return dtensor.ops.model.attention._attention(q, k, v)
 
     gradcheck.check(both, "d2,3,2 d2,4,2 d2,4,2")
 

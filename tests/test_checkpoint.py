@@ -14,10 +14,10 @@ from dtensor import (
     Layout,
     Replicate,
     Shard,
-    _world,
     distribute_tensor,
     init_device_mesh,
 )
+from dtensor._core import world as _world
 from dtensor.checkpoint import (
     CheckpointException,
     async_save,

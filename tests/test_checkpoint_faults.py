@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from jobs import run
 
-from dtensor import _C, Shard, _world, distribute_tensor, init_device_mesh
+from dtensor import _C, Shard, distribute_tensor, init_device_mesh
+from dtensor._core import world as _world
 from dtensor.checkpoint import CheckpointException, load, read, save
 from dtensor.checkpoint._place import Place
 from dtensor.testing import run_ranks

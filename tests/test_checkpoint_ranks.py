@@ -12,10 +12,10 @@ from dtensor import (
     Partial,
     Replicate,
     Shard,
-    _world,
     distribute_tensor,
     init_device_mesh,
 )
+from dtensor._core import world as _world
 from dtensor.checkpoint import (
     CheckpointException,
     DefaultLoadPlanner,

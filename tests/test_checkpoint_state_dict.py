@@ -8,11 +8,11 @@ from dtensor import (
     DTensor,
     Shard,
     Tensor,
-    _world,
     distribute_tensor,
     init_device_mesh,
     nn,
 )
+from dtensor._core import world as _world
 from dtensor.checkpoint import load, save
 from dtensor.checkpoint.state_dict import (
     StateDictOptions,

@@ -20,7 +20,7 @@ from dtensor import (
     distribute_tensor,
 )
 from dtensor.debug import CommDebugMode, explain
-from dtensor.ops._operator import Operand, Rule, call, letters, operator
+from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 
 R, P = Replicate(), Partial()
 CUTS: list[list[Placement]] = [

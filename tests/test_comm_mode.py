@@ -10,11 +10,11 @@ from dtensor import (
     Partial,
     Replicate,
     Shard,
-    _world,
     distribute_tensor,
     ones,
     redistribute,
 )
+from dtensor._core import world as _world
 from dtensor.debug import CommDebugMode, explain
 from dtensor.testing import run_ranks
 

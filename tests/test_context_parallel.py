@@ -16,7 +16,7 @@ from dtensor.experimental.attention import (
     set_rotate_method,
 )
 from dtensor.nn import functional as F
-from dtensor.ops.attention import scaled_dot_product_attention as imported_before
+from dtensor.ops.model.attention import scaled_dot_product_attention as imported_before
 from dtensor.testing import run_ranks
 
 
@@ -278,14 +278,14 @@ def test_dtensors_that_are_cut_along_the_sequence_are_taken_as_they_are(ranks):
 
 
 def test_attention_is_its_own_again_afterwards_and_in_other_threads():
-    own = dtensor.ops.attention._attention
+    own = dtensor.ops.model.attention._attention
 
     def body():
         mesh = line()
         given = [dtensor.tensor(x) for x in arrays(4)]
         want = np.asarray(F.scaled_dot_product_attention(*given))
         with context_parallel(mesh):
-            assert dtensor.ops.attention._attention is not own
+            assert dtensor.ops.model.attention._attention is not own
             seen = []
             other = threading.Thread(
                 target=lambda: seen.append(F.scaled_dot_product_attention(*given))
@@ -296,7 +296,7 @@ def test_attention_is_its_own_again_afterwards_and_in_other_threads():
         np.testing.assert_array_equal(F.scaled_dot_product_attention(*given), want)
 
     run_ranks(2, body)
-    assert dtensor.ops.attention._attention is own
+    assert dtensor.ops.model.attention._attention is own
 
 
 # --- what is refused ------------------------------------------------------------------

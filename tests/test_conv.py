@@ -8,8 +8,8 @@ from samples_training import convolved
 
 from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor, strict
 from dtensor.debug import CommDebugMode
-from dtensor.ops import _columns
-from dtensor.ops.conv import conv1d, conv2d
+from dtensor.ops.model import columns as _columns
+from dtensor.ops.model.conv import conv1d, conv2d
 
 R, S0, S1 = Replicate(), Shard(0), Shard(1)
 

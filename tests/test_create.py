@@ -17,7 +17,6 @@ from dtensor import (
     Replicate,
     Shard,
     Tensor,
-    _world,
     as_tensor,
     distribute_tensor,
     empty,
@@ -29,6 +28,7 @@ from dtensor import (
     tensor,
     zeros,
 )
+from dtensor._core import world as _world
 
 ARRAY = np.arange(70, dtype="float64").reshape(7, 10)
 

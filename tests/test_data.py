@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import dtensor
-from dtensor import Tensor, _world, as_tensor
+from dtensor import Tensor, as_tensor
+from dtensor._core import world as _world
 from dtensor.random import Generator
 from dtensor.utils.data import (
     BatchSampler,

@@ -6,15 +6,8 @@ from debug_scene import model, rows
 from meshes import line
 from parallel_models import numbers
 
-from dtensor import (
-    DeviceMesh,
-    Layout,
-    Partial,
-    Replicate,
-    Shard,
-    _world,
-    distribute_tensor,
-)
+from dtensor import DeviceMesh, Layout, Partial, Replicate, Shard, distribute_tensor
+from dtensor._core import world as _world
 from dtensor.debug import CommDebugMode, Expression, explain
 
 R = Replicate()

@@ -17,12 +17,11 @@ from dtensor import (
     Partial,
     Replicate,
     Shard,
-    _require,
-    _world,
     init_device_mesh,
     tensor,
     zeros,
 )
+from dtensor._core import require as _require, world as _world
 from dtensor.debug import visualize_sharding
 from dtensor.debug._cells import grid_of
 from dtensor.testing import run_ranks

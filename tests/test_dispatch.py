@@ -23,7 +23,7 @@ from dtensor import (
 )
 from dtensor.debug import cache_info
 from dtensor.experimental import implicit_replication, register_sharding
-from dtensor.ops._operator import Operand, Part, Rule, call, letters, operator
+from dtensor.ops._make.operator import Operand, Part, Rule, call, letters, operator
 from dtensor.testing import run_ranks
 
 R, S0, S1, P = Replicate(), Shard(0), Shard(1), Partial()

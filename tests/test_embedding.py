@@ -17,7 +17,7 @@ from dtensor import (
     tensor,
 )
 from dtensor.debug import CommDebugMode
-from dtensor.ops.embedding import embedding
+from dtensor.ops.model.embedding import embedding
 from dtensor.testing import run_ranks
 
 R, S0, S1 = Replicate(), Shard(0), Shard(1)

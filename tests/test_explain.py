@@ -10,15 +10,8 @@ from cases import MESHES, random_cases
 from meshes import line
 from moves import COLLECTIVES, grid
 
-from dtensor import (
-    DeviceMesh,
-    Layout,
-    Partial,
-    Replicate,
-    Shard,
-    _world,
-    distribute_tensor,
-)
+from dtensor import DeviceMesh, Layout, Partial, Replicate, Shard, distribute_tensor
+from dtensor._core import world as _world
 from dtensor.debug import Explanation, Step, explain
 
 R, P = Replicate(), Partial()

@@ -17,11 +17,11 @@ from dtensor import (
     Partial,
     Replicate,
     Shard,
-    _world,
     distribute_tensor,
     from_callback,
     init_device_mesh,
 )
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 SOON = 15  # seconds in which a job must have ended, of which its start takes some

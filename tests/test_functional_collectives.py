@@ -6,7 +6,8 @@ from collective_parts import array, counted, parts, uneven_pieces
 from meshes import line, square
 
 import dtensor
-from dtensor import DTensor, Shard, _world, functional_collectives as funcol
+from dtensor import DTensor, Shard, functional_collectives as funcol
+from dtensor._core import world as _world
 from dtensor.debug import CommDebugMode
 from dtensor.testing import run_ranks
 

@@ -163,6 +163,106 @@ def test_the_face_imports_nothing_inside_a_function() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT / "python").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def named_modules(node: ast.AST, package: str) -> Iterator[str]:
+    """Yield what a statement imports, wherever it stands: absolute names.
+
+    ``from a import b`` gives a.b: who asks decides whether that is a module.
+    """
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        above = package.split(".")[: -node.level + 1 or None] if node.level else []
+        base = ".".join([*above, *filter(None, [node.module])])
+        yield from (f"{base}.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+        yield from (str(a.value) for a in node.args if isinstance(a, ast.Constant))
+
+
+def imports_of_modules() -> dict[str, set[str]]:
+    """Return which modules of the face each of them imports, at any time.
+
+    The extension is one of them: it imports what its sources name. Importing a module
+    is no import of the packages that it lies in.
+    """
+    paths = {module_name(path): path for path in files(".py", under="python")}
+    graph: dict[str, set[str]] = {name: set() for name in [*paths, "dtensor._C"]}
+    for name, path in paths.items():
+        package = name if path.stem == "__init__" else name.rpartition(".")[0]
+        for node in ast.walk(ast.parse(path.read_text())):
+            for wanted in named_modules(node, package):
+                module = wanted if wanted in graph else wanted.rpartition(".")[0]
+                if module in graph:
+                    graph[name].add(module)
+    by_c = re.compile(r'[Ii]mport\w*\([^;"]*"(dtensor\.[^"]*)"')
+    for path in files(".c", under="csrc"):
+        graph["dtensor._C"].update(by_c.findall(path.read_text()))
+    return graph
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Return a way through the graph that ends where it began; empty: there is none."""
+    done: set[str] = set()
+
+    def search(name: str, way: list[str]) -> list[str]:
+        if name in way:
+            return [*way[way.index(name) :], name]
+        if name not in done:
+            for other in sorted(graph[name]):
+                if found := search(other, [*way, name]):
+                    return found
+            done.add(name)
+        return []
+
+    return next(filter(None, (search(name, []) for name in sorted(graph))), [])
+
+
+def test_no_circle_between_python_modules() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    graph = imports_of_modules()
+    assert len(graph) > 300 and graph["dtensor._C"]
+    found = circle(graph)
+    assert not found, " -> ".join(found)
+
+
+OPS = ROOT / "python" / "dtensor" / "ops"
+
+
+def rooms() -> list[str]:
+    """Return the rooms of operators, in the order in which the docs have them."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    table = text.split("### Rooms of operators")[1].split("\n## ")[0]
+    return re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+
+
+def test_a_room_of_operators_uses_only_those_before_it() -> None:
+    order = rooms()
+    assert {path.parent.name for path in OPS.glob("*/__init__.py")} == set(order)
+    assert [path.name for path in OPS.glob("*.py")] == ["__init__.py"]
+    wrong = []
+    for name, wanted in imports_of_modules().items():
+        if not name.startswith("dtensor.ops."):
+            continue
+        for other in wanted:
+            here, there = name.split(".")[2], f"{other}...".split(".")[2]
+            upwards = there in order and order.index(there) > order.index(here)
+            if upwards or other == "dtensor.ops":
+                wrong.append(f"{name} imports {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_room_says_what_it_is_in_a_few_lines() -> None:
+    for path in [*OPS.glob("*/__init__.py"), OPS.parent / "_core" / "__init__.py"]:
+        text = ast.get_docstring(ast.parse(path.read_text()))
+        assert text and 4 <= len(text.splitlines()) <= 6, where(path)
+        assert re.search(r"\bmay use\b", text, re.I), where(path)
+        assert re.search(r"\bBegin with\b", text), where(path)
+
+
 def test_a_file_can_be_read_in_one_go() -> None:
     wrong = []
     for path in files(*MOST_LINES):

@@ -16,10 +16,10 @@ from dtensor import (
     Partial,
     Replicate,
     Shard,
-    _world,
     distribute_tensor,
     zeros,
 )
+from dtensor._core import world as _world
 from dtensor.checkpoint.metadata import ChunkStorageMetadata
 from dtensor.placement_types import compute_local_shape_and_global_offset
 

@@ -13,7 +13,7 @@ import dtensor
 from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor, tensor
 from dtensor.debug import CommDebugMode
 from dtensor.ops import cross_entropy, nll_loss
-from dtensor.ops.softmax import log_softmax
+from dtensor.ops.model.softmax import log_softmax
 from dtensor.parallel.loss import loss_parallel
 
 R, S0, S1, P = Replicate(), Shard(0), Shard(1), Partial()

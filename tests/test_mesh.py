@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from dtensor import DeviceMesh, _world, init_device_mesh
-from dtensor.device_mesh import _current_mesh
+from dtensor import DeviceMesh, init_device_mesh
+from dtensor._core import world as _world
+from dtensor._core.open_meshes import current_mesh
 from dtensor.testing import run_ranks
 
 NAMES = ("a", "b", "c")
@@ -312,12 +313,12 @@ def test_names_are_looked_up_as_torch_does():
 def test_the_current_mesh_is_the_innermost_of_this_thread():
     outer, inner = DeviceMesh.abstract((2,)), DeviceMesh.abstract((3,))
     with pytest.raises(RuntimeError, match="No device mesh is currently active!"):
-        _current_mesh()
+        current_mesh()
     with outer:
         with inner:
-            assert _current_mesh() is inner
-        assert _current_mesh() is outer
+            assert current_mesh() is inner
+        assert current_mesh() is outer
         with pytest.raises(RuntimeError, match="No device mesh"):
-            run_ranks(1, _current_mesh)
+            run_ranks(1, current_mesh)
     with pytest.raises(RuntimeError):
-        _current_mesh()
+        current_mesh()

@@ -14,11 +14,11 @@ from dtensor import (
     Partial,
     Replicate,
     Shard,
-    _world,
     distribute_tensor,
     nn,
     tensor,
 )
+from dtensor._core import world as _world
 from dtensor.debug import CommDebugMode
 from dtensor.nn.utils import (
     clip_grad_norm_,

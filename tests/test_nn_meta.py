@@ -7,17 +7,9 @@ import pytest
 from meshes import line
 
 import dtensor
-from dtensor import (
-    _C,
-    DTensor,
-    Replicate,
-    Shard,
-    _world,
-    as_tensor,
-    distribute_tensor,
-    nn,
-)
-from dtensor._device import device
+from dtensor import _C, DTensor, Replicate, Shard, as_tensor, distribute_tensor, nn
+from dtensor._core import world as _world
+from dtensor._core.device import device
 from dtensor.debug import CommDebugMode
 
 R, S0, S1 = Replicate(), Shard(0), Shard(1)

@@ -8,7 +8,7 @@ from meshes import line, square
 import dtensor
 from dtensor import Partial, Replicate, Shard, distribute_tensor, tensor
 from dtensor.debug import CommDebugMode
-from dtensor.ops.norm_gradient import norm_backward
+from dtensor.ops.model.norm_gradient import norm_backward
 
 R, S0, S1, P = Replicate(), Shard(0), Shard(1), Partial()
 RNG = np.random.default_rng(3)

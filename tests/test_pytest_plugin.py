@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import pytest
 from jobs import run
 
-from dtensor import _pytest_plugin
+from dtensor._core import pytest_plugin as _pytest_plugin
 
 HEAD = """
 import os, time
 import numpy as np
 import pytest
-from dtensor import DTensor, Partial, _world, init_device_mesh
+from dtensor import DTensor, Partial, init_device_mesh
+from dtensor._core import world as _world
 """
 OUTCOME = re.compile(
     r"^\S*test_it\.py::(\S+.*?) (PASSED|FAILED|SKIPPED|XFAIL|ERROR)", re.M

@@ -12,7 +12,8 @@ from meshes import line, square
 from moves import on_world
 
 import dtensor
-from dtensor import DTensor, Replicate, Shard, _world, random, tensor, zeros
+from dtensor import DTensor, Replicate, Shard, random, tensor, zeros
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 SHAPES = [(7, 10), (3, 4, 5), (1,), (0, 3), (), (97,), (2, 1, 3, 4)]

@@ -12,7 +12,6 @@ from dtensor import (
     Replicate,
     Shard,
     Tensor,
-    _world,
     abstract,
     distribute_tensor,
     no_grad,
@@ -20,6 +19,7 @@ from dtensor import (
     tensor,
     zeros,
 )
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 

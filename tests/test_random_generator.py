@@ -7,16 +7,8 @@ import pytest
 from meshes import line
 
 import dtensor
-from dtensor import (
-    DTensor,
-    Shard,
-    Tensor,
-    _world,
-    distribute_tensor,
-    random,
-    tensor,
-    zeros,
-)
+from dtensor import DTensor, Shard, Tensor, distribute_tensor, random, tensor, zeros
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 

@@ -37,12 +37,12 @@ from dtensor import (
     Partial,
     Replicate,
     Shard,
-    _world,
     distribute_tensor,
     init_device_mesh,
     ones,
     redistribute,
 )
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 CHUNK = 2000  # cases that are made before they are moved

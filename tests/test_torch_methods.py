@@ -15,7 +15,7 @@ from dtensor import (
     tensor,
 )
 from dtensor.ops import METHODS
-from dtensor.ops.torch_pointwise import BINARY, QUESTIONS, RELATIONS, UNARY
+from dtensor.ops.methods.torch_pointwise import BINARY, QUESTIONS, RELATIONS, UNARY
 
 R, S0, S1 = Replicate(), Shard(0), Shard(1)
 A = np.linspace(-2.0, 3.0, 35).reshape(5, 7)

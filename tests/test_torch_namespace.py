@@ -31,7 +31,7 @@ def test_torch_distributed_tensor_is_dtensor(path):
     theirs = importlib.import_module(f"dtensor.torch.{path}")
     for name in TENSOR.split():
         assert getattr(theirs, name) is getattr(dtensor, name), name
-    assert theirs.distribute_module.__module__ == "dtensor._module"
+    assert theirs.distribute_module.__module__ == "dtensor.nn._distribute"
     assert theirs.parallel.parallelize_module and theirs.debug.CommDebugMode
 
 

@@ -10,15 +10,8 @@ import pytest
 from meshes import line, square
 
 import dtensor
-from dtensor import (
-    DTensor,
-    Layout,
-    Partial,
-    Replicate,
-    Shard,
-    _world,
-    distribute_tensor,
-)
+from dtensor import DTensor, Layout, Partial, Replicate, Shard, distribute_tensor
+from dtensor._core import world as _world
 from dtensor.experimental.attention import context_parallel, context_parallel_unshard
 from dtensor.nn.functional import scaled_dot_product_attention
 from dtensor.placement_types import _StridedShard

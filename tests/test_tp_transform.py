@@ -7,6 +7,7 @@ from meshes import line
 
 import dtensor
 from dtensor import Replicate, distribute_tensor
+from dtensor._core import world as _world
 from dtensor.debug import CommDebugMode
 from dtensor.experimental.tp_transform import tensor_parallel_transformation
 from dtensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel
@@ -29,7 +30,7 @@ PLANS = {
 
 
 def cut(module, args, plan):
-    world = dtensor._world.current()
+    world = _world.current()
     program = dtensor.export(module, args)
     return tensor_parallel_transformation(program, world.rank, world.size, "cpu", plan)
 
@@ -76,7 +77,7 @@ def test_the_transformed_program_gives_what_the_module_gives(ranks, plan):
 
 def test_a_transformed_program_is_saved_and_read_again(tmp_path):
     def body():
-        rank = dtensor._world.current().rank
+        rank = _world.current().rank
         model, tokens = filled(Transformer()), dtensor.tensor(TOKENS)
         program = cut(model, (tokens,), PLANS["all"])
         program.save(tmp_path / f"{rank}.json")

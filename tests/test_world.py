@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from dtensor import _C, MPIError, _world
+from dtensor import _C, MPIError
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 

@@ -19,7 +19,8 @@ from moves import scattered
 from rows import BITS, SHAPE, VALUE, Sample, arrays_of
 from ways import SUMS, Row, place, placed
 
-from dtensor import DeviceMesh, DTensor, Layout, Tensor, _world
+from dtensor import DeviceMesh, DTensor, Layout, Tensor
+from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
 SECONDS = 20  # that a rank waits for another one
@@ -193,7 +194,7 @@ def expectations(rows: Sequence[Row]) -> list[Any]:
 @contextlib.contextmanager
 def listening() -> Iterator[None]:
     """`NOW` says which calls gather for want of an operator."""
-    fallback = import_module("dtensor.ops.fallback")
+    fallback = import_module("dtensor.ops._make.fallback")
     gathered = fallback._gathered
 
     def noted(*args):

@@ -89,10 +89,10 @@ ext_argument_mesh(PyObject *object, const char *what)
 {
     PyObject *mesh;
     if (object == NULL || object == Py_None) {
-        PyObject *module = PyImport_ImportModule("dtensor.device_mesh");
+        PyObject *module = PyImport_ImportModule("dtensor._core.open_meshes");
         if (module == NULL)
             return NULL;
-        mesh = PyObject_CallMethod(module, "_current_mesh", NULL);
+        mesh = PyObject_CallMethod(module, "current_mesh", NULL);
         Py_DECREF(module);
         if (mesh == NULL)
             return NULL;

@@ -8,7 +8,7 @@
  *         {"softmax", "x", run_rows, SOFTMAX}, ... {0}};
  *
  * Kernels compute in float32 and float64. What they are called with is decided by the
- * operator, where it sees the dtypes (python/dtensor/ops/_kernel.py). */
+ * operator, where it sees the dtypes (python/dtensor/ops/_make/kernel.py). */
 #ifndef DT_EXT_KERNELS_H
 #define DT_EXT_KERNELS_H
 

@@ -4,7 +4,7 @@ The names, arguments and placements are those of ``torch.distributed.tensor``.
 """
 
 # The MPI library must be there before the extension that needs it.
-from dtensor import _world  # noqa: F401
+from dtensor._core import world as _world  # noqa: F401
 
 # isort: split
 # Operators give tensors their methods, which all that follows may use.
@@ -32,13 +32,13 @@ from dtensor.api import (
 from dtensor.device_mesh import DeviceMesh, init_device_mesh
 from dtensor.dlpack import from_dlpack
 from dtensor.ops import *  # noqa: F403
-from dtensor.ops.fallback import FallbackWarning
-from dtensor.ops.random import rand, randn
-from dtensor.ops.strict import ImplicitRedistributeError, strict
+from dtensor.ops._make.fallback import FallbackWarning
+from dtensor.ops._make.strict import ImplicitRedistributeError, strict
+from dtensor.ops.random.arrays import rand, randn
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
 # isort: split
-from dtensor import autograd, fft, linalg, random  # of operators
+from dtensor import array_api, autograd, fft, linalg, random  # of operators
 from dtensor.autograd import (
     enable_grad,
     inference_mode,
@@ -49,9 +49,9 @@ from dtensor.autograd import (
 
 # isort: split
 from dtensor import nn, optim
-from dtensor._device import device
+from dtensor._core.device import device
 from dtensor._export import ExportedProgram, export
-from dtensor._module import distribute_module
+from dtensor.nn._distribute import distribute_module
 
 # isort: split
 from dtensor import debug  # logs and pictures begin with the import
@@ -70,6 +70,7 @@ __all__ = [
     "Shard",
     "Tensor",
     "abstract",
+    "array_api",
     "as_tensor",
     "autograd",
     "distribute_tensor",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dtensor import _C
-from dtensor._nested import mapped
+from dtensor._core.nested import mapped
 from dtensor.device_mesh import DeviceMesh
 
 __all__ = ["abstract"]

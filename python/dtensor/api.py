@@ -16,7 +16,7 @@ from dtensor._C import (
     tensor,
     zeros,
 )
-from dtensor._module import distribute_module
+from dtensor.nn._distribute import distribute_module
 
 __all__ = [
     "DTensor",

@@ -1,6 +1,5 @@
 """DeviceMesh: a grid of ranks with named dimensions."""
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -8,27 +7,15 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _C, _geometry, _world
-from dtensor._submesh import Grid
+from dtensor import _C
+from dtensor._core import geometry, open_meshes, world as _world
+from dtensor._core.submesh import Grid
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
 Names = Sequence[str] | None
 Override = Mapping[int | str, Any] | None
 M = TypeVar("M", bound="DeviceMesh")
-
-_open = threading.local()  # .meshes: those of the `with` statements, innermost last
-
-
-def _current_mesh() -> "DeviceMesh":
-    """Return the mesh of the innermost ``with mesh:`` of this thread."""
-    meshes: list[DeviceMesh] = getattr(_open, "meshes", [])
-    if not meshes:
-        raise RuntimeError(
-            "No device mesh is currently active! Pass device_mesh=, or call this "
-            "inside `with mesh:`."
-        )
-    return meshes[-1]
 
 
 def _agreed(what: str, build: Callable[[_C.World], M], compare: bool = True) -> M:
@@ -112,11 +99,11 @@ class DeviceMesh(Grid):
         _init_backend: bool = True,
         _rank: int | None = None,
     ) -> Self:
-        what = f"DeviceMesh({device_type!r}, {_geometry.short(mesh)}, "
+        what = f"DeviceMesh({device_type!r}, {geometry.short(mesh)}, "
         return _agreed(
             what + f"mesh_dim_names={mesh_dim_names!r})",
             lambda world: cls._of(
-                _geometry.check_ranks(mesh, world.size),
+                geometry.check_ranks(mesh, world.size),
                 device_type,
                 mesh_dim_names,
                 backend_override,
@@ -134,8 +121,8 @@ class DeviceMesh(Grid):
         backend_override: Override,
         world: _C.World,
     ) -> Self:
-        names = _geometry.check_names(mesh_dim_names, ranks.ndim)
-        _geometry.check_labels(device_type, backend_override, names, ranks.ndim)
+        names = geometry.check_names(mesh_dim_names, ranks.ndim)
+        geometry.check_labels(device_type, backend_override, names, ranks.ndim)
         return cls._make(device_type, ranks.shape, ranks, names, world.number)
 
     def _token(self) -> bytes:
@@ -173,7 +160,7 @@ class DeviceMesh(Grid):
         65536
         """
         lengths = tuple(int(n) for n in shape)
-        names = _geometry.check_names(mesh_dim_names, len(lengths))
+        names = geometry.check_names(mesh_dim_names, len(lengths))
         return cls._make("cpu", lengths, None, names, 0)
 
     @classmethod
@@ -237,7 +224,7 @@ class DeviceMesh(Grid):
                 f"{grid.tolist()} and {len(groups)} ProcessGroups"
             )
         world = _world.current()
-        ranks = _geometry.check_ranks(grid, world.size)
+        ranks = geometry.check_ranks(grid, world.size)
         self = cls._of(ranks, device_type, mesh_dim_names, None, world)
         failure = None
         for dim, row in enumerate(rows):
@@ -245,7 +232,7 @@ class DeviceMesh(Grid):
                 failure = ValueError(
                     f"Invalid mesh {grid.tolist()} for ProcessGroup with ranks {row}"
                 )
-        what = f"DeviceMesh.from_group(..., mesh={_geometry.short(grid.tolist())})"
+        what = f"DeviceMesh.from_group(..., mesh={geometry.short(grid.tolist())})"
         world.agree(self._token(), what, failure, self)
         if failure is not None:  # of a rank outside its own mesh
             raise failure
@@ -310,9 +297,7 @@ class DeviceMesh(Grid):
             _world.free_row(self._row(dim))
 
     def __enter__(self) -> Self:
-        if not hasattr(_open, "meshes"):
-            _open.meshes = []
-        _open.meshes.append(self)
+        open_meshes.enter(self)
         return self
 
     def __exit__(
@@ -321,7 +306,7 @@ class DeviceMesh(Grid):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _open.meshes.pop()
+        open_meshes.leave()
 
 
 def init_device_mesh(
@@ -366,11 +351,11 @@ def init_device_mesh(
     >>> init_device_mesh("cpu", (1, 1), mesh_dim_names=("dp", "tp"))
     DeviceMesh((dp=1, tp=1), 'cpu', stride=(1, 1))
     """
-    what = f"init_device_mesh({device_type!r}, {_geometry.short(mesh_shape)}, "
+    what = f"init_device_mesh({device_type!r}, {geometry.short(mesh_shape)}, "
     return _agreed(
         what + f"mesh_dim_names={mesh_dim_names!r})",
         lambda world: DeviceMesh._of(
-            _geometry.grid(mesh_shape, mesh_dim_names, world.size),
+            geometry.grid(mesh_shape, mesh_dim_names, world.size),
             device_type,
             mesh_dim_names,
             backend_override,

@@ -24,7 +24,7 @@ import numpy as np
 
 import dtensor
 from dtensor import _C
-from dtensor._world import MPI
+from dtensor._core.world import MPI
 from dtensor.debug._units import size as size_text
 
 __all__ = ["Facts", "examine", "main", "report", "troubles"]

@@ -2,16 +2,16 @@
 
 from numpy.linalg import LinAlgError
 
-from dtensor.ops import (
-    linalg as _linalg,
-    linalg_norm as _linalg_norm,
-    linalg_product as _linalg_product,
+from dtensor.ops.linalg import (
+    decompositions as _linalg,
+    norms as _linalg_norm,
+    products as _linalg_product,
 )
-from dtensor.ops.linalg import *  # noqa: F403
-from dtensor.ops.linalg_norm import *  # noqa: F403
-from dtensor.ops.linalg_product import *  # noqa: F403
-from dtensor.ops.matmul import matmul, tensordot, vecdot
-from dtensor.ops.view import matrix_transpose
+from dtensor.ops.linalg.decompositions import *  # noqa: F403
+from dtensor.ops.linalg.matmul import matmul, tensordot, vecdot
+from dtensor.ops.linalg.norms import *  # noqa: F403
+from dtensor.ops.linalg.products import *  # noqa: F403
+from dtensor.ops.shape.view import matrix_transpose
 
 __all__ = ["LinAlgError", "matmul", "matrix_transpose", "tensordot", "vecdot"]
 __all__ += _linalg.__all__

@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dtensor import _C
-from dtensor._generator import Generator
+from dtensor.ops.random.generator import Generator
 
 __all__ = [
     "Generator",

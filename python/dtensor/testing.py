@@ -26,7 +26,9 @@ from dtensor import _C
 
 __all__ = ["run_ranks"]
 
-pytest_plugins = ["dtensor._pytest_plugin"]  # read by pytest, which may not be there
+pytest_plugins = [
+    "dtensor._core.pytest_plugin"
+]  # read by pytest, which may not be there
 
 T = TypeVar("T")
 

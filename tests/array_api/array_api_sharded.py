@@ -19,10 +19,10 @@ from dtensor import (
     Placement,
     Replicate,
     Shard,
-    _world,
     array_api,
     init_device_mesh,
 )
+from dtensor._core import world as _world
 
 
 def _mesh_shape(size: int) -> tuple[int, ...]:

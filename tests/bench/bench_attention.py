@@ -117,9 +117,9 @@ class Side:
 
 def ours() -> dict[str, Call]:
     from dtensor import autograd, optim, tensor
-    from dtensor.ops.attention import scaled_dot_product_attention
-    from dtensor.ops.embedding import embedding
-    from dtensor.ops.linear import linear
+    from dtensor.ops.model.attention import scaled_dot_product_attention
+    from dtensor.ops.model.embedding import embedding
+    from dtensor.ops.model.linear import linear
 
     names = {
         "tensor": tensor,

@@ -65,12 +65,12 @@ def arrays(name: str) -> tuple[Any, ...]:
 
 def ours() -> Calls:
     from dtensor import ops
-    from dtensor.ops.activation import relu, sigmoid
-    from dtensor.ops.activation_gradient import activation_backward as back
-    from dtensor.ops.cross_entropy import class_loss_backward
-    from dtensor.ops.norm_gradient import norm_backward
-    from dtensor.ops.number_loss import number_loss_backward
-    from dtensor.ops.softmax import (
+    from dtensor.ops.model.activation import relu, sigmoid
+    from dtensor.ops.model.activation_gradient import activation_backward as back
+    from dtensor.ops.model.cross_entropy import class_loss_backward
+    from dtensor.ops.model.norm_gradient import norm_backward
+    from dtensor.ops.model.number_loss import number_loss_backward
+    from dtensor.ops.model.softmax import (
         log_softmax_backward,
         row_logsumexp,
         softmax_backward,

@@ -13,15 +13,8 @@ import numpy as np
 from mpi4py import MPI
 from timing import Entry, best, mean, medians, size_text, time_text
 
-from dtensor import (
-    DTensor,
-    Partial,
-    Placement,
-    Replicate,
-    Shard,
-    _world,
-    init_device_mesh,
-)
+from dtensor import DTensor, Partial, Placement, Replicate, Shard, init_device_mesh
+from dtensor._core import world as _world
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 Box = tuple[slice, slice]

@@ -10,7 +10,7 @@ HOME = "dtensor.ops."
 
 
 def operators() -> dict[str, _C.Operator]:
-    """Return every operator by a name, as "linear.linear": its module and its place."""
+    """Return every operator by a name, as "linear.linear": its file and its place."""
     best: dict[int, tuple[tuple[object, ...], str, _C.Operator]] = {}
     for path in sorted(name for name in sys.modules if name.startswith(HOME)):
         module = sys.modules[path]
@@ -22,7 +22,7 @@ def operators() -> dict[str, _C.Operator]:
                 value.__wrapped__.__module__ != path,
                 place != value.__wrapped__.__name__,
             )
-            name = f"{path.removeprefix(HOME)}.{place}"
+            name = f"{path.rpartition('.')[2]}.{place}"
             best[id(value)] = min(
                 best.get(id(value), (score, name, value)), (score, name, value)
             )

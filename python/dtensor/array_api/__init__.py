@@ -11,6 +11,7 @@ Not collective in themselves: a function that moves nothing waits for nobody. ``
 """
 
 import math
+import sys
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from dtensor.array_api import (
     linalg as linalg,
 )
 from dtensor.array_api._answer import answer
-from dtensor.ops.namespace import VERSIONS
+from dtensor.ops.methods.array_api import VERSIONS, offer
 
 __array_api_version__ = VERSIONS[-1]
 __array_namespace_info__ = _info.namespace_info
@@ -207,4 +208,6 @@ unique_inverse = answer(np.unique_inverse)
 unique_values = answer(np.unique_values)
 where = answer(np.where)
 
-del VERSIONS, answer, math, np
+offer(sys.modules[__name__])
+
+del VERSIONS, answer, math, np, offer, sys

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dtensor.ops  # noqa: F401  fills the table
-from dtensor.ops._operator import FUNCTIONS
+from dtensor.ops._make.operator import FUNCTIONS
 
 __all__ = ["answer"]
 

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _C, _world
-from dtensor._dtype import dtype_of
-from dtensor.device_mesh import DeviceMesh, _current_mesh
-from dtensor.ops import create, create_like, elementwise
-from dtensor.ops.namespace import check_device
+from dtensor import _C
+from dtensor._core import world
+from dtensor._core.dtype import dtype_of
+from dtensor._core.open_meshes import current_mesh
+from dtensor.device_mesh import DeviceMesh
+from dtensor.ops.create import arrays, like
+from dtensor.ops.elementwise import functions
+from dtensor.ops.methods.array_api import check_device
 from dtensor.placement_types import Placement
 
 __all__ = [
@@ -48,9 +51,9 @@ def _where(
     check_device(device)
     if mesh is None:
         try:
-            mesh = _current_mesh()
+            mesh = current_mesh()
         except RuntimeError:
-            ranks = range(_world.current().size)
+            ranks = range(world.current().size)
             mesh = DeviceMesh("cpu", ranks, _init_backend=False)
     return {"device_mesh": mesh, "placements": placements}
 
@@ -112,14 +115,14 @@ def asarray(
     if not isinstance(obj, _C.Tensor):
         where = _where(device, device_mesh, placements)
         values = _values(obj, dtype, copy)
-        return create_like.asarray(values, **where)
+        return like.asarray(values, **where)
     check_device(device)
     if dtype is not None and obj.dtype != dtype:
         if copy is False:
             raise ValueError(f"{obj.dtype} cannot become {dtype} without a copy")
-        obj = elementwise.astype(obj, dtype_of(dtype))
+        obj = functions.astype(obj, dtype_of(dtype))
     elif copy:
-        obj = elementwise.copy(obj)
+        obj = functions.copy(obj)
     if isinstance(obj, _C.DTensor) and not (device_mesh is None is placements):
         return obj.redistribute(device_mesh, placements or obj.placements)
     return obj
@@ -158,7 +161,7 @@ def arange(
 ) -> Any:
     """Return numbers from `start` to before `stop`; one number is `stop`."""
     where = _where(device, device_mesh, placements)
-    return create.arange(start, stop, step, dtype, **where)
+    return arrays.arange(start, stop, step, dtype, **where)
 
 
 def linspace(
@@ -175,7 +178,7 @@ def linspace(
 ) -> Any:
     """Return `num` numbers from `start` to `stop`, as far from each other."""
     where = _where(device, device_mesh, placements)
-    return create.linspace(start, stop, num, endpoint, dtype=dtype, **where)
+    return arrays.linspace(start, stop, num, endpoint, dtype=dtype, **where)
 
 
 def eye(
@@ -191,7 +194,7 @@ def eye(
 ) -> Any:
     """Return a matrix of ones on diagonal `k`, and zeros."""
     where = _where(device, device_mesh, placements)
-    return create.eye(
+    return arrays.eye(
         n_rows, n_cols, k, np.float64 if dtype is None else dtype, **where
     )
 
@@ -245,7 +248,7 @@ def _frequencies(function: Callable[..., Any], doc: str) -> Callable[..., Any]:
         placements: Placements = None,
     ) -> Any:
         x = function(n, d, **_where(device, device_mesh, placements))
-        return x if dtype is None else elementwise.astype(x, dtype, copy=False)
+        return x if dtype is None else functions.astype(x, dtype, copy=False)
 
     created.__name__ = created.__qualname__ = function.__name__
     created.__doc__ = doc
@@ -253,8 +256,8 @@ def _frequencies(function: Callable[..., Any], doc: str) -> Callable[..., Any]:
 
 
 _OF = "Return the frequencies of the elements of"
-fftfreq = _frequencies(create.fftfreq, f"{_OF} ``fft`` of a signal of length `n`.")
-rfftfreq = _frequencies(create.rfftfreq, f"{_OF} ``rfft`` of a signal of length `n`.")
+fftfreq = _frequencies(arrays.fftfreq, f"{_OF} ``fft`` of a signal of length `n`.")
+rfftfreq = _frequencies(arrays.rfftfreq, f"{_OF} ``rfft`` of a signal of length `n`.")
 
 # --- like another ---------------------------------------------------------------------
 
@@ -270,7 +273,7 @@ def full_like(
 ) -> Any:
     """Return an array of one value, by default in the dtype and layout of another."""
     check_device(device)
-    return create_like.full_like(x, fill_value, dtype, **where)
+    return like.full_like(x, fill_value, dtype, **where)
 
 
 def _of_array(alike: Callable[..., Any], what: str) -> Callable[..., Any]:
@@ -290,6 +293,6 @@ def _of_array(alike: Callable[..., Any], what: str) -> Callable[..., Any]:
     return created
 
 
-empty_like = _of_array(create_like.empty_like, "an array of whatever was in memory")
-ones_like = _of_array(create_like.ones_like, "an array of ones")
-zeros_like = _of_array(create_like.zeros_like, "an array of zeros")
+empty_like = _of_array(like.empty_like, "an array of whatever was in memory")
+ones_like = _of_array(like.ones_like, "an array of ones")
+zeros_like = _of_array(like.zeros_like, "an array of zeros")

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Tensor
-from dtensor._dtype import dtype_of
+from dtensor._core.dtype import dtype_of
 from dtensor.array_api._answer import answer
-from dtensor.ops.namespace import check_device
+from dtensor.ops.methods.array_api import check_device
 
 __all__ = [
     "argsort",

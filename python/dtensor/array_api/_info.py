@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dtensor.ops.namespace import DEVICE, check_device
+from dtensor.ops.methods.array_api import DEVICE, check_device
 
 __all__ = ["Info", "namespace_info"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dtensor import _C
 from dtensor.autograd import _backward
-from dtensor.ops._operator import method
+from dtensor.ops._make.operator import method
 
 __all__ = ["RemovableHandle"]
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from dtensor._C import DTensor, Tensor
-from dtensor._device import is_meta
+from dtensor._core.device import is_meta
 from dtensor.checkpoint._dtypes import dtype_of, raw_bytes, stored_as
 from dtensor.checkpoint._header import NOTES, Entry, Header, entry_of
 from dtensor.checkpoint._names import Path, as_json, flattened, is_tensor

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from dtensor import _world
+from dtensor._core import world
 from dtensor.checkpoint.api import CheckpointException, described, remade
 from dtensor.device_mesh import DeviceMesh
 
 __all__ = ["FileRanks", "Ranks", "WorldRanks", "ranks_of", "together"]
 
-Group = DeviceMesh | _world.MPI.Comm | None
+Group = DeviceMesh | world.MPI.Comm | None
 
 
 class Ranks(Protocol):
@@ -41,7 +41,7 @@ class WorldRanks:
     """The ranks of a mesh, or of the world."""
 
     def __init__(self, mesh: DeviceMesh | None) -> None:
-        self.world = _world.current()
+        self.world = world.current()
         self.mesh = mesh
         ranks = list(range(self.world.size)) if mesh is None else mesh.ranks.ravel()
         self.numbers = [int(rank) for rank in ranks]
@@ -64,7 +64,7 @@ def ranks_of(group: Group, no_dist: bool, what: str) -> Alone | WorldRanks:
     """Return the ranks of a call, after they agreed on it; rank -1: not one of them."""
     if no_dist:
         return Alone()
-    if isinstance(group, _world.MPI.Comm):
+    if isinstance(group, world.MPI.Comm):
         group = DeviceMesh.from_group(group, "cpu")
     ranks = WorldRanks(group)
     if ranks.rank >= 0:
@@ -206,7 +206,7 @@ def checked(ranks: "Alone | WorldRanks") -> bool:
 
 def world_rank() -> int:
     """Return the number of this rank in the world."""
-    return _world.current().rank
+    return world.current().rank
 
 
 __all__ += ["checked", "timeout_of", "world_rank"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import _world
 from dtensor._C import DTensor, Tensor, distribute_tensor
+from dtensor._core import world
 from dtensor.checkpoint._names import as_json, from_json, is_tensor
 from dtensor.checkpoint._ranks import WorldRanks, together
 from dtensor.device_mesh import DeviceMesh
@@ -77,7 +77,7 @@ def _described(given: Mapping[str, Any]) -> bytes:
 
 def _sent(value: Any, own: Any, shape: list[int], dtype: str) -> Any:
     """Return a tensor of rank 0 on all ranks."""
-    size = _world.current().size
+    size = world.current().size
     if isinstance(own, DTensor) and own.shape == tuple(shape):
         ranks = own.device_mesh.ranks.ravel()
         if ranks[0] == 0 and len(ranks) == size:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._C import DTensor, Layout, Tensor
-from dtensor._device import is_meta
+from dtensor._core.device import is_meta
 from dtensor.checkpoint._header import Entry, Header, read_header
 from dtensor.checkpoint._names import Path
 from dtensor.checkpoint._place import files_of, opened

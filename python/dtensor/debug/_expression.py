@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
-from dtensor._nested import mapped
+from dtensor._core.nested import mapped
 from dtensor.debug._units import duration, size
 from dtensor.debug._watch import Call, Record, unwatch, watch
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from dtensor import _C
 from dtensor.debug._modules import Tracker
-from dtensor.ops._parts import move_all
-from dtensor.ops.fallback import _gathered
-from dtensor.ops.strict import _OURS
+from dtensor.ops._make.fallback import _gathered
+from dtensor.ops._make.parts import move_all
+from dtensor.ops._make.strict import _OURS
 
 __all__ = [
     "Call",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dtensor import _C
-from dtensor._device import device
+from dtensor._core.device import device
 from dtensor.debug._simulate_report import Moves, Simulation
 from dtensor.device_mesh import DeviceMesh, init_device_mesh
 
@@ -15,7 +15,7 @@ __all__ = ["Moves", "Simulation", "simulate"]
 
 # Where to look (some of these modules are hidden by a function of their name) for
 # operators whose results, as a rule, show the memory of their only operand.
-_MODULES = "index permute rearrange split view".split()
+_MODULES = "index.read shape.permute shape.rearrange shape.split shape.view".split()
 _VIEWS = frozenset(
     "broadcast_to expand expand_dims getitem matrix_transpose moveaxis ravel reshape "
     "rollaxis split squeeze swapaxes transpose unflatten unstack view".split()

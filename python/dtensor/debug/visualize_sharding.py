@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from dtensor import _C
-from dtensor._require import require
+from dtensor._core.require import require
 from dtensor.debug._cells import Grid, grid_of, span
 
 __all__ = ["visualize_sharding"]

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor._device import is_meta
+from dtensor._core.device import is_meta
 from dtensor.autograd import Function
 from dtensor.autograd.function import once_differentiable
 from dtensor.device_mesh import DeviceMesh
 from dtensor.experimental import _sequence
 from dtensor.functional_collectives._group import of_ranks
 from dtensor.functional_collectives._moves import moved
-from dtensor.ops import attention
+from dtensor.ops.model import attention
 from dtensor.placement_types import Partial, Replicate
 
 __all__ = ["Ring", "ring_attention"]

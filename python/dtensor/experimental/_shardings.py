@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dtensor import _C
-from dtensor.ops._operator import Operand, Rule
+from dtensor.ops._make.operator import Operand, Rule
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
 __all__ = ["Sharding", "rule_of"]

@@ -7,14 +7,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dtensor import _C, _world
-from dtensor._device import is_meta
+from dtensor import _C
+from dtensor._core import world
+from dtensor._core.device import is_meta
 from dtensor.autograd import no_grad
 from dtensor.device_mesh import DeviceMesh
 from dtensor.experimental import _ring, _sequence
 from dtensor.functional_collectives._collectives import gathering
 from dtensor.functional_collectives._moves import moved, together
-from dtensor.ops import attention
+from dtensor.ops.model import attention
 from dtensor.placement_types import Shard
 
 __all__ = ["context_parallel", "context_parallel_unshard", "set_rotate_method"]
@@ -324,7 +325,7 @@ def _mesh() -> DeviceMesh | None:
 def _refuse(why: str, mesh: DeviceMesh) -> NoReturn:
     """Raise, also on ranks that come with a call that is supported."""
     error = NotImplementedError(f"context_parallel: {why}")
-    _world.current().agree(b"", "context_parallel", error, mesh)
+    world.current().agree(b"", "context_parallel", error, mesh)
     raise error
 
 
@@ -356,7 +357,7 @@ def _local(mesh: DeviceMesh, tensors: list[_C.Tensor], options: Options) -> _C.T
     how = f"is_causal={options[0]}, scale={options[1]}, enable_gqa={options[2]}"
     chosen = f"{_cp_options.rotate_method}, balanced={_cp_options.enable_load_balance}"
     what = f"context_parallel({how}, {chosen})"
-    _world.current().agree(what.encode(), what, None, mesh, False)
+    world.current().agree(what.encode(), what, None, mesh, False)
     return _ring.ring_attention(tensors, _ring_of(mesh, tensors, options))
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import _C, _world
+from dtensor import _C
+from dtensor._core import world
 from dtensor.device_mesh import DeviceMesh
 from dtensor.experimental._tree import leaves, with_leaves
 from dtensor.placement_types import Placement
@@ -144,7 +145,7 @@ class _LocalMap:
         except Exception as error:
             # The others may be where outputs become DTensors: there they are told.
             if mesh.get_coordinate() is not None and any(self.out):
-                _world.current().agree(b"", "local_map", error, mesh)
+                world.current().agree(b"", "local_map", error, mesh)
             raise
         pairs = zip(leaves(out), self.out, strict=True)
         return with_leaves(

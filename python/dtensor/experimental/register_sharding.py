@@ -6,7 +6,7 @@ from typing import Any
 from dtensor import _C
 from dtensor.experimental._shardings import Sharding, rule_of
 from dtensor.ops import FUNCTIONS
-from dtensor.ops._operator import Rule
+from dtensor.ops._make.operator import Rule
 
 __all__ = ["register_sharding"]
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import _C, _world
+from dtensor import _C
+from dtensor._core import world
+from dtensor._core.nested import mapped
 from dtensor._export import ExportedProgram, Node, Ref
-from dtensor._nested import mapped
 from dtensor.device_mesh import DeviceMesh
 from dtensor.experimental._parts import Parts
 from dtensor.experimental._tree import leaves
@@ -93,7 +94,7 @@ def tensor_parallel_transformation(
     ):
         raise ValueError("the program is one of DTensors: it has its layouts already")
     placements = _parameter_placements(exported_program, parallel_strategies)
-    if world_size <= _world.current().size:
+    if world_size <= world.current().size:
         mesh = of_ranks(range(world_size))
     else:  # to be looked at
         mesh = DeviceMesh.abstract((world_size,))

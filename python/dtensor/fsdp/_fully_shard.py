@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dtensor import DeviceMesh, Placement, Replicate, Shard, _world
-from dtensor.device_mesh import _current_mesh, init_device_mesh
+from dtensor import DeviceMesh, Placement, Replicate, Shard
+from dtensor._core import world
+from dtensor._core.open_meshes import current_mesh
+from dtensor.device_mesh import init_device_mesh
 from dtensor.fsdp._group import Group
 from dtensor.fsdp._module import FSDPModule, become
 from dtensor.fsdp._parameter import Owners, Sharded, Spread
@@ -170,9 +172,10 @@ def register_fsdp_forward_method(module: Module, method_name: str) -> None:
 
 def _default_mesh() -> DeviceMesh:
     try:
-        return _current_mesh()
+        mesh: DeviceMesh = current_mesh()
     except RuntimeError:
-        return init_device_mesh("cpu", (_world.current().size,))
+        mesh = init_device_mesh("cpu", (world.current().size,))
+    return mesh
 
 
 def _checked_reshard(reshard: bool | int | None, ranks: int) -> bool | int | None:

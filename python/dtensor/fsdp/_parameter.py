@@ -18,7 +18,7 @@ from dtensor import (
     Tensor,
 )
 from dtensor._C import hooks_of
-from dtensor._device import empty, is_meta
+from dtensor._core.device import empty, is_meta
 from dtensor.nn import Module, Parameter
 
 __all__ = ["Sharded", "Spread", "reduced_placements"]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dtensor import Tensor, is_grad_enabled
-from dtensor._dtype import dtype_of
-from dtensor._nested import mapped
+from dtensor._core.dtype import dtype_of
+from dtensor._core.nested import mapped
 from dtensor.fsdp._group import Group
 from dtensor.nn import Module
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _C, _world
+from dtensor import _C
+from dtensor._core import world
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._collectives import (
     gathering,
@@ -161,7 +162,7 @@ def _everybodys_sizes(
     mine: npt.NDArray[np.int64], mesh: DeviceMesh
 ) -> npt.NDArray[np.int64]:
     """Return how many rows go from each rank (first index) to each."""
-    shared = _world.current().share(mine.tobytes(), mesh)
+    shared = world.current().share(mine.tobytes(), mesh)
     sizes = np.array([np.frombuffer(each, np.int64) for each in shared])
     sent, got = np.moveaxis(sizes.reshape(len(shared), 2, -1), 1, 0)
     wrong = np.argwhere(sent != got.T)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import _world
+from dtensor._core import world as _world
 from dtensor.device_mesh import DeviceMesh
 
 __all__ = ["Group", "mesh_of", "of_ranks"]

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dtensor import _C, _world
-from dtensor._device import is_meta
+from dtensor import _C
+from dtensor._core import world
+from dtensor._core.device import is_meta
 from dtensor.autograd import Function
 from dtensor.device_mesh import DeviceMesh
 from dtensor.placement_types import Partial, Placement, Replicate
@@ -43,7 +44,7 @@ def together(what: str, mesh: DeviceMesh, prepare: Callable[[], T]) -> T:
         return prepare()
     except Exception as error:
         if mesh.get_coordinate() is not None:
-            _world.current().agree(b"", what, error, mesh)
+            world.current().agree(b"", what, error, mesh)
         raise
 
 

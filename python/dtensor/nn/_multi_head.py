@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtensor.nn._dtype import is_floating
-from dtensor.ops.attention import scaled_dot_product_attention
-from dtensor.ops.dropout import dropout
-from dtensor.ops.elementwise import where
-from dtensor.ops.join import concatenate
-from dtensor.ops.linear import linear
-from dtensor.ops.softmax import softmax
+from dtensor.ops.elementwise.functions import where
+from dtensor.ops.model.attention import scaled_dot_product_attention
+from dtensor.ops.model.linear import linear
+from dtensor.ops.model.softmax import softmax
+from dtensor.ops.random.dropout import dropout
+from dtensor.ops.shape.join import concatenate
 
 __all__ = ["Heads", "attend"]
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dtensor._C import Tensor
-from dtensor._device import is_meta
+from dtensor._core.device import is_meta
 from dtensor.autograd import no_grad
 from dtensor.nn._hooks import RemovableHandle, Table, register
 from dtensor.nn.parameter import Parameter

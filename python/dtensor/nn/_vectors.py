@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from dtensor._device import is_meta
-from dtensor.ops.einsum import einsum
-from dtensor.ops.elementwise import astype
-from dtensor.ops.linalg_norm import vector_norm
-from dtensor.ops.pointwise import equal, maximum
+from dtensor._core.device import is_meta
+from dtensor.ops.elementwise.functions import astype
+from dtensor.ops.elementwise.pointwise import equal, maximum
+from dtensor.ops.linalg.einsum import einsum
+from dtensor.ops.linalg.norms import vector_norm
 
 __all__ = ["bilinear", "cosine_similarity", "normalize", "one_hot", "pairwise_distance"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dtensor._device import empty
+from dtensor._core.device import empty
 from dtensor.nn import init
 from dtensor.nn._multi_head import Heads, attend
 from dtensor.nn.linear import Linear

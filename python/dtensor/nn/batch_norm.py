@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _world
 from dtensor._C import DTensor
-from dtensor._device import empty
+from dtensor._core import world
+from dtensor._core.device import empty
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.functional_collectives import all_reduce
 from dtensor.functional_collectives._group import Group
 from dtensor.nn.module import Module
 from dtensor.nn.norm import Affine
-from dtensor.ops.batch_norm import Reduce, normalized
+from dtensor.ops.model.batch_norm import Reduce, normalized
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "SyncBatchNorm"]
 
@@ -208,7 +208,7 @@ class SyncBatchNorm(_BatchNorm):
             return None
         group = self.process_group
         if group is None:
-            group = [*range(_world.current().size)]
+            group = [*range(world.current().size)]
         return lambda sums: all_reduce(sums, "sum", group)
 
     @classmethod

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from dtensor._device import empty, is_meta
+from dtensor._core.device import empty, is_meta
 from dtensor.nn import functional as F, init
 from dtensor.nn.module import Module
 from dtensor.nn.parameter import Parameter

@@ -20,8 +20,9 @@ from dtensor.nn._vectors import (
     one_hot,
     pairwise_distance,
 )
-from dtensor.ops import activation
-from dtensor.ops.activation import (
+from dtensor.ops.elementwise.transcendental import tanh
+from dtensor.ops.model import activation
+from dtensor.ops.model.activation import (
     gelu,
     glu,
     hardshrink,
@@ -33,13 +34,12 @@ from dtensor.ops.activation import (
     softsign,
     tanhshrink,
 )
-from dtensor.ops.attention import scaled_dot_product_attention
-from dtensor.ops.batch_norm import batch_norm
-from dtensor.ops.conv import conv1d, conv2d
-from dtensor.ops.dropout import dropout
-from dtensor.ops.embedding import embedding
-from dtensor.ops.linear import linear
-from dtensor.ops.loss import (
+from dtensor.ops.model.attention import scaled_dot_product_attention
+from dtensor.ops.model.batch_norm import batch_norm
+from dtensor.ops.model.conv import conv1d, conv2d
+from dtensor.ops.model.embedding import embedding
+from dtensor.ops.model.linear import linear
+from dtensor.ops.model.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -50,8 +50,8 @@ from dtensor.ops.loss import (
     nll_loss,
     smooth_l1_loss,
 )
-from dtensor.ops.norm import group_norm, layer_norm, rms_norm
-from dtensor.ops.pool import (
+from dtensor.ops.model.norm import group_norm, layer_norm, rms_norm
+from dtensor.ops.model.pool import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     avg_pool1d,
@@ -59,8 +59,8 @@ from dtensor.ops.pool import (
     max_pool1d,
     max_pool2d,
 )
-from dtensor.ops.softmax import log_softmax as _log_softmax, softmax as _softmax
-from dtensor.ops.transcendental import tanh
+from dtensor.ops.model.softmax import log_softmax as _log_softmax, softmax as _softmax
+from dtensor.ops.random.dropout import dropout
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor._device import empty, is_meta
+from dtensor._core.device import empty, is_meta
 from dtensor.autograd import no_grad
 from dtensor.nn._quantile import normal_quantile
 

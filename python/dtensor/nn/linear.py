@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dtensor._device import empty
+from dtensor._core.device import empty
 from dtensor.nn import functional as F, init
 from dtensor.nn.module import Module
 from dtensor.nn.parameter import Parameter

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _device
 from dtensor._C import Tensor
-from dtensor._dtype import dtype_of
+from dtensor._core import device as _device
+from dtensor._core.dtype import dtype_of
 from dtensor.autograd import no_grad
 from dtensor.nn._dtype import is_floating
 from dtensor.nn._hooks import Hooks, RemovableHandle

@@ -1,92 +1,120 @@
-"""The operators, a file for each family; how one is written: docs/operators.md."""
+"""The operators, a room for each family; how one is written: docs/operators.md.
+
+Each room uses those before it: `_make`, `elementwise`, `index`, `shape`, `reduce`,
+`order`, `linalg`, `create`, `random`, `model`, `methods`. All names are here, in one
+namespace, but those of numpy.linalg and numpy.fft: `dtensor.linalg`, `dtensor.fft`.
+"""
 
 from typing import Any
 
 from dtensor import _C
-from dtensor.ops import (  # noqa: F401
+from dtensor.ops._make import (  # noqa: F401
+    known as _known,
+)
+from dtensor.ops.create import (  # noqa: F401
+    arrays as _create,
+    like as _create_like,
+)
+from dtensor.ops.elementwise import (  # noqa: F401
+    functions as _elementwise,
+    pointwise as _pointwise,
+)
+from dtensor.ops.index import (  # noqa: F401
+    coordinates as _coordinates,
+    put as _put,
+    take as _take,
+)
+from dtensor.ops.linalg import (  # noqa: F401
+    decompositions as _linalg,
+    einsum as _einsum,
+    fft as _fft,
+    matmul as _matmul,
+    norms as _linalg_norm,
+    products as _linalg_product,
+    relate as _relate,
+    triangle as _triangle,
+)
+from dtensor.ops.methods import (  # noqa: F401
+    array_api as _namespace,
+    torch as _torch_methods,
+    torch_pointwise as _torch_pointwise,
+)
+from dtensor.ops.model import (  # noqa: F401
     activation as _activation,
+    loss as _loss,
+    norm as _norm,
+    softmax as _softmax,
+)
+from dtensor.ops.order import (  # noqa: F401
+    count as _count,
+    sets as _sets,
+    sort as _sort,
+)
+from dtensor.ops.random import (  # noqa: F401
+    arrays as _random,
+)
+from dtensor.ops.reduce import (  # noqa: F401
     arg as _arg,
     compare as _compare,
-    coordinates as _coordinates,
-    count as _count,
-    create as _create,
-    create_like as _create_like,
     cumulative as _cumulative,
-    edit as _edit,
-    einsum as _einsum,
-    elementwise as _elementwise,
-    fft,
-    join as _join,
-    known as _known,
-    linalg,
-    linalg_norm,
-    linalg_product,
-    loss as _loss,
-    matmul as _matmul,
-    namespace as _namespace,
     nan as _nan,
-    norm as _norm,
-    pad as _pad,
-    pointwise as _pointwise,
-    put as _put,
     quantile as _quantile,
-    random as _random,
-    rearrange as _rearrange,
-    reduce as _reduce,
-    relate as _relate,
-    sets as _sets,
-    softmax as _softmax,
-    sort as _sort,
-    split as _split,
+    reductions as _reduce,
     statistics as _statistics,
-    take as _take,
-    torch_methods as _torch_methods,
-    torch_pointwise as _torch_pointwise,
-    triangle as _triangle,
+)
+from dtensor.ops.shape import (  # noqa: F401
+    edit as _edit,
+    join as _join,
+    pad as _pad,
+    rearrange as _rearrange,
+    split as _split,
     view as _view,
 )
-from dtensor.ops._operator import FUNCTIONS, METHODS
-from dtensor.ops.activation import *  # noqa: F403
-from dtensor.ops.arg import *  # noqa: F403
-from dtensor.ops.compare import *  # noqa: F403
-from dtensor.ops.coordinates import *  # noqa: F403
-from dtensor.ops.count import *  # noqa: F403
-from dtensor.ops.create import *  # noqa: F403
-from dtensor.ops.create_like import *  # noqa: F403
-from dtensor.ops.cumulative import *  # noqa: F403
-from dtensor.ops.edit import *  # noqa: F403
-from dtensor.ops.einsum import *  # noqa: F403
-from dtensor.ops.elementwise import *  # noqa: F403
-from dtensor.ops.fallback import FallbackWarning, fallback
-from dtensor.ops.index import getitem
-from dtensor.ops.index_write import setitem
-from dtensor.ops.join import *  # noqa: F403
-from dtensor.ops.known import *  # noqa: F403
-from dtensor.ops.loss import *  # noqa: F403
-from dtensor.ops.matmul import *  # noqa: F403
-from dtensor.ops.namespace import *  # noqa: F403
-from dtensor.ops.nan import *  # noqa: F403
-from dtensor.ops.norm import *  # noqa: F403
-from dtensor.ops.pad import *  # noqa: F403
-from dtensor.ops.pointwise import *  # noqa: F403
-from dtensor.ops.put import *  # noqa: F403
-from dtensor.ops.quantile import *  # noqa: F403
-from dtensor.ops.random import *  # noqa: F403
-from dtensor.ops.rearrange import *  # noqa: F403
-from dtensor.ops.reduce import *  # noqa: F403
-from dtensor.ops.relate import *  # noqa: F403
-from dtensor.ops.sets import *  # noqa: F403
-from dtensor.ops.softmax import *  # noqa: F403
-from dtensor.ops.sort import *  # noqa: F403
-from dtensor.ops.split import *  # noqa: F403
-from dtensor.ops.statistics import *  # noqa: F403
-from dtensor.ops.strict import ImplicitRedistributeError, strict
-from dtensor.ops.take import *  # noqa: F403
-from dtensor.ops.torch_methods import *  # noqa: F403
-from dtensor.ops.torch_pointwise import *  # noqa: F403
-from dtensor.ops.triangle import *  # noqa: F403
-from dtensor.ops.ufunc_methods import ufunc_method
-from dtensor.ops.view import *  # noqa: F403
+
+# isort: split
+# A function may have the name of a room, which is loaded by now: `shape`.
+from dtensor.ops._make.fallback import FallbackWarning, fallback
+from dtensor.ops._make.known import *  # noqa: F403
+from dtensor.ops._make.operator import FUNCTIONS, METHODS
+from dtensor.ops._make.strict import ImplicitRedistributeError, strict
+from dtensor.ops.create.arrays import *  # noqa: F403
+from dtensor.ops.create.like import *  # noqa: F403
+from dtensor.ops.elementwise.functions import *  # noqa: F403
+from dtensor.ops.elementwise.pointwise import *  # noqa: F403
+from dtensor.ops.index.coordinates import *  # noqa: F403
+from dtensor.ops.index.put import *  # noqa: F403
+from dtensor.ops.index.read import getitem
+from dtensor.ops.index.take import *  # noqa: F403
+from dtensor.ops.index.write import setitem
+from dtensor.ops.linalg.einsum import *  # noqa: F403
+from dtensor.ops.linalg.matmul import *  # noqa: F403
+from dtensor.ops.linalg.relate import *  # noqa: F403
+from dtensor.ops.linalg.triangle import *  # noqa: F403
+from dtensor.ops.methods.array_api import *  # noqa: F403
+from dtensor.ops.methods.torch import *  # noqa: F403
+from dtensor.ops.methods.torch_pointwise import *  # noqa: F403
+from dtensor.ops.methods.ufuncs import ufunc_method
+from dtensor.ops.model.activation import *  # noqa: F403
+from dtensor.ops.model.loss import *  # noqa: F403
+from dtensor.ops.model.norm import *  # noqa: F403
+from dtensor.ops.model.softmax import *  # noqa: F403
+from dtensor.ops.order.count import *  # noqa: F403
+from dtensor.ops.order.sets import *  # noqa: F403
+from dtensor.ops.order.sort import *  # noqa: F403
+from dtensor.ops.random.arrays import *  # noqa: F403
+from dtensor.ops.reduce.arg import *  # noqa: F403
+from dtensor.ops.reduce.compare import *  # noqa: F403
+from dtensor.ops.reduce.cumulative import *  # noqa: F403
+from dtensor.ops.reduce.nan import *  # noqa: F403
+from dtensor.ops.reduce.quantile import *  # noqa: F403
+from dtensor.ops.reduce.reductions import *  # noqa: F403
+from dtensor.ops.reduce.statistics import *  # noqa: F403
+from dtensor.ops.shape.edit import *  # noqa: F403
+from dtensor.ops.shape.join import *  # noqa: F403
+from dtensor.ops.shape.pad import *  # noqa: F403
+from dtensor.ops.shape.rearrange import *  # noqa: F403
+from dtensor.ops.shape.split import *  # noqa: F403
+from dtensor.ops.shape.view import *  # noqa: F403
 
 __all__ = [
     "FUNCTIONS",

@@ -6,9 +6,9 @@ from typing import Any
 
 from dtensor import _C
 from dtensor._C import DTensor, Tensor
-from dtensor._device import empty_like, is_meta
+from dtensor._core.device import empty_like, is_meta
 from dtensor.autograd.grad_mode import enable_grad, no_grad
-from dtensor.ops.create_like import zeros_like
+from dtensor.ops.create.like import zeros_like
 
 __all__ = [
     "check_flags",

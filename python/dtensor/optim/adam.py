@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dtensor._C import tensor
-from dtensor.ops.optim_step import AdamSettings, adam_steps
+from dtensor.ops.model.optim_step import AdamSettings, adam_steps
 from dtensor.optim._params import (
     check_flags,
     check_settings,

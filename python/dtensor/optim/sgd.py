@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dtensor.ops.optim_step import SGDSettings, sgd_steps
+from dtensor.ops.model.optim_step import SGDSettings, sgd_steps
 from dtensor.optim._params import (
     check_flags,
     check_settings,

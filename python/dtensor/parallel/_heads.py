@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Layout
-from dtensor._module import distribute_parameter
 from dtensor.autograd import no_grad
 from dtensor.device_mesh import DeviceMesh
 from dtensor.nn import Module, MultiheadAttention, Parameter
+from dtensor.nn._distribute import distribute_parameter
 from dtensor.placement_types import Shard
 
 __all__ = [

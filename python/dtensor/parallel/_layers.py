@@ -6,13 +6,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dtensor._C import DTensor, Tensor
-from dtensor._module import (
+from dtensor.device_mesh import DeviceMesh
+from dtensor.nn import Embedding, Linear, Module
+from dtensor.nn._distribute import (
     check_not_distributed,
     distribute_module,
     distribute_parameter,
 )
-from dtensor.device_mesh import DeviceMesh
-from dtensor.nn import Embedding, Linear, Module
 from dtensor.parallel._contract import ParallelStyle, Prepare, place
 from dtensor.placement_types import Placement, Replicate, Shard
 

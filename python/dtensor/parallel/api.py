@@ -6,7 +6,8 @@ from fnmatch import fnmatch
 from typing import Any, NamedTuple
 
 from dtensor._C import DTensor
-from dtensor.device_mesh import DeviceMesh, _current_mesh
+from dtensor._core.open_meshes import current_mesh
+from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._moves import together
 from dtensor.nn import Module
 from dtensor.parallel._contract import ParallelStyle
@@ -93,7 +94,7 @@ def parallelize_module(
     >>> mlp[2].weight.placements
     (Shard(dim=1),)
     """
-    mesh = _current_mesh() if device_mesh is None else device_mesh
+    mesh = current_mesh() if device_mesh is None else device_mesh
     mesh = _one_dimension(mesh, tp_mesh_dim)
     problems: list[str] = []
     steps = together(

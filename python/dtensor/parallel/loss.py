@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-from dtensor.ops._loss_parallel import set_loss_parallel
+from dtensor.ops.model.loss_parallel import set_loss_parallel
 
 __all__ = ["loss_parallel"]
 

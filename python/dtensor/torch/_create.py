@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _C, _device, ops
-from dtensor.ops import random as _random
-from dtensor.ops.transcendental import cos, sin
+from dtensor import _C, ops
+from dtensor._core import device as _device
+from dtensor.ops.elementwise.transcendental import cos, sin
+from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
 
 __all__ = [

@@ -5,7 +5,7 @@ import math as _math
 
 import numpy as _np
 
-from dtensor._device import device as device
+from dtensor._core.device import device as device
 from dtensor.api import (
     get_default_dtype as get_default_dtype,
     set_default_dtype as set_default_dtype,

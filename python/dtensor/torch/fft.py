@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from dtensor._C import Tensor
-from dtensor.ops import fft as _fft
-from dtensor.ops.fft import *  # noqa: F403
+from dtensor.ops.linalg import fft as _fft
+from dtensor.ops.linalg.fft import *  # noqa: F403
 from dtensor.torch._create import in_order
 
 __all__ = ["fftfreq", "rfftfreq"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from dtensor import experimental, ops
 from dtensor.experimental.register_sharding import Function
-from dtensor.ops.linear import linear
+from dtensor.ops.model.linear import linear
 
 __all__ = ["OpOverload", "aten", "c10d_functional", "register_sharding"]
 

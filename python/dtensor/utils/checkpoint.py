@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from dtensor import _C, random as _random
-from dtensor._nested import mapped
+from dtensor._core.nested import mapped
 from dtensor.autograd import Function, backward, enable_grad
 from dtensor.autograd.graph import saved_tensors_hooks
 

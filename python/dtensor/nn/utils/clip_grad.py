@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _C, _world
-from dtensor._device import is_meta
+from dtensor import _C
+from dtensor._core import world
+from dtensor._core.device import is_meta
 from dtensor.autograd import no_grad
 from dtensor.placement_types import Partial, Replicate, Shard
 
@@ -166,7 +167,7 @@ def _agree(tensors: Sequence[Any], norm_type: float) -> None:
         if mesh.get_coordinate() is not None:
             what = f"get_total_norm({len(those)} tensors, norm_type={norm_type})"
             token = f"{those} {norm_type}".encode()
-            _world.current().agree(token, what, None, mesh, False)
+            world.current().agree(token, what, None, mesh, False)
 
 
 def _without_data(tensors: Any, meshes: list[Any], cover: Any, dtype: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor.autograd import no_grad
-from dtensor.ops.join import concatenate
+from dtensor.ops.shape.join import concatenate
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 

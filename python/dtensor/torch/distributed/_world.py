@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from dtensor import _C, _world
+from dtensor import _C
+from dtensor._core import world as _world
 from dtensor.device_mesh import DeviceMesh
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import _world
+from dtensor._core import world as _world
 from dtensor.random import Generator
 from dtensor.utils.data.sampler import Sampler
 

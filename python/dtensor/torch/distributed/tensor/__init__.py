@@ -17,7 +17,7 @@ from dtensor import (
     randn as randn,
     zeros as zeros,
 )
-from dtensor._module import distribute_module as distribute_module
+from dtensor.nn._distribute import distribute_module as distribute_module
 
 # isort: split
 from dtensor.torch.distributed.tensor import (

@@ -1,4 +1,4 @@
 """``torch.distributed.tensor.api``: `dtensor.api`."""
 
-from dtensor._module import distribute_module as distribute_module
 from dtensor.api import *  # noqa: F403
+from dtensor.nn._distribute import distribute_module as distribute_module

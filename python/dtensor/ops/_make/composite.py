@@ -1,0 +1,49 @@
+"""Functions that are made of operators, and what they have in common with these."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from dtensor import _C
+from dtensor.ops._make.copies import astype, copy
+from dtensor.ops._make.parts import move
+
+__all__ = ["as_dtype", "composite", "settled"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def composite(function: F) -> F:
+    """Let a function take what the dispatcher takes for operators.
+
+    ``dim=`` and ``keepdim=`` become ``axis=`` and ``keepdims=``; `out`, which the
+    function has as a parameter of no effect, is written to."""
+    names = list(inspect.signature(function).parameters)
+    place = names.index("out") if "out" in names else None
+
+    @functools.wraps(function)
+    def answer(*args: Any, **options: Any) -> Any:
+        for old, new in (("dim", "axis"), ("keepdim", "keepdims")):
+            if old in options and old not in names:
+                options[new] = options.pop(old)
+        out = options.pop("out", None)
+        if place is not None and len(args) > place:
+            out, args = args[place], (*args[:place], None, *args[place + 1 :])
+        result = function(*args, **options)
+        return result if out is None else copy(result, out=out)
+
+    return cast(F, answer)
+
+
+def settled(name: str, x: Any) -> Any:
+    """Return a tensor without pending addends: what is Partial is replicated."""
+    if not isinstance(x, _C.DTensor) or not x.layout.is_partial:
+        return x
+    whole = [_C.Replicate() if p.is_partial() else p for p in x.placements]
+    return move(name, x, x.layout.with_placements(whole))
+
+
+def as_dtype(x: Any, dtype: Any) -> Any:
+    """Return a tensor in a dtype; itself if it has that one."""
+    return x if x.dtype == dtype else astype(x, dtype)

@@ -1,0 +1,44 @@
+"""New arrays, of which each rank makes its own part from indices; nothing is sent."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._core.open_meshes import current_mesh
+from dtensor.ops._make.parts import aligned, inside, make
+
+__all__ = ["Placements", "layout_of", "made", "mesh_like"]
+
+Placements = Sequence[_C.Placement] | None
+
+
+def layout_of(
+    shape: Any,
+    dtype: npt.DTypeLike,
+    device_mesh: _C.Mesh | None,
+    placements: Placements,
+) -> _C.Layout:
+    """Return the layout of a new tensor: by default replicated on the current mesh."""
+    mesh = current_mesh() if device_mesh is None else device_mesh
+    return _C.Layout(mesh, placements, shape, dtype)
+
+
+def mesh_like(device_mesh: _C.Mesh | None, *values: Any) -> _C.Mesh | None:
+    """Return the mesh that is given, else that of the first DTensor among values."""
+    found = [x.device_mesh for x in values if isinstance(x, _C.DTensor)]
+    return found[0] if device_mesh is None and found else device_mesh
+
+
+def made(layout: _C.Layout, part: Callable[[_C.Layout], Any]) -> _C.DTensor:
+    """Return a tensor of what a function makes for this rank's part.
+
+    Of a Partial coordinate 0 has the values and the others what adds nothing.
+    """
+    same = {dim: dim for dim in range(layout.ndim)}
+    settled = aligned(layout, layout.shape, same, layout.dtype)
+    array = part(settled) if inside(settled) else np.empty(0)
+    x = make(np.array(array, layout.dtype, copy=None, order="C"), settled)
+    return x if layout == settled else _C._redistribute_any(x, placements=layout)

@@ -1,0 +1,202 @@
+"""What works element by element: its rule, and which Partial operands pass."""
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C
+from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.operator import Operand, call, implements, operator
+from dtensor.ops._make.parts import inside
+from dtensor.ops._make.words import Answer, rule
+
+__all__ = [
+    "FLAT",
+    "GRADIENTS",
+    "ROWS",
+    "Rows",
+    "anywhere",
+    "broadcast",
+    "check_constant",
+    "conjugated",
+    "elementwise",
+    "flat",
+    "ufunc",
+]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which Partial operands pass, and for which dtypes that is true.
+
+    What no dtype of operands and result allows, as sums of integers that become floats,
+    is left out by the rule itself."""
+
+    always: str = ""
+    floats: str = ""  # an array is of real floating-point numbers, so nothing wraps
+    bools: str = ""  # all arrays are of booleans
+    scalar: str = ""  # the last operand has no dims
+
+    def of(self, operands: Sequence[Operand]) -> str | None:
+        """Return the rows for these operands."""
+        arrays = {x.dtype for x in operands} - {None}  # a Python number has none
+        rows = [self.always]
+        if any(is_floating(dtype) for dtype in arrays):
+            rows.append(self.floats)
+        if arrays <= {np.dtype(bool)}:
+            rows.append(self.bools)
+        if operands[-1].ndim == 0:
+            rows.append(self.scalar)
+        return ";".join(filter(None, rows)) or None
+
+
+def is_floating(dtype: np.dtype[Any]) -> bool:
+    """Return whether the dtype is of real floating-point numbers."""
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def broadcast(
+    operands: Iterable[Any], partial: str | None = None, results: int = 1
+) -> Any:
+    """Return the rule of what is done element by element.
+
+    `operands` are all arguments; None and numbers that are no operands do not count."""
+    operands = list(operands)
+    for x in operands:
+        check_constant(x)
+    arrays = [x for x in operands if isinstance(x, Operand)]
+    return rule([["..."]] * len(arrays), [["..."]] * results, partial)
+
+
+def check_constant(x: Any) -> None:
+    """Refuse an array that is written as a list: no rule sees its shape."""
+    if not isinstance(x, Operand | int | float | complex | np.generic | None):
+        raise TypeError(
+            f"an operand is a {type(x).__name__}: give an array, as np.asarray makes it"
+        )
+
+
+def anywhere(mask: Any) -> bool:
+    """Return whether a mask holds somewhere; on ranks outside its mesh: no.
+
+    Collective where the mask is spread over ranks."""
+    if isinstance(mask, _C.DTensor) and not inside(mask.layout):
+        return False
+    return bool(np.any(mask))
+
+
+@functools.cache
+def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
+    """Return the operator of any ufunc that works element by element.
+
+    Parameters
+    ----------
+    function : numpy.ufunc
+        NumPy's, or that of another library.
+    rows : Rows
+        Which Partial operands pass.
+
+    Raises
+    ------
+    TypeError
+        If it works on vectors or matrices.
+    """
+    if function.signature is not None:
+        raise TypeError(f"{function.__name__} does not work element by element")
+
+    def make(*xs: Any, where: Any = True, **options: Any) -> Answer:
+        if len(xs) != function.nin:
+            raise TypeError(
+                f"{function.__name__}() takes {function.nin} positional arguments "
+                f"but {len(xs)} were given"
+            )
+        plain = where is True and not {"dtype", "signature", "sig"} & options.keys()
+        if where is not True:
+            options["where"] = where
+        if isinstance(options.get("dtype"), str):
+            options["dtype"] = dtype_of(options["dtype"])
+        for x in (*xs, where):
+            check_constant(x)
+        partial = rows.of(xs) if plain else None
+        return (
+            broadcast([*xs, where], partial, function.nout),
+            call(function, *xs, **options),
+        )
+
+    make.__name__ = function.__name__
+    make.__doc__ = f"""Element by element: see `numpy.{function.__name__}`.
+
+    Parameters
+    ----------
+    *xs : array_like
+        {function.nin} operands, which are broadcast.
+    where : array_like of bool, optional
+        Where not, the result has the values of `out`, or any.
+    out : DTensor, optional
+        What the result is written to.
+    **options
+        Further keywords of `numpy.ufunc`: dtype, casting, order, subok, signature.
+    """
+    return operator(make, operands=function.nin)
+
+
+# --- a row of the tables --------------------------------------------------------------
+
+Gradient = Callable[..., Any]
+
+# What each ufunc of the tables has; its `outer` has the same.
+ROWS: dict[np.ufunc, Rows] = {}
+GRADIENTS: dict[np.ufunc, tuple[Gradient, ...]] = {}
+
+
+def ufunc(
+    function: np.ufunc,
+    always: str = "",
+    *,
+    floats: str = "",
+    bools: str = "",
+    scalar: str = "",
+    vjp: Gradient | tuple[Gradient, ...] = (),
+) -> Any:
+    """Return the operator that answers a ufunc of NumPy's.
+
+    Parameters
+    ----------
+    function : numpy.ufunc
+    always, floats, bools, scalar : str, optional
+        Which Partial operands pass: see `Rows`.
+    vjp : callable or tuple of callable, optional
+        The gradient of each operand: a function of the gradient of the result, the
+        result and the operands. Default: it has none.
+    """
+    rows = ROWS[function] = Rows(always, floats, bools, scalar)
+    answer = elementwise(function, rows)
+    GRADIENTS[function] = vjp if isinstance(vjp, tuple) else (vjp,)
+    if GRADIENTS[function]:
+        answer.vjp(*GRADIENTS[function])
+    return implements(function)(answer)
+
+
+def conjugated(x: Any) -> Any:
+    """Return the conjugate of a tensor, array or number; of real ones themselves."""
+    real = hasattr(x, "dtype") and x.dtype.kind != "c"
+    return x if real else x.conjugate()
+
+
+@operator
+def _zeros(x: Operand) -> Answer:
+    return broadcast([x]), call(np.zeros_like, x)
+
+
+_zeros.vjp(None)
+
+
+def flat(grad: Any, _out: Any, *_operands: Any, **_options: Any) -> Any:
+    """Return the gradient of what is constant between steps: zeros."""
+    return _zeros(grad)
+
+
+FLAT = (flat, flat)

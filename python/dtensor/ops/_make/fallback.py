@@ -1,0 +1,247 @@
+"""What NumPy functions without an operator of their own do: gather, compute, warn."""
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._core import world as _world
+from dtensor._core.nested import mapped
+from dtensor.device_mesh import DeviceMesh
+from dtensor.ops._make.composite import composite
+from dtensor.ops._make.operator import implements
+from dtensor.ops._make.parts import inside, make, move_all, plain
+from dtensor.ops._make.strict import caller, sent
+
+__all__ = [
+    "FallbackWarning",
+    "alone",
+    "composed",
+    "fallback",
+    "mesh_of",
+    "on_mesh",
+    "replicated",
+    "without_gradient",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_told: set[tuple[str, int, str]] = set()
+_lock = threading.Lock()
+
+
+class FallbackWarning(UserWarning):
+    """A NumPy function had to gather its arguments on every rank."""
+
+
+def fallback(
+    function: Callable[..., Any],
+) -> Callable[[tuple[Any, ...], Mapping[str, Any]], Any]:
+    """Return a function that answers `function` by gathering.
+
+    Every DTensor among the arguments, also in lists, tuples and dicts, is brought to
+    all ranks, where NumPy computes. Arrays and NumPy's scalars in the result become
+    replicated DTensors; Python's numbers and other objects stay. The first time that a
+    line of the caller does so it is warned with a `FallbackWarning`; inside `strict` it
+    is an error instead.
+
+    Parameters
+    ----------
+    function : callable
+        One of NumPy's.
+
+    Returns
+    -------
+    callable
+        Of ``(args, kwargs)``. Collective. ``device_mesh=`` is not `function`'s: for
+        ``like=`` it says where the result is.
+    """
+    name = _name_of(function)
+
+    def answer(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        kwargs = dict(kwargs)
+        mesh = kwargs.pop("device_mesh", None)
+        tensors = list({id(x): x for x in _tensors((args, kwargs))}.values())
+        if not tensors and mesh is None:
+            return alone(function, args, kwargs)
+        mesh = tensors[0].device_mesh if mesh is None else mesh
+        arrays = _gathered(name, [x.detach() for x in tensors])
+        found = {id(x): array for x, array in zip(tensors, arrays, strict=True)}
+        bare, named = mapped((args, kwargs), _C.DTensor, lambda x: found[id(x)])
+        result = function(*bare, **named)
+        kinds = (np.ndarray, np.generic)
+        result = mapped(result, kinds, lambda array: replicated(array, mesh))
+        return without_gradient(name, (args, kwargs), result)
+
+    return answer
+
+
+def _array(x: _C.Tensor) -> npt.NDArray[Any]:
+    return np.asarray(x.detach())
+
+
+def alone(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Return what a NumPy function gives for Tensors of this rank; arrays as Tensors.
+
+    What it writes into, it writes into the arrays of the Tensors. It has no gradient.
+    """
+    bare, named = mapped((args, dict(kwargs)), _C.Tensor, _array)
+    result = mapped(function(*bare, **named), np.ndarray, _C.as_tensor)
+    return without_gradient(_name_of(function), (args, kwargs), result)
+
+
+def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[[F], F]:
+    """Make a function the answer to NumPy's, for calls that have a DTensor.
+
+    Calls without one go to the first of NumPy's functions. Else as `composite`.
+
+    Parameters
+    ----------
+    *functions : callable
+        NumPy's.
+    gradient : bool, default True
+        Whether it is made of operators, so that it has a gradient. A Tensor that
+        requires one is then taken for a DTensor on a mesh of this rank alone. Without,
+        to go back through the results raises `NotImplementedError`.
+    """
+
+    def register(answer: F) -> F:
+        spread = composite(answer)
+        name = _name_of(functions[0])
+
+        @functools.wraps(answer)
+        def either(*args: Any, **kwargs: Any) -> Any:
+            given = (args, kwargs)
+            recorded = _recorded(given)
+            if next(_tensors(given), None) is None:
+                if recorded and gradient:
+                    return _on_one_rank(spread, args, kwargs)
+                return alone(functions[0], args, kwargs)
+            result = spread(*args, **kwargs)
+            return result if gradient else without_gradient(name, given, result)
+
+        return cast(F, implements(*functions)(either))
+
+    return register
+
+
+def _on_one_rank(
+    answer: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Return what a function of DTensors gives for Tensors of this rank."""
+    world = _world.current()
+    ranks = np.array([world.rank])
+    mesh = DeviceMesh._make("cpu", (1,), ranks, None, world.number)
+    whole = [_C.Replicate()]
+    args, kwargs = mapped(
+        (args, dict(kwargs)),
+        _C.Tensor,
+        lambda x: _C.DTensor.from_local(x, mesh, whole),
+    )
+    return mapped(answer(*args, **kwargs), _C.DTensor, lambda y: y.to_local())
+
+
+# --- what has no gradient -------------------------------------------------------------
+
+
+def _recorded(value: Any) -> tuple[_C.Tensor, ...]:
+    """Return the tensors that require a gradient, while operators are recorded."""
+    if not _C.is_grad_enabled():
+        return ()
+    found: list[_C.Tensor] = []
+    mapped(value, _C.Tensor, lambda x: found.append(x) if x.requires_grad else None)
+    return tuple(found)
+
+
+def without_gradient(name: str, arguments: Any, result: Any) -> Any:
+    """Return a result such that to go back from it to the arguments raises.
+
+    Parameters
+    ----------
+    name : str
+        Of the function, for the message.
+    arguments, result : object
+        Tensors, also in lists, tuples and dicts.
+    """
+    inputs = _recorded(arguments)
+    outputs: list[_C.Tensor] = []
+    if inputs:
+        mapped(result, _C.Tensor, lambda y: outputs.append(y))
+
+    def back(*grads: Any) -> Any:
+        raise NotImplementedError(f"derivative for {name} is not implemented")
+
+    if outputs:
+        _C.record_function(name, back, inputs, tuple(outputs))
+    return result
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    module = getattr(function, "__module__", None) or "numpy"
+    return f"{module}.{getattr(function, '__name__', function)}"
+
+
+def _gathered(name: str, tensors: list[_C.DTensor]) -> list[npt.NDArray[Any]]:
+    """Return the whole arrays, moved together; one warning for each calling line."""
+    if not tensors:
+        return []
+    whole = [x.layout.with_placements(None) for x in tensors]
+    moved = move_all(name, tensors, whole)
+    pairs = zip(tensors, whole, strict=True)
+    if any(x.layout != to for x, to in pairs):
+        _tell(name, [x.layout for x in tensors], whole)
+    if inside(tensors[0].layout):
+        return [np.asarray(x) for x in moved]
+    # A rank outside the mesh has no data: it takes part with something of that shape.
+    return [np.broadcast_to(np.ones((), x.dtype), x.shape) for x in tensors]
+
+
+def _tell(name: str, before: list[_C.Layout], after: list[_C.Layout]) -> None:
+    file, line, level = caller()
+    with _lock:
+        known = (file, line, name) in _told
+        _told.add((file, line, name))
+    total = 0 if known else sum(map(sent, before, after))
+    if total:
+        warnings.warn(
+            f"{name} has no rule for DTensors: its arguments were gathered on every "
+            f"rank ({total} bytes sent) and the result is replicated",
+            FallbackWarning,
+            stacklevel=level,
+        )
+
+
+def mesh_of(value: Any) -> _C.Mesh:
+    """Return the mesh of the first DTensor of some arguments."""
+    return next(_tensors(value)).device_mesh
+
+
+def _tensors(value: Any) -> Iterator[_C.DTensor]:
+    """Yield every DTensor, also those in lists, tuples and dicts."""
+    if isinstance(value, _C.DTensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+
+
+def on_mesh(x: Any, mesh: _C.Mesh) -> Any:
+    """Return a DTensor as it is, and what every rank has alike as a replicated one."""
+    return x if isinstance(x, _C.DTensor) else replicated(plain("dtensor", x), mesh)
+
+
+def replicated(array: npt.NDArray[Any] | np.generic, mesh: _C.Mesh) -> Any:
+    """Return what every rank has alike as a DTensor; objects and strings as it is."""
+    if array.dtype.kind not in "biufcV":
+        return array
+    layout = _C.Layout(mesh, None, array.shape, array.dtype)
+    return make(np.asarray(array), layout)

@@ -1,0 +1,270 @@
+"""This rank's part of a tensor, in indices of the whole; and tensors made of parts."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor.ops._make.strict import on_implicit, strict
+
+__all__ = [
+    "CUTS",
+    "aligned",
+    "counted",
+    "find",
+    "inside",
+    "is_cut",
+    "is_strided",
+    "key_of",
+    "local",
+    "make",
+    "move",
+    "move_all",
+    "parts_of",
+    "place",
+    "plain",
+    "positions",
+    "spans",
+    "values_of",
+]
+
+Array = npt.NDArray[Any]
+Span = tuple[int, int]  # start, count
+
+CUTS = (_C.Shard, _C._StridedShard)
+
+# --- where a part lies ----------------------------------------------------------------
+
+
+def inside(layout: _C.Layout) -> bool:
+    """Return whether the caller's rank holds a part at all."""
+    return layout.mesh.get_coordinate() is not None
+
+
+def is_cut(layout: _C.Layout, dim: int) -> bool:
+    """Return whether some mesh dim of several ranks cuts a dim."""
+    return any(
+        isinstance(p, CUTS) and p.dim == dim and ranks > 1
+        for p, ranks in zip(layout.placements, layout.mesh.shape, strict=True)
+    )
+
+
+@lru_cache(256)
+def is_strided(layout: _C.Layout, dim: int) -> bool:
+    """Return whether parts of a dim are strided, which no order of mesh dims tells.
+
+    Whatever the length: short parts may happen to be one range each.
+    """
+    if not any(
+        isinstance(p, _C._StridedShard) and p.dim == dim for p in layout.placements
+    ):
+        return False
+    order = dict(layout.shard_order)[dim]
+    return list(order) == sorted(order)  # else it is one that is not left to right
+
+
+@lru_cache(256)
+def parts_of(layout: _C.Layout, dim: int) -> tuple[Span, ...] | None:
+    """Return the ranges of all parts of a dim, in their order; None if strided."""
+    if is_strided(layout, dim):
+        return None
+    return tuple(_ranges(layout, dim, at)[0] for at in _coordinates(layout, dim))
+
+
+def _coordinates(layout: _C.Layout, dim: int) -> list[tuple[int, ...]]:
+    """Return a coordinate for each part of a dim, in their order."""
+    order = dict(layout.shard_order).get(dim, ())
+    found = []
+    for at in product(*(range(layout.mesh.shape[m]) for m in order)):
+        where = [0] * layout.mesh.ndim
+        for m, coordinate in zip(order, at, strict=True):
+            where[m] = coordinate
+        found.append(tuple(where))
+    return found
+
+
+def _ranges(layout: _C.Layout, dim: int, at: Sequence[int]) -> list[Span]:
+    found = ((start[dim], count[dim]) for start, count in layout.boxes(at))
+    return list(dict.fromkeys(found))
+
+
+def spans(layout: _C.Layout, dim: int) -> list[Span]:
+    """Return the ranges of a dim that this rank holds, as they lie in its array.
+
+    As a rule one; several for strided shards. Empty ones are left out.
+    """
+    found = ((start[dim], count[dim]) for start, count in layout.boxes())
+    return [span for span in dict.fromkeys(found) if span[1]]
+
+
+def positions(layout: _C.Layout, dim: int) -> npt.NDArray[np.int64]:
+    """Return the indices of a dim that this rank holds, as they lie in its array."""
+    ranges = [np.arange(s, s + n) for s, n in spans(layout, dim)]
+    return np.concatenate([np.empty(0, np.int64), *ranges])
+
+
+def find(
+    layout: _C.Layout, dim: int, index: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool]]:
+    """Return where indices of a dim are in this rank's array, and which it holds."""
+    where = np.zeros(index.shape, np.int64)
+    held = np.zeros(index.shape, bool)
+    before = 0
+    for start, count in spans(layout, dim):
+        here = (index >= start) & (index < start + count)
+        where = np.where(here, index - (start - before), where)
+        held |= here
+        before += count
+    return where, held
+
+
+def key_of(layout: _C.Layout) -> tuple[Any, ...]:
+    """Return the index that takes this rank's part out of the whole array."""
+    ranges = [spans(layout, dim) for dim in range(layout.ndim)]
+    if all(len(one) <= 1 for one in ranges):
+        found = [one[0] if one else (0, 0) for one in ranges]
+        return tuple(slice(start, start + count) for start, count in found)
+    return np.ix_(*(positions(layout, dim) for dim in range(layout.ndim)))
+
+
+# --- tensors and their arrays ---------------------------------------------------------
+
+
+def local(x: _C.DTensor) -> Array:
+    """Return this rank's array itself, to be read or written."""
+    return np.asarray(x.to_local().detach())
+
+
+def make(array: npt.ArrayLike, layout: _C.Layout) -> _C.DTensor:
+    """Return a DTensor of this rank's part; nothing is sent or checked."""
+    if not inside(layout):
+        array = np.empty((0,), layout.dtype)
+    return _C.DTensor(array, layout, requires_grad=False)
+
+
+def place(array: Array, layout: _C.Layout) -> _C.DTensor:
+    """Return an array that every rank has whole in a layout; nothing is sent."""
+    whole = make(array, layout.with_placements(None).with_dtype(array.dtype))
+    to = layout.with_dtype(array.dtype)
+    return _C._redistribute_any(whole, placements=to)
+
+
+def move(name: str, x: _C.DTensor, to: _C.Layout) -> _C.DTensor:
+    """Return a tensor in another layout of the same shape and mesh.
+
+    Unlike `redistribute` it is a move of an operator's own, which `strict` may forbid,
+    and which may go to Partial.
+    """
+    return move_all(name, [x], [to])[0]
+
+
+def move_all(
+    name: str, tensors: Sequence[_C.DTensor], to: Sequence[_C.Layout]
+) -> list[_C.DTensor]:
+    """Return tensors in other layouts, moved together."""
+    moves = [k for k, x in enumerate(tensors) if x.layout != to[k]]
+    if strict.active():
+        on_implicit(name, [tensors[k].layout for k in moves], [to[k] for k in moves])
+    result = list(tensors)
+    if moves:
+        moved = _C._redistribute_any(
+            [tensors[k] for k in moves], placements=[to[k] for k in moves]
+        )
+        for k, x in zip(moves, moved, strict=True):
+            result[k] = x
+    return result
+
+
+def values_of(name: str, x: Any) -> Array:
+    """Return an array whole on every rank; that of a DTensor is gathered."""
+    if not isinstance(x, _C.DTensor):
+        return plain(name, x)
+    whole = move(name, x, x.layout.with_placements(None))
+    return np.asarray(whole) if inside(x.layout) else np.zeros(x.shape, x.dtype)
+
+
+def plain(name: str, x: Any) -> Array:
+    """Return what is no DTensor as an array; a Tensor of this rank alone is refused."""
+    is_mixed = isinstance(x, _C.Tensor) and x.numel() != 1
+    if is_mixed and not _C.is_implicit_replication():
+        raise RuntimeError(
+            f"{name}: got mixed Tensor and DTensor, need to convert all Tensor to "
+            "DTensor before calling distributed operators!"
+        )
+    return np.asarray(x)
+
+
+# --- layouts like others --------------------------------------------------------------
+
+
+def aligned(
+    layout: _C.Layout,
+    shape: Sequence[int],
+    dims: Mapping[int, int],
+    dtype: npt.DTypeLike,
+    partial: bool = False,
+) -> _C.Layout:
+    """Return the layout of another tensor that is cut as one is.
+
+    Parameters
+    ----------
+    layout : Layout
+        The model.
+    shape : sequence of int
+        Of the other tensor.
+    dims : mapping of int to int
+        Dim of the model -> dim of the other, of the same length. What cuts a dim that
+        is not among them replicates the other.
+    dtype : dtype_like
+        Of the other tensor.
+    partial : bool
+        Whether what is Partial in the model is so in the other; else it is replicated.
+    """
+    placements = [_mapped(p, dims, partial) for p in layout.placements]
+    cuts = {dims[d]: c for d, c in (layout.cuts or {}).items() if d in dims}
+    return _C.Layout(layout.mesh, placements, tuple(shape), dtype, cuts=cuts or None)
+
+
+def _mapped(p: _C.Placement, dims: Mapping[int, int], partial: bool) -> _C.Placement:
+    if isinstance(p, _C.Partial) and partial:
+        return p
+    if isinstance(p, CUTS) and p.dim in dims:
+        to = dims[p.dim]
+        if isinstance(p, _C._StridedShard):
+            return _C._StridedShard(to, split_factor=p.split_factor)
+        return _C.Shard(to)
+    return _C.Replicate()
+
+
+def counted(layout: _C.Layout, dim: int, count: int) -> _C.Layout:
+    """Return a layout whose parts along one dim have other lengths.
+
+    Collective: the ranks tell each other how many elements each of them has.
+
+    Parameters
+    ----------
+    layout : Layout
+        The model; `dim` is not strided and cut in the order of the mesh dims.
+    dim : int
+        The dim whose lengths are new.
+    count : int
+        How many elements this rank has; equal on ranks that hold the same part.
+    """
+    shape = list(layout.shape)
+    cuts = dict(layout.cuts or {})
+    cuts.pop(dim, None)
+    alone = [_mapped(p, {dim: 0}, False) for p in layout.placements]
+    if not is_cut(layout, dim) or not inside(layout):
+        shape[dim] = count
+    else:
+        sizes = _C.DTensor.from_local(np.empty(count, bool), layout.mesh, alone)
+        shape[dim] = sizes.shape[0]
+        if sizes.layout.cuts:
+            cuts[dim] = sizes.layout.cuts[0]
+    return _C.Layout(
+        layout.mesh, layout.placements, shape, layout.dtype, cuts=cuts or None
+    )

@@ -1,0 +1,232 @@
+"""What reductions are made of: how the parts of a ufunc's reduction go together."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor import _C
+from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.elementwise import check_constant
+from dtensor.ops._make.operator import Operand, Part, Rule, axes_of, call, letters
+from dtensor.ops._make.words import Answer
+
+__all__ = [
+    "KINDS",
+    "LINEAR",
+    "MISSING",
+    "OPS",
+    "Axis",
+    "DTypeLike",
+    "Kind",
+    "highest",
+    "kept",
+    "lowest",
+    "partial_rows",
+    "probe",
+    "reduced_axes",
+    "reduction",
+]
+
+Axis = int | Sequence[int] | None
+DTypeLike = npt.DTypeLike | None
+MISSING: Any = getattr(np, "_NoValue")  # noqa: B009
+Layouts = tuple[_C.Layout, ...]
+
+OPS = tuple(row.name for row in _C.REDUCE_OPS)
+LINEAR = tuple(row.name for row in _C.REDUCE_OPS if row.linear)
+_ROWS = {row.name: row for row in _C.REDUCE_OPS}
+
+# --- what reduces ---------------------------------------------------------------------
+
+
+class Kind(NamedTuple):
+    """How parts that are reduced by a ufunc go together."""
+
+    op: str  # of the Partial
+    least: Callable[[np.dtype[Any]], Any] | None = None  # of an empty part
+    bools: bool = False  # only for booleans
+
+
+def lowest(dtype: np.dtype[Any]) -> Any:
+    """Return what a maximum with anything else of the dtype never is."""
+    return _extreme(dtype, -math.inf)
+
+
+def highest(dtype: np.dtype[Any]) -> Any:
+    """Return what a minimum with anything else of the dtype never is."""
+    return _extreme(dtype, math.inf)
+
+
+def _extreme(dtype: np.dtype[Any], value: float) -> Any:
+    if dtype.kind == "b":
+        return value > 0
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return dtype.type(limits.max if value > 0 else limits.min)
+    if dtype.kind == "c":
+        return dtype.type(complex(value, value))
+    return dtype.type(value)
+
+
+_LEAST = {"lowest": lowest, "highest": highest}
+
+KINDS: dict[np.ufunc, Kind] = {
+    **{
+        getattr(np, row.ufunc): Kind(row.name, _LEAST.get(row.identity))
+        for row in _C.REDUCE_OPS
+        if row.ufunc is not None
+    },
+    np.logical_and: Kind("min"),
+    np.logical_or: Kind("max"),
+    np.bitwise_and: Kind("min", bools=True),
+    np.bitwise_or: Kind("max", bools=True),
+}
+
+
+def kind_of(function: np.ufunc, dtype: np.dtype[Any]) -> Kind | None:
+    kind = KINDS.get(function)
+    return None if kind is None or (kind.bools and dtype.kind != "b") else kind
+
+
+def partial_rows(kind: Kind | None, masks: int = 0) -> str | None:
+    """Return the Partial rows: addends that are reduced as the elements are stay so."""
+    if kind is None:
+        return None
+    return "0" if kind.op in LINEAR else f"{kind.op}{',R' * masks}->{kind.op}"
+
+
+# --- the rule -------------------------------------------------------------------------
+
+
+def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """Return the dims that are reduced; NumPy lets arrays of no dims have one."""
+    if ndim == 0 and axis in (0, -1):
+        return ()
+    if isinstance(axis, tuple | list):
+        if len({normalize_axis_index(dim, ndim) for dim in axis}) < len(axis):
+            raise ValueError("duplicate value in 'axis'")
+    return axes_of(axis, ndim)
+
+
+def kept(names: Sequence[str], axes: Sequence[int], keepdims: bool) -> list[str]:
+    """Return the words of the result of a reduction."""
+    if keepdims:
+        return ["1" if dim in axes else name for dim, name in enumerate(names)]
+    return [name for dim, name in enumerate(names) if dim not in axes]
+
+
+def mask_words(mask: Operand, names: Sequence[str]) -> list[str]:
+    """Return the words of a mask that is broadcast to the dims of an operand."""
+    if mask.ndim > len(names):
+        raise ValueError(
+            "input operand has more dimensions than allowed by the axis remapping"
+        )
+    own = names[len(names) - mask.ndim :]
+    return ["1" if n == 1 else name for n, name in zip(mask.shape, own, strict=True)]
+
+
+def reduction(
+    function: np.ufunc,
+    x: Operand,
+    axis: Axis,
+    dtype: DTypeLike = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+    kernel: Callable[..., Any] | None = None,
+) -> Answer:
+    """Return rule and call of a reduction by `function`.
+
+    Parameters
+    ----------
+    function : numpy.ufunc
+        Where `KINDS` lacks it the reduced dims stay whole.
+    x, axis, dtype, keepdims, initial, where
+        As for `numpy.ufunc.reduce`.
+    kernel : callable, optional
+        What is called in place of ``function.reduce``, to the same effect on parts, but
+        not on addends.
+    """
+    check_constant(where)
+    if initial is None:
+        initial = MISSING
+    axes = reduced_axes(axis, x.ndim)
+    options: dict[str, Any] = {"axis": axes, "keepdims": bool(keepdims)}
+    if dtype is not None:
+        options["dtype"] = dtype_of(dtype)
+    if where is not True:
+        options["where"] = where
+    if initial is not MISSING:
+        options["initial"] = initial
+    result = np.asarray(function.reduce(probe(x), **_probes(options))).dtype
+    kind = None if isinstance(initial, Operand) else kind_of(function, x.dtype)
+    if kind is not None:
+        options |= _initial(kind, axes, initial, where, result)
+    names = letters(x.ndim, whole=() if kind else axes)
+    terms = [names]
+    for more in sorted(_arrays(where, initial), key=lambda array: array.index):
+        terms.append(mask_words(more, names) if more is where else [])
+    rows = partial_rows(kind, len(terms) - 1) if kernel is None else None
+    words = ",".join(" ".join(term) for term in terms)
+    words += "->" + " ".join(kept(names, axes, keepdims))
+    text = Rule(words, partial=rows, reduce=None if kind is None else kind.op)
+    return text, call(kernel or function.reduce, x, **options), result
+
+
+def _arrays(*arguments: Any) -> list[Operand]:
+    return [x for x in arguments if isinstance(x, Operand)]
+
+
+def probe(x: Operand) -> npt.NDArray[Any]:
+    """Return an array of ones, of length 1 at most in each dim: enough for NumPy to
+    tell the dtype, or what is wrong with an array that is empty as a whole."""
+    return np.ones([min(n, 1) for n in x.shape], x.dtype)
+
+
+def _probes(options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: probe(x) if isinstance(x, Operand) else x for name, x in options.items()
+    }
+
+
+def _initial(
+    kind: Kind,
+    axes: Sequence[int],
+    initial: Any,
+    where: Any,
+    dtype: np.dtype[Any],
+) -> dict[str, Any]:
+    """Return what each part begins with: only one of them with `initial` of a sum."""
+    if not _ROWS[kind.op].idempotent and initial is not MISSING:
+        neutral = dtype.type(_ROWS[kind.op].identity == "one")
+
+        def first(operands: Layouts, results: Layouts) -> Any:
+            return initial if leads(results) else neutral
+
+        return {"initial": Part(first)}
+    if kind.least is not None and initial is MISSING and where is True:
+        least = kind.least(dtype)
+
+        def of_empty(operands: Layouts, results: Layouts) -> Any:
+            shape = operands[0].local_shape() if operands else ()
+            return least if 0 in (shape[a] for a in axes if shape) else MISSING
+
+        return {"initial": Part(of_empty)}
+    return {}
+
+
+def leads(results: Layouts) -> bool:
+    """Return whether this rank's addend is the first of those that are added up."""
+    adding = [
+        mesh_dim
+        for mesh_dim, p in enumerate(results[0].placements if results else ())
+        if isinstance(p, _C.Partial) and not _ROWS[p.reduce_op].idempotent
+    ]
+    if not adding:
+        return True
+    at = results[0].mesh.get_coordinate()
+    return at is not None and all(at[mesh_dim] == 0 for mesh_dim in adding)

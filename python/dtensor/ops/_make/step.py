@@ -1,0 +1,58 @@
+"""Composites that compute with parts of tensors: each is one step for gradients."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from dtensor import _C
+from dtensor._core.nested import mapped
+
+__all__ = ["kept", "one_step", "unpacked"]
+
+Function = Callable[..., Any]
+
+
+def one_step(name: str, back: Function) -> Callable[[Function], Function]:
+    """Let a function, which an operator answers with, have the operator's gradient.
+
+    Parameters
+    ----------
+    name : str
+        Of the operator.
+    back : callable
+        ``back(grad, out, x, *args)``: the gradient of its first operand, `x`, which
+        comes as an Operand; `out` is None. The other operands have none.
+    """
+
+    def mark(function: Function) -> Function:
+        @functools.wraps(function)
+        def step(x: Any, *args: Any, **named: Any) -> Any:
+            if not (_C.is_grad_enabled() and getattr(x, "requires_grad", False)):
+                return function(x, *args, **named)
+            result = function(x.detach(), *args, **named)
+            # What shows elements that had to move is read-only: of what is written to
+            # it backward would know nothing.
+            if hasattr(result, "_origin"):
+                del result._origin
+            known, arguments = _C.operand_of(x), kept((args, named))
+
+            def through(grad: Any) -> Any:
+                args, named = unpacked(arguments)
+                return back(grad, None, known, *args, **named)
+
+            _C.record_function(name, through, (x,), (result,))
+            return result
+
+        return step
+
+    return mark
+
+
+def kept(arguments: Any) -> Any:
+    """Return arguments with tensors saved for backward: they must not be changed."""
+    return mapped(arguments, _C.Tensor, _C.save)
+
+
+def unpacked(arguments: Any) -> Any:
+    """Return the arguments again, from what `kept` gave."""
+    return mapped(arguments, _C.Saved, lambda saved: saved.unpack())

@@ -1,0 +1,148 @@
+"""Words of rules: what the families that move and multiply dims write rules with."""
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor.ops._make.operator import Operand, Rule, call, letters
+
+__all__ = [
+    "Answer",
+    "Shape",
+    "Words",
+    "aligned",
+    "factored",
+    "group",
+    "hollow",
+    "method_of",
+    "rule",
+]
+
+Shape = tuple[int, ...]
+Words = list[str]
+# What the function of an operator gives back; the third is the dtype of the results.
+Answer = tuple[Rule, call] | tuple[Rule, call, Any]
+
+
+def rule(
+    operands: Iterable[Iterable[str]],
+    results: Iterable[Iterable[str]],
+    partial: str | None = None,
+    lengths: dict[str, int] | None = None,
+) -> Rule:
+    """Return the rule that has these words for the dims of operands and results."""
+    sides = [",".join(" ".join(term) for term in side) for side in (operands, results)]
+    ends = ", ".join(f"{name}={length}" for name, length in (lengths or {}).items())
+    return Rule("->".join(sides) + (f"; {ends}" if ends else ""), partial=partial)
+
+
+def group(words: Iterable[str]) -> str:
+    """Return the word of a dim in which others lie, row-major; of none: length 1.
+
+    >>> group([]), group(["a"]), group(["a", "b"])
+    ('1', 'a', '(a b)')
+    """
+    kept = [word for word in words if word != "1"]
+    return f"({' '.join(kept)})" if len(kept) > 1 else "".join(kept) or "1"
+
+
+def hollow(shape: Sequence[int], dtype: npt.DTypeLike = np.bool_) -> npt.NDArray[Any]:
+    """Return an array of a shape that takes no memory.
+
+    NumPy's views of it tell shapes, and NumPy's errors about it are NumPy's.
+    """
+    return np.broadcast_to(np.zeros((), dtype), shape)
+
+
+def method_of(name: str, a: Operand) -> Callable[..., Any]:
+    """Return the method of arrays that a function of NumPy calls in the end.
+
+    It takes a fraction of the time; but Python's numbers have none.
+    """
+    kernel: Callable[..., Any] = getattr(np if a.dtype is None else np.ndarray, name)
+    return kernel
+
+
+def aligned(*shapes: Shape) -> tuple[list[Words], Words]:
+    """Return the words of shapes that are broadcast, and those of the result.
+
+    >>> aligned((4, 1, 3), (5, 3))
+    ([['a', '1', 'c'], ['b', 'c']], ['a', 'b', 'c'])
+    """
+    ndim = max(map(len, shapes))
+    padded = [(1,) * (ndim - len(shape)) + shape for shape in shapes]
+    # Where no length is above 1 nobody lacks the factor.
+    spread = [any(n != 1 for n in lengths) for lengths in zip(*padded, strict=True)]
+    out = letters(ndim)
+    terms = [
+        [
+            "1" if length == 1 and spread[dim] else out[dim]
+            for dim, length in enumerate(shape, ndim - len(shape))
+        ]
+        for shape in shapes
+    ]
+    return terms, out
+
+
+def factored(old: Shape, new: Shape) -> tuple[Words, Words, dict[str, int]]:
+    """Return the words of a row-major reshape: the factors that both shapes share.
+
+    They are found where the products of leading lengths agree or divide each other.
+    Where they do not, the common divisor is a factor, and what follows is whole up to
+    where the shapes agree again.
+
+    Parameters
+    ----------
+    old, new : tuple of int
+        Shapes of as many elements.
+
+    Returns
+    -------
+    old_words, new_words : list of str
+    lengths : dict
+        Of the factors.
+
+    Examples
+    --------
+    >>> factored((4, 6), (8, 1, 3))
+    (['a', '(b c)'], ['(a b)', '1', 'c'], {'a': 4, 'b': 2, 'c': 3})
+    >>> factored((4, 6), (6, 4))
+    (['(a 2)', '6'], ['(a 3)', '4'], {'a': 2})
+    """
+    if 0 in old:
+        return [str(n) for n in old], [str(n) for n in new], {}
+    ends = [list(accumulate(shape, operator.mul)) for shape in (old, new)]
+    names = iter(letters(len(old) + len(new)))
+    pieces: list[tuple[int, int, str]] = []  # first, end, name; no name: whole
+    start = 1
+    for stop in sorted({*ends[0]} & {*ends[1]} - {1}):
+        marks = sorted(e for e in {*ends[0], *ends[1]} if start <= e <= stop)
+        marks = [start, *marks] if marks[0] > start else marks
+        if all(b % a == 0 for a, b in pairwise(marks)):
+            pieces += [(a, b, next(names)) for a, b in pairwise(marks)]
+        else:
+            share = math.gcd(*(min(e for e in side if e > start) for side in ends))
+            if share > start:
+                pieces.append((start, share, next(names)))
+            pieces.append((share, stop, ""))
+        start = stop
+    lengths = {name: end // first for first, end, name in pieces if name}
+    return _in_dims(old, pieces), _in_dims(new, pieces), lengths
+
+
+def _in_dims(shape: Shape, pieces: list[tuple[int, int, str]]) -> Words:
+    """Return the words of a shape from the pieces of its row-major index."""
+    words = []
+    for length, end in zip(shape, accumulate(shape, operator.mul), strict=True):
+        inside = [
+            (max(end // length, a), min(end, b), name)
+            for a, b, name in pieces
+            if max(end // length, a) < min(end, b)
+        ]
+        words.append(group(name or str(b // a) for a, b, name in inside))
+    return words

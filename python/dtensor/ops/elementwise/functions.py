@@ -1,0 +1,209 @@
+"""What works element by element and is no ufunc."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor.ops._make.copies import astype, copy, same
+from dtensor.ops._make.elementwise import Rows, broadcast, conjugated, flat
+from dtensor.ops._make.operator import (
+    Operand,
+    broadcasts_out,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.elementwise import piecewise
+from dtensor.ops.elementwise.piecewise import *  # noqa: F403
+from dtensor.ops.elementwise.piecewise import where_
+
+__all__ = [
+    "angle",
+    "around",
+    "astype",
+    "copy",
+    "fix",
+    "i0",
+    "imag",
+    "iscomplex",
+    "isclose",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "nan_to_num",
+    "real",
+    "real_if_close",
+    "round",
+    "sinc",
+    "unwrap",
+]
+__all__ += piecewise.__all__
+
+# --- one operand ----------------------------------------------------------------------
+
+
+def _unary(
+    function: Callable[..., Any],
+    rows: Rows = Rows(),  # noqa: B008
+    vjp: Callable[..., Any] | None = None,
+) -> Any:
+    def make(x: Any, **options: Any) -> Answer:
+        return broadcast([x], rows.of([x])), call(function, x, **options)
+
+    make.__name__ = function.__name__
+    make.__doc__ = f"""Element by element: see `numpy.{function.__name__}`.
+
+    Parameters
+    ----------
+    x : array_like
+        Of any shape.
+    **options
+        Further parameters of NumPy's function, by name.
+    """
+    answer = broadcasts_out(operator(make))
+    if vjp is not None:
+        answer.vjp(vjp)
+    return implements(function)(answer)
+
+
+def _bessel(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the derivative of `numpy.i0`: the mean of exp(x cos t) cos t in a period,
+    of which 256 points are enough for all x whose exponential is finite."""
+    total = np.zeros_like(x)
+    for wave in np.cos((np.arange(64) + 0.5) * (math.tau / 256)).tolist():
+        total += np.sinh(x * wave) * (wave / 64)
+    return total
+
+
+@operator
+def _i1(x: Operand) -> Answer:
+    return broadcast([x]), call(_bessel, x)
+
+
+def _of_imag(g: Any, _out: Any, _z: Any) -> Any:
+    return g * 1j if _z.dtype.kind == "c" else flat(g, _out)
+
+
+def _of_sinc(g: Any, out: Any, x: Any) -> Any:
+    slope = (np.cos(math.pi * x) - out) / where_(x == 0, 1, x)  # 0 where x is
+    return g * conjugated(slope)
+
+
+fix = _unary(np.fix, Rows("increasing"), flat)
+i0 = _unary(np.i0, vjp=lambda g, _out, x: g * _i1(x))
+imag = _unary(np.imag, Rows("0"), _of_imag)
+iscomplex = _unary(np.iscomplex)
+isneginf = _unary(np.isneginf)
+isposinf = _unary(np.isposinf)
+isreal = _unary(np.isreal)
+real = _unary(np.real, Rows("any"), lambda g, _out, _z: g)
+sinc = _unary(np.sinc, vjp=_of_sinc)
+
+
+@implements(np.angle)
+@operator
+def angle(z: Operand, deg: bool = False) -> Answer:
+    """Return the angles of complex numbers: see `numpy.angle`."""
+    return broadcast([z]), call(np.angle, z, deg)
+
+
+def _of_angle(g: Any, _out: Any, z: Any, deg: bool = False) -> Any:
+    """Return what is across the direction of a number; 0 where it has none."""
+    if z.dtype.kind != "c":
+        return flat(g, _out)
+    across = (np.degrees(g) if deg else g) * 1j
+    return where_(z == 0, 0, across / conjugated(where_(z == 0, 1, z)))
+
+
+angle.vjp(_of_angle)
+
+
+@implements(np.nan_to_num)
+@operator
+def nan_to_num(
+    x: Operand,
+    copy: bool = True,
+    nan: Any = 0.0,
+    posinf: Any = None,
+    neginf: Any = None,
+) -> Answer:
+    """Replace NaN and infinities: see `numpy.nan_to_num`.
+
+    The three replacements may be arrays. Without `copy`, `x` itself is changed where it
+    is not Partial."""
+    more = (nan, posinf, neginf)
+    return broadcast([x, *more]), call(np.nan_to_num, x, copy, *more)
+
+
+def _of_numbers(g: Any, _out: Any, x: Any, copy: bool = True, **_options: Any) -> Any:
+    if not copy:
+        raise NotImplementedError("nan_to_num: no gradient where it works in place")
+    return where_(np.isfinite(x), g, 0)
+
+
+nan_to_num.vjp(_of_numbers)
+
+
+@method
+@implements(np.round)
+@operator
+def round(a: Operand, decimals: int = 0, out: None = None) -> Answer:
+    """Round to a number of decimals: see `numpy.round`."""
+    rows = Rows(floats="increasing").of([a])
+    return broadcast([a], rows), call(np.round, a, decimals)
+
+
+round.vjp(flat)
+around = implements(np.around)(round)
+
+
+@implements(np.unwrap)
+@operator
+def unwrap(
+    p: Operand,
+    discont: float | None = None,
+    axis: int = -1,
+    *,
+    period: float = math.tau,
+) -> Answer:
+    """Add periods where neighbours differ by more: see `numpy.unwrap`.
+
+    The dim `axis` is not cut while this is done."""
+    names = letters(p.ndim, whole=[axis % max(p.ndim, 1)])
+    return (
+        rule([names], [names]),
+        call(np.unwrap, p, discont, axis, period=period),
+    )
+
+
+unwrap.vjp(same)
+
+
+# --- with a tolerance -----------------------------------------------------------------
+
+
+@implements(np.real_if_close)
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    """Return the real part if all imaginary parts are about 0: see
+    `numpy.real_if_close`. Collective: all ranks learn whether they are."""
+    if a.dtype.kind != "c":
+        return a
+    if tol > 1:
+        tol = float(np.finfo(a.dtype).eps) * tol
+    return real(a) if bool(np.all(np.absolute(imag(a)) < tol)) else a
+
+
+@implements(np.isclose)
+@operator(operands=4)
+def isclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> Answer:
+    """Compare within a tolerance, element by element: see `numpy.isclose`."""
+    arguments = (a, b, rtol, atol)
+    return broadcast(arguments), call(np.isclose, *arguments, equal_nan)

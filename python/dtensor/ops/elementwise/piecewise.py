@@ -1,0 +1,339 @@
+"""What chooses element by element: where, clip, select, choose, interp."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor.ops._make.elementwise import anywhere, broadcast, conjugated
+from dtensor.ops._make.operator import (
+    Operand,
+    Rule,
+    broadcasts_out,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._make.reduction import MISSING, OPS
+from dtensor.ops._make.words import Answer, rule
+
+__all__ = ["choose", "clip", "interp", "select", "where"]
+
+Array = npt.NDArray[Any]
+
+# --- where ----------------------------------------------------------------------------
+
+# Where the condition is known, the other two may wait for their reductions.
+_CHOICE = ";".join(f"R,{op},{op}->{op}" for op in OPS)
+
+
+@operator(operands=3)
+def where_(condition: Operand, x: Any, y: Any) -> Answer:
+    return broadcast([condition, x, y], _CHOICE), call(np.where, condition, x, y)
+
+
+where_.vjp(
+    None,
+    lambda g, _out, condition, _x, _y: where_(condition, g, 0),
+    lambda g, _out, condition, _x, _y: where_(condition, 0, g),
+)
+
+
+@implements(np.where)
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """Choose from `x` where the condition holds, else from `y`: see `numpy.where`.
+
+    The three are broadcast. With `condition` alone it is `numpy.nonzero`.
+
+    Raises
+    ------
+    ValueError
+        If only one of `x` and `y` is given.
+    """
+    if x is None and y is None:
+        return np.nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    return where_(condition, x, y)
+
+
+# --- limits ---------------------------------------------------------------------------
+
+
+@broadcasts_out
+@operator(operands=3)
+def _clip(a: Operand, low: Any, high: Any, **options: Any) -> Answer:
+    rows = "increasing" if not options else None
+    return broadcast([a, low, high], rows), call(np.clip, a, low, high, **options)
+
+
+def _of_clip(
+    needs: Any, g: Any, _out: Any, a: Any, low: Any, high: Any
+) -> tuple[Any, ...]:
+    """Limits have the gradient of what they limit, the upper one where they cross."""
+    inside, under, over = True, False, False
+    if low is not None:
+        inside, under = a >= low, a < low
+    if high is not None:
+        inside, over = inside & (a <= high), a > high
+        if low is not None:
+            under, over = under & np.less(low, high), over | np.less(high, low)
+    cases = [inside, *([under] * (low is not None)), *([over] * (high is not None))]
+    return tuple(
+        where_(case, g, 0) if wanted else None
+        for case, wanted in zip(cases, needs, strict=True)
+    )
+
+
+_clip.vjp_all(_of_clip)
+
+
+@implements(np.clip)
+def clip(
+    a: Any,
+    a_min: Any = MISSING,
+    a_max: Any = MISSING,
+    out: Any = None,
+    *,
+    min: Any = MISSING,
+    max: Any = MISSING,
+    **options: Any,
+) -> Any:
+    """Limit the values: see `numpy.clip`.
+
+    Parameters
+    ----------
+    a : array_like
+    a_min, a_max : array_like or None
+        The limits, both of them; they are broadcast against `a`.
+    out : DTensor, optional
+        What the result is written to.
+    min, max : array_like, optional
+        Other names of the limits, of which one is enough.
+    **options
+        Keywords of ufuncs.
+
+    Returns
+    -------
+    DTensor
+    """
+    if a_min is MISSING and a_max is MISSING:
+        return _clip_method(a, min, max, out, **options)
+    for name, limit in (("a_min", a_min), ("a_max", a_max)):
+        if limit is MISSING:
+            raise TypeError(f"clip() missing 1 required positional argument: {name!r}")
+    if min is not MISSING or max is not MISSING:
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are "
+            "provided is forbidden."
+        )
+    return _clip_method(a, a_min, a_max, out, **options)
+
+
+@method(name="clip")
+def _clip_method(
+    x: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any
+) -> Any:
+    """Limit the elements to an interval: see `clip`."""
+    low, high = (None if limit is MISSING else limit for limit in (min, max))
+    if out is not None:
+        options["out"] = out
+    return _clip(x, low, high, **options)
+
+
+# --- one of several -------------------------------------------------------------------
+
+
+@operator(operands=0, name="select")
+def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any) -> Answer:
+    return (
+        broadcast([*condlist, *choicelist, default]),
+        call(np.select, list(condlist), list(choicelist), default),
+    )
+
+
+def _of_select(
+    needs: Any, g: Any, _out: Any, condlist: Any, _choicelist: Any, default: Any
+) -> tuple[Any, ...]:
+    taken = []
+    for condition in condlist:
+        taken.append(where_(condition, g, 0))
+        g = where_(condition, 0, g)
+    grads = (*(None for _ in condlist), *taken, g)
+    return grads[: len(needs)]
+
+
+_select.vjp_all(_of_select)
+
+
+def _arrays(values: Any) -> list[Any]:
+    """Return arrays in the place of lists."""
+    number = (int, float, complex, np.generic)
+    return [
+        x if hasattr(x, "shape") or isinstance(x, number) else np.asarray(x)
+        for x in values
+    ]
+
+
+@implements(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Choose by the first condition that holds: see `numpy.select`.
+
+    Conditions, choices and `default` are broadcast."""
+    (default,) = _arrays([default])
+    return _select(_arrays(condlist), _arrays(choicelist), default)
+
+
+@operator
+def _choose(a: Operand, choices: Sequence[Any], mode: Any) -> Answer:
+    return broadcast([a, *choices]), call(np.choose, a, choices, mode=mode)
+
+
+def _of_choose(
+    _needs: Any, g: Any, _out: Any, a: Any, _choices: Any, mode: Any
+) -> tuple[Any, ...]:
+    count = len(_choices)
+    number = a % count if mode == "wrap" else np.clip(a, 0, count - 1)
+    return None, *(where_(number == k, g, 0) for k in range(count))
+
+
+_choose.vjp_all(_of_choose)
+
+
+@implements(np.choose)
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    """Choose by number, element by element: see `numpy.choose`.
+
+    Parameters
+    ----------
+    a : array_like of int
+        The numbers.
+    choices : sequence of array_like
+        They are broadcast against `a`.
+    out : DTensor, optional
+        What the result is written to.
+    mode : {"raise", "wrap", "clip"}
+        What numbers out of range mean. To raise, all ranks learn whether there are any.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range; on every rank.
+    TypeError
+        If `out` has another shape than the result.
+    """
+    options = {} if out is None else {"out": out}
+    (a,), arrays = _arrays([a]), _arrays(choices)
+    shape = np.broadcast_shapes(*map(np.shape, [a, *arrays]))
+    if out is not None and np.shape(out) != shape:
+        raise TypeError("choose: invalid shape for output array.")
+    if mode == "raise" and np.result_type(a).kind in "iu":
+        if anywhere((a < 0) | (a >= len(arrays))):
+            raise ValueError("invalid entry in choice array")
+    return _choose(a, arrays, mode, **options)
+
+
+# --- interpolation --------------------------------------------------------------------
+
+
+@implements(np.interp)
+@operator(operands=3)
+def interp(
+    x: Operand,
+    xp: Operand,
+    fp: Operand,
+    left: complex | None = None,
+    right: complex | None = None,
+    period: float | None = None,
+) -> Answer:
+    """Interpolate between points: see `numpy.interp`.
+
+    Parameters
+    ----------
+    x : array_like
+        Where; of any shape, and cut in any way.
+    xp, fp : array_like, shape (n,)
+        The points, which every rank gets whole.
+    left, right, period
+        As NumPy's.
+    """
+    names = letters(x.ndim)
+    points = letters(1, whole=[0], skip=x.ndim)
+    text = rule([names, points, points], [names])
+    return text, call(np.interp, x, xp, fp, left, right, period)
+
+
+@operator(operands=3)
+def _slopes(x: Operand, xp: Operand, fp: Operand) -> Answer:
+    names = letters(x.ndim)
+    points = letters(1, whole=[0], skip=x.ndim)
+    dtype = np.result_type(fp.dtype, np.float64)
+    return rule([names, points, points], [names]), call(_slope, x, xp, fp), dtype
+
+
+def _between(x: Array, xp: Array) -> tuple[Array, Array]:
+    """Return after which point each place is, and which part of the way to the next;
+    beyond the ends it is there."""
+    at = np.clip(np.searchsorted(xp, x, "right") - 1, 0, max(len(xp) - 2, 0))
+    step = xp[np.minimum(at + 1, len(xp) - 1)] - xp[at]
+    way = (x - xp[at]) / np.where(step == 0, 1, step)
+    return at, np.clip(way, 0, 1)
+
+
+def _slope(x: Array, xp: Array, fp: Array) -> Array:
+    """Return the derivative of `numpy.interp`, 0 beyond the ends."""
+    at, _ = _between(x, xp)
+    after = np.minimum(at + 1, len(xp) - 1)
+    step = xp[after] - xp[at]
+    slope = (fp[after] - fp[at]) / np.where(step == 0, 1, step)
+    return np.asarray(np.where((x < xp[0]) | (x > xp[-1]), 0.0, slope))
+
+
+@operator
+def _shares(g: Operand, x: Operand, xp: Operand, ends: tuple[bool, bool]) -> Answer:
+    """Each point's share of the gradients at the places beside it; `ends`: whether the
+    first and the last point have those of what is beyond."""
+    names = " ".join(letters(x.ndim))
+    return (
+        Rule(f"{names},{names},*->{xp.shape[0]}"),
+        call(_share, g, x, xp, ends),
+        g.dtype,
+    )
+
+
+def _share(g: Array, x: Array, xp: Array, ends: tuple[bool, bool]) -> Array:
+    at, way = _between(x, xp)
+    lost = (x < xp[0]) & (not ends[0]) | (x > xp[-1]) & (not ends[1])
+    g = np.where(lost, 0, g)
+    shares = np.zeros(len(xp), g.dtype)
+    np.add.at(shares, at, g * (1 - way))
+    np.add.at(shares, np.minimum(at + 1, len(xp) - 1), g * way)
+    return shares
+
+
+def _of_interp(
+    needs: Any,
+    g: Any,
+    _out: Any,
+    x: Any,
+    xp: Any,
+    fp: Any,
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> tuple[Any, ...]:
+    if period is not None:
+        raise NotImplementedError("interp: no gradient with a period")
+    ends = (left is None, right is None)
+    flow = g * conjugated(_slopes(x, xp, fp)) if needs[0] or needs[1] else None
+    return (
+        flow,
+        -_shares(flow, x, xp, ends) if needs[1] else None,
+        _shares(g, x, xp, ends) if needs[2] else None,
+    )
+
+
+interp.vjp_all(_of_interp)

@@ -1,0 +1,264 @@
+"""Arrays as indices: of integers, and masks."""
+
+from collections.abc import Sequence
+from operator import getitem as take_out
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._core.device import is_meta
+from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
+from dtensor.ops._make.parts import (
+    CUTS,
+    aligned,
+    counted,
+    find,
+    inside,
+    is_cut,
+    key_of,
+    local,
+    make,
+    move_all,
+    parts_of,
+)
+from dtensor.ops._make.reduction import OPS
+from dtensor.ops.index.terms import refuse
+
+__all__ = [
+    "Picked",
+    "everywhere",
+    "first_result_dim",
+    "leading",
+    "masked",
+    "owners",
+    "partial_rows",
+    "picked",
+    "select",
+    "with_mask",
+    "words_of",
+]
+
+Array = npt.NDArray[Any]
+ALL = slice(None)
+
+
+# --- arrays of integers ---------------------------------------------------------------
+
+
+def picked(x: _C.DTensor, index: Sequence[Any]) -> _C.DTensor:
+    """Return ``x[index]`` for an index with arrays of integers.
+
+    Parameters
+    ----------
+    x : DTensor
+        The array.
+    index : sequence
+        A whole slice, 0, or an array of integers (an ndarray or DTensor, in range) for
+        each dim; and an Ellipsis where arrays are apart though no dim is between them.
+    """
+    arrays = [k for k in index if isinstance(k, np.ndarray | _C.DTensor)]
+    try:
+        np.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        refuse(x.shape, x.dtype, index)
+    if len(arrays) == 1 and not any(k == 0 for k in index if isinstance(k, int)):
+        dims = [k for k in index if k is not ...]
+        dim = next(d for d, k in enumerate(dims) if k is arrays[0])
+        return rows(x, dim, arrays[0])
+    keys = tuple(
+        "array" if isinstance(k, np.ndarray | _C.DTensor) else k for k in index
+    )
+    result: _C.DTensor = select(x, keys, arrays)
+    return result
+
+
+def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
+    """Return ``x[:, index]``, the index being for one dim.
+
+    Of a dim that is cut each rank takes what it has of the wanted rows. If the rows are
+    wanted in the order of the parts, that is the result. Else they are gathered, unless
+    there are more of them than the whole dim has, and put in order.
+    """
+    before = (ALL,) * dim
+    known = everywhere(index)
+    found_in = None if known is None else owners(x.layout, dim, known)
+    if known is None or found_in is None:
+        result: _C.DTensor = select(x, (*before, "array"), [index])
+        return result
+    known, owner, counts = found_in
+    in_order = is_rising(known, owner)
+    if not in_order and known.size >= x.shape[dim]:
+        result = select(x, (*before, "array"), [known])
+        return result
+    order = np.argsort(owner, kind="stable")
+    found = _found(x, dim, known.ravel()[order], counts)
+    if in_order:
+        return found
+    back = np.empty(known.size, np.intp)
+    back[order] = np.arange(known.size)
+    result = select(found, (*before, "array"), [back.reshape(known.shape)])
+    return result
+
+
+def _found(x: _C.DTensor, dim: int, index: Array, counts: Array) -> _C.DTensor:
+    """Return rows that are wanted in the order of the parts, `counts` of each."""
+    cuts = dict(x.layout.cuts or {})
+    cuts[dim] = (0, *np.cumsum(counts).tolist())
+    shape = (*x.shape[:dim], index.size, *x.shape[dim + 1 :])
+    layout = _C.Layout(x.device_mesh, x.placements, shape, x.dtype, cuts=cuts)
+    if not inside(layout):
+        return make((), layout)
+    if is_meta(x):
+        return _C.without_data(layout)
+    at, mine = find(x.layout, dim, index)
+    return make(local(x)[(ALL,) * dim + (at[mine],)], layout)
+
+
+def owners(
+    layout: _C.Layout, dim: int, index: Array
+) -> tuple[Array, Array, Array] | None:
+    """Return an index without negative numbers, which part of a dim each element of it
+    is in, and how many are in each part; None if there are no parts, or strided ones.
+    """
+    parts = parts_of(layout, dim) if is_cut(layout, dim) else None
+    if parts is None:
+        return None
+    index = np.where(index < 0, index + layout.shape[dim], index)
+    starts = [start for start, _ in parts]
+    owner = np.searchsorted(starts, index.ravel(), "right") - 1
+    return index, owner, np.bincount(owner, None, len(parts))
+
+
+def is_rising(index: Array, owner: Array) -> bool:
+    """Return whether rows that an index names come in the order of the parts."""
+    return index.ndim == 1 and bool(np.all(owner[:-1] <= owner[1:]))
+
+
+def everywhere(index: Array | _C.DTensor) -> Array | None:
+    """Return the values of an index that every rank has, else None."""
+    if not isinstance(index, _C.DTensor):
+        return index
+    if not all(p.is_replicate() for p in index.placements):
+        return None
+    return local(index) if inside(index.layout) else np.zeros(index.shape, index.dtype)
+
+
+class Picked(NamedTuple):
+    """The words of an index that has arrays."""
+
+    source: list[str]  # of the dims of the array, "*" for those that are picked from
+    arrays: list[str]
+    result: list[str]
+    dims: list[int]  # that are picked from
+    at: int  # where the dims of the arrays are in the result
+
+
+def words_of(
+    keys: Sequence[Any], ndim: int, shapes: Sequence[tuple[int, ...]]
+) -> Picked:
+    """Return the words for an array of so many dims and arrays of these shapes.
+
+    `keys`: a whole slice, 0, or "array" for each dim, and perhaps an Ellipsis.
+    """
+    names = letters(ndim)
+    dims = [d for d, k in enumerate(k for k in keys if k is not ...) if k != ALL]
+    shape = np.broadcast_shapes(*shapes)
+    new = letters(len(shape), skip=ndim)
+    rest = [name for d, name in enumerate(names) if d not in dims]
+    at = first_result_dim(keys)
+    words = []
+    for own in shapes:
+        first = len(shape) - len(own)
+        pairs = zip(new[first:], own, shape[first:], strict=True)
+        words.append(" ".join("*" if n != full else name for name, n, full in pairs))
+    source = ["*" if d in dims else name for d, name in enumerate(names)]
+    return Picked(source, words, [*rest[:at], *new, *rest[at:]], dims, at)
+
+
+def partial_rows(arrays: int, ops: Sequence[str] = OPS) -> str:
+    """Return the rows that let operand 0 alone be Partial."""
+    return ";".join(f"{op}{',R' * arrays}->{op}" for op in ops)
+
+
+@operator(name="getitem")
+def select(x: Operand, keys: tuple[Any, ...], arrays: list[Operand]) -> Any:
+    """Return ``x[keys]``, with the arrays in their places."""
+    words = words_of(keys, x.ndim, [a.shape for a in arrays])
+    waiting = iter(arrays)
+    index = tuple(next(waiting) if key == "array" else key for key in keys)
+    text = ",".join([" ".join(words.source), *words.arrays])
+    text += "->" + " ".join(words.result)
+    partial = partial_rows(len(arrays))
+    return Rule(text, partial=partial, reduce=None), call(take_out, x, index), x.dtype
+
+
+def first_result_dim(keys: Sequence[Any]) -> int:
+    """Return where NumPy puts the dims of index arrays among the others.
+
+    In the place of the arrays (integers count as such) if these are side by side, else
+    in front.
+    """
+    which = [
+        k for k, key in enumerate(keys) if not isinstance(key, slice) and key is not ...
+    ]
+    if which[-1] - which[0] >= len(which):
+        return 0
+    return sum(isinstance(key, slice) for key in keys[: which[0]])
+
+
+# --- masks ----------------------------------------------------------------------------
+
+
+def masked(x: _C.DTensor, mask: Array | _C.DTensor, dim: int) -> _C.DTensor:
+    """Return ``x[..., mask]``, the mask being for the dims from `dim` on.
+
+    Collective: how many elements there are is known when all ranks have counted.
+    """
+    layout = leading(x.layout, dim, mask)
+    x, chosen = with_mask("getitem", x, mask, dim, layout)
+    kept = {d: d for d in range(dim + 1)}
+    kept |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, x.ndim)}
+    shape = [x.shape[d] for d in kept]
+    model = aligned(layout, shape, kept, x.dtype, partial=True)
+    if not inside(layout):
+        return make((), counted(model, dim, 0))
+    part = local(x)[(ALL,) * dim + (chosen,)]
+    return make(part, counted(model, dim, part.shape[dim]))
+
+
+def with_mask(
+    name: str, x: _C.DTensor, mask: Array | _C.DTensor, dim: int, layout: _C.Layout
+) -> tuple[_C.DTensor, Array]:
+    """Return a tensor in a layout, and the part of its mask that goes with it."""
+    dims = {dim + d: d for d in range(mask.ndim)}
+    alike = aligned(layout, mask.shape, dims, bool)
+    if isinstance(mask, _C.DTensor):
+        x, mask = move_all(name, [x, mask], [layout, alike])
+        return x, local(mask)
+    (x,) = move_all(name, [x], [layout])
+    return x, mask[key_of(alike)] if inside(layout) else mask
+
+
+def leading(layout: _C.Layout, dim: int, mask: Array | _C.DTensor) -> _C.Layout:
+    """Return a layout in which what a mask selects lies in the order of the parts.
+
+    Of the dims of the mask only the first, `dim`, may be cut, and by ranges that follow
+    the order of the mesh dims. Where the mask is cut and the tensor is whole, the
+    tensor is cut too, which moves nothing.
+    """
+    first = _C.Shard(dim)
+    inner = range(dim + 1, dim + mask.ndim)
+    placements: list[_C.Placement] = []
+    for m, p in enumerate(layout.placements):
+        cut = isinstance(p, CUTS) and (p.dim in inner or p.dim == dim)
+        if p.is_replicate() and isinstance(mask, _C.DTensor):
+            cut = isinstance(mask.placements[m], CUTS)
+        placements.append(first if cut else p)
+    if tuple(placements) == layout.placements:
+        return layout
+    cuts = {d: c for d, c in (layout.cuts or {}).items() if d != dim and d not in inner}
+    return _C.Layout(
+        layout.mesh, placements, layout.shape, layout.dtype, cuts=cuts or None
+    )

@@ -1,0 +1,332 @@
+"""Writing by number, by mask and along dims: put and its kin. All are in place."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor import _C
+from dtensor.ops._make.composite import composite
+from dtensor.ops._make.known import ndim, shape, size
+from dtensor.ops._make.operator import implements, method
+from dtensor.ops._make.parts import aligned, find, inside, local, values_of
+from dtensor.ops._make.words import hollow
+from dtensor.ops.index.take import check_along, flat_index
+from dtensor.ops.index.terms import checked_index
+from dtensor.ops.index.write import setitem
+from dtensor.ops.index.written import brought
+
+__all__ = [
+    "copyto",
+    "fill",
+    "fill_diagonal",
+    "place",
+    "put",
+    "put_along_axis",
+    "putmask",
+]
+
+Array = npt.NDArray[Any]
+
+
+def _recorded(
+    name: str, a: Any, values: Any, write: Callable[[], None], back: Callable[..., Any]
+) -> None:
+    """Write into a tensor, and record how the gradients of what was there, and of the
+    values, come from that of what is there now."""
+    inputs = (a, values)
+    wanted = [isinstance(x, _C.Tensor) and x.requires_grad for x in inputs]
+    if not (_C.is_grad_enabled() and any(wanted)):
+        write()
+        _C.written(a)
+        return
+    _C.check_write(name, a, inputs)
+    before = _C.set_recording(False)
+    try:
+        write()
+    finally:
+        _C.set_recording(before)
+    _C.record_write(name, back, inputs)
+
+
+def _numbered(name: str, a: Any, at: Array, values: Any) -> None:
+    """Write to the elements that have these numbers, the values in turn."""
+    if not at.size or not size(values):
+        return
+    if isinstance(values, _C.Tensor) and values.requires_grad:
+        flat = np.ravel(values)
+        values = flat[np.arange(at.size) % len(flat)]
+    else:
+        values = np.resize(_known(name, values, a), at.shape)
+    setitem(a, np.unravel_index(at, a.shape), values)
+
+
+def _known(name: str, x: Any, a: Any) -> Array:
+    """Return the values of an array that goes with another one, whole."""
+    spread = isinstance(a, _C.DTensor) or isinstance(x, _C.DTensor)
+    x = x.detach() if isinstance(x, _C.Tensor) else x
+    return values_of(name, x) if spread else np.asarray(x)
+
+
+def _whole(name: str, *others: Any) -> tuple[Any, ...]:
+    """Return what goes into a plain array: tensors as arrays."""
+    return tuple(_known(name, x, x) if isinstance(x, _C.Tensor) else x for x in others)
+
+
+@method
+@implements(np.put)
+@composite
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
+    """Set elements by their numbers in the flattened array.
+
+    Parameters
+    ----------
+    a : DTensor
+        What is written into; each rank writes what it holds.
+    ind : array_like of int
+        Which elements.
+    v : array_like
+        The values, taken in turn and again from the start.
+    mode : {"raise", "wrap", "clip"}
+        What to do with numbers that are out of range.
+    """
+    if not isinstance(a, _C.Tensor):
+        ind, v = _whole("put", ind, v)
+        np.put(a, ind, v, mode)
+        return
+    known = _known("put", ind, a).ravel().astype(np.intp)
+    _numbered("put", a, flat_index(known, int(a.size), mode), v)
+
+
+@implements(np.place)
+@composite
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Set the elements for which a mask holds to values, which are taken in turn.
+
+    Parameters
+    ----------
+    arr : DTensor
+        What is written into.
+    mask : array_like
+        As many booleans as `arr` has elements.
+    vals : array_like
+        The values; again from the start if there are too few.
+    """
+    if not isinstance(arr, _C.Tensor):
+        np.place(arr, *_whole("place", mask, vals))
+        return
+    if size(mask) != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    chosen = np.flatnonzero(_known("place", mask, arr))
+    if chosen.size and not size(vals):
+        raise ValueError("Cannot insert from an empty array!")
+    _numbered("place", arr, chosen, vals)
+
+
+@implements(np.putmask)
+@composite
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """Set the elements for which a mask holds to those of `values` in the same place.
+
+    Parameters
+    ----------
+    a : DTensor
+        What is written into.
+    mask : array_like
+        As many booleans as `a` has elements.
+    values : array_like
+        Of the shape of `a`, or repeated to its size.
+    """
+    if not isinstance(a, _C.Tensor):
+        np.putmask(a, *_whole("putmask", mask, values))
+        return
+    if size(mask) != a.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    if shape(mask) == a.shape and shape(values) in (a.shape, ()):
+        mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
+        copyto(a, values, "unsafe", mask if mask.dtype == bool else mask != 0)
+        return
+    chosen = np.flatnonzero(_known("putmask", mask, a))
+    if chosen.size and size(values):
+        given = np.ravel(values)
+        _numbered("putmask", a, chosen, given[chosen % len(given)])
+
+
+@implements(np.copyto)
+@composite
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """Copy the elements of one array into another, which may have another layout.
+
+    Parameters
+    ----------
+    dst : DTensor or array
+        What is written into.
+    src : array_like
+        Broadcast to the shape of `dst`.
+    casting : str
+        Which casts are allowed.
+    where : array_like of bool, default True
+        Which elements are written.
+    """
+    if not isinstance(dst, _C.Tensor):
+        src, where = _whole("copyto", src, where)
+        np.copyto(dst, src, casting, where)
+        return
+    if dst.device == "meta":
+        return
+    if isinstance(src, bool | int | float | complex):
+        np.copyto(np.empty((), dst.dtype), src, casting)
+    else:
+        dtype = src.dtype if hasattr(src, "dtype") else np.asarray(src).dtype
+        np.copyto(np.empty(0, dst.dtype), np.empty(0, dtype), casting)
+    if where is True:
+        setitem(dst, ..., src)
+        return
+    where = where if hasattr(where, "dtype") else np.asarray(where)
+
+    def back(grad: Any) -> tuple[Any, Any]:
+        return np.where(where, 0, grad), np.where(where, grad, 0)
+
+    def write() -> None:
+        if isinstance(dst, _C.DTensor):
+            _copy_where(dst, src, where)
+        else:
+            array = np.asarray(dst.detach())
+            value, mask = _whole("copyto", src, where)
+            np.copyto(array, value, casting, mask)
+
+    _recorded("copyto", dst, src, write, back)
+
+
+def _copy_where(dst: _C.DTensor, src: Any, where: Any) -> None:
+    """Copy on each rank the elements that it holds and `where` is true for."""
+    settled = aligned(dst.layout, dst.shape, {d: d for d in range(dst.ndim)}, bool)
+    parts = []
+    for value, layout in ((src, dst.layout), (where, settled)):
+        if not isinstance(value, _C.DTensor):
+            value = np.asarray(value)
+        while value.ndim > dst.ndim and value.shape[0] == 1:
+            value = value[0]
+        if np.broadcast_shapes(value.shape, dst.shape) != dst.shape:
+            np.copyto(np.empty(dst.shape, bool), hollow(value.shape))  # raises
+        first = dst.ndim - value.ndim
+        dims = {d: d - first for d in range(first, dst.ndim)}
+        parts.append(brought(value, layout, dims, dst.dtype))
+    if inside(dst.layout):
+        source, chosen = parts
+        np.copyto(local(dst), source, "unsafe", where=chosen.astype(bool))
+
+
+@method
+def fill(x: Any, value: Any) -> None:
+    """Set all elements to one number.
+
+    Parameters
+    ----------
+    x : DTensor or Tensor
+        What is written into.
+    value : number
+        Cast to the dtype of `x`.
+    """
+    one = np.empty((), x.dtype)
+    one.fill(value.item() if isinstance(value, _C.Tensor) else value)
+    setitem(x, ..., one)
+
+
+@implements(np.fill_diagonal)
+@composite
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """Set the elements whose indices are all equal.
+
+    Parameters
+    ----------
+    a : DTensor
+        What is written into: of two dims, or of more that are equally long.
+    val : array_like
+        The values, taken in turn.
+    wrap : bool, default False
+        Whether the diagonal of a tall matrix starts again below.
+    """
+    if not isinstance(a, _C.Tensor):
+        (val,) = _whole("fill_diagonal", val)
+        np.fill_diagonal(a, val, wrap)
+        return
+    if a.ndim < 2 or a.ndim > 2 and len(set(a.shape)) > 1:
+        np.fill_diagonal(np.empty(a.shape[:1] + (0,) * (a.ndim - 1)), 0)  # raises
+    if a.ndim == 2:
+        step = a.shape[1] + 1
+    else:
+        step = 1 + int(np.cumprod(a.shape[:-1]).sum())
+    end = a.size if wrap or a.ndim > 2 else min(a.size, a.shape[1] ** 2)
+    _numbered("fill_diagonal", a, np.arange(0, end, step), val)
+
+
+@implements(np.put_along_axis)
+@composite
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    """Set one element along a dim for each element of `indices`.
+
+    Parameters
+    ----------
+    arr : DTensor
+        What is written into.
+    indices : array_like of int
+        Of as many dims, broadcast against `arr` but along `axis`.
+    values : array_like
+        Broadcast to the shape of `indices`.
+    axis : int or None
+        The dim; None: of the flattened `arr`, by `indices` of one dim.
+    """
+    if not isinstance(arr, _C.Tensor):
+        indices, values = _whole("put_along_axis", indices, values)
+        np.put_along_axis(arr, indices, values, axis)
+        return
+    if axis is None:
+        if ndim(indices) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        at = _known("put_along_axis", indices, arr)
+        known = flat_index(at, int(arr.size), "raise")
+        setitem(arr, np.unravel_index(known, arr.shape), values)
+        return
+    if not (isinstance(arr, _C.DTensor) and isinstance(indices, _C.DTensor)):
+        indices = _known("put_along_axis", indices, arr)
+    values = values if isinstance(values, _C.Tensor) else np.asarray(values)
+    check_along(arr.shape, indices, axis)
+    dim = normalize_axis_index(axis, arr.ndim)
+    indices = checked_index("put_along_axis", indices, arr.shape, dim)
+
+    def back(grad: Any) -> tuple[Any, Any]:
+        rest = np.copy(grad)
+        put_along_axis(rest, indices, 0, dim)
+        return rest, np.take_along_axis(grad, indices, dim)
+
+    def write() -> None:
+        if isinstance(arr, _C.DTensor):
+            _put_along(arr, indices, values, dim)
+        else:
+            given = _known("put_along_axis", values, arr)
+            np.put_along_axis(np.asarray(arr.detach()), indices, given, dim)
+
+    _recorded("put_along_axis", arr, values, write, back)
+
+
+def _put_along(arr: _C.DTensor, indices: Any, values: Any, dim: int) -> None:
+    """Write on each rank what it holds, with the other dims of all cut alike."""
+    layout = arr.layout
+    dims = {d: d for d in range(arr.ndim) if d != dim}
+    settled = aligned(layout, arr.shape, {d: d for d in range(arr.ndim)}, bool)
+    index = brought(indices, settled, dims, indices.dtype)
+    first = arr.ndim - values.ndim
+    dims = {d: d - first for d in dims if d >= first}
+    value = brought(values, layout, dims, arr.dtype)
+    if not inside(layout):
+        return
+    index = np.where(index < 0, index + arr.shape[dim], index).astype(np.intp)
+    at, mine = find(layout, dim, index)
+    here = local(arr)
+    grid = list(np.ogrid[tuple(slice(n) for n in here.shape)])
+    grid[dim] = at
+    *grid, mine, value = np.broadcast_arrays(*grid, mine, value)
+    here[tuple(g[mine] for g in grid)] = value[mine]

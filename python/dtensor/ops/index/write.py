@@ -1,0 +1,318 @@
+"""x[index] = value: every rank writes what it holds; the tensor stays where it is."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from types import EllipsisType, NoneType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor.ops._make.parts import (
+    find,
+    inside,
+    is_strided,
+    key_of,
+    local,
+    move,
+    place,
+    plain,
+    values_of,
+)
+from dtensor.ops.index.basic import basic, held, whole, window
+from dtensor.ops.index.pick import first_result_dim, with_mask
+from dtensor.ops.index.read import getitem
+from dtensor.ops.index.terms import (
+    At,
+    Gap,
+    Mask,
+    New,
+    Pick,
+    Span,
+    Term,
+    check_bounds,
+    parse,
+)
+from dtensor.ops.index.written import PICK, Value, brought, fitted, write_view
+
+__all__ = ["setitem"]
+
+Array = npt.NDArray[Any]
+ALL = slice(None)
+
+
+def setitem(x: Any, index: Any, value: Any) -> None:
+    """Set ``x[index] = value`` in place, for every index that NumPy knows.
+
+    The tensor keeps its layout and its memory; the value is brought to where the
+    elements are. Of a Partial tensor coordinate 0 gets the value and the others what
+    adds nothing. Collective, unless the value and all indices are numbers or arrays.
+
+    Parameters
+    ----------
+    x : DTensor or Tensor
+        What is written into.
+    index : object
+        As for `getitem`.
+    value : array_like or DTensor
+        Of a shape that broadcasts to that of ``x[index]``; cast to the dtype of `x` as
+        NumPy's assignment does.
+
+    Raises
+    ------
+    IndexError, ValueError
+        What NumPy raises; on every rank, before anything is written.
+    """
+    if _C.is_grad_enabled() and (x.requires_grad or _requires_grad(value)):
+        _set_recorded(x, index, value)
+    else:
+        _write(x, index, value)
+        _C.written(x)
+
+
+def _requires_grad(value: Any) -> bool:
+    return isinstance(value, _C.Tensor) and value.requires_grad
+
+
+def _set_recorded(x: Any, index: Any, value: Any) -> None:
+    """Write, and record that the elements there are those of the value from now on."""
+    wants, shape = (x.requires_grad, _requires_grad(value)), np.shape(value)
+    _C.check_write("setitem", x, (x, value))
+    before = _C.set_recording(False)
+    try:
+        _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
+    finally:
+        _C.set_recording(before)
+
+    def back(grad: Any) -> tuple[Any, Any]:
+        rest = None
+        if wants[0]:
+            rest = grad * 1
+            setitem(rest, index, 0)
+        return rest, _of_value(grad, index, shape) if wants[1] else None
+
+    _C.record_write("setitem", back, (x, value))
+
+
+def _of_value(grad: Any, index: Any, shape: tuple[int, ...]) -> Any:
+    """Return the gradient of a value, with the leading dims of length 1 that it has."""
+    found = getitem(grad, index)
+    return (
+        found[(None,) * (len(shape) - found.ndim)] if len(shape) > found.ndim else found
+    )
+
+
+def _write(x: Any, index: Any, value: Any) -> None:
+    if x.device == "meta":
+        return
+    if not isinstance(x, _C.DTensor):
+        np.asarray(x.detach())[whole(index)] = whole(value)
+    elif not _C.begin_write(x):
+        _set(x, index, value)
+    else:
+        written = False
+        try:
+            _set(x, index, value)
+            written = True
+        finally:
+            _C.end_write(x, written)
+
+
+def _set(x: _C.DTensor, index: Any, value: Any) -> None:
+    """Set ``x[index] = value`` of a tensor that may be written into."""
+    value = _value(x, value)
+    forward = _forward(x, index, value)
+    if forward is not None and _write_through(x, forward, value):
+        return
+    terms = check_bounds("setitem", x.shape, parse("setitem", x.shape, x.dtype, index))
+    if any(_is_odd(x, term) for term in terms):
+        _write_whole(x, index, value)
+    elif not any(isinstance(term, Pick | Mask) for term in terms):
+        write_view(x, terms, value)
+    elif _is_spread(x, terms, value):
+        _write_mask(x, terms, value)
+    else:
+        _write_picked(x, terms, value)
+
+
+def _value(x: _C.DTensor, value: Any) -> Value:
+    """Return a value as an array or DTensor; Python's numbers in the dtype of `x`."""
+    if isinstance(value, _C.DTensor):
+        return value
+    if isinstance(value, np.ndarray | np.generic | _C.Tensor):
+        array = plain("setitem", value)
+        # What may not convert fails here, on ranks without a part of it too.
+        return array if array.dtype.kind in "biufcV" else array.astype(x.dtype)
+    return np.asarray(value, x.dtype)
+
+
+# --- the short way --------------------------------------------------------------------
+
+
+@lru_cache(256)
+def _kinds(layout: _C.Layout) -> tuple[type, ...]:
+    """Return what an index may be made of, if its result is a view of every part."""
+    if any(isinstance(p, _C.Partial | _C._StridedShard) for p in layout.placements):
+        return ()
+    whole = all(p.is_replicate() for p in layout.placements)
+    return (slice, EllipsisType, NoneType, int) if whole else (slice, EllipsisType)
+
+
+def _forward(x: _C.DTensor, index: Any, value: Value) -> tuple[Any, ...] | None:
+    """Return an index made of forward slices, if it is one or can be; else None.
+
+    For a number it does not matter that an integer is a slice of length 1.
+    """
+    kinds = _kinds(x.layout)
+    if not kinds:
+        return None
+    forward: list[Any] = []
+    for dim, item in enumerate(index if isinstance(index, tuple) else (index,)):
+        kind = type(item)
+        if kind is slice and (item.step is None or item.step > 0) and kind in kinds:
+            forward.append(item)
+        elif kind is not slice and kind in kinds:
+            forward.append(item)
+        elif kind is int and value.ndim == 0 and ... not in forward:
+            length = x.shape[dim] if dim < x.ndim else 0
+            if not -length <= item < length:
+                return None
+            forward.append(slice(item % length, item % length + 1))
+        else:
+            return None
+    return tuple(forward)
+
+
+def _write_through(x: _C.DTensor, index: tuple[Any, ...], value: Value) -> bool:
+    """Write to the view that an index gives, if the value is a number or fits it."""
+    view = getitem(x, index if ... in index else (*index, ...))
+    spread = isinstance(value, _C.DTensor)
+    if value.shape != view.shape and (value.ndim or spread):
+        return False
+    if isinstance(value, _C.DTensor):
+        value = local(move("setitem", value, view.layout.with_dtype(value.dtype)))
+    elif value.ndim and inside(view.layout):
+        value = value[key_of(view.layout)]
+    local(view)[...] = value
+    return True
+
+
+# --- writing --------------------------------------------------------------------------
+
+
+def _is_odd(x: _C.DTensor, term: Term) -> bool:
+    """Return whether a term is a lone boolean, or takes a part of a strided dim."""
+    if isinstance(term, Mask):
+        return bool(term.mask.ndim == 0)
+    if isinstance(term, Span) and term.size == x.shape[term.dim]:
+        return False
+    return isinstance(term, Span | At) and is_strided(x.layout, term.dim)
+
+
+def _is_spread(x: _C.DTensor, terms: Sequence[Term], value: Value) -> bool:
+    """Return whether a value is the same for all that a lone mask selects."""
+    lone = [isinstance(t, Mask) for t in terms].count(True) == 1
+    whole_dims = [t for t in terms if isinstance(t, Span) and t.size == x.shape[t.dim]]
+    if (
+        not lone
+        or len(whole_dims) != len(terms) - 1
+        or any(t.step < 0 for t in whole_dims)
+    ):
+        return False
+    dims_after = len(terms) - 1 - [isinstance(t, Mask) for t in terms].index(True)
+    return value.ndim <= dims_after or value.shape[-dims_after - 1] == 1
+
+
+def _write_mask(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
+    """Write one value, or one row, wherever a mask is true."""
+    dim = next(k for k, t in enumerate(terms) if isinstance(t, Mask))
+    mask = terms[dim].mask  # type: ignore[union-attr]
+    result = [Span(-1, 0, 1, 1) if k == dim else t for k, t in enumerate(terms)]
+    dims = {d: d for d in range(dim)}
+    dims |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, x.ndim)}
+    part = brought(fitted(value, result, PICK), x.layout, dims, x.dtype)
+    _, chosen = with_mask("setitem", x, mask, dim, x.layout)
+    if inside(x.layout):
+        local(x)[(ALL,) * dim + (chosen,)] = part
+
+
+MASK = (
+    "NumPy boolean array indexing assignment cannot assign {} input values to the {} "
+    "output values where the mask is true"
+)
+
+
+def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
+    """Write to what arrays pick: each rank the elements that it holds.
+
+    On each rank the dims of the arrays are brought to the front, of its part and of
+    the value; then a dim that is cut only tells which of the elements are here.
+    """
+    only_mask = len(terms) == 1 and isinstance(terms[0], Mask)
+    terms = list(_without_masks(terms))
+    picks = [t for t in terms if isinstance(t, At | Pick)]
+    arrays = np.broadcast_arrays(*(_positive(x, t) for t in picks))
+    new = [Span(-1, 0, n, 1) for n in arrays[0].shape]
+    if only_mask and value.ndim == 1 and value.size not in (1, new[0].size):
+        raise ValueError(MASK.format(value.size, new[0].size))
+    keys = [_KEYS.get(type(t), "array") for t in terms]
+    rest = [t for t in terms if isinstance(t, Span | New)]
+    at = first_result_dim(keys)
+    whole_value = fitted(value, [*rest[:at], *new, *rest[at:]], PICK)
+    at = sum(isinstance(t, Span) for t in rest[:at])
+    kept = [t.dim for t in rest if isinstance(t, Span)]
+    dims = {d: k if k < at else k + len(new) for k, d in enumerate(kept)}
+    windows = [_window_of(x, t) for t in terms if isinstance(t, Span | At | Pick)]
+    part = brought(whole_value, basic(x, windows).layout, dims, x.dtype)
+    if not inside(x.layout):
+        return
+    here = local(x)[tuple(held(x.layout, w)[0] for w in windows)]
+    here = np.moveaxis(here, [t.dim for t in picks], range(len(picks)))
+    part = np.moveaxis(part, range(at, at + len(new)), range(len(new)))
+    part = np.broadcast_to(part, arrays[0].shape + here.shape[len(picks) :])
+    found = [find(x.layout, t.dim, a) for t, a in zip(picks, arrays, strict=True)]
+    mine = np.logical_and.reduce([m for _, m in found])
+    if mine.all():
+        here[tuple(a for a, _ in found)] = part
+    else:
+        here[tuple(a[mine] for a, _ in found)] = part[mine]
+
+
+_KEYS: dict[type, Any] = {Span: ALL, New: ALL, Gap: ...}
+
+
+def _window_of(x: _C.DTensor, term: Span | At | Pick) -> Span:
+    return (
+        window(term)
+        if isinstance(term, Span)
+        else Span(term.dim, 0, x.shape[term.dim], 1)
+    )
+
+
+def _positive(x: _C.DTensor, term: At | Pick) -> npt.NDArray[np.int64]:
+    """Return the whole index for one dim, counted from the front."""
+    if isinstance(term, At):
+        return np.asarray(term.at)
+    index = values_of("setitem", term.index).astype(np.int64)
+    return np.where(index < 0, index + x.shape[term.dim], index)
+
+
+def _without_masks(terms: Sequence[Term]) -> Iterator[Term]:
+    """Yield terms with an array of integers for each dim of a mask."""
+    for term in terms:
+        if isinstance(term, Mask):
+            found = values_of("setitem", term.mask).nonzero()
+            yield from (Pick(term.dim + k, index) for k, index in enumerate(found))
+        else:
+            yield term
+
+
+def _write_whole(x: _C.DTensor, index: Any, value: Value) -> None:
+    """Write to the gathered array, and keep this rank's part of it."""
+    array = values_of("setitem", x).copy()
+    array[whole(index)] = whole(value)
+    if x.layout.is_partial:
+        local(x)[...] = local(place(array, x.layout))
+    elif inside(x.layout):
+        local(x)[...] = array[key_of(x.layout)]

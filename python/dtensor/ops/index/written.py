@@ -1,0 +1,100 @@
+"""A value that is written: brought to the shape and layout of what it is written to."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor.ops._make.parts import aligned, inside, key_of, local, make, move, place
+from dtensor.ops.index.basic import basic, held, window
+from dtensor.ops.index.terms import At, New, Span, Term
+
+__all__ = ["PICK", "Value", "brought", "fitted", "write_view"]
+
+Array = npt.NDArray[Any]
+Value = Array | _C.DTensor
+ALL = slice(None)
+
+COPY = "could not broadcast input array from shape {} into shape {}"
+PICK = (
+    "shape mismatch: value array of shape {} could not be broadcast to indexing "
+    "result of shape {}"
+)
+
+
+def fitted(value: Value, terms: Sequence[Term], sentence: str = COPY) -> Value:
+    """Return a value with a dim for each slice and integer, of its length or 1.
+
+    Parameters
+    ----------
+    value : array or DTensor
+        Aligned to the end of the result, in which slices and new dims are dims, and
+        integers are not. Backward slices reverse it.
+    terms : sequence of Term
+        The index.
+    sentence : str
+        Of the ValueError if it does not fit.
+    """
+    result = [t for t in terms if isinstance(t, Span | New)]
+    lengths = tuple(t.size if isinstance(t, Span) else 1 for t in result)
+    extra = max(0, value.ndim - len(lengths))
+    own = value.shape[extra:]
+    ends = lengths[len(lengths) - len(own) :]
+    fits = all(n in (1, full) for n, full in zip(own, ends, strict=True))
+    if not fits or value.shape[:extra] != (1,) * extra:
+        raise ValueError(sentence.format(_shown(value.shape), _shown(lengths)))
+    missing = len(lengths) - len(own)
+    index: list[Any] = [0] * extra
+    for term in terms:
+        if isinstance(term, At):
+            index.append(None)
+        elif missing > 0 and isinstance(term, Span | New):
+            missing -= 1
+            index += [None] * isinstance(term, Span)
+        elif isinstance(term, New):
+            index.append(0)
+        elif isinstance(term, Span):
+            index.append(slice(None, None, -1) if term.step < 0 else ALL)
+    if all(item == ALL for item in index):
+        return value
+    found: Value = value[(*index, ...)]
+    return found
+
+
+def _shown(shape: Sequence[int]) -> str:
+    """Return a shape as NumPy's errors show it."""
+    return f"({','.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Array:
+    """Return this rank's part of a value that is to be written to parts of a layout.
+
+    `dims`: dims of the layout -> dims of the value. Where the value has length 1, or
+    the layout cuts another dim, all of the value is there.
+    """
+    same = {d: v for d, v in dims.items() if to.shape[d] == value.shape[v]}
+    alike = aligned(to, value.shape, same, value.dtype)
+    if not to.is_partial:
+        if isinstance(value, _C.DTensor):
+            return local(move("setitem", value, alike))
+        return value[key_of(alike)] if inside(alike) else value
+    addends = aligned(to, value.shape, same, dtype, partial=True)
+    if not isinstance(value, _C.DTensor):
+        return local(place(value.astype(dtype), addends))
+    if value.dtype != dtype:
+        part = local(move("setitem", value, alike)).astype(dtype)
+        value = make(part, alike.with_dtype(dtype))
+    return local(move("setitem", value, addends))
+
+
+def write_view(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
+    """Write to slices: nothing but the value is moved, to the parts of the slices."""
+    if value.ndim and all(isinstance(t, At) for t in terms):
+        np.empty(1, x.dtype)[0] = np.zeros(value.shape)  # raises
+    windows = [window(t) for t in terms if isinstance(t, Span | At)]
+    layout = basic(x, windows).layout
+    part = brought(fitted(value, terms), layout, {d: d for d in range(x.ndim)}, x.dtype)
+    if inside(layout):
+        local(x)[tuple(held(x.layout, w)[0] for w in windows)] = part

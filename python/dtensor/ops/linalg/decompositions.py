@@ -1,0 +1,270 @@
+"""Decompositions and equations: matrices are whole, stacks of them may be cut.
+
+A matrix that NumPy refuses (singular, not positive definite) raises LinAlgError on all
+ranks, also on those that do not hold it. So these functions are collective.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from dtensor._C import DTensor
+from dtensor.ops._make.operator import (
+    Operand,
+    Rule,
+    call,
+    implements,
+    operator,
+)
+from dtensor.ops._make.parts import inside
+from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.linalg import factors as _factors, gradient as back
+from dtensor.ops.linalg.adjoint import conj
+from dtensor.ops.linalg.factors import *  # noqa: F403
+from dtensor.ops.linalg.factors import lengths
+
+__all__ = [
+    "cholesky",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matrix_power",
+    "slogdet",
+    "solve",
+    "tensorinv",
+    "tensorsolve",
+]
+__all__ += _factors.__all__
+
+# --- rules ----------------------------------------------------------------------------
+
+
+def _square(a: Operand, *results: str) -> Rule:
+    """Return the rule of a function of square matrices; "n" is their length."""
+    n = lengths(a)[1]
+    words = ",".join("..." + word.replace("n", f" {n}") for word in results)
+    return Rule(f"... {n} {n}->{words}")
+
+
+# --- square matrices ------------------------------------------------------------------
+
+
+@implements(np.linalg.inv)
+@operator(agrees=LinAlgError)
+def inv(a: Operand) -> Answer:
+    """Inverse of matrices, shape (..., n, n). LinAlgError for singular ones."""
+    return _square(a, "nn"), call(np.linalg.inv, a)
+
+
+inv.vjp(lambda grad, out, _a: back.of_inverse(grad, out))
+
+
+@implements(np.linalg.det)
+@operator(agrees=LinAlgError)
+def det(a: Operand) -> Answer:
+    """Determinants of matrices, shape (..., n, n) -> (...)."""
+    return _square(a, ""), call(np.linalg.det, a)
+
+
+@operator(name="det_backward", agrees=LinAlgError)
+def _cofactors(a: Operand) -> Answer:
+    return _square(a, "nn"), call(_cofactors_of, a)
+
+
+def _cofactors_of(a: Any) -> Any:
+    """Return ``det(a) * inv(a).mT``, which singular matrices have too."""
+    u, s, vh = np.linalg.svd(a)
+    others = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    product: Any = (u * others[..., None, :]) @ vh
+    return sign[..., None, None] * product.conj()
+
+
+det.vjp(lambda grad, _out, a: np.expand_dims(grad, (-2, -1)) * conj(_cofactors(a)))
+_cofactors.vjp(lambda grad, out, a: back.of_cofactors(grad, out, a))
+
+
+@implements(np.linalg.slogdet)
+@operator(agrees=LinAlgError)
+def slogdet(a: Operand) -> Answer:
+    """Sign and logarithm of determinants, shape (..., n, n) -> (...), named tuple."""
+    return _square(a, "", ""), call(np.linalg.slogdet, a)
+
+
+slogdet.vjp(lambda grad, out, a: back.of_slogdet(grad, out, a))
+
+
+@implements(np.linalg.cholesky)
+@operator(agrees=LinAlgError)
+def cholesky(a: Operand, /, *, upper: bool = False) -> Answer:
+    """Cholesky factor of matrices, shape (..., n, n).
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not positive definite.
+    """
+    return _square(a, "nn"), call(np.linalg.cholesky, a, upper=upper)
+
+
+cholesky.vjp(lambda grad, out, _a, upper=False: back.of_cholesky(grad, out, upper))
+
+
+@implements(np.linalg.matrix_power)
+@operator(agrees=LinAlgError)
+def matrix_power(a: Operand, n: int) -> Answer:
+    """Power of matrices, shape (..., n, n); negative: of their inverse."""
+    return _square(a, "nn"), call(np.linalg.matrix_power, a, n)
+
+
+matrix_power.vjp(lambda grad, _out, a, n: back.of_matrix_power(grad, a, n))
+
+
+@implements(np.linalg.eigh)
+@operator(agrees=LinAlgError)
+def eigh(a: Operand, UPLO: str = "L") -> Answer:
+    """Eigenvalues and -vectors of Hermitian matrices, shape (..., n, n)."""
+    return _square(a, "n", "nn"), call(np.linalg.eigh, a, UPLO)
+
+
+eigh.vjp(lambda grad, out, _a, _UPLO="L": back.of_eigh(grad, out))
+
+
+@implements(np.linalg.eigvalsh)
+@operator(agrees=LinAlgError)
+def eigvalsh(a: Operand, UPLO: str = "L") -> Answer:
+    """Eigenvalues of Hermitian matrices, shape (..., n, n) -> (..., n), ascending."""
+    return _square(a, "n"), call(np.linalg.eigvalsh, a, UPLO)
+
+
+eigvalsh.vjp(lambda grad, _out, a, UPLO="L": back.of_eigvalsh(grad, eigh(a, UPLO)[1]))
+
+
+# NumPy gives real eigenvalues where no matrix has others: known at the end only.
+
+_EigResult: Any = type(np.linalg.eig(np.eye(1)))
+
+
+def _complex_eig(a: Any) -> Any:
+    values, vectors = np.linalg.eig(a)
+    dtype = np.result_type(values, np.complex64)
+    return _EigResult(values.astype(dtype), vectors.astype(dtype))
+
+
+def _complex_eigvals(a: Any) -> Any:
+    values = np.linalg.eigvals(a)
+    return values.astype(np.result_type(values, np.complex64))
+
+
+@operator(name="eig", agrees=LinAlgError)
+def _eig(a: Operand) -> Answer:
+    return _square(a, "n", "nn"), call(_complex_eig, a)
+
+
+_eig.vjp(lambda grad, out, _a: back.of_eig(grad, out))
+
+
+@operator(name="eigvals", agrees=LinAlgError)
+def _eigvals(a: Operand) -> Answer:
+    return _square(a, "n"), call(_complex_eigvals, a)
+
+
+_eigvals.vjp(lambda grad, _out, a: back.of_eigvals(grad, _eig(a)[1]))
+
+
+def _are_real(a: Any, values: Any) -> bool:
+    """Return whether NumPy gives these eigenvalues of `a` as real numbers."""
+    if a.dtype.kind == "c" or (isinstance(a, DTensor) and not inside(a.layout)):
+        return False  # a rank outside the mesh has none of them
+    return not np.any(np.imag(values))
+
+
+@implements(np.linalg.eig)
+def eig(a: Any) -> Any:
+    """Eigenvalues and -vectors of matrices, shape (..., n, n), as a named tuple.
+
+    They are real if all are, which takes a collective call to find out.
+    """
+    values, vectors = _eig(a)
+    real = _are_real(a, values)
+    return _EigResult(*(map(np.real, (values, vectors)) if real else (values, vectors)))
+
+
+@implements(np.linalg.eigvals)
+def eigvals(a: Any) -> Any:
+    """Eigenvalues of matrices, shape (..., n, n) -> (..., n).
+
+    They are real if all are, which takes a collective call to find out.
+    """
+    values = _eigvals(a)
+    return np.real(values) if _are_real(a, values) else values
+
+
+# --- equations ------------------------------------------------------------------------
+
+
+@implements(np.linalg.solve)
+@operator(operands=2, agrees=LinAlgError)
+def solve(a: Operand, b: Operand) -> Answer:
+    """Solve ``a @ x = b``.
+
+    Parameters
+    ----------
+    a : array, shape (..., n, n)
+    b : array, shape (n,) or (..., n, k)
+        Its columns may be cut.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular.
+    """
+    n = lengths(a)[1]
+    right = f" {n}" if b.ndim == 1 else f"... {n} k"
+    text = f"... {n} {n},{right}->... {n}{'' if b.ndim == 1 else ' k'}"
+    return Rule(text, partial="1"), call(np.linalg.solve, a, b)
+
+
+solve.vjp(
+    lambda grad, out, a, _b: back.of_left_side(grad, out, a, _b.ndim == 1),
+    lambda grad, _out, a, _b: back.of_right_side(grad, a, _b.ndim == 1),
+)
+
+
+@implements(np.linalg.tensorinv)
+@operator(agrees=LinAlgError)
+def tensorinv(a: Operand, ind: int = 2) -> Answer:
+    """Inverse of the matrix whose rows are the first `ind` dims; `a` is whole."""
+    after = map(str, a.shape[ind:] + a.shape[:ind])
+    return rule([["*"] * a.ndim], [after]), call(np.linalg.tensorinv, a, ind)
+
+
+tensorinv.vjp(lambda grad, out, _a, ind=2: back.of_tensorinv(grad, out, ind))
+
+
+@implements(np.linalg.tensorsolve)
+@operator(operands=2, agrees=LinAlgError)
+def tensorsolve(a: Operand, b: Operand, axes: Sequence[int] | None = None) -> Answer:
+    """Solve ``tensordot(a, x, x.ndim) = b``; both are whole.
+
+    Parameters
+    ----------
+    a, b : array
+    axes : sequence of int, optional
+        Dims of `a` to move to the end first.
+    """
+    order = [dim for dim in range(a.ndim) if dim not in (axes or ())] + [*(axes or ())]
+    after = [str(a.shape[dim]) for dim in order[b.ndim :]]
+    terms = [["*"] * a.ndim, ["*"] * b.ndim]
+    return rule(terms, [after], "1"), call(np.linalg.tensorsolve, a, b, axes)
+
+
+tensorsolve.vjp(
+    lambda grad, out, a, _b, axes=None: back.of_tensor(grad, out, a, axes),
+    lambda grad, _out, a, _b, axes=None: back.of_tensor_side(grad, a, _b.shape, axes),
+)

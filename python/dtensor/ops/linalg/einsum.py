@@ -1,0 +1,260 @@
+"""einsum: subscripts are read here, two operands at a time are what is computed.
+
+The text of a rule says nearly what subscripts say. A letter that an operand has twice
+(a diagonal) is whole, and so are dims of length 1 that are broadcast.
+"""
+
+import math
+import string
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor._C import Tensor
+from dtensor.ops._make.operator import Operand, call, implements, letters, operator
+from dtensor.ops._make.words import Answer, Shape, hollow, rule
+from dtensor.ops.linalg.adjoint import conj
+from dtensor.ops.linalg.triangle import on_diagonal
+
+__all__ = ["einsum"]
+
+# From so many products on BLAS is faster, although NumPy looks for a way first.
+_BY_BLAS = 1 << 15
+
+# A dim's label: the code of a letter, or -1, -2, ... for the last, last but one, ... of
+# those that an ellipsis stands for.
+Term = tuple[int, ...]
+
+
+# --- subscripts -----------------------------------------------------------------------
+
+
+def _read(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """Return the subscripts and the arrays of either form of call."""
+    if isinstance(operands[0], str):
+        return operands[0].replace(" ", ""), list(operands[1:])
+    subscripts = ",".join(map(_letters_of, operands[1::2]))
+    if len(operands) % 2:
+        subscripts += "->" + _letters_of(operands[-1])
+        return subscripts, list(operands[:-1:2])
+    return subscripts, list(operands[::2])
+
+
+def _letters_of(sublist: Any) -> str:
+    """Return a list of numbers, perhaps with an Ellipsis, as letters; as NumPy does."""
+    symbols = string.ascii_uppercase + string.ascii_lowercase
+    return "".join("..." if s is Ellipsis else symbols[s] for s in sublist)
+
+
+def _labels(word: str, dots: int) -> Term:
+    """Return the labels of a word whose ellipsis stands for so many dims."""
+    head, found, tail = word.partition("...")
+    plain = not head + tail or (head + tail).isalpha()
+    if not plain or dots < 0 or (dots and not found):
+        raise ValueError(f"no subscripts of such an array: {word!r}")
+    return (*map(ord, head), *range(-dots, 0), *map(ord, tail))
+
+
+@lru_cache(maxsize=1024)
+def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Term, ...], Term]:
+    """Return the labels of operands and result; ValueError for what NumPy refuses."""
+    left, arrow, right = subscripts.partition("->")
+    words = left.split(",")
+    if len(words) != len(shapes):
+        raise ValueError(f"subscripts of {len(words)} operands, not {len(shapes)}")
+    pairs = list(zip(words, shapes, strict=True))
+    dots = [len(shape) - len(word.replace("...", "")) for word, shape in pairs]
+    terms = tuple(_labels(word, n) for word, n in zip(words, dots, strict=True))
+    counts = Counter(label for term in terms for label in term)
+    if arrow:
+        out = _labels(right, max(dots) if "..." in right else 0)
+    else:
+        once = sorted(label for label, n in counts.items() if n == 1 and label > 0)
+        out = (*range(-max(dots), 0), *once)
+    broadcast = {label for label in counts if label < 0}
+    if len({*out}) < len(out) or not broadcast <= {*out} <= {*counts}:
+        raise ValueError(f"a result of other subscripts than the operands: {right!r}")
+    lengths = {
+        pair
+        for term, shape in zip(terms, shapes, strict=True)
+        for pair in zip(term, shape, strict=True)
+        if pair[1] != 1
+    }
+    if len(dict(lengths)) < len(lengths):
+        raise ValueError(f"lengths that are not the same: {subscripts!r}, {shapes}")
+    return terms, out
+
+
+def _parsed(
+    subscripts: str, shapes: tuple[Shape, ...]
+) -> tuple[tuple[Term, ...], Term]:
+    """Return what `_parse` does, or raise NumPy's error."""
+    try:
+        return _parse(subscripts, shapes)
+    except ValueError:
+        np.einsum(subscripts, *map(hollow, shapes))
+        raise
+
+
+def _text(terms: tuple[Term, ...], out: Term) -> str:
+    """Return labels as subscripts."""
+    labels = dict.fromkeys(label for term in terms for label in term)
+    names = dict(zip(labels, string.ascii_letters, strict=False))
+    words = ["".join(names[label] for label in term) for term in (*terms, out)]
+    return ",".join(words[:-1]) + "->" + words[-1]
+
+
+# --- one or two operands --------------------------------------------------------------
+
+
+@operator(name="einsum")
+def _einsum(
+    subscripts: str,
+    *arrays: Operand,
+    dtype: npt.DTypeLike | None = None,
+    order: str = "K",
+    casting: str = "safe",
+) -> Answer:
+    shapes = tuple(x.shape for x in arrays)
+    terms, result = _parsed(subscripts, shapes)
+    lengths: dict[int, int] = {}
+    for term, shape in zip(terms, shapes, strict=True):
+        for label, length in zip(term, shape, strict=True):
+            lengths[label] = length if lengths.get(label, 1) == 1 else lengths[label]
+    whole = {k for term in terms for k, n in Counter(term).items() if n > 1}
+    names = dict(zip(lengths, letters(len(lengths)), strict=True))
+
+    def word(label: int, length: int) -> str:
+        lacking = length == 1 != lengths[label]
+        return str(length) if label in whole or lacking else names[label]
+
+    words = [
+        [word(label, length) for label, length in zip(term, shape, strict=True)]
+        for term, shape in zip(terms, shapes, strict=True)
+    ]
+    out = [word(label, lengths[label]) for label in result]
+    settings = {"dtype": dtype, "order": order, "casting": casting}
+    if len(arrays) == 2 and math.prod(lengths.values()) > _BY_BLAS:
+        settings["optimize"] = ["einsum_path", (0, 1)]
+    kernel = call(np.einsum, _text(terms, result), *arrays, **settings)
+    return rule(words, [out], "each"), kernel
+
+
+def _gradient(place: int, grad: Any, subscripts: str, arrays: Sequence[Any]) -> Any:
+    """Return the gradient of one operand, of which only the shape counts: the product
+    of that of the result with the other operand."""
+    terms, result = _parsed(subscripts, tuple(np.shape(x) for x in arrays))
+    other = [k for k in range(len(arrays)) if k != place]
+    words = (result, *(terms[k] for k in other))
+    known = {label for word in words for label in word}
+    mine = dict(zip(terms[place], arrays[place].shape, strict=True))
+    kept = tuple(label for label in mine if label in known)
+    found = _einsum(_text(words, kept), grad, *(conj(arrays[k]) for k in other))
+    found = _spread(found, kept, mine)
+    return _on_diagonals(found, tuple(mine), terms[place])
+
+
+def _spread(x: Any, labels: Term, lengths: dict[int, int]) -> Any:
+    """Return an array with a dim for each label: what was summed over is repeated."""
+    here = dict(zip(labels, x.shape, strict=True))
+    if len(labels) < len(lengths):
+        x = np.reshape(x, [here.get(label, 1) for label in lengths])
+    shape = [n if here.get(k, 1) == 1 else here[k] for k, n in lengths.items()]
+    return x if x.shape == tuple(shape) else np.broadcast_to(x, shape)
+
+
+def _on_diagonals(x: Any, labels: Term, term: Term) -> Any:
+    """Return zeros, but for the diagonals of dims whose labels are equal: there `x`."""
+    have = list(labels)
+    for label, n in Counter(term).items():
+        for _ in range(n - 1):
+            place = have.index(label)
+            x = np.moveaxis(x, place, -1)
+            x = on_diagonal(x, (*x.shape, x.shape[-1]), 0, -2, -1)
+            have += [have.pop(place), label]
+    places = {label: [k for k, w in enumerate(have) if w == label] for label in term}
+    order = [places[label].pop() for label in term]
+    return x if order == sorted(order) else np.transpose(x, order)
+
+
+_einsum.vjp(
+    lambda grad, _out, text, _a, *b, **_: _gradient(0, grad, text, (_a, *b)),
+    lambda grad, _out, text, a, _b, **_: _gradient(1, grad, text, (a, _b)),
+)
+
+
+# --- more of them ---------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def _path(
+    terms: tuple[Term, ...], out: Term, shapes: tuple[Shape, ...]
+) -> list[tuple[int, ...]]:
+    """Return which operands are taken in each step; what they give comes last."""
+    path = np.einsum_path(_text(terms, out), *map(hollow, shapes), optimize="greedy")
+    steps: list[tuple[int, ...]] = []
+    for step in path[0][1:]:  # more than two are all that are left
+        steps += [tuple(step)] if len(step) == 2 else [(0, 1)] * (len(step) - 1)
+    return steps
+
+
+def _in_steps(subscripts: str, arrays: list[Any], out: Any, options: Any) -> Any:
+    """Return the product of many operands, two at a time."""
+    shapes = tuple(x.shape for x in arrays)
+    terms, result = _parsed(subscripts, shapes)
+    if options.get("dtype") is None:
+        options["dtype"] = np.result_type(*(x.dtype for x in arrays))
+    left = list(zip(arrays, terms, strict=True))
+    for step in _path(terms, result, shapes):
+        taken = [left.pop(k) for k in sorted(step, reverse=True)][::-1]
+        needed = {*result}.union(*(term for _, term in left))
+        seen = dict.fromkeys(label for _, term in taken for label in term)
+        kept = tuple(k for k in seen if k in needed) if left else result
+        text = _text(tuple(term for _, term in taken), kept)
+        # Of plain arrays the product is one too, until the last step.
+        distributed = any(isinstance(x, Tensor) for x, _ in taken) or not left
+        step_options = options if left else {**options, "out": out}
+        value = (_einsum if distributed else np.einsum)(
+            text, *(x for x, _ in taken), **step_options
+        )
+        left.append((value, kept))
+    return left[0][0]
+
+
+@implements(np.einsum)
+def einsum(
+    *operands: Any, out: Any = None, optimize: object = False, **options: Any
+) -> Any:
+    """Sum of products over the dims that subscripts name.
+
+    Parameters
+    ----------
+    *operands
+        Subscripts as text (``"ij,jk->ik"``, ``"...ii"``) and arrays, or arrays each
+        followed by a list of numbers, and last perhaps the list of the result.
+    out : array, optional
+    optimize
+        Accepted and not needed: two operands at a time are taken, in NumPy's "greedy"
+        order.
+    **options
+        dtype, order and casting as for `numpy.einsum`.
+
+    Returns
+    -------
+    array
+        Partial where a cut dim is summed over.
+
+    Raises
+    ------
+    ValueError
+        For subscripts that are none, or do not fit the shapes.
+    """
+    subscripts, given = _read(operands)
+    arrays = [x if isinstance(x, Tensor) else np.asarray(x) for x in given]
+    if len(arrays) < 3:
+        return _einsum(subscripts, *arrays, out=out, **options)
+    return _in_steps(subscripts, arrays, out, options)

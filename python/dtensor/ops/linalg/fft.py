@@ -1,0 +1,340 @@
+"""numpy.fft: transformed dims are whole, the others may be cut.
+
+Transforms are linear: addends of a float or complex array are transformed as they are.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor.ops._make.operator import (
+    Operand,
+    axes_of,
+    call,
+    implements,
+    letters,
+    operator,
+)
+from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.linalg.adjoint import conj
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftn",
+]
+
+Kernel = Callable[..., Any]
+
+# How many points there are if nobody says, and how many come out.
+
+
+def _same(length: int) -> int:
+    return length
+
+
+def _half(length: int) -> int:
+    return length // 2 + 1
+
+
+def _double(length: int) -> int:
+    return 2 * (length - 1)
+
+
+def _answer(
+    kernel: Kernel, a: Operand, dims: Sequence[int], after: Sequence[int], **given: Any
+) -> Answer:
+    """Return the answer of a transform that leaves dims with these lengths."""
+    names = letters(a.ndim, whole=dims)
+    out = list(names)
+    for dim, length in zip(dims, after, strict=True):
+        out[dim] = str(length)
+    points = {key: None for key in given if key in ("n", "s")}
+    dtype = kernel(np.ones((2,) * a.ndim, a.dtype), **(given | points)).dtype
+    return rule([names], [out], "all"), call(kernel, a, **given), dtype
+
+
+# --- gradients ------------------------------------------------------------------------
+
+# The adjoint of a transform is the other direction, scaled where that was not: a matrix
+# and its conjugate transpose. Of a real signal the transform has half of the points; in
+# the sum that makes the signal again those of them that stand for two count twice.
+
+_SWAPPED = {
+    None: "forward",
+    "backward": "forward",
+    "forward": "backward",
+    "ortho": "ortho",
+}
+
+
+def _fit(x: Any, shape: Sequence[int]) -> Any:
+    """Return an array of a shape: without what is too much, with 0 for what lacks."""
+    if tuple(x.shape) == tuple(shape):
+        return x
+    x = x[tuple(slice(n) for n in shape)]
+    lacking = [(0, n - k) for n, k in zip(shape, x.shape, strict=True)]
+    return np.pad(x, lacking) if tuple(x.shape) != tuple(shape) else x
+
+
+def _twice(half: int, points: int, dim: int, ndim: int, dtype: Any) -> Any:
+    """Return how often each point of half a transform counts, along a dim."""
+    counts = np.full(half, 2, dtype)
+    counts[0] = 1
+    if points % 2 == 0:
+        counts[-1] = 1
+    return counts.reshape([half if d == dim else 1 for d in range(ndim)])
+
+
+def _adjoint(
+    name: str,
+    grad: Any,
+    a: Any,
+    dims: Sequence[int],
+    points: int | None,
+    norm: str | None,
+) -> Any:
+    """Return the gradient of a transform over dims.
+
+    Parameters
+    ----------
+    name : {"fft", "ifft", "rfft", "irfft"}
+        What it was.
+    a : Operand
+        What was transformed.
+    points : int or None
+        How many the real signal has along the last dim.
+    """
+    if not dims:
+        return grad
+    last, ndim = dims[-1], a.ndim
+    lengths = [grad.shape[dim] for dim in dims[:-1]]
+    norm = _SWAPPED[norm]
+    real = np.finfo(grad.dtype).dtype
+    if name == "rfft":
+        counts = _twice(grad.shape[last], points or 1, last, ndim, real)
+        found = irfftn(grad / counts, [*lengths, points], dims, norm)
+    elif name == "irfft":
+        found = rfftn(grad, [*lengths, points], dims, norm)
+        found = found * _twice(found.shape[last], points or 1, last, ndim, real)
+    else:
+        found = (fftn if name == "ifft" else ifftn)(grad, None, dims, norm)
+    return _fit(found, a.shape)
+
+
+# --- one dim --------------------------------------------------------------------------
+
+
+def _along(kernel: Kernel, what: str, points: Any = _same, after: Any = _same) -> Any:
+    """Return the operator of a transform along one dim."""
+
+    def transform(
+        a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None
+    ) -> Answer:
+        length = points(a.shape[axis]) if n is None else n
+        dim = normalize_axis_index(axis, a.ndim)
+        return _answer(kernel, a, [dim], [after(length)], n=n, axis=dim, norm=norm)
+
+    transform.__name__ = kernel.__name__
+    transform.__doc__ = f"""{what} along one dim.
+
+    Parameters
+    ----------
+    a : array
+    n : int, optional
+        How many points; what is too much is left out, what lacks is 0.
+    axis : int, default -1
+        The dim, which is whole.
+    norm : {{"backward", "ortho", "forward"}}, optional
+        Which direction is scaled.
+
+    Raises
+    ------
+    ValueError
+        For no points.
+    """
+    return implements(kernel)(operator(transform))
+
+
+fft = _along(np.fft.fft, "Fourier transform")
+ifft = _along(np.fft.ifft, "Inverse Fourier transform")
+rfft = _along(np.fft.rfft, "Fourier transform of real numbers", after=_half)
+irfft = _along(np.fft.irfft, "Inverse of `rfft`", points=_double)
+hfft = _along(np.fft.hfft, "Fourier transform of a Hermitian signal", points=_double)
+ihfft = _along(np.fft.ihfft, "Inverse of `hfft`", after=_half)
+
+
+def _line_back(name: str, hermitian: bool = False) -> Any:
+    """Return the gradient of a transform along one dim; `hermitian`: of the conjugate,
+    in the other direction."""
+
+    def back(
+        grad: Any,
+        _out: Any,
+        _a: Any,
+        n: int | None = None,
+        axis: int = -1,
+        norm: str | None = None,
+    ) -> Any:
+        dim = axis % _a.ndim
+        points = grad.shape[dim] if name == "irfft" else n or _a.shape[dim]
+        if not hermitian:
+            return _adjoint(name, grad, _a, [dim], points, norm)
+        norm = _SWAPPED[norm]
+        if name == "irfft":
+            return conj(_adjoint(name, grad, _a, [dim], points, norm))
+        return _adjoint(name, conj(grad), _a, [dim], points, norm)
+
+    return back
+
+
+fft.vjp(_line_back("fft"))
+ifft.vjp(_line_back("ifft"))
+rfft.vjp(_line_back("rfft"))
+irfft.vjp(_line_back("irfft"))
+hfft.vjp(_line_back("irfft", hermitian=True))
+ihfft.vjp(_line_back("rfft", hermitian=True))
+
+# --- several dims ---------------------------------------------------------------------
+
+
+def _dims(
+    a: Operand, s: Sequence[int] | None, axes: Sequence[int] | None
+) -> tuple[list[int], list[int | None]]:
+    """Return the dims that are transformed, and how many points each has if given."""
+    if axes is None:
+        axes = range(a.ndim) if s is None else range(-len(s), 0)
+    if s is None:
+        np.take(a.shape, axes)  # NumPy's error of a wrong axis
+    dims = [normalize_axis_index(axis, a.ndim) for axis in axes]
+    if s is not None and len(s) != len(dims):
+        raise ValueError("Shape and axes have different lengths.")
+    return dims, [None if n == -1 else n for n in s or [-1] * len(dims)]
+
+
+def _over(
+    kernel: Kernel,
+    what: str,
+    axes: Sequence[int] | None = None,
+    points: Any = _same,
+    after: Any = _same,
+) -> Any:
+    """Return the operator of a transform over several dims, the last one special."""
+
+    def transform(
+        a: Operand,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = axes,
+        norm: str | None = None,
+    ) -> Answer:
+        dims, given = _dims(a, s, axes)
+        lengths = [
+            a.shape[dim] if n is None else n for dim, n in zip(dims, given, strict=True)
+        ]
+        if dims:
+            last = points(a.shape[dims[-1]]) if given[-1] is None else lengths[-1]
+            lengths[-1] = after(last)
+        return _answer(kernel, a, dims, lengths, s=s, axes=axes, norm=norm)
+
+    transform.__name__ = kernel.__name__
+    transform.__doc__ = f"""{what} over several dims.
+
+    Parameters
+    ----------
+    a : array
+    s : sequence of int, optional
+        How many points each dim has; -1: as many as there are.
+    axes : sequence of int, optional
+        The dims, which are whole; default: {"all" if axes is None else "the last two"}.
+    norm : {{"backward", "ortho", "forward"}}, optional
+        Which direction is scaled.
+
+    Raises
+    ------
+    ValueError
+        For no points.
+    """
+    return implements(kernel)(operator(transform))
+
+
+_LAST = (-2, -1)
+_FORWARD, _INVERSE = "Fourier transform", "Inverse Fourier transform"
+_REAL, _INVERSE_REAL = "Fourier transform of real numbers", "Inverse of that"
+
+fftn = _over(np.fft.fftn, _FORWARD)
+ifftn = _over(np.fft.ifftn, _INVERSE)
+rfftn = _over(np.fft.rfftn, _REAL, after=_half)
+irfftn = _over(np.fft.irfftn, _INVERSE_REAL, points=_double)
+fft2 = _over(np.fft.fft2, _FORWARD, _LAST)
+ifft2 = _over(np.fft.ifft2, _INVERSE, _LAST)
+rfft2 = _over(np.fft.rfft2, _REAL, _LAST, after=_half)
+irfft2 = _over(np.fft.irfft2, _INVERSE_REAL, _LAST, points=_double)
+
+
+def _grid_back(name: str, axes: Sequence[int] | None = None) -> Any:
+    """Return the gradient of a transform over several dims."""
+
+    def back(
+        grad: Any,
+        _out: Any,
+        _a: Any,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = axes,
+        norm: str | None = None,
+    ) -> Any:
+        dims, given = _dims(_a, s, axes)
+        points = None
+        if dims:
+            last = dims[-1]
+            points = grad.shape[last] if name == "irfft" else given[-1]
+            points = _a.shape[last] if points is None else points
+        return _adjoint(name, grad, _a, dims, points, norm)
+
+    return back
+
+
+for _name, _many, _two in (
+    ("fft", fftn, fft2),
+    ("ifft", ifftn, ifft2),
+    ("rfft", rfftn, rfft2),
+    ("irfft", irfftn, irfft2),
+):
+    _many.vjp(_grid_back(_name))
+    _two.vjp(_grid_back(_name, _LAST))
+
+# --- shifts ---------------------------------------------------------------------------
+
+
+@implements(np.fft.fftshift)
+@operator
+def fftshift(x: Operand, axes: Any = None) -> Answer:
+    """Move frequency 0 to the middle of some dims (default: all), which are whole."""
+    names = letters(x.ndim, whole=axes_of(axes, x.ndim))
+    return rule([names], [names], "any"), call(np.fft.fftshift, x, axes)
+
+
+@implements(np.fft.ifftshift)
+@operator
+def ifftshift(x: Operand, axes: Any = None) -> Answer:
+    """Undo `fftshift`."""
+    names = letters(x.ndim, whole=axes_of(axes, x.ndim))
+    return rule([names], [names], "any"), call(np.fft.ifftshift, x, axes)
+
+
+fftshift.vjp(lambda grad, _out, _x, axes=None: ifftshift(grad, axes))
+ifftshift.vjp(lambda grad, _out, _x, axes=None: fftshift(grad, axes))

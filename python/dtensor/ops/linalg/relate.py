@@ -1,0 +1,220 @@
+"""How sequences go together: covariances, convolutions, polynomials."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C
+from dtensor.ops._make.composite import as_dtype
+from dtensor.ops._make.elementwise import conjugated
+from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
+from dtensor.ops._make.operator import Operand, Rule, call, operator
+from dtensor.ops._make.parts import move, values_of
+from dtensor.ops._make.strict import caller
+from dtensor.ops.index.read import getitem
+
+__all__ = ["convolve", "corrcoef", "correlate", "cov", "polyval"]
+
+# --- covariances ----------------------------------------------------------------------
+
+
+def _weights(name: str, given: Any, count: int) -> Any:
+    """Return weights of observations as an array that every rank has."""
+    weights = values_of("cov", given).astype(float)
+    if weights.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if weights.shape[0] != count:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    if np.any(weights < 0):
+        raise ValueError(f"{name} cannot be negative")
+    return weights
+
+
+def _rows(name: str, x: Any, dtype: Any, rowvar: bool) -> Any:
+    """Return a matrix with a row for each variable."""
+    if x.ndim > 2:
+        raise ValueError(f"{name} has more than 2 dimensions")
+    x = as_dtype(x, dtype)
+    if x.ndim < 2:
+        return np.atleast_2d(x)
+    return x if rowvar else x.T
+
+
+@composed(np.cov)
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """Return the covariances of variables.
+
+    Parameters
+    ----------
+    m, y : array_like
+        Observations of variables, of at most 2 dims. Cut along the observations, the
+        result is Partial(sum).
+    rowvar : bool, default True
+        Whether variables are rows; else columns.
+    bias : bool, default False
+        Whether to divide by the number of observations; else by one less.
+    ddof : int, optional
+        What to subtract from that number instead.
+    fweights, aweights : array_like, shape (n,), optional
+        How often each observation counts, and how much.
+    dtype : dtype_like, optional
+        Of the result; default: at least float64.
+    """
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    mesh = mesh_of((m, y, fweights, aweights))
+    given = [on_mesh(x, mesh) for x in (m, y) if x is not None]
+    dtype = (
+        np.result_type(*(x.dtype for x in given), np.float64)
+        if dtype is None
+        else dtype
+    )
+    x = _rows("m", given[0], dtype, rowvar)
+    if x.shape[0] == 0:
+        return replicated(np.empty((0, 0)), mesh)
+    if y is not None:
+        x = np.concatenate((x, _rows("y", given[1], dtype, rowvar)), axis=0)
+    ddof = int(not bias) if ddof is None else ddof
+    count = x.shape[1]
+    weights = None
+    if fweights is not None:
+        weights = _weights("fweights", fweights, count)
+        if np.any(weights != np.around(weights)):
+            raise TypeError("fweights must be integer")
+    if aweights is not None:
+        amounts = _weights("aweights", aweights, count)
+        weights = amounts if weights is None else weights * amounts
+    total = count if weights is None else weights.sum()
+    less = ddof
+    if ddof and weights is not None and aweights is not None:
+        less = ddof * (weights * amounts).sum() / total
+    left = total - less
+    if left <= 0:
+        text = "Degrees of freedom <= 0 for slice"
+        warnings.warn(text, RuntimeWarning, stacklevel=caller()[2])
+        left = 0.0
+    x = as_dtype(x - np.average(x, axis=1, weights=weights)[:, None], x.dtype)
+    other = x if weights is None else x * weights
+    c = np.squeeze(np.matmul(x, np.conj(other.T)))
+    return as_dtype(c * np.true_divide(1, left), c.dtype)
+
+
+@composed(np.corrcoef)
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    """Return the correlation coefficients of variables; parameters as of `cov`."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    spread = np.sqrt(np.real(np.diag(c)))
+    c = c / spread[:, None] / spread[None, :]
+    if c.dtype.kind != "c":
+        return np.clip(c, -1, 1)
+    return np.clip(c.real, -1, 1) + 1j * np.clip(c.imag, -1, 1)
+
+
+# --- convolutions ---------------------------------------------------------------------
+
+
+@composed(np.convolve)
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    """Return the convolution of two sequences, which are made whole.
+
+    Parameters
+    ----------
+    a, v : array_like, shape (n,)
+        The sequences.
+    mode : {"full", "same", "valid"}
+        Wherever they meet, as long as the longer one, or where all of the shorter one
+        meets the other.
+    """
+    mesh = mesh_of((a, v))
+    a, v = (np.atleast_1d(on_mesh(x, mesh)) for x in (a, v))
+    return _folded(a, v, mode, "convolve")
+
+
+@composed(np.correlate)
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    """Return the correlation of two sequences; parameters as of `convolve`."""
+    mesh = mesh_of((a, v))
+    return _folded(on_mesh(a, mesh), on_mesh(v, mesh), mode, "correlate")
+
+
+@operator(name="convolve", operands=2)
+def _folded(a: Operand, v: Operand, mode: Any, name: str) -> Any:
+    function: Any = getattr(np, name)
+    shapes = [(min(2, x.size * 2),) if x.ndim == 1 else (1,) * x.ndim for x in (a, v)]
+    kind = len(function(*map(np.zeros, shapes), mode))  # or NumPy's error
+    small, large = sorted((a.size, v.size))
+    length = {3: large + small - 1, 2: large, 1: large - small + 1}[kind]
+    dtype = np.result_type(a.dtype, v.dtype)
+    return Rule(f"*,*->{length}"), call(function, a, v, mode), dtype
+
+
+def _of_whole(g: Any, a: Any, v: Any, name: str) -> Any:
+    """Return the gradient of the result in the mode "full", of which that in others is
+    what is left without the ends."""
+    ends = a.size + v.size - 1 - g.size
+    before = (ends + (name == "correlate" and a.size < v.size)) // 2
+    return np.pad(g, (before, ends - before))
+
+
+def _turned(v: Any) -> Any:
+    return np.flip(conjugated(v))
+
+
+def _of_first(g: Any, _out: Any, _a: Any, v: Any, _mode: Any, name: str) -> Any:
+    """A correlation is a convolution with the other sequence reversed, conjugated."""
+    factor = _turned(v) if name == "correlate" else v
+    return _folded(_of_whole(g, _a, v, name), factor, "valid", "correlate")
+
+
+def _of_second(g: Any, _out: Any, a: Any, _v: Any, _mode: Any, name: str) -> Any:
+    grad = _folded(_of_whole(g, a, _v, name), a, "valid", "correlate")
+    return _turned(grad) if name == "correlate" else grad
+
+
+_folded.vjp(_of_first, _of_second)
+
+
+# --- polynomials ----------------------------------------------------------------------
+
+
+def _each(p: Any) -> Any:
+    """Return coefficients as numbers that every rank has; as tensors for a gradient."""
+    if not isinstance(p, _C.DTensor) or not p.requires_grad:
+        return values_of("polyval", p)
+    whole = move("polyval", p, p.layout.with_placements(None))
+    return [getitem(whole, k) for k in range(len(whole))]
+
+
+@composed(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    """Return the values of a polynomial.
+
+    Parameters
+    ----------
+    p : array_like, shape (n,)
+        Its coefficients, of the highest power first.
+    x : array_like
+        Where; may be cut.
+    """
+    mesh = mesh_of((p, x))
+    coefficients = _each(p)
+    if isinstance(x, np.poly1d):
+        return np.polyval(coefficients, x)
+    x = on_mesh(x, mesh)
+    y = np.zeros_like(x)
+    for coefficient in coefficients:
+        y = y * x + coefficient
+    return y

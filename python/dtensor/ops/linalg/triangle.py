@@ -1,0 +1,192 @@
+"""Diagonals and triangles of matrices."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from dtensor._C import Layout
+from dtensor.ops._make.operator import (
+    LOCAL_SHAPE,
+    Operand,
+    Part,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._make.parts import positions
+from dtensor.ops._make.words import Answer, hollow, method_of, rule
+
+__all__ = ["diag", "diagflat", "diagonal", "tril", "triu"]
+
+Array = npt.NDArray[Any]
+
+
+def _indices(dim: int) -> Part:
+    """Return the place of each of this rank's rows (or columns) in operand 0."""
+
+    def of(operands: tuple[Layout, ...], results: tuple[Layout, ...]) -> Array:
+        return positions(operands[0], dim % operands[0].ndim)
+
+    return Part(of)
+
+
+# --- triangles ------------------------------------------------------------------------
+
+# These kernels are Python's: shards may be strided, and NumPy's know whole matrices.
+
+
+def _below(m: Array, rows: Array, columns: Array, k: int) -> Array:
+    return np.where(columns <= rows[:, None] + k, m, np.zeros((), m.dtype))
+
+
+def _above(m: Array, rows: Array, columns: Array, k: int) -> Array:
+    return np.where(columns >= rows[:, None] + k, m, np.zeros((), m.dtype))
+
+
+def _triangle(kernel: Callable[..., Array], m: Operand, k: int) -> Answer:
+    if m.ndim == 0:
+        np.tril(hollow(()))  # NumPy's error
+    names = letters(m.ndim)
+    rows: Any = _indices(-2)
+    after = names
+    if m.ndim == 1:  # it is every row of a square matrix
+        rows = np.arange(m.size)
+        after = [str(m.size), *names]
+    # Zeros are alike in all addends, whatever the operation.
+    inside = rule([names], [after], "any")
+    return inside, call(kernel, m, rows, _indices(-1), k), m.dtype
+
+
+@method
+@implements(np.tril)
+@operator
+def tril(m: Operand, k: int = 0) -> Answer:
+    """Put zeros above diagonal `k` of matrices, shape (..., rows, columns).
+
+    Every dim may be cut.
+    """
+    return _triangle(_below, m, k)
+
+
+tril.vjp(lambda grad, _out, _m, k=0: tril(grad, k))
+
+
+@method
+@implements(np.triu)
+@operator
+def triu(m: Operand, k: int = 0) -> Answer:
+    """Put zeros below diagonal `k` of matrices, shape (..., rows, columns).
+
+    Every dim may be cut.
+    """
+    return _triangle(_above, m, k)
+
+
+triu.vjp(lambda grad, _out, _m, k=0: triu(grad, k))
+
+
+# --- diagonals ------------------------------------------------------------------------
+
+
+@method
+@implements(np.diagonal)
+@operator
+def diagonal(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Answer:
+    """See the diagonals of matrices.
+
+    Parameters
+    ----------
+    a : array
+    offset : int, default 0
+        Of the diagonal: above the main one if positive.
+    axis1, axis2 : int
+        Dims of the rows and columns, which are whole.
+
+    Returns
+    -------
+    array
+        The other dims, then that of the diagonals.
+    """
+    length = np.diagonal(hollow(a.shape), offset, axis1, axis2).shape[-1]
+    axes = normalize_axis_tuple((axis1, axis2), a.ndim)
+    names = letters(a.ndim, whole=axes)
+    after = [name for dim, name in enumerate(names) if dim not in axes]
+    moved = rule([names], [[*after, str(length)]], "any")
+    return moved, call(method_of("diagonal", a), a, offset, axis1, axis2)
+
+
+@operator(name="diagonal_backward")
+def on_diagonal(
+    x: Operand, shape: Sequence[int], offset: int, axis1: int, axis2: int
+) -> Answer:
+    """Return zeros of a shape, with `x` where `diagonal` would find it."""
+    axes = normalize_axis_tuple((axis1, axis2), len(shape))
+    rest = iter(letters(x.ndim - 1))
+    after = [str(n) if dim in axes else next(rest) for dim, n in enumerate(shape)]
+    before = [*letters(x.ndim - 1), str(x.shape[-1])]
+    kernel = call(_put_on_diagonal, x, LOCAL_SHAPE, offset, axes)
+    return rule([before], [after], "any"), kernel, x.dtype
+
+
+def _put_on_diagonal(
+    x: Array, shape: Sequence[int], offset: int, axes: tuple[int, int]
+) -> Array:
+    result = np.zeros(shape, x.dtype)
+    at = np.arange(x.shape[-1])
+    rows, columns = at + max(-offset, 0), at + max(offset, 0)
+    np.moveaxis(result, axes, (-2, -1))[..., rows, columns] = x
+    return result
+
+
+diagonal.vjp(
+    lambda grad, _out, _a, offset=0, axis1=0, axis2=1: on_diagonal(
+        grad, _a.shape, offset, axis1, axis2
+    )
+)
+on_diagonal.vjp(
+    lambda grad, _out, _x, shape, offset, axis1, axis2: diagonal(
+        grad, offset, axis1, axis2
+    )
+)
+
+
+@method
+@implements(np.diag)
+@operator
+def diag(v: Operand, k: int = 0) -> Answer:
+    """Take diagonal `k` of a matrix, or make a matrix of its diagonal.
+
+    Raises
+    ------
+    ValueError
+        If `v` has neither 1 nor 2 dims.
+    """
+    if v.ndim == 1:
+        shape = (v.size + abs(k),) * 2
+    else:
+        shape = np.diag(hollow(v.shape), k).shape
+    return rule([["*"] * v.ndim], [map(str, shape)], "any"), call(np.diag, v, k)
+
+
+diag.vjp(
+    lambda grad, _out, _v, k=0: (
+        diagonal(grad, k) if _v.ndim == 1 else on_diagonal(grad, _v.shape, k, 0, 1)
+    )
+)
+
+
+@method
+@implements(np.diagflat)
+@operator
+def diagflat(v: Operand, k: int = 0) -> Answer:
+    """Make a matrix whose diagonal `k` has all elements of `v`."""
+    length = str(v.size + abs(k))
+    return rule([["*"] * v.ndim], [[length] * 2], "any"), call(np.diagflat, v, k)
+
+
+diagflat.vjp(lambda grad, _out, _v, k=0: np.reshape(diagonal(grad, k), _v.shape))

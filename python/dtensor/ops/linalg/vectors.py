@@ -1,0 +1,213 @@
+"""Products of vectors with vectors and matrices: vdot, vecdot, matvec, vecmat, cross.
+
+Linear in each operand, as all of matmul.py.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor.ops._make.operator import (
+    Operand,
+    Rule,
+    axes_of,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._make.words import Answer, aligned, rule
+from dtensor.ops.linalg.adjoint import conj, cross_with
+from dtensor.ops.shape.permute import moveaxis
+from dtensor.ops.shape.view import expand_dims, reshape
+
+__all__ = ["cross", "matvec", "vdot", "vecdot", "vecmat"]
+
+
+def given(
+    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", axis: int = -1
+) -> dict[str, Any]:
+    """Return a ufunc's settings without those that are its defaults."""
+    settings = {"dtype": dtype, "casting": casting, "axis": axis}
+    defaults = {"dtype": None, "casting": "same_kind", "axis": -1}
+    return {key: settings[key] for key in settings if settings[key] != defaults[key]}
+
+
+@method
+@implements(np.vdot)
+@operator(operands=2)
+def vdot(a: Operand, b: Operand, /) -> Answer:
+    """Sum of ``conj(a) * b`` over all elements, as if both had one dim.
+
+    Cut dims stay cut if the shapes are the same.
+    """
+    if a.shape == b.shape:
+        names = letters(a.ndim)
+        return rule([names, names], [[]], "each"), call(np.vdot, a, b)
+    terms = [["*"] * x.ndim for x in (a, b)]
+    return rule(terms, [[]], "each"), call(np.vdot, a, b)
+
+
+vdot.vjp(
+    lambda grad, _out, _a, b: reshape(conj(grad) * b, _a.shape),
+    lambda grad, _out, a, _b: reshape(grad * a, _b.shape),
+)
+
+
+@method
+@implements(np.vecdot, np.linalg.vecdot)
+@operator(operands=2)
+def vecdot(
+    x1: Operand,
+    x2: Operand,
+    /,
+    *,
+    axis: int = -1,
+    dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> Answer:
+    """Sum of ``conj(x1) * x2`` over one dim; the others are broadcast.
+
+    Parameters
+    ----------
+    x1, x2 : array, shape (..., k)
+    axis : int, default -1
+        The dim, of both.
+
+    Raises
+    ------
+    ValueError
+        If the lengths k differ.
+    """
+    kernel = call(np.vecdot, x1, x2, **given(dtype, casting, axis))
+    places = [normalize_axis_index(axis, x.ndim) for x in (x1, x2)]
+    rests = [
+        x.shape[:place] + x.shape[place + 1 :]
+        for x, place in zip((x1, x2), places, strict=True)
+    ]
+    terms, out = aligned(*rests)
+    summed = letters(1, skip=len(out))
+    for term, place in zip(terms, places, strict=True):
+        term[place:place] = summed
+    return rule(terms, [out], "each"), kernel
+
+
+def _along(x: Any, other: Any, axis: int, scale: Any) -> Any:
+    """Return the vectors of `other`, scaled, where those of `x` are."""
+    found = expand_dims(scale, -1) * moveaxis(other, axis, -1)
+    return moveaxis(found, -1, axis if axis < 0 else axis - x.ndim)
+
+
+vecdot.vjp(
+    lambda grad, _out, _x1, x2, axis=-1, **_: _along(_x1, x2, axis, conj(grad)),
+    lambda grad, _out, x1, _x2, axis=-1, **_: _along(_x2, x1, axis, grad),
+)
+
+
+@implements(np.matvec)
+@operator(operands=2)
+def matvec(
+    x1: Operand,
+    x2: Operand,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> Answer:
+    """Products of matrices, shape (..., m, n), and vectors, (..., n)."""
+    kernel = call(np.matvec, x1, x2, **given(dtype, casting))
+    return Rule("...mn,...n->...m", partial="each"), kernel
+
+
+@implements(np.vecmat)
+@operator(operands=2)
+def vecmat(
+    x1: Operand,
+    x2: Operand,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> Answer:
+    """Products of conjugate vectors, shape (..., m), and matrices, (..., m, n)."""
+    kernel = call(np.vecmat, x1, x2, **given(dtype, casting))
+    return Rule("...m,...mn->...n", partial="each"), kernel
+
+
+matvec.vjp(
+    lambda grad, _out, _x1, x2, **_: expand_dims(grad, -1) * expand_dims(conj(x2), -2),
+    lambda grad, _out, x1, _x2, **_: conj(vecmat(grad, x1)),
+)
+vecmat.vjp(
+    lambda grad, _out, _x1, x2, **_: matvec(x2, conj(grad)),
+    lambda grad, _out, x1, _x2, **_: expand_dims(x1, -1) * expand_dims(grad, -2),
+)
+
+
+@implements(np.cross)
+@operator(operands=2)
+def cross(
+    a: Operand,
+    b: Operand,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Answer:
+    """Cross product of vectors of 3 elements (2: the third is 0).
+
+    Parameters
+    ----------
+    a, b : array
+    axisa, axisb : int, default -1
+        The dims of the vectors; the others are broadcast.
+    axisc : int, default -1
+        Where the vectors of the result lie, unless all have 2 elements.
+    axis : int, optional
+        For all three.
+
+    Raises
+    ------
+    ValueError
+        If the vectors have other lengths.
+    """
+    kernel = call(np.cross, a, b, axisa, axisb, axisc, axis)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    if 0 in (a.ndim, b.ndim):
+        raise ValueError("At least one array has zero dimension")
+    (i,), (j,) = axes_of(axisa, a.ndim), axes_of(axisb, b.ndim)
+    if a.shape[i] not in (2, 3) or b.shape[j] not in (2, 3):
+        raise ValueError(
+            "incompatible dimensions for cross product\n(dimension must be 2 or 3)"
+        )
+    terms, out = aligned(a.shape[:i] + a.shape[i + 1 :], b.shape[:j] + b.shape[j + 1 :])
+    terms[0].insert(i, str(a.shape[i]))
+    terms[1].insert(j, str(b.shape[j]))
+    if (a.shape[i], b.shape[j]) != (2, 2):
+        out.insert(normalize_axis_index(axisc, len(out) + 1), "3")
+    return rule(terms, [out], "each"), kernel, np.result_type(a.dtype, b.dtype)
+
+
+def _vector_dims(
+    axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> tuple[int, int, int]:
+    return (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+
+
+def _cross_left(grad: Any, _out: Any, _a: Any, b: Any, *dims: Any, **named: Any) -> Any:
+    i, j, k = _vector_dims(*dims, **named)
+    return cross_with(grad, _a, i, b, j, k, 1)
+
+
+def _cross_right(
+    grad: Any, _out: Any, a: Any, _b: Any, *dims: Any, **named: Any
+) -> Any:
+    i, j, k = _vector_dims(*dims, **named)
+    return cross_with(grad, _b, j, a, i, k, -1)
+
+
+cross.vjp(_cross_left, _cross_right)

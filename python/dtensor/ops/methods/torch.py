@@ -1,0 +1,364 @@
+"""Methods with PyTorch's names, where NumPy means nothing else by them.
+
+What works element by element: torch_pointwise.py. All names: docs/torch_parity.md."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.elementwise import broadcast
+from dtensor.ops._make.known import ndim
+from dtensor.ops._make.operator import METHODS, Operand, call, method, operator
+from dtensor.ops._make.words import Answer
+from dtensor.ops.create.like import empty_like, full_like, ones_like, zeros_like
+from dtensor.ops.elementwise import functions
+from dtensor.ops.index.read import getitem
+from dtensor.ops.linalg.matmul import matmul
+from dtensor.ops.methods.array_api import DEVICE, check_device
+from dtensor.ops.shape.join import concatenate
+
+__all__ = ["bmm", "cat", "index_select", "masked_fill", "mm", "mv"]
+
+cat = concatenate
+bmm = mm = mv = matmul
+
+
+@method
+def allclose(
+    self: Any, other: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False
+) -> Any:
+    """Return whether all elements are close: see `numpy.allclose`. Collective."""
+    return np.allclose(self, other, rtol, atol, equal_nan)
+
+
+# --- dtypes and copies ----------------------------------------------------------------
+
+
+@method
+def to(
+    self: Any,
+    *args: Any,
+    dtype: npt.DTypeLike | None = None,
+    device: str | None = None,
+    copy: bool = False,
+    non_blocking: bool = False,
+) -> Any:
+    """Return the tensor in another dtype.
+
+    Parameters
+    ----------
+    *args : dtype, device, or tensor whose dtype is meant
+    dtype : dtype_like, optional
+    device : str, optional
+        "cpu": there is one device. See `DTensor.redistribute` to move data.
+    copy : bool, default False
+        Whether the result has memory of its own in any case.
+    non_blocking : bool
+        Without effect.
+
+    Returns
+    -------
+    Tensor or DTensor
+        This one, if its dtype is the same and no copy is asked for.
+    """
+    for value in args:
+        if isinstance(value, _C.Tensor):
+            dtype = value.dtype
+        elif isinstance(value, str) and not _is_dtype(value):
+            device = value
+        elif not isinstance(value, bool | None):
+            dtype = value
+    check_device(device)
+    dtype = self.dtype if dtype is None else dtype_of(dtype)
+    if dtype == self.dtype:
+        return clone(self) if copy else self
+    return functions.astype(self, dtype)
+
+
+def _is_dtype(name: str) -> bool:
+    try:
+        return name != DEVICE and dtype_of(name) is not None
+    except TypeError:
+        return False
+
+
+@method
+def type_as(self: Any, other: Any) -> Any:
+    """Return the tensor in the dtype of another one."""
+    return to(self, other.dtype)
+
+
+@method(name="type")
+def _type(self: Any, dtype: npt.DTypeLike) -> Any:
+    """Return the tensor in another dtype: see `to`."""
+    return to(self, dtype=dtype)
+
+
+def _cast(name: str, dtype: str) -> None:
+    def cast(self: Any) -> Any:
+        return to(self, dtype=dtype)
+
+    cast.__name__ = cast.__qualname__ = name
+    cast.__doc__ = f"Return the tensor in the dtype {dtype}."
+    method(cast)
+
+
+CASTS = {
+    "bool": "bool",
+    "byte": "uint8",
+    "cdouble": "complex128",
+    "cfloat": "complex64",
+    "char": "int8",
+    "double": "float64",
+    "float": "float32",
+    "half": "float16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+}
+for _name, _dtype in CASTS.items():
+    _cast(_name, _dtype)
+
+
+@method
+def clone(self: Any, *, memory_format: Any = None) -> Any:
+    """Return a copy with memory of its own, in the same layout."""
+    return functions.copy(self)
+
+
+@method
+@operator
+def contiguous(x: Operand, *, memory_format: Any = None) -> Answer:
+    """Return the tensor with each rank's part in C order; memory is shared if it is."""
+    return broadcast([x], "any"), call(np.asarray, x, order="C"), x.dtype
+
+
+contiguous.vjp(lambda grad, _out, _x, **_: grad)
+
+
+@method
+def cpu(self: Any) -> Any:
+    """Return this tensor: there is one device."""
+    return self
+
+
+@method
+def t(self: Any) -> Any:
+    """Return the transpose of a matrix; a tensor of fewer dims as it is.
+
+    Raises
+    ------
+    RuntimeError
+        If there are more than two dims.
+    """
+    if self.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D"
+        )
+    return self.T if self.ndim == 2 else self
+
+
+# --- values that are set --------------------------------------------------------------
+
+
+@method
+def fill_(self: Any, value: Any) -> Any:
+    """Set all elements to one number, and return this tensor."""
+    METHODS["fill"](self, value)
+    return self
+
+
+@method
+def zero_(self: Any) -> Any:
+    """Set all elements to 0, and return this tensor."""
+    return fill_(self, 0)
+
+
+@method
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Set the elements to those of another array, broadcast and cast.
+
+    It may be laid out in another way. Returns this tensor."""
+    np.copyto(self, src, casting="unsafe")
+    return self
+
+
+@method
+def masked_fill(self: Any, mask: Any, value: Any) -> Any:
+    """Return the tensor with one number where a mask is true.
+
+    Parameters
+    ----------
+    self : DTensor or Tensor
+    mask : array_like of bool
+        They are broadcast.
+    value : number
+        Of a dtype that does not change that of the tensor.
+
+    Raises
+    ------
+    RuntimeError
+        If the mask is not one.
+    TypeError
+        If the value is of another kind, as 0.5 among integers.
+    """
+    result = functions.where(_mask(mask), value, self)
+    if result.dtype == self.dtype:
+        return result
+    return functions.astype(result, self.dtype, casting="same_kind")
+
+
+@method
+def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
+    """As `masked_fill`, in place; returns this tensor."""
+    np.copyto(self, value, where=_mask(mask))
+    return self
+
+
+def _mask(mask: Any) -> Any:
+    mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
+    if mask.dtype != bool:
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{mask.dtype}"
+        )
+    return mask
+
+
+# --- elements -------------------------------------------------------------------------
+
+
+@method(name="where")
+def _where(self: Any, condition: Any, other: Any) -> Any:
+    """Return this tensor's elements where a condition holds, else those of another."""
+    return functions.where(condition, self, other)
+
+
+@method
+def index_select(self: Any, dim: int, index: Any) -> Any:
+    """Return slices along a dim, by number: see `numpy.take`.
+
+    Raises
+    ------
+    IndexError
+        If the numbers have several dims.
+    """
+    if ndim(index) > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if ndim(index) == 0:
+        index = np.reshape(index, 1)
+    return np.take(self, index, axis=dim)
+
+
+@method
+def gather(self: Any, dim: int, index: Any) -> Any:
+    """Return one element along a dim for each element of `index`.
+
+    Parameters
+    ----------
+    self : DTensor or Tensor
+    dim : int
+    index : array_like of int
+        Of as many dims, and nowhere longer but along `dim`. Nothing is broadcast:
+        this is `numpy.take_along_axis` of the part that `index` covers.
+
+    Raises
+    ------
+    RuntimeError
+        If `index` is longer than the tensor along another dim.
+    """
+    index = index if hasattr(index, "dtype") else np.asarray(index)
+    if index.ndim == self.ndim:
+        other = [d for d in range(self.ndim) if d != dim % self.ndim]
+        if any(index.shape[d] > self.shape[d] for d in other):
+            raise RuntimeError(
+                f"Size does not match: expected index {list(index.shape)} to be no "
+                f"larger than self {list(self.shape)} apart from dimension {dim}"
+            )
+        key = [slice(None)] * self.ndim
+        for d in other:
+            key[d] = slice(index.shape[d])
+        if other and index.shape != self.shape:
+            self = getitem(self, tuple(key))
+    return np.take_along_axis(self, index, axis=dim)
+
+
+# --- new ones, formats ----------------------------------------------------------------
+
+
+def _size(size: tuple[Any, ...]) -> tuple[int, ...]:
+    return tuple(size[0]) if len(size) == 1 and np.iterable(size[0]) else size
+
+
+def _new(name: str, function: Callable[..., Any], what: str) -> None:
+    def new(self: Any, *size: Any, dtype: Any = None, **options: Any) -> Any:
+        return function(self, dtype=dtype, shape=_size(size), **options)
+
+    new.__name__ = new.__qualname__ = name
+    new.__doc__ = f"""Return a tensor {what}, on the same mesh.
+
+    Parameters
+    ----------
+    *size : int
+        The shape: cut as this tensor if it is the same, else replicated.
+    dtype : dtype_like, optional
+        Default: that of this tensor.
+    **options
+        `device_mesh` and `placements`, as of `zeros_like`.
+    """
+    method(new)
+
+
+_new("new_zeros", zeros_like, "full of zeros")
+_new("new_ones", ones_like, "full of ones")
+_new("new_empty", empty_like, "whose elements are arbitrary")
+
+
+@method
+def new_full(
+    self: Any, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any
+) -> Any:
+    """Return a tensor full of a value, on the same mesh: see `new_zeros`."""
+    size = _size((size,))
+    return full_like(self, fill_value, dtype=dtype, shape=size, **options)
+
+
+@method(name="__format__")
+def _format(self: Any, spec: str, /) -> str:
+    """Format a tensor without dims as the number that it is, which is collective.
+
+    An empty `spec` gives ``str(self)``, and sends nothing.
+
+    Raises
+    ------
+    TypeError
+        If there is a `spec` and there are dims.
+    """
+    if not spec:
+        return str(self)
+    return (
+        format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+    )
+
+
+@method(name="__round__")
+def _round(self: Any, ndigits: int | None = None, /) -> Any:
+    """Round a tensor without dims, as NumPy rounds its numbers.
+
+    Parameters
+    ----------
+    ndigits : int, optional
+        Of the result, which is a tensor; without it, it is a Python int: collective.
+
+    Raises
+    ------
+    TypeError
+        If there are dims: see `round`, the method.
+    """
+    if self.ndim > 0:
+        raise TypeError("round() is for a tensor without dims: see its method round()")
+    return round(self.item()) if ndigits is None else functions.round(self, ndigits)

@@ -1,0 +1,295 @@
+"""Methods of ufuncs: reduce, accumulate, reduceat, outer and at."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor import _C
+from dtensor.ops._make.elementwise import GRADIENTS, ROWS, Rows, elementwise
+from dtensor.ops._make.fallback import fallback
+from dtensor.ops._make.operator import Operand, broadcasts_out, call, letters, operator
+from dtensor.ops._make.parts import (
+    find,
+    inside,
+    is_strided,
+    key_of,
+    local,
+    place,
+    values_of,
+)
+from dtensor.ops._make.reduction import (
+    MISSING,
+    Axis,
+    DTypeLike,
+    kind_of,
+    partial_rows,
+    reduction,
+)
+from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.reduce.gradient import BY_UFUNC as OF_REDUCTIONS
+from dtensor.ops.reduce.scan import scan
+
+__all__ = ["ufunc_method"]
+
+# What a loop may raise because of the elements of one part: an integer that is raised
+# to a negative one.
+_RAISES: dict[np.ufunc, type[Exception]] = {np.power: ValueError}
+
+
+@functools.cache
+def ufunc_method(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
+    """Return what answers a method of a ufunc.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+        Any; parts go together without a gather where `_reduction.KINDS` says how.
+    method : {"__call__", "reduce", "accumulate", "reduceat", "outer", "at"}
+        Its arguments are NumPy's.
+
+    Raises
+    ------
+    TypeError
+        If there is no such method.
+    """
+    makers: dict[str, Callable[[np.ufunc], Callable[..., Any]]] = {
+        "__call__": _call,
+        "reduce": _reduce,
+        "accumulate": _accumulate,
+        "reduceat": _reduceat,
+        "outer": _outer,
+        "at": _at,
+    }
+    if method not in makers:
+        raise TypeError(f"{ufunc.__name__} of DTensors has no method {method!r}")
+    return makers[method](ufunc)
+
+
+def _call(ufunc: np.ufunc) -> Any:
+    """Return what answers a ufunc of another library."""
+    if ufunc.signature is None:
+        return elementwise(ufunc)
+    gather = fallback(ufunc)
+    return lambda *args, **options: gather(args, options)
+
+
+def _reduce(ufunc: np.ufunc) -> Any:
+    def reduce(
+        array: Operand,
+        axis: Axis = 0,
+        dtype: DTypeLike = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = MISSING,
+        where: Any = True,
+    ) -> Answer:
+        return reduction(ufunc, array, axis, dtype, keepdims, initial, where)
+
+    answer = operator(
+        reduce, name=f"{ufunc.__name__}.reduce", agrees=_RAISES.get(ufunc)
+    )
+    if ufunc in OF_REDUCTIONS:
+        answer.vjp(OF_REDUCTIONS[ufunc])
+    return answer
+
+
+def _accumulate(ufunc: np.ufunc) -> Any:
+    return functools.partial(scan, ufunc)
+
+
+def _reduceat(ufunc: np.ufunc) -> Any:
+    def reduceat(
+        array: Operand,
+        indices: Operand,
+        axis: int = 0,
+        dtype: DTypeLike = None,
+        out: None = None,
+    ) -> Answer:
+        axis = normalize_axis_index(axis, array.ndim)
+        names = letters(array.ndim, whole=[axis])
+        starts = letters(1, whole=[0], skip=array.ndim)
+        result = [*names[:axis], *starts, *names[axis + 1 :]]
+        kernel = call(ufunc.reduceat, array, indices, axis=axis, dtype=dtype)
+        wide = ufunc.reduceat(np.ones(1, array.dtype), [0], dtype=dtype).dtype
+        rows = partial_rows(kind_of(ufunc, array.dtype), 1)
+        return rule([names, starts], [result], rows), kernel, wide
+
+    answer = operator(
+        reduceat,
+        name=f"{ufunc.__name__}.reduceat",
+        operands=2,
+        agrees=_RAISES.get(ufunc),
+    )
+    if ufunc is np.add:
+        answer.vjp(_of_slices)
+    return answer
+
+
+def _of_slices(
+    g: Any,
+    _out: Any,
+    _array: Any,
+    indices: Any,
+    axis: int = 0,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    axis = axis % _array.ndim
+    return _to_slices(g, indices, axis, _array.shape[axis])
+
+
+@operator(operands=2)
+def _to_slices(g: Operand, indices: Operand, axis: int, length: int) -> Answer:
+    names = letters(g.ndim, whole=[axis])
+    result = [*names[:axis], str(length), *names[axis + 1 :]]
+    kernel = call(_on_slices, g, indices, axis, length)
+    return rule([names, [names[axis]]], [result]), kernel, g.dtype
+
+
+def _on_slices(
+    g: npt.NDArray[Any], indices: npt.NDArray[Any], axis: int, length: int
+) -> npt.NDArray[Any]:
+    """Return the sum of each result's gradient for all elements that it is the sum of:
+    up to the next index, or one element where that is no greater."""
+    lines = np.moveaxis(g, axis, 0)
+    result = np.zeros((length, *lines.shape[1:]), g.dtype)
+    ends = [*indices[1:].tolist(), length]
+    for line, start, end in zip(lines, indices.tolist(), ends, strict=True):
+        result[start : max(end, start + 1)] += line
+    return np.moveaxis(result, 0, axis)
+
+
+def _outer(ufunc: np.ufunc) -> Any:
+    rows = ROWS.get(ufunc, Rows())
+
+    def outer(a: Operand, b: Operand, /, **options: Any) -> Answer:
+        left, right = letters(a.ndim), letters(b.ndim, skip=a.ndim)
+        partial = None if options else rows.of([a, b])
+        return (
+            rule([left, right], [[*left, *right]], partial),
+            call(ufunc.outer, a, b, **options),
+        )
+
+    answer = broadcasts_out(
+        operator(
+            outer,
+            name=f"{ufunc.__name__}.outer",
+            operands=2,
+            agrees=_RAISES.get(ufunc),
+        )
+    )
+    if GRADIENTS.get(ufunc):
+        answer.vjp(*(_of_outer(*pair) for pair in enumerate(GRADIENTS[ufunc])))
+    return answer
+
+
+def _of_outer(k: int, gradient: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the gradient of an operand: that of the ufunc where dims are broadcast."""
+
+    def summed(g: Any, out: Any, a: Any, b: Any) -> Any:
+        left, right = np.ndim(a), np.ndim(b)
+        wide = np.reshape(a, (*np.shape(a), *(1,) * right))
+        dims = range(left, left + right) if k == 0 else range(left)
+        return np.sum(gradient(g, out, wide, b), axis=tuple(dims))
+
+    return summed
+
+
+# --- in place -------------------------------------------------------------------------
+
+
+# How the gradient of what is written comes to the values.
+_INTO: dict[np.ufunc, Callable[[Any], Any]] = {
+    np.add: lambda g: g,
+    np.subtract: lambda g: -g,
+}
+
+
+def _at(ufunc: np.ufunc) -> Callable[..., None]:
+    name = f"{ufunc.__name__}.at"
+
+    def at(a: Any, indices: Any, *values: Any) -> None:
+        """Work in place at indices: see `numpy.ufunc.at`. Collective.
+
+        Integers for the first dim are found by the ranks that have them; for any other
+        index the array is gathered and written back."""
+        if not isinstance(a, _C.Tensor):
+            ufunc.at(a, indices, *values)
+            return
+        if _is_recorded(a, *values) and ufunc not in _INTO:
+            raise NotImplementedError(f"derivative for {name} is not implemented")
+        _C.check_write(name, a, values)
+        index, *arrays = (_known(name, x, a) for x in (indices, *values))
+        _write_at(name, ufunc, a.detach(), index, arrays)
+        _C.record_write(name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values))
+
+    return at
+
+
+def _is_recorded(*operands: Any) -> bool:
+    return _C.is_grad_enabled() and any(
+        isinstance(x, _C.Tensor) and x.requires_grad for x in operands
+    )
+
+
+def _known(name: str, x: Any, like: Any) -> Any:
+    """Return an index, or values, with arrays in the place of tensors."""
+    if isinstance(x, tuple):
+        return tuple(_known(name, item, like) for item in x)
+    if not isinstance(x, _C.Tensor):
+        return x
+    x = x.detach()
+    return values_of(name, x) if isinstance(like, _C.DTensor) else np.asarray(x)
+
+
+def _write_at(
+    name: str, ufunc: np.ufunc, a: Any, index: Any, values: Sequence[Any]
+) -> None:
+    if not isinstance(a, _C.DTensor):
+        ufunc.at(np.asarray(a), index, *values)
+    elif _is_first(index) and not a.layout.is_partial and _is_box(a.layout):
+        _at_own(ufunc, a, np.asarray(index), [*map(np.asarray, values)])
+    else:
+        array = np.array(values_of(name, a))
+        ufunc.at(array, index, *values)
+        if inside(a.layout):
+            np.copyto(local(a), local(place(array, a.layout)))
+
+
+def _is_first(index: Any) -> bool:
+    """Return whether an index is integers for the first dim."""
+    if isinstance(index, tuple) or index is None or isinstance(index, slice):
+        return False
+    array = np.asarray(index)
+    return array.dtype.kind in "iu"
+
+
+def _is_box(layout: _C.Layout) -> bool:
+    """Return whether the part of every rank, not only of this one, is a box."""
+    return layout.ndim > 0 and not any(
+        is_strided(layout, dim) for dim in range(layout.ndim)
+    )
+
+
+def _at_own(
+    ufunc: np.ufunc,
+    a: _C.DTensor,
+    index: npt.NDArray[Any],
+    arrays: list[npt.NDArray[Any]],
+) -> None:
+    """Work on what this rank holds; all ranks know all indices and values."""
+    probe = np.broadcast_to(np.zeros((), bool), a.shape)
+    shape = probe[index].shape  # or NumPy's IndexError, on every rank
+    values = [np.broadcast_to(array, shape) for array in arrays]
+    if ufunc in _RAISES:
+        ufunc(np.ones(1, a.dtype), *arrays)  # what it raises, it raises on every rank
+    if not inside(a.layout):
+        return
+    index = np.where(index < 0, index + a.shape[0], index)
+    where, held = find(a.layout, 0, index)
+    rest = (slice(None), *key_of(a.layout)[1:])
+    ufunc.at(local(a), where[held], *(value[held][rest] for value in values))

@@ -1,0 +1,299 @@
+"""Sets: unique elements, and what is made of two sets of them.
+
+Each rank first finds the unique elements of its own part, in any layout; only these are
+gathered. The results are replicated."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor import _C
+from dtensor.ops._make.composite import settled
+from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
+from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
+from dtensor.ops._make.parts import (
+    CUTS,
+    inside,
+    local,
+    make,
+    move_all,
+    positions,
+    values_of,
+)
+
+__all__ = [
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
+Array = npt.NDArray[Any]
+
+
+# --- unique ---------------------------------------------------------------------------
+
+
+def _gathered(name: str, x: _C.DTensor, *parts: Array) -> list[Array]:
+    """Return arrays of one dim, one part behind the other, of all ranks of a tensor.
+
+    Collective. Ranks that hold the same part of `x` have the same arrays."""
+    mesh = x.device_mesh
+    lines = [
+        _C.Shard(0) if isinstance(p, CUTS) else _C.Replicate() for p in x.placements
+    ]
+    spread = [_C.DTensor.from_local(part, mesh, lines) for part in parts]
+    whole = move_all(name, spread, [y.layout.with_placements(None) for y in spread])
+    return [local(y) for y in whole]
+
+
+def _numbers(layout: _C.Layout) -> npt.NDArray[np.int64]:
+    """Return where in the flattened whole the elements of this rank's part are."""
+    grid = np.ix_(*(positions(layout, dim) for dim in range(layout.ndim)))
+    if not inside(layout) or layout.ndim == 0:
+        return np.zeros(int(layout.ndim == 0), np.int64)
+    return np.ravel_multi_index(np.broadcast_arrays(*grid), layout.shape).ravel()
+
+
+def _unique(
+    name: str, x: _C.DTensor, equal_nan: bool
+) -> tuple[Array, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the unique elements, where each is first, and how often each is there."""
+    part = local(x).ravel()
+    values, first, counts = np.unique(
+        part, return_index=True, return_counts=True, equal_nan=equal_nan
+    )
+    first = _numbers(x.layout)[first] if part.size else first
+    if not all(p.is_replicate() for p in x.placements):
+        values, first, counts = _gathered(name, x, values, first, counts)
+    # In the order of the flattened whole, where the first of equal ones is found first.
+    order = np.argsort(first, kind="stable")
+    values, first, counts = values[order], first[order], counts[order]
+    values, at, group = np.unique(
+        values, return_index=True, return_inverse=True, equal_nan=equal_nan
+    )
+    total = np.zeros(values.size, np.intp)
+    np.add.at(total, group, counts)
+    return values, first[at], total
+
+
+@composed(np.unique, gradient=False)
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Return the sorted unique elements.
+
+    Parameters
+    ----------
+    ar : DTensor
+        Of any layout.
+    return_index, return_inverse, return_counts : bool, default False
+        Whether also where each is found first, which of them each element is, and how
+        often each is there.
+    axis : int, optional
+        The dim whose slices are compared, for which `ar` is gathered; default: the
+        elements.
+    equal_nan : bool, default True
+        Whether all NaN are one.
+    sorted : bool, default True
+        Without effect: they are.
+
+    Returns
+    -------
+    DTensor, or tuple of DTensor
+        Replicated; the inverse is cut as `ar` is.
+    """
+    mesh = ar.device_mesh
+    flags = (return_index, return_inverse, return_counts)
+    options = {"axis": axis, "equal_nan": equal_nan}
+    if axis is not None:
+        normalize_axis_index(axis, ar.ndim)
+        if ar.ndim > 1:
+            return _from_whole(ar, flags, options)
+    ar = settled("unique", ar)
+    if not any(flags):
+        part = np.unique(local(ar), equal_nan=equal_nan)
+        if not _is_whole(ar):
+            (part,) = _gathered("unique", ar, part)
+        return replicated(np.unique(part, equal_nan=equal_nan), mesh)
+    values, first, counts = _unique("unique", ar, equal_nan)
+    if return_inverse and not _searchable(values, equal_nan):
+        return _from_whole(ar, flags, options)
+    numbers = np.asarray(np.searchsorted(values, local(ar)))
+    inverse = make(numbers, ar.layout.with_dtype(np.intp))
+    parts = (replicated(first, mesh), inverse, replicated(counts, mesh))
+    chosen = [part for part, flag in zip(parts, flags, strict=True) if flag]
+    return (replicated(values, mesh), *chosen)
+
+
+def _is_whole(x: _C.DTensor) -> bool:
+    return all(p.is_replicate() for p in x.placements)
+
+
+def _searchable(values: Array, equal_nan: bool) -> bool:
+    """Return whether a search in sorted values finds NaN where `unique` has it."""
+    if equal_nan and values.dtype.kind == "f":
+        return True
+    return not np.isnan(values).any()
+
+
+def _from_whole(x: _C.DTensor, flags: tuple[bool, ...], options: dict[str, Any]) -> Any:
+    function: Callable[..., Any] = np.unique
+    found = function(values_of("unique", x), *flags, **options)
+    if not any(flags):
+        return replicated(found, x.device_mesh)
+    return tuple(replicated(part, x.device_mesh) for part in found)
+
+
+# NumPy's named tuples, which have no public names.
+_ALL: Any = type(np.unique_all(np.empty(0)))
+_COUNTS: Any = type(np.unique_counts(np.empty(0)))
+_INVERSE: Any = type(np.unique_inverse(np.empty(0)))
+
+
+@composed(np.unique_all, gradient=False)
+def unique_all(x: Any) -> Any:
+    """Return all that `unique` knows; every NaN is one of its own."""
+    return _ALL(*unique(x, True, True, True, equal_nan=False))
+
+
+@composed(np.unique_counts, gradient=False)
+def unique_counts(x: Any) -> Any:
+    """Return the unique elements and their counts; every NaN is one of its own."""
+    return _COUNTS(*unique(x, return_counts=True, equal_nan=False))
+
+
+@composed(np.unique_inverse, gradient=False)
+def unique_inverse(x: Any) -> Any:
+    """Return the unique elements and the inverse; every NaN is one of its own."""
+    return _INVERSE(*unique(x, return_inverse=True, equal_nan=False))
+
+
+@composed(np.unique_values, gradient=False)
+def unique_values(x: Any) -> Any:
+    """Return the unique elements; every NaN is one of its own."""
+    return unique(x, equal_nan=False)
+
+
+# --- two sets -------------------------------------------------------------------------
+
+
+def _set(x: Any) -> Array:
+    """Return the elements of a set, on every rank."""
+    if isinstance(x, _C.DTensor):
+        return values_of("unique", unique(x))
+    return np.asarray(x)
+
+
+@composed(np.union1d, gradient=False)
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """Return the sorted elements that are in either of two arrays."""
+    return replicated(np.union1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
+
+
+@composed(np.setxor1d, gradient=False)
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return the sorted elements that are in one of two arrays only."""
+    return replicated(np.setxor1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
+
+
+@composed(np.setdiff1d, gradient=False)
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return the elements of one array that are not in another.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        Of any shape and layout.
+    assume_unique : bool, default False
+        Whether `ar1` has each element once; the result is then in its order and cut as
+        it is, else sorted and replicated.
+    """
+    mesh = mesh_of((ar1, ar2))
+    if not assume_unique:
+        return replicated(np.setdiff1d(_set(ar1), _set(ar2)), mesh)
+    flat = np.ravel(on_mesh(ar1, mesh))
+    return flat[isin(flat, ar2, invert=True)]
+
+
+@composed(np.intersect1d, gradient=False)
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Return the sorted elements that two arrays share.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        Of any shape and layout.
+    assume_unique : bool, default False
+        Without effect.
+    return_indices : bool, default False
+        Whether also where they are found first in each of the two.
+    """
+    mesh = mesh_of((ar1, ar2))
+    if not return_indices:
+        return replicated(np.intersect1d(_set(ar1), _set(ar2)), mesh)
+    (one, first, _), (two, second, _) = (
+        _unique("intersect1d", settled("intersect1d", on_mesh(x, mesh)), True)
+        for x in (ar1, ar2)
+    )
+    common, in_one, in_two = np.intersect1d(one, two, True, return_indices=True)
+    found = (common, first[in_one], second[in_two])
+    return tuple(replicated(part, mesh) for part in found)
+
+
+@composed(np.isin, gradient=False)
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
+) -> Any:
+    """Return, element by element, whether it is among others.
+
+    Parameters
+    ----------
+    element : array_like
+        May be cut.
+    test_elements : array_like
+        The others; of a DTensor the unique ones are gathered.
+    assume_unique, kind
+        As NumPy's.
+    invert : bool, default False
+        Whether to return the opposite.
+
+    Returns
+    -------
+    DTensor of bool
+        Of the shape of `element`.
+    """
+    element = on_mesh(element, mesh_of((element, test_elements)))
+    return _isin(element, _set(test_elements), assume_unique, invert, kind)
+
+
+@operator(name="isin")
+def _isin(
+    element: Operand, tests: Operand, assume_unique: bool, invert: bool, kind: Any
+) -> Any:
+    names = " ".join(letters(element.ndim))
+    kernel = call(np.isin, element, tests, assume_unique, invert, kind=kind)
+    return Rule(f"{names},{'* ' * tests.ndim}->{names}"), kernel, np.dtype(bool)

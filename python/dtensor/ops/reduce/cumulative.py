@@ -1,0 +1,126 @@
+"""Sums and products of all elements up to each one; and differences."""
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor.ops._make.composite import composite
+from dtensor.ops._make.operator import implements, method
+from dtensor.ops._make.reduction import DTypeLike
+from dtensor.ops.elementwise.piecewise import where_
+from dtensor.ops.elementwise.pointwise import isnan
+from dtensor.ops.reduce import differences
+from dtensor.ops.reduce.differences import *  # noqa: F403
+from dtensor.ops.reduce.scan import scan
+
+__all__ = [
+    "cumprod",
+    "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
+    "nancumprod",
+    "nancumsum",
+]
+__all__ += differences.__all__
+
+
+def _flat(x: Any, axis: int | None) -> tuple[Any, int]:
+    """Return what is scanned: without an axis all elements, row by row."""
+    if axis is None:
+        return (x if x.ndim == 1 else np.ravel(x)), 0
+    return (x if x.ndim else np.ravel(x)), axis
+
+
+@method
+@implements(np.cumsum)
+@composite
+def cumsum(
+    a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
+) -> Any:
+    """Return the sums of all elements up to each one, along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int, optional
+        Also `dim`; default: of the flattened array.
+    dtype : dtype_like, optional
+        In which is added; default as `numpy.cumsum`.
+    out : DTensor, optional
+        What the result is written to.
+
+    Returns
+    -------
+    DTensor
+        Of the shape and layout of `a`; without axis of one dim.
+    """
+    return scan(np.add, *_flat(a, axis), dtype)
+
+
+@method
+@implements(np.cumprod)
+@composite
+def cumprod(
+    a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
+) -> Any:
+    """Return the products of all elements up to each one; arguments as of `cumsum`."""
+    return scan(np.multiply, *_flat(a, axis), dtype)
+
+
+def _filled(a: Any, value: int) -> Any:
+    return a if a.dtype.kind in "biu" else where_(isnan(a), value, a)
+
+
+@implements(np.nancumsum)
+@composite
+def nancumsum(
+    a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
+) -> Any:
+    """Return `cumsum` of what has 0 in the place of each NaN."""
+    return cumsum(_filled(a, 0), axis, dtype)
+
+
+@implements(np.nancumprod)
+@composite
+def nancumprod(
+    a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
+) -> Any:
+    """Return `cumprod` of what has 1 in the place of each NaN."""
+    return cumprod(_filled(a, 1), axis, dtype)
+
+
+def _cumulative(function: np.ufunc, name: str) -> Any:
+    def cumulative(
+        x: Any,
+        /,
+        *,
+        axis: int | None = None,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        include_initial: bool = False,
+    ) -> Any:
+        x = np.atleast_1d(x)
+        if axis is None and x.ndim >= 2:
+            raise ValueError(
+                "For arrays which have more than one dimension ``axis`` argument is "
+                "required."
+            )
+        axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
+        result = scan(function, x, axis, dtype)
+        if not include_initial:
+            return result
+        first = np.full(
+            [1 if dim == axis else n for dim, n in enumerate(x.shape)],
+            function.identity,
+            result.dtype,
+        )
+        return np.concatenate([first, result], axis=axis)
+
+    cumulative.__name__ = cumulative.__qualname__ = name
+    cumulative.__doc__ = f"Along an axis: see `numpy.{name}`."
+    return implements(getattr(np, name))(composite(cumulative))
+
+
+cumulative_sum = _cumulative(np.add, "cumulative_sum")
+cumulative_prod = _cumulative(np.multiply, "cumulative_prod")

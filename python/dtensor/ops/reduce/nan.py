@@ -1,0 +1,331 @@
+"""Reductions that leave out what is no number."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.composite import as_dtype, composite, settled
+from dtensor.ops._make.elementwise import anywhere, broadcast
+from dtensor.ops._make.operator import Operand, call, implements, operator
+from dtensor.ops._make.reduction import (
+    MISSING,
+    Axis,
+    DTypeLike,
+    reduced_axes,
+    reduction,
+)
+from dtensor.ops._make.words import Answer
+from dtensor.ops.elementwise.piecewise import where_
+from dtensor.ops.elementwise.pointwise import (
+    divide,
+    isnan,
+    logical_and,
+    logical_not,
+    subtract,
+)
+from dtensor.ops.reduce import reductions
+from dtensor.ops.reduce.arg import argmax, argmin
+from dtensor.ops.reduce.gradient import of_product, reduced, restored
+from dtensor.ops.reduce.statistics import (
+    centered,
+    mean as plain_mean,
+    root,
+    squared,
+    var as plain_var,
+)
+
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
+
+
+def _exact(a: Any) -> bool:
+    """Return whether there can be no NaN."""
+    return a.dtype.kind in "biu"
+
+
+# --- sums -----------------------------------------------------------------------------
+
+
+@implements(np.nansum)
+@operator
+def nansum(
+    a: Operand,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Answer:
+    """Return the sum of what is no NaN; parameters as of `sum`."""
+    kernel = None if _exact(a) else np.nansum
+    return reduction(np.add, a, axis, dtype, keepdims, initial, where, kernel)
+
+
+def _present_only(core: Any) -> Any:
+    """Return the gradient of a reduction of what is no NaN."""
+
+    def masked(
+        grad: Any, out: Any, a: Any, axes: Any, keepdims: Any, initial: Any, where: Any
+    ) -> Any:
+        present = logical_not(isnan(a))
+        where = present if where is True else logical_and(where, present)
+        return core(grad, out, a, axes, keepdims, initial, where)
+
+    return reduced(masked)
+
+
+def _of_sum(
+    grad: Any, _out: Any, _a: Any, axes: Any, keepdims: Any, _: Any, where: Any
+) -> Any:
+    return where_(where, restored(grad, axes, keepdims), 0)
+
+
+nansum.vjp(_present_only(_of_sum))
+
+
+@implements(np.nanprod)
+@operator
+def nanprod(
+    a: Operand,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Answer:
+    """Return the product of what is no NaN; parameters as of `sum`."""
+    kernel = None if _exact(a) else np.nanprod
+    return reduction(np.multiply, a, axis, dtype, keepdims, initial, where, kernel)
+
+
+nanprod.vjp(_present_only(of_product))
+
+
+# --- greatest and least ---------------------------------------------------------------
+
+
+@operator
+def _or_nan(values: Operand, lost: Operand) -> Answer:
+    return broadcast([values, lost]), call(_fill, values, lost), values.dtype
+
+
+def _fill(values: npt.NDArray[Any], lost: npt.NDArray[Any]) -> Any:
+    if not lost.any():
+        return values
+    warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+    return np.where(lost, np.nan, values)
+
+
+_or_nan.vjp(lambda grad, _out, _values, lost: where_(lost, 0, grad))
+
+
+def _extreme(
+    ufunc: np.ufunc, a: Any, never: float, initial: Any, **options: Any
+) -> Any:
+    function = reductions.max if ufunc is np.fmax else reductions.min
+    if initial is not MISSING:
+        options["initial"] = initial
+    if _exact(a):
+        return function(a, **options)
+    missing = settled("isnan", isnan(a))
+    values = function(where_(missing, never, a), **options)
+    if initial is not MISSING:
+        return values
+    del options["where"]
+    return _or_nan(values, reductions.all(missing, **options))
+
+
+@implements(np.nanmax)
+@composite
+def nanmax(
+    a: Any,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Any:
+    """Return the greatest element that is no NaN; parameters as of `max`.
+
+    Where all are NaN the result is NaN, and the ranks that hold it warn."""
+    return _extreme(
+        np.fmax, a, -np.inf, initial, axis=axis, keepdims=keepdims, where=where
+    )
+
+
+@implements(np.nanmin)
+@composite
+def nanmin(
+    a: Any,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Any:
+    """Return the least element that is no NaN; as `nanmax`."""
+    return _extreme(
+        np.fmin, a, np.inf, initial, axis=axis, keepdims=keepdims, where=where
+    )
+
+
+def _nanarg(function: Any, a: Any, axis: Any, never: float, keepdims: bool) -> Any:
+    if not _exact(a):
+        missing = isnan(a)
+        if anywhere(reductions.all(missing, axis)):
+            raise ValueError("All-NaN slice encountered")
+        a = where_(missing, never, a)
+    return function(a, axis, keepdims=keepdims)
+
+
+@implements(np.nanargmax)
+@composite
+def nanargmax(
+    a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
+) -> Any:
+    """Return where the greatest element is that is no NaN; arguments as of `argmax`.
+
+    Raises
+    ------
+    ValueError
+        If all elements along the axis are NaN somewhere; on every rank.
+    """
+    return _nanarg(argmax, a, axis, -np.inf, keepdims)
+
+
+@implements(np.nanargmin)
+@composite
+def nanargmin(
+    a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
+) -> Any:
+    """Return where the least element is that is no NaN; as `nanargmax`."""
+    return _nanarg(argmin, a, axis, np.inf, keepdims)
+
+
+# --- means ----------------------------------------------------------------------------
+
+
+def _check_dtype(dtype: DTypeLike) -> None:
+    if dtype is not None and dtype_of(dtype).kind not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
+
+
+def _present(a: Any, axis: Axis, keepdims: bool, where: Any) -> Any:
+    """Return how many elements are no NaN."""
+    present = logical_not(isnan(a))
+    count = reductions.sum(present, axis, np.intp, keepdims=keepdims, where=where)
+    return settled("isnan", count)
+
+
+@implements(np.nanmean)
+@composite
+def nanmean(
+    a: Any,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Return the mean of what is no NaN; parameters as of `mean`."""
+    if _exact(a):
+        return plain_mean(a, axis, dtype, keepdims=keepdims, where=where)
+    _check_dtype(dtype)
+    total = nansum(a, axis, dtype, keepdims=keepdims, where=where)
+    count = _present(a, axis, keepdims, where)
+    return as_dtype(divide(total, count), total.dtype)
+
+
+@implements(np.nanvar)
+@composite
+def nanvar(
+    a: Any,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = MISSING,
+    correction: Any = MISSING,
+) -> Any:
+    """Return the variance of what is no NaN; parameters as of `var`.
+
+    It is NaN where no more than `ddof` elements are numbers."""
+    if _exact(a):
+        return plain_var(
+            a,
+            axis,
+            dtype,
+            None,
+            ddof,
+            keepdims,
+            where=where,
+            mean=mean,
+            correction=correction,
+        )
+    _check_dtype(dtype)
+    if correction is not MISSING:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    axes = reduced_axes(axis, a.ndim)
+    count = _present(a, axes, True, where)
+    if mean is MISSING or mean is None:
+        total = nansum(a, axes, dtype, keepdims=True, where=where)
+        mean = settled("nanvar", as_dtype(divide(total, count), total.dtype))
+        distance = centered(a, mean)
+    else:
+        distance = subtract(a, mean)
+    squares = squared(where_(isnan(a), 0, distance))
+    total = reductions.sum(squares, axes, dtype, keepdims=keepdims, where=where)
+    freedom = subtract(count, ddof)
+    if not keepdims:
+        freedom = np.squeeze(freedom, axis=axes)
+    result = as_dtype(divide(total, freedom), total.dtype)
+    return where_(freedom <= 0, np.nan, result)
+
+
+@implements(np.nanstd)
+@composite
+def nanstd(
+    a: Any,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = MISSING,
+    correction: Any = MISSING,
+) -> Any:
+    """Return the standard deviation of what is no NaN; as `nanvar`."""
+    variance = nanvar(
+        a,
+        axis,
+        dtype,
+        None,
+        ddof,
+        keepdims,
+        where=where,
+        mean=mean,
+        correction=correction,
+    )
+    return as_dtype(root(variance), variance.dtype)

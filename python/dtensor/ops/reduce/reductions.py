@@ -1,0 +1,292 @@
+"""Reductions: sum, prod, max, min, any, all, count_nonzero, trace.
+
+A dim that is cut is reduced part by part. The result is then Partial: its addends are
+reduced when somebody needs them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor.ops._make.operator import (
+    Operand,
+    Part,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._make.parts import positions
+from dtensor.ops._make.reduction import (
+    MISSING,
+    Axis,
+    DTypeLike,
+    Layouts,
+    kept,
+    reduced_axes,
+    reduction,
+)
+from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.elementwise.piecewise import where_
+from dtensor.ops.reduce.gradient import (
+    cut_as,
+    of_extreme,
+    of_product,
+    of_sum,
+    reduced,
+    restored,
+)
+
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "count_nonzero",
+    "max",
+    "min",
+    "prod",
+    "sum",
+    "trace",
+]
+
+
+@method
+@implements(np.sum)
+@operator
+def sum(
+    a: Operand,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Answer:
+    """Return the sum of the elements along axes.
+
+    Parameters
+    ----------
+    a : array_like
+        Partial(sum) and Partial(avg) stay so.
+    axis : int or tuple of int, optional
+        Also `dim`; default: all.
+    dtype : dtype_like, optional
+        In which is added; default as `numpy.sum`.
+    out : DTensor, optional
+        What the result is written to.
+    keepdims : bool, default False
+        Whether the axes stay, with length 1. Also `keepdim`.
+    initial : scalar, optional
+        What is added to the sum.
+    where : array_like of bool, optional
+        Which elements count.
+
+    Returns
+    -------
+    DTensor
+        Partial(sum) on mesh dims that cut an axis; 0-d without any dims.
+    """
+    return reduction(np.add, a, axis, dtype, keepdims, initial, where)
+
+
+sum.vjp(of_sum())
+
+
+@method
+@implements(np.prod)
+@operator
+def prod(
+    a: Operand,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Answer:
+    """Return the product of the elements along axes; parameters as of `sum`."""
+    return reduction(np.multiply, a, axis, dtype, keepdims, initial, where)
+
+
+prod.vjp(reduced(of_product))
+
+
+@method
+@implements(np.max)
+@operator
+def max(
+    a: Operand,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Answer:
+    """Return the greatest element along axes; parameters as of `sum`.
+
+    Raises
+    ------
+    ValueError
+        If there is no element and no `initial`, or `where` without `initial`.
+    """
+    return reduction(np.maximum, a, axis, None, keepdims, initial, where)
+
+
+@method
+@implements(np.min)
+@operator
+def min(
+    a: Operand,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Answer:
+    """Return the least element along axes; parameters and errors as of `max`."""
+    return reduction(np.minimum, a, axis, None, keepdims, initial, where)
+
+
+def _of_extreme(
+    grad: Any,
+    out: Any,
+    a: Any,
+    axis: Axis = None,
+    _none: Any = None,
+    keepdims: bool = False,
+    initial: Any = MISSING,
+    where: Any = True,
+) -> Any:
+    axes = reduced_axes(axis, a.ndim)
+    initial = MISSING if initial is None else initial
+    return of_extreme(grad, out, a, axes, keepdims, initial, where)
+
+
+max.vjp(_of_extreme)
+min.vjp(_of_extreme)
+
+amax = implements(np.amax)(max)
+amin = implements(np.amin)(min)
+
+
+@method
+@implements(np.all)
+@operator
+def all(
+    a: Operand,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Answer:
+    """Return whether all elements along axes are true; parameters as of `sum`."""
+    return reduction(np.logical_and, a, axis, None, keepdims, where=where)
+
+
+@method
+@implements(np.any)
+@operator
+def any(
+    a: Operand,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Answer:
+    """Return whether any element along axes is true; parameters as of `sum`."""
+    return reduction(np.logical_or, a, axis, None, keepdims, where=where)
+
+
+@implements(np.count_nonzero)
+@operator
+def count_nonzero(a: Operand, axis: Axis = None, *, keepdims: bool = False) -> Answer:
+    """Return how many elements along axes are not zero.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or tuple of int, optional
+        Default: all.
+    keepdims : bool, default False
+        Whether the axes stay, with length 1.
+
+    Returns
+    -------
+    DTensor of int64
+    """
+    axes = reduced_axes(axis, a.ndim)
+    names = letters(a.ndim)
+    text = rule([names], [kept(names, axes, keepdims)])
+    counts = call(np.count_nonzero, a, axis=axes, keepdims=keepdims)
+    return text, counts, np.dtype(np.intp)
+
+
+def _diagonal_sum(
+    x: npt.NDArray[Any],
+    axes: tuple[int, int],
+    where: tuple[npt.NDArray[Any], ...],
+    dtype: np.dtype[Any],
+) -> Any:
+    return np.add.reduce(np.moveaxis(x, axes, (0, 1))[where], axis=0, dtype=dtype)
+
+
+@method
+@implements(np.trace)
+@operator
+def trace(
+    a: Operand,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: DTypeLike = None,
+    out: None = None,
+) -> Answer:
+    """Return the sum along diagonals: see `numpy.trace`.
+
+    Each rank adds up what it holds of the diagonal; the result is Partial(sum) where
+    one of the two dims is cut."""
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    axes = (
+        normalize_axis_index(axis1, a.ndim, "axis1"),
+        normalize_axis_index(axis2, a.ndim, "axis2"),
+    )
+    if axes[0] == axes[1]:
+        raise ValueError("axis1 and axis2 cannot be the same")
+
+    def diagonal(operands: Layouts, results: Layouts) -> tuple[Any, ...]:
+        held = [
+            positions(operands[0], dim) if operands else np.arange(a.shape[dim])
+            for dim in axes
+        ]
+        return np.intersect1d(held[0] + offset, held[1], return_indices=True)[1:]
+
+    names = letters(a.ndim)
+    wide = np.trace(np.ones((1, 1), a.dtype), dtype=dtype).dtype
+    text = rule([names], [kept(names, axes, False)], "0")
+    return text, call(_diagonal_sum, a, axes, Part(diagonal), wide), wide
+
+
+def _of_trace(
+    grad: Any,
+    _out: Any,
+    _a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: DTypeLike = None,
+    out: None = None,
+) -> Any:
+    axes = axis1 % _a.ndim, axis2 % _a.ndim
+    diagonal = np.eye(_a.shape[axes[0]], _a.shape[axes[1]], offset, dtype=bool)
+    shape = [n if dim in axes else 1 for dim, n in enumerate(_a.shape)]
+    mask = (diagonal if axes[0] < axes[1] else diagonal.T).reshape(shape)
+    return cut_as(where_(mask, restored(grad, axes, False), 0), _a)
+
+
+trace.vjp(_of_trace)

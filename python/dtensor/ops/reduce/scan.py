@@ -1,0 +1,230 @@
+"""Scans: what a ufunc accumulates along a dim.
+
+A scan along a dim that is cut has two levels: each rank scans its part, the totals of
+all parts are made known, and what comes before a part is added to it."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor import _C
+from dtensor._core.device import is_meta
+from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.blocks import stacked, with_whole
+from dtensor.ops._make.composite import composite, settled
+from dtensor.ops._make.elementwise import conjugated
+from dtensor.ops._make.operator import Operand, call, letters, operator
+from dtensor.ops._make.parts import inside, local, make, move, positions
+from dtensor.ops._make.reduction import DTypeLike, kind_of, partial_rows, probe
+from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.elementwise.piecewise import where_
+
+__all__ = ["scan"]
+
+Array = npt.NDArray[Any]
+
+# --- of a dim that is whole -----------------------------------------------------------
+
+
+@functools.cache
+def _whole_scan(function: np.ufunc) -> Any:
+    def accumulate(
+        x: Operand, axis: int = 0, dtype: DTypeLike = None, out: None = None
+    ) -> Answer:
+        axis = normalize_axis_index(axis, x.ndim)
+        names = letters(x.ndim, whole=[axis])
+        result = function.accumulate(probe(x), axis=axis, dtype=dtype).dtype
+        rows = partial_rows(kind_of(function, x.dtype))
+        kernel = call(function.accumulate, x, axis=axis, dtype=dtype)
+        return rule([names], [names], rows), kernel, result
+
+    answer = operator(
+        accumulate,
+        name=f"{function.__name__}.accumulate",
+        agrees=ValueError if function is np.power else None,
+    )
+    if function in GRADIENTS:
+        answer.vjp(GRADIENTS[function])
+    return answer
+
+
+@composite
+def scan(
+    function: np.ufunc,
+    x: Any,
+    axis: int = 0,
+    dtype: DTypeLike = None,
+    out: Any = None,
+) -> Any:
+    """Return ``function.accumulate(x, axis, dtype)``.
+
+    Sums and products of a dim that is cut move one element for each part and line;
+    other functions have it whole meanwhile."""
+    dim = normalize_axis_index(axis, x.ndim)
+    dtype = None if dtype is None else dtype_of(dtype)
+    if function in (np.add, np.multiply) and _is_in_parts(x, dim):
+        return _scan_of_parts(function, x, dim, dtype)
+    return _whole_scan(function)(x, axis, dtype)
+
+
+# --- of parts -------------------------------------------------------------------------
+
+
+def _is_in_parts(x: Any, dim: int) -> bool:
+    """Return whether each rank has one range of a dim that is cut."""
+    if not isinstance(x, _C.DTensor):
+        return False
+    cut = [p for p in x.placements if getattr(p, "dim", None) == dim]
+    return bool(cut) and all(isinstance(p, _C.Shard) for p in cut)
+
+
+def _scan_of_parts(
+    function: np.ufunc,
+    x: _C.DTensor,
+    axis: int,
+    dtype: DTypeLike,
+    backwards: bool = False,
+) -> _C.DTensor:
+    result = _parts_scanned(function, x.detach(), axis, dtype, backwards)
+    kept = _C.save(x) if function is np.multiply else None
+
+    def back(grad: Any) -> Any:
+        if kept is None:
+            return _sums(grad, axis, not backwards)
+        factors = kept.unpack()
+        return _of_products(grad, scan(function, factors, axis), factors, axis)
+
+    _C.record_function(f"{function.__name__}.accumulate", back, (x,), (result,))
+    return result
+
+
+def _parts_scanned(
+    function: np.ufunc, x: _C.DTensor, axis: int, dtype: DTypeLike, backwards: bool
+) -> _C.DTensor:
+    name = f"{function.__name__}.accumulate"
+    x = settled(name, x)
+    wide = function.accumulate(np.ones(1, x.dtype), dtype=dtype).dtype
+    to = x.layout.with_dtype(wide)
+    totals = stacked(to, (axis,))
+    everywhere = with_whole(totals, 0)
+    part = total = np.empty(0, wide)
+    if inside(to) and not is_meta(x):
+        part = np.flip(local(x), axis) if backwards else local(x)
+        total = np.expand_dims(function.reduce(part, axis=axis, dtype=wide), 0)
+        part = function.accumulate(part, axis=axis, dtype=wide)
+    own = _C.without_data(totals) if is_meta(x) else make(total, totals)
+    moved = move(name, own, everywhere)
+    if is_meta(moved):
+        return _C.without_data(to)
+    rows = local(moved)
+    if inside(to):
+        mine = int(positions(totals, 0)[0])
+        others = rows[mine + 1 :] if backwards else rows[:mine]
+        before = function.reduce(others, axis=0, dtype=wide)
+        part = function(part, np.expand_dims(before, axis), out=part)
+        part = np.flip(part, axis) if backwards else part
+    return make(part, to)
+
+
+# --- gradients ------------------------------------------------------------------------
+
+
+def _sums(x: Any, axis: int, backwards: bool) -> Any:
+    """Return the sums of all elements up to each one, or from each one on."""
+    if not backwards:
+        return scan(np.add, x, axis)
+    if _is_in_parts(x, axis % x.ndim):
+        return _scan_of_parts(np.add, x, axis % x.ndim, None, True)
+    return np.flip(scan(np.add, np.flip(x, axis), axis), axis)
+
+
+def _of_products(grad: Any, out: Any, x: Any, axis: int) -> Any:
+    """Return the gradient of products of all elements up to each one.
+
+    Behind the first zero of a line all of them are 0 whatever comes. Before it each
+    element is a factor of all products from it on; the zero is one of products of the
+    others."""
+    if _C.is_grad_enabled():
+        return _of_products_each(grad, x, axis)
+    zero = x == 0
+    zeros = scan(np.add, zero, axis)
+    first = zero & (zeros == 1)
+    others = scan(np.multiply, where_(first, 1, x), axis)
+    before = _sums(grad * conjugated(out), axis, True) / conjugated(where_(zero, 1, x))
+    there = _sums(grad * conjugated(others), axis, True)
+    return where_(zeros == 0, before, where_(first, there, 0))
+
+
+def _of_products_each(grad: Any, x: Any, axis: int) -> Any:
+    """Return the same as sums of products, whose gradient is right where there are
+    zeros, too: of what is before an element, and what is between it and another."""
+    grad, x = np.moveaxis(grad, axis, -1), np.moveaxis(x, axis, -1)
+    length = x.shape[-1]
+    later = np.tri(length, k=-1, dtype=bool).T
+    between = scan(np.multiply, where_(later, np.expand_dims(x, -2), 1), -1)
+    behind = where_(~later.T, conjugated(between) * np.expand_dims(grad, -2), 0)
+    ahead = np.prod(where_(later.T, np.expand_dims(x, -2), 1), axis=-1)
+    return np.moveaxis(np.sum(behind, axis=-1) * conjugated(ahead), -1, axis)
+
+
+@operator
+def _to_chosen(grad: Operand, out: Operand, x: Operand, axis: int) -> Answer:
+    names = letters(x.ndim, whole=[normalize_axis_index(axis, x.ndim)])
+    return rule([names] * 3, [names]), call(_added, grad, out, x, axis), grad.dtype
+
+
+@operator
+def _at_chosen(values: Operand, out: Operand, x: Operand, axis: int) -> Answer:
+    names = letters(x.ndim, whole=[normalize_axis_index(axis, x.ndim)])
+    return rule([names] * 3, [names]), call(_taken, values, out, x, axis), values.dtype
+
+
+_to_chosen.vjp(lambda g, _o, _g, out, x, axis: _at_chosen(g, out, x, axis), None, None)
+_at_chosen.vjp(lambda g, _o, _v, out, x, axis: _to_chosen(g, out, x, axis), None, None)
+
+
+def _index(out: Array, x: Array, axis: int) -> tuple[Array, ...]:
+    """Return where each greatest or least element so far is: the last of equal ones."""
+    same = (x == out) | (x != x)
+    index: list[Any] = list(np.indices(x.shape, sparse=True))
+    index[axis] = np.maximum.accumulate(np.where(same, index[axis], 0), axis=axis)
+    return tuple(index)
+
+
+def _added(grad: Array, out: Array, x: Array, axis: int) -> Array:
+    result = np.zeros_like(grad)
+    np.add.at(result, _index(out, x, axis), grad)
+    return result
+
+
+def _taken(values: Array, out: Array, x: Array, axis: int) -> Array:
+    return np.asarray(values[_index(out, x, axis)])
+
+
+def _of_sums(
+    grad: Any, _out: Any, _x: Any, axis: int = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    return _sums(grad, axis, True)
+
+
+def _with_data(core: Callable[..., Any]) -> Callable[..., Any]:
+    def gradient(
+        grad: Any, out: Any, x: Any, axis: int = 0, dtype: Any = None, _none: Any = None
+    ) -> Any:
+        return core(grad, out, x, axis)
+
+    return gradient
+
+
+GRADIENTS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: _of_sums,
+    np.multiply: _with_data(_of_products),
+    np.maximum: _with_data(_to_chosen),
+    np.minimum: _with_data(_to_chosen),
+    np.fmax: _with_data(_to_chosen),
+    np.fmin: _with_data(_to_chosen),
+}

@@ -1,0 +1,318 @@
+"""Means and variances.
+
+A mean is a sum divided by a count, which is exact for parts of any size and stays
+Partial(sum)."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C
+from dtensor.ops._make.composite import as_dtype, composite, settled
+from dtensor.ops._make.elementwise import anywhere, broadcast
+from dtensor.ops._make.operator import (
+    Operand,
+    axes_of,
+    call,
+    implements,
+    method,
+    operator,
+)
+from dtensor.ops._make.reduction import MISSING, Axis, DTypeLike, reduced_axes
+from dtensor.ops._make.words import Answer
+from dtensor.ops.elementwise.functions import imag, real
+from dtensor.ops.elementwise.piecewise import where_
+from dtensor.ops.elementwise.pointwise import (
+    add,
+    divide,
+    exp,
+    isfinite,
+    log,
+    multiply,
+    square,
+    subtract,
+)
+from dtensor.ops.reduce import reductions
+
+__all__ = [
+    "average",
+    "logsumexp",
+    "mean",
+    "ptp",
+    "std",
+    "var",
+]
+
+# --- means and variances --------------------------------------------------------------
+
+
+def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    """Return the dims that a mean is taken of: NumPy is stricter than with sums."""
+    return reduced_axes(axis, ndim) if ndim else axes_of(axis, ndim)
+
+
+def counted(a: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
+    """Return how many elements are reduced: a number, or with `where` an array."""
+    if where is True:
+        return math.prod(a.shape[dim] for dim in axes)
+    mask = np.broadcast_to(where, a.shape)
+    return np.sum(mask, axis=axes, dtype=np.intp, keepdims=keepdims)
+
+
+def _mean(a: Any, axes: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
+    """Return sum and mean, both in the dtype that NumPy adds in."""
+    if dtype is None and a.dtype.kind in "biu":
+        dtype = np.float64
+    total = reductions.sum(a, axes, dtype, keepdims=keepdims, where=where)
+    count = counted(a, axes, where, keepdims)
+    return as_dtype(divide(total, count), total.dtype)
+
+
+@method
+@implements(np.mean)
+@composite
+def mean(
+    a: Any,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Return the mean of the elements along axes.
+
+    Parameters
+    ----------
+    a : array_like
+    axis : int or tuple of int, optional
+        Default: all.
+    dtype : dtype_like, optional
+        In which is computed; default: float64 for integers, float32 for float16.
+    out : DTensor, optional
+        What the result is written to.
+    keepdims : bool, default False
+        Whether the axes stay, with length 1.
+    where : array_like of bool, optional
+        Which elements count.
+
+    Returns
+    -------
+    DTensor
+        Partial(sum) on mesh dims that cut an axis.
+    """
+    axes = _axes(axis, a.ndim)
+    if where is True and not counted(a, axes, True, False):
+        warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
+    half = dtype is None and a.dtype == np.float16
+    result = _mean(a, axes, np.float32 if half else dtype, keepdims, where)
+    return as_dtype(result, np.float16) if half else result
+
+
+@operator
+def centered(a: Operand, mean: Operand) -> Answer:
+    """Return the elements less their own mean.
+
+    The sum of their squares does not change with the mean, which is where it is least:
+    there is no gradient through it, but for the gradient of the gradient."""
+    rows = "all;avg,R->avg;R,avg->avg"
+    return broadcast([a, mean], rows), call(np.subtract, a, mean)
+
+
+centered.vjp(
+    lambda g, _out, _a, _mean: g,
+    lambda g, _out, _a, _mean: -g if _C.is_grad_enabled() else None,
+)
+
+
+@method
+@implements(np.var)
+@composite
+def var(
+    a: Any,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = MISSING,
+    correction: Any = MISSING,
+) -> Any:
+    """Return the variance of the elements along axes.
+
+    Two passes: the mean, which all ranks that share it get to know, then the sum of
+    squares, which is Partial(sum) on mesh dims that cut an axis.
+
+    Parameters
+    ----------
+    a, axis, dtype, out, keepdims, where
+        As of `mean`.
+    ddof : int or float, default 0
+        The divisor is the number of elements less `ddof`. Also `correction`.
+    mean : array_like, optional
+        The mean if it is known, as with ``keepdims=True``.
+
+    Raises
+    ------
+    ValueError
+        If both `ddof` and `correction` are given.
+    """
+    if correction is not MISSING:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    axes = _axes(axis, a.ndim)
+    if dtype is None and a.dtype.kind in "biu":
+        dtype = np.float64
+    count = counted(a, axes, where, keepdims)
+    if where is True and count <= ddof:
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+    if mean is MISSING or mean is None:
+        mean = settled("var", _mean(a, axes, dtype, True, where))
+        squares = squared(centered(a, mean))
+    else:
+        squares = squared(subtract(a, mean))
+    total = reductions.sum(squares, axes, dtype, keepdims=keepdims, where=where)
+    return as_dtype(divide(total, np.maximum(count - ddof, 0)), total.dtype)
+
+
+def squared(x: Any) -> Any:
+    """Return squares, of complex numbers those of the absolute values."""
+    if x.dtype.kind != "c":
+        return square(x)
+    return add(square(real(x)), square(imag(x)))
+
+
+@operator
+def root(x: Operand) -> Answer:
+    """Return the square root of a variance, whose gradient at 0 is 0."""
+    return broadcast([x]), call(np.sqrt, x)
+
+
+root.vjp(lambda g, out, _x: where_(out == 0, 0, g / where_(out == 0, 1, out * 2)))
+
+
+@method
+@implements(np.std)
+@composite
+def std(
+    a: Any,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = MISSING,
+    correction: Any = MISSING,
+) -> Any:
+    """Return the standard deviation along axes; parameters as of `var`."""
+    variance = var(
+        a,
+        axis,
+        dtype,
+        None,
+        ddof,
+        keepdims,
+        where=where,
+        mean=mean,
+        correction=correction,
+    )
+    return as_dtype(root(variance), variance.dtype)
+
+
+@implements(np.ptp)
+@composite
+def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return the greatest element less the least, along axes: see `numpy.ptp`."""
+    options = {"axis": axis, "keepdims": keepdims}
+    return subtract(reductions.max(a, **options), reductions.min(a, **options))
+
+
+@implements(np.average)
+@composite
+def average(
+    a: Any,
+    axis: Axis = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """Return the weighted mean along axes: see `numpy.average`.
+
+    With weights it is collective: all ranks learn whether a sum of them is zero.
+
+    Raises
+    ------
+    ZeroDivisionError
+        If weights add up to zero, or there is no result.
+    TypeError, ValueError
+        If the shape of the weights fits neither `a` nor the axes.
+    """
+    axes = reduced_axes(axis, a.ndim)
+    if weights is None:
+        result = mean(a, axes, keepdims=keepdims)
+        if result.size == 0:
+            raise ZeroDivisionError("division by zero")
+        total = np.full_like(result, counted(a, axes, True, False))
+    else:
+        wide = [np.float64] if a.dtype.kind in "biu" else []
+        weights = _weights(weights, a, axis)
+        dtype = np.result_type(a.dtype, weights.dtype, *wide)
+        total = settled(
+            "average", np.sum(weights, axis=axes, dtype=dtype, keepdims=keepdims)
+        )
+        if anywhere(total == 0):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        product = multiply(as_dtype(a, dtype), weights)
+        result = divide(reductions.sum(product, axes, keepdims=keepdims), total)
+    if not returned:
+        return result
+    return result, np.broadcast_to(total, result.shape)
+
+
+def _weights(weights: Any, a: Any, axis: Axis) -> Any:
+    """Return the weights in dims that are broadcast against those of `a`."""
+    weights = weights if hasattr(weights, "shape") else np.asarray(weights)
+    if weights.shape == a.shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    dims = [dim % a.ndim for dim in given]
+    if weights.shape != tuple(a.shape[dim] for dim in dims):
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
+    weights = np.transpose(weights, tuple(np.argsort(dims).tolist()))
+    return np.reshape(
+        weights, [n if dim in dims else 1 for dim, n in enumerate(a.shape)]
+    )
+
+
+@composite
+def logsumexp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Return ``log(sum(exp(a)))`` along axes, without overflow.
+
+    Parameters
+    ----------
+    a : array_like of float
+    axis : int or tuple of int, optional
+        Also `dim`; default: all.
+    keepdims : bool, default False
+        Whether the axes stay, with length 1. Also `keepdim`.
+    """
+    axes = reduced_axes(axis, a.ndim)
+    # Whatever it is, the result is the same: there is no gradient through it.
+    known = a.detach() if isinstance(a, _C.Tensor) else a
+    top = settled("logsumexp", reductions.max(known, axes, keepdims=True))
+    top = where_(isfinite(top), top, 0.0)
+    total = log(reductions.sum(exp(subtract(a, top)), axes, keepdims=True))
+    total = add(total, top)
+    return total if keepdims else np.squeeze(total, axis=axes)

@@ -1,0 +1,375 @@
+"""Elements in other places: reversed, rolled, repeated, broadcast.
+
+Dims that only keep their order, or are rolled, stay cut; the others are made whole.
+What moves elements and makes no new ones passes every Partial.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from dtensor import _C
+from dtensor.ops._make.fallback import on_mesh
+from dtensor.ops._make.operator import (
+    LOCAL_SHAPE,
+    Operand,
+    axes_of,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._make.parts import values_of
+from dtensor.ops._make.step import one_step
+from dtensor.ops._make.words import Answer, Shape, group, hollow, method_of, rule
+from dtensor.ops.index.gradient import added, along
+from dtensor.ops.index.read import getitem
+from dtensor.ops.shape.joined import joinable, joined, rows_only
+from dtensor.ops.shape.view import ravel, reshape
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_to",
+    "expand",
+    "expand_as",
+    "flip",
+    "fliplr",
+    "flipud",
+    "repeat",
+    "roll",
+    "rot90",
+    "tile",
+]
+
+# --- broadcast ------------------------------------------------------------------------
+
+
+def _broadcast(a: Operand, shape: Shape, kernel: call) -> Answer:
+    """Return the answer of a broadcast: new and longer dims are whole."""
+    new = len(shape) - a.ndim
+    names = letters(a.ndim)
+    kept = [old == to for old, to in zip(a.shape, shape[new:], strict=True)]
+    before = [name if kept[dim] else "1" for dim, name in enumerate(names)]
+    after = [n if kept[dim] else str(shape[new + dim]) for dim, n in enumerate(names)]
+    spread = rule([before], [[*map(str, shape[:new]), *after]], "any")
+    return spread, kernel, a.dtype
+
+
+def _broadcast_back(grad: Any, _out: Any, _a: Any, *_: Any, **__: Any) -> Any:
+    return grad  # backward adds up what was broadcast
+
+
+@method
+@implements(np.broadcast_to)
+@operator
+def broadcast_to(array: Operand, shape: Any, subok: bool = False) -> Answer:
+    """See an array in a larger shape, its dims of length 1 repeated; read-only.
+
+    Raises
+    ------
+    ValueError
+        If the shape does not fit.
+    """
+    to = np.broadcast_to(hollow(array.shape), shape).shape
+    return _broadcast(array, to, call(np.broadcast_to, array, LOCAL_SHAPE))
+
+
+broadcast_to.vjp(_broadcast_back)
+
+
+@method
+@operator
+def expand(a: Operand, /, *sizes: Any) -> Answer:
+    """See an array in a larger shape, as torch does: -1 is the length that it has."""
+    given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    old = (*[-1] * (len(given) - a.ndim), *a.shape)
+    shape = tuple(n if to == -1 else to for n, to in zip(old, given, strict=True))
+    to = np.broadcast_to(hollow(a.shape), shape).shape
+    return _broadcast(a, to, call(np.broadcast_to, a, LOCAL_SHAPE))
+
+
+expand.vjp(_broadcast_back)
+
+
+@method
+def expand_as(a: Any, other: Any) -> Any:
+    """See an array in the shape of another one."""
+    return broadcast_to(a, tuple(other.shape))
+
+
+@implements(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """See arrays in the shape that they are broadcast to.
+
+    Returns
+    -------
+    tuple of arrays
+        As many as are given; an array of that shape is itself.
+    """
+    arrays = [x if hasattr(x, "ndim") else np.asarray(x) for x in args]
+    shape = np.broadcast_shapes(*(x.shape for x in arrays))
+    return tuple(x if x.shape == shape else np.broadcast_to(x, shape) for x in arrays)
+
+
+# --- reversed and rolled --------------------------------------------------------------
+
+
+@method
+@implements(np.flip)
+@operator
+def flip(m: Operand, axis: Any = None) -> Answer:
+    """Reverse the order of elements along some dims, which are whole.
+
+    Parameters
+    ----------
+    m : array
+    axis : int or tuple of int, optional
+        Default: all dims.
+    """
+    axes = axes_of(axis, m.ndim)
+    names = letters(m.ndim, whole=axes)
+    return rule([names], [names], "any"), call(np.flip, m, axes)
+
+
+flip.vjp(lambda grad, _out, _m, axis=None: flip(grad, axis))
+
+
+@method
+@implements(np.fliplr)
+def fliplr(m: Any) -> Any:
+    """Reverse the order along dim 1; ValueError for fewer than 2 dims."""
+    np.fliplr(hollow(m.shape))
+    return flip(m, 1)
+
+
+@method
+@implements(np.flipud)
+def flipud(m: Any) -> Any:
+    """Reverse the order along dim 0; ValueError for an array of no dims."""
+    np.flipud(hollow(m.shape))
+    return flip(m, 0)
+
+
+@method
+@implements(np.roll)
+@operator
+def roll(a: Operand, shift: Any, axis: Any = None) -> Answer | Callable[..., Any]:
+    """Move elements along some dims; the last ones come first.
+
+    Parameters
+    ----------
+    a : array
+    shift : int or tuple of int
+        By how many places.
+    axis : int or tuple of int, optional
+        Default: all elements are rolled as if they had one dim.
+
+    Returns
+    -------
+    array
+        Laid out as `a`; of a dim that is cut only what then lies on another rank moves.
+    """
+    if isinstance(shift, Operand):
+        return _roll_by_array
+    if axis is None and a.ndim != 1:
+        if a.layout is not None and joinable(a.layout, 0) and rows_only(a.layout):
+            return _roll_flat
+        names = letters(a.ndim, whole=range(a.ndim))
+        return rule([names], [names], "any"), call(np.roll, a, shift)
+    offsets = _offsets(a.shape, shift, 0 if axis is None else axis)
+    if any(joinable(a.layout, dim) for dim in offsets):
+        return _roll_parts
+    names = letters(a.ndim, whole=offsets)
+    kernel = call(np.roll, a, tuple(offsets.values()), tuple(offsets))
+    return rule([names], [names], "any"), kernel
+
+
+def _roll_back(grad: Any, _out: Any, _a: Any, shift: Any, axis: Any = None) -> Any:
+    return roll(grad, np.negative(shift, dtype=np.int64).tolist(), axis)
+
+
+roll.vjp(_roll_back)
+
+
+def _offsets(shape: Shape, shift: Any, axis: Any) -> dict[int, int]:
+    """Return by how many places dims are rolled, without those that are not."""
+    axes = normalize_axis_tuple(axis, len(shape), allow_duplicate=True)
+    pairs = np.broadcast(shift, axes)
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    total = dict.fromkeys(axes, 0)
+    for places, dim in pairs:
+        total[dim] += int(places)
+    return {d: n % shape[d] for d, n in total.items() if n % (shape[d] or 1)}
+
+
+def _roll_by_array(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Roll by as many places as an array says, which is constant then."""
+    if isinstance(shift, _C.DTensor):
+        a = on_mesh(a, shift.device_mesh)
+    return roll(a, values_of("roll", shift).tolist(), axis)
+
+
+def _roll_flat(a: Any, shift: Any, axis: None = None) -> Any:
+    return reshape(roll(ravel(a), shift, 0), a.shape)
+
+
+@one_step("roll", _roll_back)
+def _roll_parts(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Roll one dim after the other, those that are cut by joining two slices."""
+    offsets = _offsets(a.shape, shift, 0 if axis is None else axis)
+    whole = {d: n for d, n in offsets.items() if not joinable(a.layout, d)}
+    if whole:
+        a = roll(a, tuple(whole.values()), tuple(whole))
+    for dim in offsets.keys() - whole.keys():
+        key = (slice(None),) * dim
+        at = a.shape[dim] - offsets[dim]
+        ends = [getitem(a, (*key, part)) for part in (slice(at, None), slice(at))]
+        a = joined("roll", ends, dim, a.layout)
+    return a
+
+
+@method
+@implements(np.rot90)
+@operator
+def rot90(m: Operand, k: int = 1, axes: Any = (0, 1)) -> Answer:
+    """Rotate by 90 degrees in the plane of two dims, `k` times.
+
+    The dim that is reversed is whole, the other may be cut.
+    """
+    np.rot90(hollow(m.shape), k, axes)  # NumPy's errors
+    first, second = (dim % m.ndim for dim in axes)
+    reversed_dims = [(), (second,), (first, second), (first,)][k % 4]
+    names = letters(m.ndim, whole=reversed_dims)
+    after = names[:]
+    if k % 2:
+        after[first], after[second] = names[second], names[first]
+    return rule([names], [after], "any"), call(np.rot90, m, k, (first, second))
+
+
+rot90.vjp(lambda grad, _out, _m, k=1, axes=(0, 1): rot90(grad, -k, axes))
+
+
+# --- repeated -------------------------------------------------------------------------
+
+
+@method
+@implements(np.repeat)
+@operator
+def repeat(
+    a: Operand, repeats: Any, axis: int | None = None
+) -> Answer | Callable[..., Any]:
+    """Repeat each element.
+
+    Parameters
+    ----------
+    a : array
+    repeats : int or sequence of int
+        How often; for each element its own number makes the dim whole.
+    axis : int, optional
+        The dim; default: all elements, as if they had one.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer numbers than elements.
+    """
+    if isinstance(repeats, Operand):
+        return _repeat_by_array
+    counts = np.asarray(repeats)
+    dims = range(a.ndim) if axis is None else axes_of(axis, a.ndim)
+    names = letters(a.ndim)
+    if counts.size == 1 and counts.min() > 0:
+        word = f"({' '.join(names[dim] for dim in dims)} {counts.item()})"
+    else:
+        names = letters(a.ndim, whole=dims)
+        size = math.prod(a.shape[dim] for dim in dims)
+        word = str(np.repeat(np.empty(size, "V0"), counts).size)
+    after = [word]
+    if axis is not None:
+        after = [*names[: dims[0]], word, *names[dims[0] + 1 :]]
+    kernel = call(method_of("repeat", a), a, repeats, axis)
+    return rule([names], [after], "any"), kernel, a.dtype
+
+
+def _repeat_back(
+    grad: Any, _out: Any, _a: Any, repeats: Any, axis: int | None = None
+) -> Any:
+    """Add up the copies of each element: neighbours."""
+    counts = values_of("repeat", repeats).ravel()
+    shape = (_a.size,) if axis is None else _a.shape
+    dim = 0 if axis is None else axis % _a.ndim
+    if counts.size == 1:
+        copies = (*shape[: dim + 1], counts.item(), *shape[dim + 1 :])
+        total = np.sum(reshape(grad, copies), axis=dim + 1)
+    else:
+        numbers = np.repeat(np.arange(shape[dim]), counts)
+        total = added(grad, along(dim), [numbers], shape)
+    return reshape(total, _a.shape)
+
+
+repeat.vjp(_repeat_back)
+
+
+def _repeat_by_array(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Repeat as often as an array says, which is constant then."""
+    if isinstance(repeats, _C.DTensor):
+        a = on_mesh(a, repeats.device_mesh)
+    counts = values_of("repeat", repeats)
+    if counts.size:
+        return repeat(a, counts.tolist(), axis)
+    np.repeat(hollow(a.shape), counts, axis)  # NumPy's error, if it is one
+    return repeat(a, 1, axis)
+
+
+@method
+@implements(np.tile)
+@operator
+def tile(A: Operand, reps: Any) -> Answer:
+    """Put copies of an array side by side.
+
+    Parameters
+    ----------
+    A : array
+    reps : int or sequence of int
+        How many along each dim; more of them than dims make new ones.
+
+    Returns
+    -------
+    array
+        Where a cut dim is repeated its shards are strided.
+    """
+    counts = tuple(np.atleast_1d(reps).tolist())
+    ndim = max(len(counts), A.ndim)
+    counts = (1,) * (ndim - len(counts)) + counts
+    whole = range(A.ndim) if 0 in counts else ()
+    names = letters(A.ndim, whole=whole)
+    words = zip(
+        counts,
+        ["1"] * (ndim - A.ndim) + names,
+        (1,) * (ndim - A.ndim) + A.shape,
+        strict=True,
+    )
+    after = [
+        str(count * length) if whole else group([str(count), name])
+        for count, name, length in words
+    ]
+    return rule([names], [after], "any"), call(np.tile, A, counts), A.dtype
+
+
+def _tile_back(grad: Any, _out: Any, _A: Any, reps: Any) -> Any:
+    """Add up the copies, which lie side by side."""
+    counts = np.atleast_1d(reps).tolist()
+    ndim = max(len(counts), _A.ndim)
+    counts = [1] * (ndim - len(counts)) + counts
+    lengths = [1] * (ndim - _A.ndim) + [*_A.shape]
+    copies = [n for pair in zip(counts, lengths, strict=True) for n in pair]
+    total = np.sum(reshape(grad, copies), axis=tuple(range(0, 2 * ndim, 2)))
+    return reshape(total, _A.shape)
+
+
+tile.vjp(_tile_back)

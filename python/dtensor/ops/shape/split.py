@@ -1,0 +1,231 @@
+"""One array split into several: the parts of a cut dim stay where they are."""
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from dtensor._C import Layout
+from dtensor.ops._make.composite import composite
+from dtensor.ops._make.operator import (
+    Operand,
+    Part,
+    call,
+    implements,
+    letters,
+    method,
+    operator,
+)
+from dtensor.ops._make.parts import spans
+from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.shape.view import squeeze
+
+__all__ = [
+    "array_split",
+    "chunk",
+    "dsplit",
+    "hsplit",
+    "split",
+    "tensor_split",
+    "unbind",
+    "unstack",
+    "vsplit",
+]
+
+
+@operator(name="split")
+def _split(ary: Operand, at: Sequence[int], axis: int) -> Answer:
+    """Split before the indices `at`: windows of a dim, each with its parts where they
+    are; of a whole dim where the windows are not one behind the other."""
+    dim = normalize_axis_index(axis, ary.ndim)
+    edges = [0, *at, ary.shape[dim]]
+    rising = all(a <= b for a, b in pairwise(edges))
+    names = letters(ary.ndim, whole=[] if rising else [dim])
+    results = []
+    for first, end in pairwise(edges):
+        count = len(range(ary.shape[dim])[first:end])
+        word = f"{names[dim]}[{first}:{count}:1]" if rising else str(count)
+        results.append([*names[:dim], word, *names[dim + 1 :]])
+
+    def own(operands: tuple[Layout, ...], _: tuple[Layout, ...]) -> list[int]:
+        ranges = spans(operands[0], dim)
+        start, stop = (ranges[0][0], sum(ranges[-1])) if ranges else (0, 0)
+        return [min(max(index, start), stop) - start for index in at]
+
+    kernel = call(np.array_split, ary, Part(own) if rising else list(at), dim)
+    return rule([names], results, "any"), kernel, [ary.dtype] * len(results)
+
+
+def _joined_again(
+    grad: Sequence[Any], _out: Any, _ary: Any, at: Sequence[int], axis: int
+) -> Any:
+    edges = [0, *at, _ary.shape[axis]]
+    if all(a <= b for a, b in pairwise(edges)):
+        return np.concatenate(grad, axis)
+    dim = normalize_axis_index(axis, _ary.ndim)
+    parts = []
+    for part, first, end in zip(grad, edges[:-1], edges[1:], strict=True):
+        start, stop, _ = slice(first, end).indices(_ary.shape[dim])
+        widths = [(0, 0)] * _ary.ndim
+        widths[dim] = (start, _ary.shape[dim] - max(start, stop))
+        parts.append(np.pad(part, widths))
+    return reduce(add, parts)
+
+
+_split.vjp(_joined_again)
+
+
+def _sections(length: int, sections: int) -> list[int]:
+    """Return the indices before which so many parts begin, the longer ones first."""
+    if sections <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    each, more = divmod(length, sections)
+    return [k * each + min(k, more) for k in range(1, sections)]
+
+
+@implements(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Split an array in parts.
+
+    Parameters
+    ----------
+    ary : array
+    indices_or_sections : int or sequence of int
+        How many parts, as equal as can be, or the indices before which parts begin.
+    axis : int, default 0
+        The dim; where it is cut nothing moves, so that the parts are uneven.
+
+    Returns
+    -------
+    list of arrays
+        Views of `ary`.
+
+    Raises
+    ------
+    ValueError
+        For no parts.
+    """
+    dim = normalize_axis_index(axis, ary.ndim)
+    given = np.asarray(indices_or_sections).tolist()
+    at = given if isinstance(given, list) else _sections(ary.shape[dim], int(given))
+    return list(_split(ary, at, dim)) if at else [ary]
+
+
+@implements(np.split)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Split an array in equal parts: as `array_split`, but it is an error if they are
+    not equal."""
+    dim = normalize_axis_index(axis, ary.ndim)
+    equal = np.ndim(indices_or_sections) == 0
+    if equal and ary.shape[dim] % indices_or_sections:
+        raise ValueError("array split does not result in an equal division")
+    return array_split(ary, indices_or_sections, dim)
+
+
+@implements(np.hsplit)
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """Split along dim 1, an array of one dim along that."""
+    if ary.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+@implements(np.vsplit)
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """Split along dim 0."""
+    if ary.ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(ary, indices_or_sections, 0)
+
+
+@implements(np.dsplit)
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """Split along dim 2."""
+    if ary.ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
+
+
+@operator(name="unstack")
+def _unstack(x: Operand, dim: int) -> Answer:
+    names = letters(x.ndim, whole=[dim])
+    after = names[:dim] + names[dim + 1 :]
+    count = x.shape[dim]
+    kernel = call(np.unstack, x, axis=dim)
+    return rule([names], [after] * count, "any"), kernel, [x.dtype] * count
+
+
+_unstack.vjp(lambda grad, _out, _x, dim: np.stack(grad, dim))
+
+
+@implements(np.unstack)
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Split an array in arrays of one dim less: its rows, or what lies along `axis`."""
+    if x.ndim == 0:
+        raise ValueError("Input array must be at least 1-d.")
+    dim = normalize_axis_index(axis, x.ndim)
+    if x.shape[dim] < 2:
+        return tuple(squeeze(x, dim) for _ in range(x.shape[dim]))
+    return tuple(_unstack(x, dim))
+
+
+# --- by torch's names -----------------------------------------------------------------
+
+
+@method
+@composite
+def unbind(x: Any, axis: int = 0) -> tuple[Any, ...]:
+    """Split an array in arrays of one dim less."""
+    return unstack(x, axis=axis)
+
+
+@method
+@composite
+def tensor_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
+    """Split an array as `array_split` does."""
+    return tuple(array_split(x, indices_or_sections, axis))
+
+
+@method
+@composite
+def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
+    """Split an array in parts as long as those of a shard: ceil(length / chunks).
+
+    Returns
+    -------
+    tuple of arrays
+        Perhaps fewer than `chunks`; the last may be shorter.
+    """
+    if chunks <= 0:
+        raise RuntimeError(
+            f"chunk expects `chunks` to be greater than 0, got: {chunks}"
+        )
+    dim = normalize_axis_index(axis, x.ndim)
+    size = max(-(-x.shape[dim] // chunks), 1)
+    return tuple(_split_sizes(x, size, dim))
+
+
+@method(name="split")
+@composite
+def _split_sizes(
+    x: Any, split_size: int | Sequence[int], axis: int = 0
+) -> tuple[Any, ...]:
+    """Split an array in parts of a size, or of sizes, as torch's method does."""
+    dim = normalize_axis_index(axis, x.ndim)
+    length = x.shape[dim]
+    if isinstance(split_size, int):
+        at = list(range(split_size, length, split_size))
+    else:
+        at = np.cumsum(split_size).tolist()
+        if at[-1:] != [length]:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {length} "
+                f"(input tensor's size at dimension {dim}), but got split_sizes="
+                f"{list(split_size)}"
+            )
+        del at[-1]
+    return tuple(_split(x, at, dim)) if at else (x,)
