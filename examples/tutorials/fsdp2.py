@@ -143,8 +143,8 @@ torch.testing.assert_close(losses, expected, rtol=1e-4, atol=0.0)
 torch.testing.assert_close(half_losses, expected, rtol=2e-2, atol=0.0)
 assert losses[-1] < losses[0]
 
-# The state dict has the sharded parameters. A full one is made from it and loaded into a
-# model that was created without data.
+# The state dict has the sharded parameters. A full one is made from it and loaded into
+# a model that was created without data.
 full_state = {name: x.full_tensor() for name, x in model.state_dict().items()}
 with torch.device("meta"):
     again = shard(Transformer(), mesh=mesh)
