@@ -194,8 +194,8 @@ def train(model: GPT, mesh: DeviceMesh, options: argparse.Namespace) -> list[flo
     warm = max(1, options.steps // 10)
     schedule = LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / warm))
     losses = []
-    # Gradients are averaged over the dp ranks. With this factor all tokens have the
-    # same weight, however many rows each rank has.
+    # Gradients are averaged over the dp ranks. This factor gives all tokens the same
+    # weight, however many rows each rank has.
     share = dp.size() / (options.batch * options.length)
     for _ in progress(options.steps):
         ids, targets = batches.next(dp)

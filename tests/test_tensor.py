@@ -4,6 +4,7 @@ import copy
 import gc
 import operator
 import pickle
+import re
 import sys
 import weakref
 
@@ -156,8 +157,12 @@ def test_one_element_is_a_python_number():
 def test_other_than_one_element_has_no_truth_and_no_value(array):
     with pytest.raises(ValueError, match="ambiguous"):
         bool(tensor(array))
-    for convert in (int, float, complex, Tensor.item):
-        with pytest.raises(ValueError, match="size 1"):
+    with pytest.raises(ValueError, match="size 1"):
+        tensor(array).item()
+    for convert in (int, float, complex):
+        with pytest.raises(TypeError) as theirs:
+            convert(array)
+        with pytest.raises(TypeError, match=re.escape(str(theirs.value))):
             convert(tensor(array))
 
 
