@@ -4,7 +4,6 @@ import copy
 import gc
 import operator
 import pickle
-import re
 import sys
 import weakref
 
@@ -160,9 +159,7 @@ def test_other_than_one_element_has_no_truth_and_no_value(array):
     with pytest.raises(ValueError, match="size 1"):
         tensor(array).item()
     for convert in (int, float, complex):
-        with pytest.raises(TypeError) as theirs:
-            convert(array)
-        with pytest.raises(TypeError, match=re.escape(str(theirs.value))):
+        with pytest.raises(TypeError, match="only length-1 arrays"):
             convert(tensor(array))
 
 
@@ -267,7 +264,7 @@ def test_no_reference_is_lost_or_kept():
         x.layout, x.device_mesh, x.placements, x.to_local(), x._local_tensor
         x.redistribute(), x.redistribute(placements=[Shard(1)]), x.full_tensor()
         for wrong in (lambda: x.redistribute(placements=[Shard(9)]), lambda: int(t)):
-            with pytest.raises((IndexError, ValueError)):
+            with pytest.raises((IndexError, TypeError)):
                 wrong()
 
     for _ in range(3):
