@@ -82,6 +82,60 @@ op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index)
     return keep_origin(result, tensor, index);
 }
 
+/* Whether the statement under way is `x[i] = y` in Python, not a call of compiled code
+ * that assigns; -1 with an exception. */
+static int
+python_assigns(void)
+{
+    static long store = -1;
+    if (store < 0) {
+        static PyObject *codes;
+        if (ext_import(&codes, "opcode", "opmap") == NULL)
+            return -1;
+        PyObject *number = PyDict_GetItemString(codes, "STORE_SUBSCR");
+        store = number == NULL ? -1 : PyLong_AsLong(number);
+        if (store < 0)
+            return PyErr_Occurred() ? -1 : 1; /* an interpreter without that */
+    }
+    PyFrameObject *frame = PyEval_GetFrame();
+    int place = frame == NULL ? -1 : PyFrame_GetLasti(frame);
+    if (place < 0)
+        return 0;
+    PyCodeObject *code = PyFrame_GetCode(frame);
+    PyObject *bytes = PyObject_GetAttrString((PyObject *)code, "co_code");
+    Py_DECREF(code);
+    if (bytes == NULL)
+        return -1;
+    int found = place < PyBytes_GET_SIZE(bytes) &&
+                (unsigned char)PyBytes_AS_STRING(bytes)[place] == store;
+    Py_DECREF(bytes);
+    return found;
+}
+
+/* NumPy's shuffle swaps x[i] and x[j] of what is no ndarray. Where these are views, it
+ * would write one of them twice and lose the other. Every rank has the same views. */
+int
+op_refuse_swap(PyObject *tensor, PyObject *index, PyObject *value)
+{
+    if (!PyLong_CheckExact(index) || !ext_is_tensor(value) ||
+        origin_of((TensorObject *)value) != NULL)
+        return 0; /* the last: a row that had to move is a copy on every rank */
+    PyObject *own = ((TensorObject *)tensor)->array;
+    PyObject *base = PyArray_BASE((PyArrayObject *)own);
+    PyObject *of = PyArray_BASE((PyArrayObject *)((TensorObject *)value)->array);
+    if (of == NULL || (of != own && of != base))
+        return 0;
+    int python = python_assigns();
+    if (python == 0)
+        PyErr_SetString(
+            PyExc_TypeError,
+            "shuffle, or other compiled code, assigns x[j] to x[i]: both are views, so "
+            "that elements would be lost; take x = x[rng.permutation(len(x))], with "
+            "the "
+            "same rng on all ranks, or assign x[j].copy()");
+    return python > 0 ? 0 : -1;
+}
+
 static PyObject *
 set_origin(PyObject *Py_UNUSED(module), PyObject *args)
 {

@@ -218,7 +218,7 @@ assign_subscript(PyObject *self, PyObject *index, PyObject *value)
         return -1;
     }
     PyObject *answer = answer_of(SLOT_setitem), *args[] = {NULL, self, index, value};
-    if (answer == NULL)
+    if (answer == NULL || op_refuse_swap(self, index, value) < 0)
         return -1;
     PyObject *result =
         PyObject_Vectorcall(answer, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);

@@ -59,6 +59,8 @@ def arange(
     kinds = [np.asarray(value).dtype for value in (start, stop, step)]
     kind = np.result_type(np.int_, *kinds) if dtype is None else dtype_of(dtype)
     count = _steps(start, stop, step)
+    if count > np.iinfo(np.intp).max:
+        raise ValueError("Maximum allowed size exceeded")
     layout = layout_of((count,), kind, device_mesh, placements)
     if count <= 2 or kind.kind == "b":
         array = np.arange(start, stop, step, kind)  # type: ignore[call-overload]

@@ -42,6 +42,8 @@ def flat_index(
     index: Any, length: int, mode: Any, axis: int = 0
 ) -> npt.NDArray[np.intp]:
     """Return integers for a dim as `mode` of NumPy's `take` reads them, from 0 on."""
+    if mode == "wrap" and length and np.size(index):
+        index = np.remainder(index, length)  # NumPy would go round by round
     np.take(hollow((1,) * axis + (length,)), index, axis, mode=mode)  # its errors
     found: npt.NDArray[np.intp] = np.asarray(index, np.intp)
     if mode == "clip":
@@ -93,6 +95,8 @@ def take(
             return getitem(a, np.unravel_index(known, a.shape))
         return getitem(a, (ALL,) * dim + (known,))
     indices = settled("take", indices)
+    if mode == "wrap" and shape[dim or 0] and indices.dtype.kind in "iu":
+        indices = np.remainder(indices, shape[dim or 0])
     if mode == "raise" and indices.dtype.kind in "iu":
         indices = checked_index("take", indices, shape, dim or 0)
         if dim is not None:

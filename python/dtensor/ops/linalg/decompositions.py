@@ -119,7 +119,14 @@ cholesky.vjp(lambda grad, out, _a, upper=False: back.of_cholesky(grad, out, uppe
 @operator(agrees=LinAlgError)
 def matrix_power(a: Operand, n: int) -> Answer:
     """Power of matrices, shape (..., n, n); negative: of their inverse."""
-    return _square(a, "nn"), call(np.linalg.matrix_power, a, n)
+    return _square(a, "nn"), call(_power, a, n)
+
+
+def _power(a: Any, n: int) -> Any:
+    """Return the power also where `n` is the one int64 that has no absolute value."""
+    if n == np.iinfo(np.int64).min:
+        return np.linalg.matrix_power(np.linalg.matrix_power(a, n // 2), 2)
+    return np.linalg.matrix_power(a, n)
 
 
 matrix_power.vjp(lambda grad, _out, a, n: back.of_matrix_power(grad, a, n))

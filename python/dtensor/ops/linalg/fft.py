@@ -4,6 +4,7 @@ Transforms are linear: addends of a float or complex array are transformed as th
 """
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,14 @@ def _half(length: int) -> int:
 
 def _double(length: int) -> int:
     return 2 * (length - 1)
+
+
+def _counted(points: int) -> int:
+    """Return a number of points that is one."""
+    points = index(points)
+    if points < 1:
+        raise ValueError(f"Invalid number of FFT data points ({points}) specified.")
+    return points
 
 
 def _answer(
@@ -146,7 +155,7 @@ def _along(kernel: Kernel, what: str, points: Any = _same, after: Any = _same) -
     def transform(
         a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None
     ) -> Answer:
-        length = points(a.shape[axis]) if n is None else n
+        length = points(a.shape[axis]) if n is None else _counted(n)
         dim = normalize_axis_index(axis, a.ndim)
         return _answer(kernel, a, [dim], [after(length)], n=n, axis=dim, norm=norm)
 
@@ -224,7 +233,7 @@ def _dims(
     dims = [normalize_axis_index(axis, a.ndim) for axis in axes]
     if s is not None and len(s) != len(dims):
         raise ValueError("Shape and axes have different lengths.")
-    return dims, [None if n == -1 else n for n in s or [-1] * len(dims)]
+    return dims, [None if n == -1 else _counted(n) for n in s or [-1] * len(dims)]
 
 
 def _over(

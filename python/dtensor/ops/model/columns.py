@@ -51,10 +51,16 @@ def _windows(padded: Array, kernel: Ints, places: Ints, steps: Steps) -> Array:
         (*padded.shape[:2], *kernel, *places),
         (
             *padded.strides[:2],
-            *(s * d for s, d in zip(inner, dilation, strict=True)),
-            *(s * d for s, d in zip(inner, stride, strict=True)),
+            *_strides(inner, dilation, kernel),
+            *_strides(inner, stride, places),
         ),
     )
+
+
+def _strides(inner: Ints, steps: Ints, counts: Ints) -> Ints:
+    """Return the bytes between neighbours, of which one alone has none."""
+    triples = zip(inner, steps, counts, strict=True)
+    return tuple(s * step if count > 1 else 0 for s, step, count in triples)
 
 
 def padded_shape(shape: Sequence[int], steps: Steps) -> Ints:

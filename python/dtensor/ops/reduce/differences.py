@@ -56,7 +56,7 @@ def diff(
     ]
     if len(pieces) > 1:
         a = np.concatenate(pieces, axis=axis)
-    for _ in range(n):
+    for _ in range(min(n, a.shape[axis])):  # then nothing is left
         a = (not_equal if a.dtype == bool else subtract)(*_pairs(a, axis))
     return a
 

@@ -169,6 +169,7 @@ def var(
     if dtype is None and a.dtype.kind in "biu":
         dtype = np.float64
     count = counted(a, axes, where, keepdims)
+    ddof = ddof if abs(ddof) < 1 << 62 else float(ddof)  # whose difference fits
     if where is True and count <= ddof:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
     if mean is MISSING or mean is None:

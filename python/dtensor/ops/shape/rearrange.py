@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from dtensor import _C
@@ -283,6 +284,7 @@ def repeat(
     counts = np.asarray(repeats)
     dims = range(a.ndim) if axis is None else axes_of(axis, a.ndim)
     names = letters(a.ndim)
+    _check_repeats(counts, math.prod(a.shape[dim] for dim in dims))
     if counts.size == 1 and counts.min() > 0:
         word = f"({' '.join(names[dim] for dim in dims)} {counts.item()})"
     else:
@@ -294,6 +296,17 @@ def repeat(
         after = [*names[: dims[0]], word, *names[dims[0] + 1 :]]
     kernel = call(method_of("repeat", a), a, repeats, axis)
     return rule([names], [after], "any"), kernel, a.dtype
+
+
+def _check_repeats(counts: npt.NDArray[Any], length: int) -> None:
+    """Refuse what NumPy would count modulo 2**64, and then write beyond the end."""
+    if counts.size == 0 or counts.dtype.kind not in "iu":
+        return
+    if counts.min() < 0:
+        raise ValueError("repeats may not contain negative values.")
+    total = sum(counts.ravel().tolist()) * (length if counts.size == 1 else 1)
+    if total > np.iinfo(np.int64).max:
+        raise ValueError(f"repeat: {total} elements are more than an array can have")
 
 
 def _repeat_back(

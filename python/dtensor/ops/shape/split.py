@@ -36,6 +36,8 @@ __all__ = [
     "vsplit",
 ]
 
+_MOST = 1 << 24  # parts, each of them an object
+
 
 @operator(name="split")
 def _split(ary: Operand, at: Sequence[int], axis: int) -> Answer:
@@ -83,6 +85,8 @@ def _sections(length: int, sections: int) -> list[int]:
     """Return the indices before which so many parts begin, the longer ones first."""
     if sections <= 0:
         raise ValueError("number sections must be larger than 0.")
+    if sections > _MOST:
+        raise MemoryError(f"{sections} parts are more than memory holds")
     each, more = divmod(length, sections)
     return [k * each + min(k, more) for k in range(1, sections)]
 
