@@ -1,5 +1,5 @@
 /* The arguments of fast calls, sorted by name. */
-#include "ext/tensor.h"
+#include "ext/base.h"
 
 /* The place of a keyword in a signature, or -1. */
 static int
@@ -82,30 +82,4 @@ ext_argument_int(int64_t *out, PyObject *object)
         return -1;
     *out = value;
     return 0;
-}
-
-MeshObject *
-ext_argument_mesh(PyObject *object, const char *what)
-{
-    PyObject *mesh;
-    if (object == NULL || object == Py_None) {
-        PyObject *module = PyImport_ImportModule("dtensor.device_mesh");
-        if (module == NULL)
-            return NULL;
-        mesh = PyObject_CallMethod(module, "_current_mesh", NULL);
-        Py_DECREF(module);
-        if (mesh == NULL)
-            return NULL;
-    } else {
-        mesh = Py_NewRef(object);
-    }
-    if (!PyObject_TypeCheck(mesh, &ext_mesh_type)) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s: `device_mesh` must be a DeviceMesh, not %s (placements "
-                     "go by name: placements=[...])",
-                     what, Py_TYPE(mesh)->tp_name);
-        Py_DECREF(mesh);
-        return NULL;
-    }
-    return (MeshObject *)mesh;
 }

@@ -1,6 +1,6 @@
 /* What the ranks compare before data move: the text and the hash of a call, and what
  * each of them knows of an array. */
-#include "ext/tensor.h"
+#include "ext/move.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* from_callback: every rank asks a function of the user's for the boxes that it holds.
  */
-#include "ext/tensor.h"
+#include "ext/make.h"
 
 #include <string.h>
 

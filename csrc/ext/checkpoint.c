@@ -1,6 +1,6 @@
 /* checkpoint.c: what dtensor.checkpoint does with bytes: headers are judged, parts are
  * written at their places and read back, checksums go along. Without the GIL. */
-#include "ext/ext.h"
+#include "ext/face.h"
 
 #include "core/crc32c.h"
 #include "core/random.h"

@@ -1,12 +1,10 @@
 /* Tensors from numbers: tensor and as_tensor of this rank, zeros, ones, empty and full
  * spread over a mesh, of which every rank makes its own part only. */
-#include "ext/tensor.h"
+#include "ext/make.h"
 
 #include <string.h>
 
 enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
-
-dt_dtype ext_default_dtype = DT_FLOAT32;
 
 /* --- of this rank --- */
 

@@ -1,5 +1,5 @@
 /* distribute_tensor: one rank's array becomes everybody's. */
-#include "ext/tensor.h"
+#include "ext/make.h"
 
 #include <inttypes.h>
 #include <string.h>

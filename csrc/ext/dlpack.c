@@ -1,6 +1,6 @@
 /* DLPack: a Tensor, or a DTensor that is whole on every rank, shares its memory with
  * other libraries. NumPy makes the capsules. */
-#include "ext/tensor.h"
+#include "ext/face.h"
 
 /* The array to be exported: NULL with a BufferError where there is none. */
 static PyObject *

@@ -1,5 +1,5 @@
 /* error.c: the one border between dt_status and Python's exceptions. */
-#include "ext/ext.h"
+#include "ext/base.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What a move would cost: the plan, told to Python. */
-#include "ext/watch.h"
+#include "ext/face.h"
 
 /* What is known at once while step `k` of a plan runs: source, result, and what lies
  * between them before and after. */

@@ -3,7 +3,7 @@
  * Every rank works out the layout that it would be if all parts were as its own. As a
  * rule all come to the same and one small agreement is all that is sent; else the ranks
  * tell each other what they hold. */
-#include "ext/tape.h"
+#include "ext/make.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,51 +1,5 @@
-/* Moves with a fixed target: full_tensor to everybody or to one rank, rebalance. */
-#include "ext/tape.h"
-
-/* Moves one tensor; the new part, NULL with an exception. */
-static PyObject *
-move_to(DTensorObject *self, const dt_layout *to, const char *what)
-{
-    PyArrayObject *array = ext_local((PyObject *)self);
-    if (array == NULL)
-        return NULL;
-    ext_item item = {
-        .array = (PyObject *)array, .from = self->layout->layout, .to = to};
-    Py_INCREF(array);
-    int failed = ext_move_items(&item, 1, what, 0, NULL, NULL);
-    Py_DECREF(array);
-    return failed < 0 ? NULL : item.result;
-}
-
-static const dt_layout *
-replicated(const dt_layout *layout)
-{
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    for (int m = 0; m < layout->mesh->ndim; m++)
-        placements[m] = DT_REPLICATED;
-    return ext_layout_make(layout->mesh, placements, layout->ndim, layout->shape,
-                           layout->dtype);
-}
-
-PyObject *
-ext_dtensor_gather(DTensorObject *self, int64_t root, const char *what)
-{
-    const dt_layout *layout = self->layout->layout;
-    dt_world *world = ext_world(layout->mesh, what);
-    if (world == NULL)
-        return NULL;
-    int64_t rank = root < 0 ? -1 : dt_mesh_rank(layout->mesh, root);
-    const dt_layout *to = root < 0 ? replicated(layout)
-                                   : ext_layout_at(layout->mesh, rank, layout->ndim,
-                                                   layout->shape, layout->dtype);
-    if (to == NULL)
-        return NULL;
-    PyObject *array = move_to(self, to, what);
-    dt_layout_release(ext_context, to);
-    if (array == NULL || root < 0 || rank == world->transport->rank)
-        return array;
-    Py_DECREF(array);
-    Py_RETURN_NONE;
-}
+/* gather.c: full_tensor and rebalance, as DTensor has them. */
+#include "ext/face.h"
 
 /* The options of full_tensor; -1 with an exception. */
 static int
@@ -108,27 +62,11 @@ const char ext_dtensor_full_doc[] =
     "RuntimeError\n"
     "    If the ranks call different things: on every rank, showing both.\n";
 
-/* The same placements and orders, cut as torch.chunk does. */
-static const dt_layout *
-chunked(const dt_layout *layout)
-{
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    for (int m = 0; m < layout->mesh->ndim; m++)
-        placements[m] = dt_layout_placement(layout, m);
-    return ext_layout_make(layout->mesh, placements, layout->ndim, layout->shape,
-                           layout->dtype);
-}
-
 PyObject *
 ext_dtensor_rebalance(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     DTensorObject *self = (DTensorObject *)object;
-    const dt_layout *to = chunked(self->layout->layout);
-    if (to == NULL)
-        return NULL;
-    PyObject *result =
-        ext_dtensor_new(move_to(self, to, "rebalance"), to, self->layout->mesh, false);
-    return tape_moved(result, self, NULL);
+    return tape_moved(ext_dtensor_chunked(self), self, NULL);
 }
 
 const char ext_dtensor_rebalance_doc[] =

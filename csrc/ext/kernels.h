@@ -12,7 +12,7 @@
 #ifndef DT_EXT_KERNELS_H
 #define DT_EXT_KERNELS_H
 
-#include "ext/ext.h"
+#include "ext/types.h"
 
 enum { EXT_KERNEL_ARGUMENTS = 12 };
 

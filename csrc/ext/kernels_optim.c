@@ -1,6 +1,6 @@
 /* kernels_optim.c: a step of an optimizer for a list of parameters. */
 #include "ext/kernels.h"
-#include "ext/tape.h"
+#include "ext/move.h"
 
 #include "kernels/optim.h"
 

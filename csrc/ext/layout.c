@@ -1,6 +1,6 @@
 /* layout.c: Layout. Equal layouts are one object: dt_layout.owner points at it as long
  * as it lives. */
-#include "ext/ext.h"
+#include "ext/types.h"
 
 /* --- one object for one layout --- */
 

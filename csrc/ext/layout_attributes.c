@@ -1,5 +1,5 @@
 /* layout_attributes.c: what a Layout says of a tensor and of every rank's part. */
-#include "ext/ext.h"
+#include "ext/types.h"
 
 static const dt_layout *
 layout_in(PyObject *self)

@@ -1,5 +1,5 @@
 /* memory.c: arrays whose memory is the library's own. */
-#include "ext/ext.h"
+#include "ext/base.h"
 
 #include "core/memory.h"
 

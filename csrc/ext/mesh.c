@@ -1,5 +1,5 @@
 /* mesh.c: Mesh, the base class of dtensor.DeviceMesh. */
-#include "ext/ext.h"
+#include "ext/types.h"
 
 #include <string.h>
 
@@ -346,3 +346,29 @@ PyTypeObject ext_mesh_type = {
     .tp_dictoffset = offsetof(MeshObject, dict),
     .tp_weaklistoffset = offsetof(MeshObject, weakrefs),
 };
+
+MeshObject *
+ext_argument_mesh(PyObject *object, const char *what)
+{
+    PyObject *mesh;
+    if (object == NULL || object == Py_None) {
+        PyObject *module = PyImport_ImportModule("dtensor.device_mesh");
+        if (module == NULL)
+            return NULL;
+        mesh = PyObject_CallMethod(module, "_current_mesh", NULL);
+        Py_DECREF(module);
+        if (mesh == NULL)
+            return NULL;
+    } else {
+        mesh = Py_NewRef(object);
+    }
+    if (!PyObject_TypeCheck(mesh, &ext_mesh_type)) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: `device_mesh` must be a DeviceMesh, not %s (placements "
+                     "go by name: placements=[...])",
+                     what, Py_TYPE(mesh)->tp_name);
+        Py_DECREF(mesh);
+        return NULL;
+    }
+    return (MeshObject *)mesh;
+}

@@ -1,9 +1,7 @@
 /* module.c: the module dtensor._C. */
-#define EXT_IMPORTS_NUMPY
+#include "ext/face.h"
 #include "ext/kernels.h"
-#include "ext/tape.h"
-
-dt_context *ext_context;
+#include "ext/kernels.h"
 
 /* The types in the order of their bases, with the fields that a `match` statement takes
  * by place. */
@@ -70,10 +68,11 @@ add_attributes(PyTypeObject *type, PyGetSetDef *table)
     return failed;
 }
 
-int
-ext_add_types(PyObject *module)
+static int
+add_types(PyObject *module)
 {
-    ext_fill_number_slots(&ext_tensor_numbers);
+    ext_fill_tensor_types();
+    ext_fill_world_type();
     for (size_t k = 0; k < sizeof TYPES / sizeof *TYPES; k++)
         if (PyType_Ready(TYPES[k].type) < 0 ||
             set_match_args(TYPES[k].type, TYPES[k].match) < 0 ||
@@ -123,17 +122,12 @@ module_fill(PyObject *module)
         ext_saved_methods,        ext_gradient_methods,  ext_engine_methods,
         ext_kernel_methods,       ext_random_methods,    ext_optim_methods,
         ext_without_data_methods, ext_checkpoint_methods};
-    import_array1(-1);
-    if (ext_context == NULL)
-        ext_context = dt_context_make();
-    if (ext_context == NULL) {
-        PyErr_NoMemory();
+    if (ext_state_make() < 0)
         return -1;
-    }
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         if (PyModule_AddFunctions(module, tables[k]) < 0)
             return -1;
-    if (add_mpi_error(module) < 0 || ext_add_types(module) < 0)
+    if (add_mpi_error(module) < 0 || add_types(module) < 0)
         return -1;
     return ext_add_local_shape(module);
 }

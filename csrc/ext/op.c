@@ -1,40 +1,8 @@
 /* Operator: what is called for an operator, from Python or from NumPy. */
-#include "ext/tape.h"
+#include "ext/dispatch.h"
 
 #include <stddef.h>
 #include <structmember.h>
-
-_Thread_local bool ext_implicit_replication;
-
-/* The entry of a call, made where there is none. A new reference. */
-static op_entry *
-find_entry(const op_call *call)
-{
-    op_entry *entry = op_cache_find(call);
-    if (entry == NULL) {
-        entry = op_make(call);
-        if (entry != NULL)
-            op_cache_add(entry, call);
-    }
-    return entry;
-}
-
-op_entry *
-op_entry_of(const op_call *call)
-{
-    if (call->tensor != NULL && call->layout != NULL && !ext_implicit_replication) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "%U: got mixed Tensor and DTensor, need to convert all Tensor to "
-                     "DTensor before calling distributed operators! "
-                     "(DTensor.from_local(tensor, mesh, placements), or the context "
-                     "dtensor.experimental.implicit_replication(); or x.to_local() of "
-                     "the DTensor; distribute_module makes a model's parameters "
-                     "DTensors)",
-                     call->op->name);
-        return NULL;
-    }
-    return find_entry(call);
-}
 
 /* The index of keyword `out`, or -1. */
 static Py_ssize_t
@@ -90,7 +58,7 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
     if (op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0) {
         op_entry *entry = op_entry_of(&call);
         if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0))
-            result = op_run(entry, &call, NULL);
+            result = op_dispatch(entry, &call, NULL);
         op_entry_release(entry);
     }
     op_call_clear(&call);

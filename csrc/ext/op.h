@@ -1,16 +1,19 @@
-/* op.h: operators. What the files of the dispatcher offer each other.
+/* op.h: a call of an operator: taken apart, looked up, and planned where it is new.
  *
  * A call is taken apart into operands (tensors, arrays, numbers) and constants, which
  * make its key (op_key.c). Under the key the cache (op_cache.c) has an entry: which
  * layouts the operands are moved to, what the kernel is called with, and the layouts of
- * the results. Without one it is made (op_make.c) by the operator's Python function,
- * its rule and core/propagate.h. Then it is run (op.c). */
+ * the results. Without one it is made (op_make.c) by the operator's Python function
+ * (op_ask.c), its rule and core/propagate.h (op_place.c).
+ * It may use base and types, and core. Nothing is moved or computed here:
+ * ext/dispatch.h. Begin with op_key.c for a call that is known, with op_make.c for one
+ * that is new. */
 #ifndef DT_EXT_OP_H
 #define DT_EXT_OP_H
 
 #include "core/propagate.h"
 #include "core/rule.h"
-#include "ext/tensor.h"
+#include "ext/types.h"
 
 /* --- rule.c: what an operator's function gives back --- */
 
@@ -42,7 +45,7 @@ extern PyTypeObject ext_rule_type, ext_call_type, ext_part_type, ext_operand_typ
 PyObject *ext_operand(int index, PyObject *shape, PyObject *dtype, PyObject *layout);
 int ext_add_local_shape(PyObject *module); /* the constant LOCAL_SHAPE */
 
-/* --- op.c: the type Operator --- */
+/* --- the type Operator; what it does is in op.c --- */
 
 typedef struct {
     PyObject_HEAD
@@ -57,10 +60,6 @@ typedef struct {
     struct tape_vjp *vjp; /* its gradient, or NULL */
     PyObject *weakrefs;
 } OperatorObject;
-
-extern PyTypeObject ext_operator_type;
-extern PyMethodDef ext_op_methods[];
-extern _Thread_local bool ext_implicit_replication;
 
 /* --- op_key.c: a call taken apart --- */
 
@@ -92,10 +91,6 @@ typedef struct op_entry op_entry;
 int op_call_read(op_call *call, OperatorObject *op, PyObject *const *args,
                  Py_ssize_t nargs, PyObject *kwnames, LayoutObject *out, bool abstract);
 void op_call_clear(op_call *call);
-/* Whether an operand has no data: nor have the results (without_data.c). */
-bool op_without_data(const op_call *call);
-/* The entry of a call, made where there is none: a new reference. */
-op_entry *op_entry_of(const op_call *call);
 
 /* What an argument is; ext_op_is_operand says of it that NumPy's protocols may pass it
  * on to an operator. */
@@ -195,7 +190,10 @@ typedef struct {
     dt_binding *binding;
 } op_maker;
 
-op_entry *op_make(const op_call *call);
+/* The entry of a call, made where there is none: a new reference. */
+op_entry *op_entry_of(const op_call *call);
+/* Whether a Tensor beside a DTensor counts as replicated. */
+extern _Thread_local bool ext_implicit_replication;
 
 /* op_ask.c: asks the operator's function, into m->rule and m->kernel, with the dtypes
  * that it gives (borrowed from *answer) or None. Without a rule the answer is a
@@ -213,59 +211,5 @@ int op_make_slots(op_maker *m);
 bool op_is_ufunc(PyObject *kernel);
 /* The array of an operand that is no number. */
 PyArrayObject *op_array(PyObject *operand);
-
-/* --- op_run.c --- */
-
-/* Calls the kernel of an entry on a call's operands and makes the results tensors.
- * `out`: this rank's array that the kernel (a ufunc) is to write into, or NULL. */
-PyObject *op_run(const op_entry *entry, const op_call *call, PyObject *out);
-extern PyObject *ext_implicit_hook; /* called before operands are sent, or NULL */
-
-/* --- op_record.c --- */
-
-/* Called as recorder(operator, args, kwargs, result) after each operator that this
- * thread calls, but not for those within; or NULL. */
-extern _Thread_local PyObject *op_recorder;
-PyObject *op_call_recorded(PyObject *op, PyObject *const *args, size_t flags,
-                           PyObject *kwnames);
-PyObject *op_set_recorder(PyObject *module, PyObject *recorder);
-
-/* --- op_check.c --- */
-
-/* With DTENSOR_CHECK=2: compares the plain arrays among the operands across ranks, and
- * raises on all where they differ. Collective. */
-int op_check_arrays(const op_call *call);
-
-/* --- op_write.c --- */
-
-/* Before writing into a tensor: 0 if that may be, 1 if op_end_write is due afterwards,
- * -1 with an exception. */
-int op_begin_write(PyObject *tensor, const char *what);
-/* Collective where there was an origin to write back to. */
-int op_end_write(PyObject *tensor, bool written);
-/* What is a part of such a copy is written back to it. */
-int op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index);
-extern PyMethodDef ext_write_methods[];
-
-/* --- op_out.c --- */
-
-/* A call with `out`: a DTensor, Tensor or array, or a tuple of these. */
-PyObject *op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
-                      PyObject *kwnames, PyObject *out);
-
-/* --- protocol.c, slots.c: how NumPy and Python come to operators --- */
-
-extern PyMethodDef ext_protocol_methods[];
-PyObject *ext_tensor_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames);
-PyObject *ext_tensor_function(PyObject *self, PyObject *args);
-
-int ext_fill_slots(PyObject *given); /* from a dict by name */
-void ext_fill_number_slots(PyNumberMethods *numbers);
-PyObject *ext_tensor_compare(PyObject *a, PyObject *b, int op);
-PyObject *ext_tensor_iter(PyObject *self);
-extern PyMappingMethods ext_tensor_mapping;
-extern PySequenceMethods ext_tensor_sequence;
-extern PyGetSetDef ext_slot_attributes[];
 
 #endif

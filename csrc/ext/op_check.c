@@ -1,5 +1,5 @@
 /* A debugging aid: plain arrays count as replicated; are they? */
-#include "ext/op.h"
+#include "ext/dispatch.h"
 
 /* A number for the bytes of an array, in C order. */
 static int

@@ -94,8 +94,8 @@ make(op_maker *m)
     return failed < 0 || composite ? failed : op_make_slots(m);
 }
 
-op_entry *
-op_make(const op_call *call)
+static op_entry *
+make_entry(const op_call *call)
 {
     op_maker m = {.call = call, .entry = op_entry_new()};
     int failed = m.entry == NULL ? -1 : find_mesh(&m);
@@ -113,4 +113,36 @@ op_make(const op_call *call)
         return NULL;
     }
     return m.entry;
+}
+
+_Thread_local bool ext_implicit_replication;
+
+/* The entry of a call, made where there is none. A new reference. */
+static op_entry *
+find_entry(const op_call *call)
+{
+    op_entry *entry = op_cache_find(call);
+    if (entry == NULL) {
+        entry = make_entry(call);
+        if (entry != NULL)
+            op_cache_add(entry, call);
+    }
+    return entry;
+}
+
+op_entry *
+op_entry_of(const op_call *call)
+{
+    if (call->tensor != NULL && call->layout != NULL && !ext_implicit_replication) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "%U: got mixed Tensor and DTensor, need to convert all Tensor to "
+                     "DTensor before calling distributed operators! "
+                     "(DTensor.from_local(tensor, mesh, placements), or the context "
+                     "dtensor.experimental.implicit_replication(); or x.to_local() of "
+                     "the DTensor; distribute_module makes a model's parameters "
+                     "DTensors)",
+                     call->op->name);
+        return NULL;
+    }
+    return find_entry(call);
 }

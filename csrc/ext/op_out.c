@@ -1,5 +1,5 @@
 /* Results that are written into tensors which are there already: `out=`, `x += y`. */
-#include "ext/tape.h"
+#include "ext/dispatch.h"
 
 #include <string.h>
 
@@ -190,7 +190,7 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
     if (there == NULL)
         return -1;
     PyObject *target = moved(Py_NewRef((PyObject *)mine), to, there, call->op->text);
-    PyObject *result = target == NULL ? NULL : op_run(entry, call, target);
+    PyObject *result = target == NULL ? NULL : op_dispatch(entry, call, target);
     int failed = result == NULL ? -1 : 0;
     Py_XDECREF(result);
     if (failed == 0)
@@ -218,7 +218,7 @@ run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
     if (mine == NULL)
         return -1;
     if (entry->ufunc && !entry->outside && layout->layout == out->layout->layout) {
-        PyObject *result = op_run(entry, call, (PyObject *)mine);
+        PyObject *result = op_dispatch(entry, call, (PyObject *)mine);
         Py_XDECREF(result);
         return result == NULL ? -1 : 0;
     }
@@ -229,7 +229,7 @@ run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
     bool needs = casts || names(call->kwnames, "where");
     if (entry->ufunc && needs && !entry->outside && same_box(layout, out->layout))
         return write_by_kernel(entry, call, out);
-    PyObject *made = op_run(entry, call, NULL);
+    PyObject *made = op_dispatch(entry, call, NULL);
     int failed = made == NULL ? -1 : write_result(call->op, out, (DTensorObject *)made);
     Py_XDECREF(made);
     return failed;

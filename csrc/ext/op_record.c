@@ -1,6 +1,6 @@
 /* op_record.c: who is told of the operators that this thread calls, and of what they
  * give. Of the outermost calls: what an operator is made of is its own affair. */
-#include "ext/op.h"
+#include "ext/dispatch.h"
 
 _Thread_local PyObject *op_recorder;
 

@@ -1,105 +1,6 @@
-/* A hit: operands are moved, the kernel is called, its results become tensors. */
-#include "ext/tape.h"
-#include "ext/watch.h"
-
-#include <string.h>
-
-PyObject *ext_implicit_hook;
-
-/* --- operands --- */
-
-static int
-call_hook(const op_entry *entry, const op_call *call)
-{
-    PyObject *from = PyList_New(0), *to = PyList_New(0);
-    int failed = from == NULL || to == NULL ? -1 : 0;
-    for (int k = 0; k < entry->operand_count && failed == 0; k++) {
-        const op_operand *operand = &entry->operands[k];
-        if (operand->plan == NULL || dt_plan_local(operand->plan))
-            continue;
-        failed = PyList_Append(from, (PyObject *)operand->from) < 0 ||
-                         PyList_Append(to, (PyObject *)operand->to) < 0
-                     ? -1
-                     : 0;
-    }
-    PyObject *hook = Py_NewRef(ext_implicit_hook);
-    PyObject *answer =
-        failed < 0 ? NULL
-                   : PyObject_CallFunctionObjArgs(hook, call->op->name, from, to, NULL);
-    Py_DECREF(hook);
-    Py_XDECREF(answer);
-    Py_XDECREF(from);
-    Py_XDECREF(to);
-    return answer == NULL ? -1 : 0;
-}
-
-/* This rank's array of an operand (borrowed), before any move; a Python number, or a
- * scalar of an entry without arrays, is itself. */
-static PyObject *
-array_of(PyObject *object)
-{
-    if (Py_TYPE(object) == &ext_dtensor_type)
-        return ((DTensorObject *)object)->pending == NULL
-                   ? ((TensorObject *)object)->array
-                   : (PyObject *)ext_local(object);
-    if (ext_is_tensor(object))
-        return (PyObject *)ext_local(object);
-    return object;
-}
-
-/* Moves that send nothing, each on its own. */
-static int
-move_here(const op_entry *entry, const ext_item *items, const int *places, int count,
-          PyObject **moved, const char *what)
-{
-    for (int i = 0; i < count; i++) {
-        ext_item item = items[i];
-        const dt_plan *plan = entry->operands[places[i]].plan;
-        if (ext_move_here(&item, plan, what) < 0)
-            return -1;
-        moved[places[i]] = item.result;
-    }
-    return 0;
-}
-
-/* Brings the operands into the layouts of the entry: moved[k] is then a new reference
- * for each that has changed. */
-static int
-move_operands(const op_entry *entry, const op_call *call, PyObject **moved)
-{
-    ext_item space[OP_INLINE], *items = space;
-    int place_space[OP_INLINE], *places = place_space;
-    int count = 0, failed = 0;
-    if (entry->sends && ext_implicit_hook != NULL && call_hook(entry, call) < 0)
-        return -1;
-    if (entry->moved > OP_INLINE) {
-        items = PyMem_New(ext_item, (size_t)entry->moved);
-        places = PyMem_New(int, (size_t)entry->moved);
-        failed = items == NULL || places == NULL ? (PyErr_NoMemory(), -1) : 0;
-    }
-    for (int k = 0; k < entry->operand_count && failed == 0; k++) {
-        const op_operand *operand = &entry->operands[k];
-        if (operand->plan == NULL)
-            continue;
-        PyObject *array = array_of(call->operands[k]);
-        failed = array == NULL ? -1 : 0;
-        places[count] = k;
-        items[count++] = (ext_item){
-            .array = array, .from = operand->from->layout, .to = operand->to->layout};
-    }
-    if (failed == 0 && !entry->sends)
-        failed = move_here(entry, items, places, count, moved, call->op->text);
-    else if (failed == 0) {
-        failed = ext_move_operands(items, count, call->op->text, entry->detail);
-        for (int i = 0; i < count && failed == 0; i++)
-            moved[places[i]] = items[i].result;
-    }
-    if (items != space)
-        PyMem_Free(items);
-    if (places != place_space)
-        PyMem_Free(places);
-    return failed;
-}
+/* op_run.c: a hit: operands are moved, the kernel is called, its results become
+ * tensors. */
+#include "ext/dispatch.h"
 
 /* --- results --- */
 
@@ -160,10 +61,8 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call)
     return ext_dtensor(result, entry->results[k].layout);
 }
 
-/* A tuple as one of the type that the kernel gives: a list, or a named tuple. Steals
- * it. */
-static PyObject *
-named(PyObject *tuple, PyObject *type)
+PyObject *
+op_contained(PyObject *tuple, PyObject *type)
 {
     if (tuple == NULL || type == (PyObject *)&PyTuple_Type)
         return tuple;
@@ -198,7 +97,7 @@ wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
             PyTuple_SET_ITEM(out, k, item);
     }
     if (!list)
-        out = named(out, (PyObject *)Py_TYPE(results));
+        out = op_contained(out, (PyObject *)Py_TYPE(results));
     Py_DECREF(results);
     return out;
 }
@@ -217,49 +116,6 @@ wrap_result(const op_entry *entry, PyObject *result, const op_call *call)
     return NULL;
 }
 
-/* The array without data that a result shows, if the operator gives views: borrowed. */
-static PyObject *
-viewed(const op_call *call, PyObject *const *moved)
-{
-    if (!call->op->view || call->operand_count != 1)
-        return NULL;
-    PyObject *array = moved != NULL && moved[0] != NULL  ? moved[0]
-                      : ext_is_tensor(call->operands[0]) ? array_of(call->operands[0])
-                                                         : NULL;
-    return array == NULL || ext_has_data((PyArrayObject *)array) ? NULL : array;
-}
-
-/* On a rank outside the mesh empty parts; of operands without data such results. */
-static PyObject *
-empty_results(const op_entry *entry, const op_call *call, PyObject *const *moved,
-              bool data)
-{
-    PyObject *out = PyTuple_New(entry->result_count);
-    PyObject *of = data ? NULL : viewed(call, moved);
-    for (int k = 0; out != NULL && k < entry->result_count; k++) {
-        const op_result *r = &entry->results[k];
-        dt_dtype dtype = r->layout->layout->dtype;
-        PyObject *array = data ? ext_array(r->ndim, r->shape, dtype)
-                          : of != NULL
-                              ? ext_view_without_data(of, r->ndim, r->shape, dtype)
-                              : ext_array_without_data(r->ndim, r->shape, dtype);
-        PyObject *item = array == NULL ? NULL
-                         : entry->solo ? ext_tensor(array)
-                                       : ext_dtensor(array, r->layout);
-        if (item == NULL)
-            Py_CLEAR(out);
-        else
-            PyTuple_SET_ITEM(out, k, item);
-    }
-    if (entry->container != NULL)
-        return named(out, entry->container);
-    if (out == NULL || entry->result_count != 1)
-        return out;
-    PyObject *only = Py_NewRef(PyTuple_GET_ITEM(out, 0));
-    Py_DECREF(out);
-    return only;
-}
-
 /* --- the kernel --- */
 
 /* What the kernel gets for operand k: borrowed. */
@@ -270,7 +126,7 @@ operand_value(const op_entry *entry, const op_call *call, PyObject *const *moved
         return moved[k];
     if (entry->operands[k].stand_in != NULL)
         return entry->operands[k].stand_in;
-    return array_of(call->operands[k]);
+    return op_local_array(call->operands[k]);
 }
 
 /* The list at a slot, a new reference. */
@@ -373,45 +229,18 @@ agree(const op_call *call, PyObject **result)
 PyObject *
 op_run(const op_entry *entry, const op_call *call, PyObject *out)
 {
-    PyObject *space[OP_INLINE], **moved = NULL;
-    if (watch_on_operator != NULL && watch_inside != call)
-        return watch_run(entry, call, out);
-    if (entry->composite != NULL)
-        return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
-                                   call->kwnames);
-    /* A simulated rank moves tensors without data too, and gets none by moving. */
-    bool simulated = entry->moved > 0 && ext_is_simulated(call->layout->mesh->mesh);
-    bool data = !simulated && !op_without_data(call);
-    bool computes = data && !entry->outside;
-    if (!data && out != NULL) {
-        PyErr_SetString(PyExc_NotImplementedError,
-                        "Cannot copy out of meta tensor; no data!");
-        return NULL;
-    }
-    if (entry->moved > 0 && (computes || simulated)) {
-        moved = entry->operand_count <= OP_INLINE
-                    ? space
-                    : PyMem_New(PyObject *, (size_t)entry->operand_count);
-        if (moved == NULL)
-            return PyErr_NoMemory();
-        memset(moved, 0, (size_t)entry->operand_count * sizeof *moved);
-    }
+    op_moved moved;
+    moved.arrays = NULL;
     PyObject *result = NULL;
-    if (moved == NULL || move_operands(entry, call, moved) == 0)
-        result = computes ? call_kernel(entry, call, moved, out)
-                          : empty_results(entry, call, moved, data);
-    if (computes && call->op->agrees != NULL && !entry->solo &&
-        agree(call, &result) < 0)
+    if (entry->moved == 0 || op_move_operands(&moved, entry, call) == 0)
+        result = call_kernel(entry, call, moved.arrays, out);
+    if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
         Py_CLEAR(result);
-    if (result != NULL && out == NULL && computes)
+    if (result != NULL && out == NULL)
         result = wrap_result(entry, result, call);
     if (result != NULL && out == NULL)
-        result = tape_wants(call) ? tape_record(call, entry, moved, result)
-                                  : tape_unrecorded(call, result);
-    if (moved != NULL)
-        for (int k = 0; k < entry->operand_count; k++)
-            Py_XDECREF(moved[k]);
-    if (moved != space)
-        PyMem_Free(moved);
+        result = tape_result(call, entry, moved.arrays, result);
+    if (moved.arrays != NULL)
+        op_moved_clear(&moved, entry);
     return result;
 }

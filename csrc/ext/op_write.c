@@ -1,6 +1,6 @@
 /* Writing into what an index gave where the elements had to move: a copy, which is
  * read-only, and if it knows where it came from is written back. */
-#include "ext/op.h"
+#include "ext/dispatch.h"
 
 static PyObject *
 origin_name(void)

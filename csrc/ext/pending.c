@@ -3,7 +3,7 @@
  * Other ranks count on what was started here, so a run that nobody waits for goes on:
  * the list of those under way holds a reference to each, and nothing is sent or given
  * up by a destructor. */
-#include "ext/watch.h"
+#include "ext/move.h"
 
 #include <stddef.h>
 
@@ -37,7 +37,7 @@ settle(PendingObject *self)
     self->poisoned = dt_run_poisoned(self->run);
     if (self->teller != NULL)
         watch_tell(self->teller, self->run, self->world);
-    self->teller = NULL;
+    Py_CLEAR(self->teller);
     dt_run_free(self->run);
     self->run = NULL;
     for (Py_ssize_t i = 0; i < Py_SIZE(self); i++)
@@ -64,7 +64,7 @@ static PyTypeObject pending_type = {
 
 PyObject *
 ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count,
-            const ext_item *items)
+            const ext_item *items, PyObject *teller)
 {
     bool ready = pending_type.tp_free != NULL || PyType_Ready(&pending_type) == 0;
     PendingObject *self =
@@ -76,7 +76,7 @@ ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count
     self->next = NULL;
     self->error.status = DT_OK;
     self->poisoned = false;
-    self->teller = watch_on_move == NULL ? NULL : watch_take_teller();
+    self->teller = Py_XNewRef(teller);
     if (self->teller != NULL)
         dt_run_watch(run);
     for (int i = 0; i < count; i++) {
@@ -162,4 +162,18 @@ ext_pending_sweep(dt_world *world)
         settle(self);
         leave(self);
     }
+}
+
+PyArrayObject *
+ext_local(PyObject *tensor)
+{
+    if (ext_is_dtensor(tensor)) {
+        DTensorObject *self = (DTensorObject *)tensor;
+        if (self->pending != NULL) {
+            if (ext_pending_wait(self->pending) < 0)
+                return NULL;
+            Py_CLEAR(self->pending);
+        }
+    }
+    return (PyArrayObject *)((TensorObject *)tensor)->array;
 }

@@ -1,5 +1,5 @@
 /* placement.c: Placement, Shard, Replicate, Partial, _StridedShard. */
-#include "ext/ext.h"
+#include "ext/types.h"
 
 #include <string.h>
 

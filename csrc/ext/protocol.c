@@ -1,6 +1,6 @@
 /* NumPy's protocols: np.add(x, y) and np.sum(x) come here, and find what answers them
  * in tables that Python has filled. */
-#include "ext/op.h"
+#include "ext/face.h"
 
 static PyObject *functions;    /* dict: NumPy's function or ufunc -> what answers it */
 static PyObject *fallback;     /* callable(function, args, kwargs) */

@@ -1,6 +1,6 @@
 /* Random arrays: streams as arrays of four words, and this rank's parts of what is
  * drawn from them. */
-#include "ext/tensor.h"
+#include "ext/make.h"
 
 #include "kernels/random.h"
 

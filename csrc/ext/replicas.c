@@ -1,5 +1,5 @@
 /* run_check of from_local: what replicas hold is made equal. */
-#include "ext/tensor.h"
+#include "ext/make.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The `size` of a tensor: NumPy's number and torch's method at once.
  *
  * int is of variable size in C, so the shape lives in the instance's dictionary. */
-#include "ext/tensor.h"
+#include "ext/face.h"
 
 static PyObject *size_type;
 static PyObject *shape_name; /* "_shape" */
@@ -61,8 +61,8 @@ static PyMethodDef size_methods[] = {
     {"__reduce__", size_reduce, METH_NOARGS, "Pickle as a plain int."},
 };
 
-PyObject *
-ext_size_type(void)
+static PyObject *
+get_type(void)
 {
     if (size_type != NULL)
         return size_type;
@@ -94,7 +94,7 @@ PyObject *
 ext_size(int64_t count, PyObject *shape)
 {
     PyObject *result = NULL;
-    if (shape != NULL && ext_size_type() != NULL)
+    if (shape != NULL && get_type() != NULL)
         result = PyObject_CallFunction(size_type, "L", (long long)count);
     if (result != NULL && PyObject_SetAttr(result, shape_name, shape) < 0)
         Py_CLEAR(result);

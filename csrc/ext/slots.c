@@ -1,6 +1,6 @@
 /* Python's operators on tensors: x + y, x[i], x < y. Each is an operator that Python
  * has put into its slot here. */
-#include "ext/op.h"
+#include "ext/face.h"
 
 #define SLOTS(X)                                                                       \
     X(add)                                                                             \

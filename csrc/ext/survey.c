@@ -1,5 +1,5 @@
 /* The layout of parts of which every rank has told the shape. */
-#include "ext/tensor.h"
+#include "ext/make.h"
 
 #include <inttypes.h>
 #include <string.h>

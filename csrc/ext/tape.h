@@ -1,5 +1,11 @@
 /* tape.h: what was computed, and the way back through it.
  *
+ * Here a call of an operator becomes a Node, backward goes through the nodes, and the
+ * borders between arrays and DTensors, and moves, are recorded.
+ * It may use base, types, move and op. The few operators that backward needs are above
+ * it: Python registers them (tape_operators.c).
+ * Begin with tape_record.c: tape_result; then tape_engine.c: run_backward.
+ *
  * While recording is on, an operator with an operand that requires a gradient makes a
  * Node: its arguments, as far as the gradient needs them, and for each operand the edge
  * to the node that made it, or to the leaf that it is. tape_backward() goes along the
@@ -15,9 +21,21 @@
 #ifndef DT_EXT_TAPE_H
 #define DT_EXT_TAPE_H
 
+#include "ext/move.h"
 #include "ext/op.h"
 
 /* --- tape_node.c --- */
+
+extern _Thread_local bool tape_off; /* nothing is recorded in this thread */
+
+static inline bool
+tape_requires(PyObject *object)
+{
+    return ext_is_tensor(object) && ((TensorObject *)object)->requires_grad;
+}
+
+/* Whether it is a tensor of a dtype that can have a gradient. */
+bool tape_can_require(PyObject *object);
 
 /* Where the gradient of an input goes. */
 typedef struct {
@@ -53,9 +71,6 @@ void tape_node_forget(NodeObject *node); /* what it keeps for backward */
 PyObject *tape_raise_done(void);         /* RuntimeError of a node that has forgotten */
 /* The edge to what made a tensor; its target is a new reference. */
 tape_edge tape_edge_to(TensorObject *tensor);
-/* RuntimeError if a recorded write through another view of its memory came after what
- * made a tensor. */
-int tape_check_fresh(TensorObject *tensor);
 /* What is known of a tensor without its data: an Operand. */
 PyObject *tape_meta(TensorObject *tensor, int index);
 bool tape_is_node(PyObject *object);
@@ -69,25 +84,6 @@ int tape_set_node(TensorObject *tensor, NodeObject *node, int output);
 int tape_attach(TensorObject *tensor, NodeObject *node, int output);
 
 /* --- tape_saved.c --- */
-
-/* Counts the writes into memory that several tensors may share. */
-typedef struct tape_version {
-    Py_ssize_t refs;
-    uint64_t value;
-    uint64_t recorded; /* of these, those that became nodes */
-} tape_version;
-
-/* Notes that `tensor` shares the memory of `owner`. */
-int tape_share_version(TensorObject *tensor, TensorObject *owner);
-/* The same of a result that was recorded; steals it (NULL: an exception is set) and
- * gives it back. */
-PyObject *tape_follow(PyObject *result, TensorObject *owner);
-void tape_version_release(tape_version *version);
-void tape_written(TensorObject *tensor); /* a write has happened */
-/* The same, of one that is recorded: only the node of `tensor` knows of it. */
-int tape_written_recorded(TensorObject *tensor);
-/* The node of a tensor knows of all recorded writes so far. */
-void tape_set_fresh(TensorObject *tensor);
 
 typedef struct {
     PyObject_HEAD
@@ -123,25 +119,15 @@ PyObject *tape_node_backward(NodeObject *node, PyObject *const *grads);
 
 /* --- tape_record.c --- */
 
-extern _Thread_local bool tape_off;
-
-static inline bool
-tape_requires(PyObject *object)
-{
-    return ext_is_tensor(object) && ((TensorObject *)object)->requires_grad;
-}
-
-/* Whether it is a tensor of a dtype that can have a gradient. */
-bool tape_can_require(PyObject *object);
-/* Whether a call is to be recorded. */
-bool tape_wants(const op_call *call);
-/* A result that is not recorded shows the memory of an operand: a write into it counts
- * for both, if anything of that is kept. Steals the result and gives it back. */
-PyObject *tape_unrecorded(const op_call *call, PyObject *result);
-/* Records a call; steals the result and gives it back. `moved`: what operands were
- * moved to for the layouts of the entry, NULL where they were not; or NULL. */
-PyObject *tape_record(const op_call *call, const op_entry *entry,
+/* Records what an operator gave, if that is to be; else a result that shows the memory
+ * of an operand shares its counter of writes. Steals the result and gives it back.
+ * `moved`: what operands were moved to for the layouts of the entry, NULL where they
+ * were not; or NULL. */
+PyObject *tape_result(const op_call *call, const op_entry *entry,
                       PyObject *const *moved, PyObject *result);
+/* Notes that a result which was recorded shares the memory of `owner`; steals it (NULL:
+ * an exception is set) and gives it back. */
+PyObject *tape_follow(PyObject *result, TensorObject *owner);
 /* Records what `backward`, called with the gradients of the outputs, goes back
  * through. */
 int tape_record_function(PyObject *name, PyObject *backward, PyObject *const *inputs,
@@ -161,8 +147,15 @@ int tape_take_over(TensorObject *target, TensorObject *made, bool in_place,
                    PyObject *name);
 /* After an operator has written into its operand 0. */
 int tape_record_write(const op_call *call, TensorObject *target);
-extern PyMethodDef ext_tape_methods[], ext_saved_methods[], ext_gradient_methods[],
-    ext_engine_methods[];
+extern PyMethodDef ext_tape_methods[], ext_saved_methods[], ext_engine_methods[];
+
+/* --- tape_operators.c: operators that Python has registered --- */
+
+PyObject *tape_sum_to(PyObject *grad, PyObject *shape);
+PyObject *tape_cast(PyObject *grad, PyObject *dtype);
+PyObject *tape_zeros(PyObject *meta);
+PyObject *tape_ones(PyObject *tensor);
+extern PyMethodDef ext_gradient_methods[];
 
 /* --- tape_engine.c, tape_gradient.c --- */
 
@@ -173,18 +166,12 @@ typedef struct {
     PyObject *inputs; /* sequence (fast), or NULL */
 } tape_options;
 
-/* New tuple of the gradients of `inputs`, or None. */
-PyObject *tape_backward(PyObject *tensors, PyObject *grads,
-                        const tape_options *options);
-
 /* Brings a gradient to the shape and dtype of what it is the gradient of; steals it. */
 PyObject *tape_fit(PyObject *grad, PyObject *target, int output, PyObject *name);
 /* The sum of two gradients; steals both. `mine`: the first is the engine's own. */
 PyObject *tape_add(PyObject *a, PyObject *b, bool in_place);
 /* Adds to the `grad` of a leaf; steals it. */
 int tape_accumulate(TensorObject *leaf, PyObject *grad);
-PyObject *tape_zeros(PyObject *meta);
-PyObject *tape_ones(PyObject *tensor);
 
 /* --- tape_border.c: where arrays become DTensors, move, and come back --- */
 
@@ -201,5 +188,12 @@ PyObject *tape_gathered(PyObject *result, DTensorObject *source,
                         PyObject *grad_placements);
 /* The layout of the gradient of a tensor: core's dual. New reference. */
 LayoutObject *tape_dual(LayoutObject *layout);
+
+/* As ext_move_tensors, recorded; and of one tensor. */
+PyObject *tape_move_tensors(PyObject *const *tensors, Py_ssize_t count,
+                            const ext_move_options *o);
+PyObject *tape_move_tensor(PyObject *tensor, const ext_move_options *o);
+/* Moves a DTensor to a layout, also to new Partial placements; recorded. */
+PyObject *tape_redistribute_to(PyObject *tensor, LayoutObject *to, const char *what);
 
 #endif

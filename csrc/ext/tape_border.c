@@ -67,6 +67,40 @@ of_dtype(LayoutObject *layout, PyObject *grad)
     return entered == NULL ? NULL : ext_layout(entered, layout->mesh);
 }
 
+PyObject *
+tape_move_tensors(PyObject *const *tensors, Py_ssize_t count, const ext_move_options *o)
+{
+    PyObject *list = ext_move_tensors(tensors, count, o);
+    for (Py_ssize_t k = 0; list != NULL && k < count; k++) {
+        PyObject *made = PyList_GET_ITEM(list, k);
+        PyList_SET_ITEM(list, k, NULL);
+        made = tape_moved(made, (DTensorObject *)tensors[k], o->backward_dtype);
+        PyList_SET_ITEM(list, k, made);
+        if (made == NULL)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+PyObject *
+tape_move_tensor(PyObject *tensor, const ext_move_options *o)
+{
+    PyObject *list = tape_move_tensors(&tensor, 1, o);
+    PyObject *made = list == NULL ? NULL : Py_NewRef(PyList_GET_ITEM(list, 0));
+    Py_XDECREF(list);
+    return made;
+}
+
+PyObject *
+tape_redistribute_to(PyObject *tensor, LayoutObject *to, const char *what)
+{
+    ext_move_options o = {.what = what,
+                          .mesh = (PyObject *)to->mesh,
+                          .placements = (PyObject *)to,
+                          .any = true};
+    return tape_move_tensor(tensor, &o);
+}
+
 /* state: (layout of the source, backward_dtype) */
 static PyObject *
 back_from_move(PyObject *state, PyObject *grad)
@@ -77,7 +111,7 @@ back_from_move(PyObject *state, PyObject *grad)
     LayoutObject *to = cast == NULL
                            ? NULL
                            : of_dtype((LayoutObject *)PyTuple_GET_ITEM(state, 0), cast);
-    PyObject *moved = to == NULL ? NULL : ext_redistribute_to(cast, to, "backward");
+    PyObject *moved = to == NULL ? NULL : tape_redistribute_to(cast, to, "backward");
     Py_XDECREF(cast);
     Py_XDECREF((PyObject *)to);
     return moved;
@@ -98,7 +132,7 @@ back_from_local(PyObject *state, PyObject *grad)
         return NULL;
     if (dt_layout_addend_scale(&scale, made->layout, &err) != DT_OK)
         return ext_raise(&err), NULL;
-    PyObject *moved = ext_redistribute_to(
+    PyObject *moved = tape_redistribute_to(
         grad, (LayoutObject *)PyTuple_GET_ITEM(state, 0), "backward");
     PyObject *local =
         moved == NULL ? NULL : PyObject_CallMethod(moved, "to_local", NULL);
@@ -132,7 +166,7 @@ back_to_local(PyObject *state, PyObject *grad)
     PyObject *whole = wrap_local(grad, (LayoutObject *)PyTuple_GET_ITEM(state, 0));
     LayoutObject *wanted = (LayoutObject *)PyTuple_GET_ITEM(state, 1);
     PyObject *moved =
-        whole == NULL ? NULL : ext_redistribute_to(whole, wanted, "backward");
+        whole == NULL ? NULL : tape_redistribute_to(whole, wanted, "backward");
     Py_XDECREF(whole);
     return moved;
 }

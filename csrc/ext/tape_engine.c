@@ -322,8 +322,9 @@ answer_of(journey *j)
     return answer;
 }
 
-PyObject *
-tape_backward(PyObject *tensors, PyObject *grads, const tape_options *options)
+/* New tuple of the gradients of `inputs`, or None. */
+static PyObject *
+backward(PyObject *tensors, PyObject *grads, const tape_options *options)
 {
     journey j = {.options = options, .outer = current};
     PyObject *result = NULL;
@@ -361,7 +362,7 @@ run_backward(PyObject *Py_UNUSED(module), PyObject *args)
                             .accumulate = accumulate != 0,
                             .allow_unused = unused != 0,
                             .inputs = inputs == Py_None ? NULL : inputs};
-    return tape_backward(tensors, grads, &options);
+    return backward(tensors, grads, &options);
 }
 
 static PyObject *

@@ -1,44 +1,6 @@
 /* Gradients on their way: brought into shape, added up, and left at the leaves. */
 #include "ext/tape.h"
 
-/* --- operators that Python gives us --- */
-
-enum { SUM_TO, CAST, ZEROS, ONES, HELPERS };
-static const char *const helper_names[] = {"sum_to", "cast", "zeros", "ones"};
-static PyObject *helpers[HELPERS];
-
-static PyObject *
-install_tape(PyObject *Py_UNUSED(module), PyObject *given)
-{
-    for (int k = 0; k < HELPERS; k++) {
-        PyObject *helper = PyMapping_GetItemString(given, helper_names[k]);
-        if (helper == NULL)
-            return NULL;
-        Py_XSETREF(helpers[k], helper);
-    }
-    Py_RETURN_NONE;
-}
-
-PyMethodDef ext_gradient_methods[] = {
-    {"install_tape", install_tape, METH_O,
-     "install_tape(functions, /)\n--\n\n"
-     "Take from a dict the functions that backward itself needs: sum_to(x, shape),\n"
-     "cast(x, dtype), zeros(operand), ones(tensor)."},
-    {0},
-};
-
-PyObject *
-tape_zeros(PyObject *meta)
-{
-    return PyObject_CallOneArg(helpers[ZEROS], meta);
-}
-
-PyObject *
-tape_ones(PyObject *tensor)
-{
-    return PyObject_CallOneArg(helpers[ONES], tensor);
-}
-
 /* --- into shape --- */
 
 /* What is known of the tensor that an edge leads to. New reference. */
@@ -79,7 +41,7 @@ with_shape(PyObject *grad, const OperandObject *meta, PyObject *name)
     if (same > 0)
         fit = Py_NewRef(grad);
     else if (same == 0)
-        fit = PyObject_CallFunctionObjArgs(helpers[SUM_TO], grad, meta->shape, NULL);
+        fit = tape_sum_to(grad, meta->shape);
     if (same == 0 && fit == NULL && PyErr_ExceptionMatches(PyExc_ValueError))
         PyErr_Format(PyExc_RuntimeError,
                      "%UBackward returned an invalid gradient: got %R but expected "
@@ -97,8 +59,7 @@ with_dtype(PyObject *grad, const OperandObject *meta)
     if (have == (PyArray_Descr *)meta->dtype ||
         PyArray_EquivTypes(have, (PyArray_Descr *)meta->dtype))
         return grad;
-    PyObject *fit =
-        PyObject_CallFunctionObjArgs(helpers[CAST], grad, meta->dtype, NULL);
+    PyObject *fit = tape_cast(grad, meta->dtype);
     Py_DECREF(grad);
     return fit;
 }
@@ -185,7 +146,7 @@ settled(PyObject *grad, TensorObject *leaf)
     if (to == from)
         moved = Py_NewRef(grad);
     else if (to != NULL)
-        moved = ext_redistribute_to(grad, to, "backward");
+        moved = tape_redistribute_to(grad, to, "backward");
     Py_XDECREF((PyObject *)to);
     Py_DECREF(grad);
     return moved;

@@ -5,10 +5,27 @@
 #include <string.h>
 #include <structmember.h>
 
+_Thread_local bool tape_off;
+
 bool
 tape_is_node(PyObject *object)
 {
     return Py_TYPE(object) == &ext_node_type;
+}
+
+bool
+tape_can_require(PyObject *object)
+{
+    if (!ext_is_tensor(object))
+        return false;
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)object)->array;
+    dt_dtype dtype;
+    if (PyArray_TYPE(array) < NPY_NTYPES_LEGACY)
+        return PyArray_ISFLOAT(array) || PyArray_ISCOMPLEX(array);
+    if (ext_dtype(&dtype, PyArray_DESCR(array), "requires_grad") == 0)
+        return dt_dtype_kind(dtype) == 'f'; /* bfloat16 */
+    PyErr_Clear();
+    return false;
 }
 
 NodeObject *

@@ -3,29 +3,12 @@
 
 #include <string.h>
 
-_Thread_local bool tape_off;
-
-bool
-tape_wants(const op_call *call)
+static bool
+wants(const op_call *call)
 {
     for (int k = 0; k < call->operand_count; k++)
         if (tape_requires(call->operands[k]))
             return !tape_off;
-    return false;
-}
-
-bool
-tape_can_require(PyObject *object)
-{
-    if (!ext_is_tensor(object))
-        return false;
-    PyArrayObject *array = (PyArrayObject *)((TensorObject *)object)->array;
-    dt_dtype dtype;
-    if (PyArray_TYPE(array) < NPY_NTYPES_LEGACY)
-        return PyArray_ISFLOAT(array) || PyArray_ISCOMPLEX(array);
-    if (ext_dtype(&dtype, PyArray_DESCR(array), "requires_grad") == 0)
-        return dt_dtype_kind(dtype) == 'f'; /* bfloat16 */
-    PyErr_Clear();
     return false;
 }
 
@@ -35,7 +18,7 @@ tape_can_require(PyObject *object)
 typedef struct {
     const op_call *call;
     const op_entry *entry;
-    PyObject *const *moved; /* as tape_record */
+    PyObject *const *moved; /* as tape_result */
     NodeObject *node;
     int operand; /* the next one */
 } walk;
@@ -210,8 +193,10 @@ owner_of(const TensorObject *result, const op_call *call)
     return NULL;
 }
 
-PyObject *
-tape_unrecorded(const op_call *call, PyObject *result)
+/* A result that is not recorded shows the memory of an operand: a write into it counts
+ * for both, if anything of that is kept. Steals the result and gives it back. */
+static PyObject *
+unrecorded(const op_call *call, PyObject *result)
 {
     if (!ext_is_tensor(result) ||
         PyArray_BASE((PyArrayObject *)((TensorObject *)result)->array) == NULL)
@@ -250,9 +235,9 @@ operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written
     return node;
 }
 
-PyObject *
-tape_record(const op_call *call, const op_entry *entry, PyObject *const *moved,
-            PyObject *result)
+static PyObject *
+record(const op_call *call, const op_entry *entry, PyObject *const *moved,
+       PyObject *result)
 {
     walk w = {.call = call, .entry = entry, .moved = moved};
     bool several = PyTuple_Check(result) || PyList_Check(result);
@@ -281,6 +266,13 @@ tape_record(const op_call *call, const op_entry *entry, PyObject *const *moved,
     if (failed < 0)
         Py_CLEAR(result);
     return result;
+}
+
+PyObject *
+tape_result(const op_call *call, const op_entry *entry, PyObject *const *moved,
+            PyObject *result)
+{
+    return wants(call) ? record(call, entry, moved, result) : unrecorded(call, result);
 }
 
 /* --- functions --- */
@@ -346,7 +338,7 @@ check_target(const TensorObject *target, bool in_place, PyObject *name)
 int
 tape_check_write(const op_call *call, TensorObject *target, bool in_place)
 {
-    if (tape_off || !(target->requires_grad || tape_wants(call)))
+    if (tape_off || !(target->requires_grad || wants(call)))
         return 0;
     return check_target(target, in_place, call->op->name);
 }
@@ -386,7 +378,7 @@ tape_record_write(const op_call *call, TensorObject *target)
 {
     PyObject *output = (PyObject *)target;
     int failed = 0;
-    if (tape_wants(call)) {
+    if (wants(call)) {
         NodeObject *node = operator_node((walk){.call = call}, &output, 1, target);
         failed = node == NULL ? -1 : tape_attach(target, node, 0);
         Py_XDECREF((PyObject *)node);

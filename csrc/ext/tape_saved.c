@@ -3,75 +3,6 @@
 
 /* --- versions --- */
 
-static tape_version *
-version_of(TensorObject *tensor)
-{
-    if (tensor->version == NULL) {
-        tensor->version = PyMem_Malloc(sizeof *tensor->version);
-        if (tensor->version == NULL) {
-            PyErr_NoMemory();
-            return NULL;
-        }
-        *tensor->version = (tape_version){.refs = 1};
-    }
-    return tensor->version;
-}
-
-int
-tape_share_version(TensorObject *tensor, TensorObject *owner)
-{
-    tape_version *version = version_of(owner);
-    if (version == NULL)
-        return -1;
-    version->refs++;
-    tape_version_release(tensor->version);
-    tensor->version = version;
-    return 0;
-}
-
-void
-tape_version_release(tape_version *version)
-{
-    if (version != NULL && --version->refs == 0)
-        PyMem_Free(version);
-}
-
-void
-tape_written(TensorObject *tensor)
-{
-    if (tensor->version != NULL)
-        tensor->version->value++;
-}
-
-int
-tape_written_recorded(TensorObject *tensor)
-{
-    tape_version *version = version_of(tensor);
-    if (version == NULL)
-        return -1;
-    version->value++;
-    version->recorded++;
-    return 0;
-}
-
-void
-tape_set_fresh(TensorObject *tensor)
-{
-    tensor->fresh = tensor->version == NULL ? 0 : tensor->version->recorded;
-}
-
-int
-tape_check_fresh(TensorObject *tensor)
-{
-    if (tensor->node == NULL || tensor->version == NULL ||
-        tensor->version->recorded == tensor->fresh)
-        return 0;
-    PyErr_SetString(PyExc_RuntimeError,
-                    "a tensor that is recorded was written to through a view of it; "
-                    "write into it by x[index] = value, so that its gradient knows");
-    return -1;
-}
-
 /* --- the hooks of dtensor.autograd.graph.saved_tensors_hooks --- */
 
 static _Thread_local PyObject *pack_hook, *unpack_hook;
@@ -134,7 +65,7 @@ PyObject *
 tape_save(TensorObject *tensor, int output, TensorObject *moved)
 {
     SavedObject *saved = PyObject_GC_New(SavedObject, &ext_saved_type);
-    tape_version *version = saved == NULL ? NULL : version_of(tensor);
+    tape_version *version = saved == NULL ? NULL : tape_version_of(tensor);
     if (version == NULL) {
         if (saved != NULL)
             PyObject_GC_Del(saved);

@@ -1,6 +1,6 @@
 /* Where a redistribute goes: a layout like the one there is, from the user's arguments.
  */
-#include "ext/tensor.h"
+#include "ext/move.h"
 
 #include <string.h>
 

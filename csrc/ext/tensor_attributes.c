@@ -1,30 +1,5 @@
 /* The attributes of Tensor, which a DTensor answers for the whole array. */
-#include "ext/tape.h"
-
-int
-ext_tensor_shape(int64_t out[DT_MAX_NDIM], TensorObject *tensor)
-{
-    if (ext_is_dtensor((PyObject *)tensor)) {
-        const dt_layout *layout = ((DTensorObject *)tensor)->layout->layout;
-        for (int d = 0; d < layout->ndim; d++)
-            out[d] = layout->shape[d];
-        return layout->ndim;
-    }
-    PyArrayObject *array = (PyArrayObject *)tensor->array;
-    for (int d = 0; d < PyArray_NDIM(array); d++)
-        out[d] = PyArray_DIM(array, d);
-    return PyArray_NDIM(array);
-}
-
-int64_t
-ext_tensor_count(TensorObject *tensor)
-{
-    int64_t shape[DT_MAX_NDIM], count = 1;
-    int ndim = ext_tensor_shape(shape, tensor);
-    for (int d = 0; d < ndim; d++)
-        count *= shape[d];
-    return count;
-}
+#include "ext/face.h"
 
 static PyObject *
 get_shape(PyObject *object, void *Py_UNUSED(closure))

@@ -1,44 +1,5 @@
 /* Copies of a Tensor: its NumPy view, copy, deepcopy, pickle. */
-#include "ext/tape.h"
-
-enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
-
-void
-ext_copy_into(PyObject *target, PyArrayObject *source)
-{
-    int ndim = PyArray_NDIM(source);
-    int64_t shape[DT_MAX_NDIM], to[DT_MAX_NDIM], from[DT_MAX_NDIM];
-    for (int d = 0; d < ndim; d++) {
-        shape[d] = PyArray_DIM(source, d);
-        to[d] = PyArray_STRIDE((PyArrayObject *)target, d);
-        from[d] = PyArray_STRIDE(source, d);
-    }
-    void *dst = PyArray_DATA((PyArrayObject *)target);
-    const void *src = PyArray_DATA(source);
-    size_t itemsize = (size_t)PyArray_ITEMSIZE(source);
-    PyThreadState *state =
-        PyArray_NBYTES(source) >= RELEASE_GIL_FROM ? PyEval_SaveThread() : NULL;
-    dt_copy_box(dst, to, src, from, ndim, shape, itemsize);
-    if (state != NULL)
-        PyEval_RestoreThread(state);
-}
-
-PyObject *
-ext_array_copy(PyArrayObject *array)
-{
-    dt_dtype dtype;
-    int64_t shape[DT_MAX_NDIM];
-    if (ext_dtype(&dtype, PyArray_DESCR(array), "copy") < 0)
-        return NULL;
-    for (int d = 0; d < PyArray_NDIM(array); d++)
-        shape[d] = PyArray_DIM(array, d);
-    if (!ext_has_data(array))
-        return ext_array_without_data(PyArray_NDIM(array), shape, dtype);
-    PyObject *copy = ext_array(PyArray_NDIM(array), shape, dtype);
-    if (copy != NULL)
-        ext_copy_into(copy, array);
-    return copy;
-}
+#include "ext/face.h"
 
 /* Whether every rank of the mesh has all elements. */
 static bool

@@ -1,7 +1,7 @@
 /* The methods of Tensor. Those that look at elements serve this rank's array; a DTensor
  * is gathered first for item(), bool() and the like, and else refuses unless every rank
  * has all of it. */
-#include "ext/tape.h"
+#include "ext/face.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -251,8 +251,8 @@ PyDoc_STRVAR(tolist_doc, "tolist($self, /)\n--\n\n"
                          "    If a DTensor is not whole on every rank: gather it with\n"
                          "    ``x.full_tensor()`` first.\n");
 
-PyObject *
-ext_tensor_item(TensorObject *tensor)
+static PyObject *
+item_of(TensorObject *tensor)
 {
     int64_t count = ext_tensor_count(tensor);
     if (count != 1)
@@ -280,7 +280,7 @@ ext_tensor_item(TensorObject *tensor)
 static PyObject *
 tensor_item(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
-    return ext_tensor_item((TensorObject *)self);
+    return item_of((TensorObject *)self);
 }
 
 PyDoc_STRVAR(item_doc,
@@ -310,7 +310,7 @@ PyDoc_STRVAR(
 static PyObject *
 tensor_complex(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
-    PyObject *item = ext_tensor_item((TensorObject *)self);
+    PyObject *item = item_of((TensorObject *)self);
     if (item == NULL)
         return NULL;
     PyObject *result = PyObject_CallOneArg((PyObject *)&PyComplex_Type, item);
@@ -367,7 +367,7 @@ tensor_bool(PyObject *self)
                          "ambiguous. Use a.any() or a.all()");
         return -1;
     }
-    PyObject *item = ext_tensor_item((TensorObject *)self);
+    PyObject *item = item_of((TensorObject *)self);
     int truth = item == NULL ? -1 : PyObject_IsTrue(item);
     Py_XDECREF(item);
     return truth;
@@ -376,7 +376,7 @@ tensor_bool(PyObject *self)
 static PyObject *
 tensor_int(PyObject *self)
 {
-    PyObject *item = ext_tensor_item((TensorObject *)self);
+    PyObject *item = item_of((TensorObject *)self);
     PyObject *number = item == NULL ? NULL : PyNumber_Long(item);
     Py_XDECREF(item);
     return number;
@@ -385,7 +385,7 @@ tensor_int(PyObject *self)
 static PyObject *
 tensor_float(PyObject *self)
 {
-    PyObject *item = ext_tensor_item((TensorObject *)self);
+    PyObject *item = item_of((TensorObject *)self);
     PyObject *number = item == NULL ? NULL : PyNumber_Float(item);
     Py_XDECREF(item);
     return number;

@@ -2,7 +2,7 @@
  *
  * Their array has one element for all, which nobody reads: strides of 0 over a constant
  * of the library. Its address is the mark, so it goes wherever the array goes. */
-#include "ext/op.h"
+#include "ext/types.h"
 
 const _Alignas(32) char ext_no_data[32];
 
@@ -59,66 +59,3 @@ ext_refuse_without_data(PyArrayObject *array)
                     "Cannot copy out of meta tensor; no data!");
     return -1;
 }
-
-PyObject *
-ext_part_without_data(const dt_layout *layout, int64_t rank)
-{
-    int64_t coordinate[DT_MESH_MAX_NDIM], shape[DT_MAX_NDIM + 1];
-    int64_t index = dt_mesh_index(layout->mesh, rank);
-    if (index >= 0)
-        dt_mesh_coordinate(coordinate, layout->mesh, index);
-    int ndim = dt_layout_local_shape(shape, layout, index >= 0 ? coordinate : NULL);
-    return ext_array_without_data(ndim, shape, layout->dtype);
-}
-
-bool
-op_without_data(const op_call *call)
-{
-    for (int k = 0; k < call->operand_count; k++) {
-        PyObject *operand = call->operands[k];
-        if (ext_is_tensor(operand) &&
-            !ext_has_data((PyArrayObject *)((TensorObject *)operand)->array))
-            return true;
-    }
-    return false;
-}
-
-static PyObject *
-of_layout(LayoutObject *layout)
-{
-    const dt_mesh *mesh = layout->mesh->mesh;
-    int64_t rank = -1;
-    if (mesh->world != 0) {
-        dt_world *world = ext_world(mesh, "without_data");
-        if (world == NULL)
-            return NULL;
-        rank = world->transport->rank;
-    }
-    PyObject *array = ext_part_without_data(layout->layout, rank);
-    return array == NULL ? NULL : ext_dtensor(array, layout);
-}
-
-static PyObject *
-without_data(PyObject *Py_UNUSED(module), PyObject *args)
-{
-    PyObject *what, *wanted = Py_None;
-    int64_t shape[DT_MAX_NDIM];
-    dt_dtype dtype;
-    if (!PyArg_ParseTuple(args, "O|O:without_data", &what, &wanted))
-        return NULL;
-    if (Py_TYPE(what) == &ext_layout_type)
-        return of_layout((LayoutObject *)what);
-    int ndim = ext_shape(shape, what, "without_data");
-    if (ndim < 0 || ext_dtype_like(&dtype, wanted, ext_default_dtype, "empty") < 0)
-        return NULL;
-    PyObject *array = ext_array_without_data(ndim, shape, dtype);
-    return array == NULL ? NULL : ext_tensor(array);
-}
-
-PyMethodDef ext_without_data_methods[] = {
-    {"without_data", without_data, METH_VARARGS,
-     "without_data(shape_or_layout, dtype=None, /)\n--\n\n"
-     "Return a Tensor of a shape, or a DTensor of a layout, that has no elements:\n"
-     "operators give such ones of it."},
-    {0},
-};

@@ -1,7 +1,46 @@
-/* world.c: which world a mesh lives on, its groups, and waiting without the GIL. */
-#include "ext/ext.h"
+/* world.c: World as memory, which world a mesh lives on, its groups, and waiting
+ * without the GIL. What Python can do with a World is filled in by ext/world_type.c. */
+#include "ext/types.h"
 
 #include <stdlib.h>
+
+/* --- the object --- */
+
+/* A world that was met is not closed here: that is collective, and ranks may free in
+ * different orders. */
+static void
+world_dealloc(PyObject *object)
+{
+    WorldObject *self = (WorldObject *)object;
+    if (self->threads && self->transport != NULL)
+        self->transport->table->close(self->transport);
+    PyObject_Free(object);
+}
+
+PyTypeObject ext_world_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor._C.World",
+    .tp_basicsize = sizeof(WorldObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = world_dealloc,
+};
+
+WorldObject *
+ext_world_object(dt_transport *transport, bool threads)
+{
+    WorldObject *self = PyObject_New(WorldObject, &ext_world_type);
+    if (self == NULL)
+        return NULL;
+    self->world = NULL;
+    self->transport = transport;
+    self->number = 1;
+    self->rank = transport->rank;
+    self->size = transport->size;
+    self->threads = threads;
+    self->shared_memory = transport->shared_memory;
+    self->closed = self->busy = false;
+    self->live_bytes = self->peak_bytes = 0;
+    return self;
+}
 
 /* --- which world --- */
 

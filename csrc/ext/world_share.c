@@ -1,6 +1,6 @@
 /* world_share.c: World.agree and World.share, by which Python files talk to each other
  * across ranks. */
-#include "ext/ext.h"
+#include "ext/face.h"
 
 #include <string.h>
 

@@ -1,11 +1,7 @@
 /* world_type.c: World, for the Python files that start, compare and end things. */
-#include "ext/ext.h"
-
-#include "comm/execute.h"
+#include "ext/face.h"
 
 #include <string.h>
-
-#include "ext/tensor.h"
 
 static WorldObject *
 self_of(PyObject *self)
@@ -14,24 +10,6 @@ self_of(PyObject *self)
 }
 
 /* --- making --- */
-
-WorldObject *
-ext_world_object(dt_transport *transport, bool threads)
-{
-    WorldObject *self = PyObject_New(WorldObject, &ext_world_type);
-    if (self == NULL)
-        return NULL;
-    self->world = NULL;
-    self->transport = transport;
-    self->number = 1;
-    self->rank = transport->rank;
-    self->size = transport->size;
-    self->threads = threads;
-    self->shared_memory = transport->shared_memory;
-    self->closed = self->busy = false;
-    self->live_bytes = self->peak_bytes = 0;
-    return self;
-}
 
 /* Meets the other ranks: collective. */
 static int
@@ -194,17 +172,6 @@ world_abort(PyObject *object, PyObject *sentence)
         dt_fail(&world->broken_by, DT_RUNTIME, "%s", text);
     }
     Py_RETURN_NONE;
-}
-
-/* A world that was met is not closed here: that is collective, and ranks may free in
- * different orders. */
-static void
-world_dealloc(PyObject *object)
-{
-    WorldObject *self = self_of(object);
-    if (self->threads && self->transport != NULL)
-        self->transport->table->close(self->transport);
-    PyObject_Free(object);
 }
 
 /* --- what it is --- */
@@ -441,13 +408,11 @@ static const char world_doc[] =
     "Made by `mpi` and `threads`. One thread at a time may be inside a call; any\n"
     "other gets a RuntimeError.";
 
-PyTypeObject ext_world_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor._C.World",
-    .tp_basicsize = sizeof(WorldObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_doc = world_doc,
-    .tp_dealloc = world_dealloc,
-    .tp_repr = world_repr,
-    .tp_methods = world_methods,
-    .tp_getset = world_attributes,
-};
+void
+ext_fill_world_type(void)
+{
+    ext_world_type.tp_doc = world_doc;
+    ext_world_type.tp_repr = world_repr;
+    ext_world_type.tp_methods = world_methods;
+    ext_world_type.tp_getset = world_attributes;
+}
