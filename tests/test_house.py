@@ -1,6 +1,7 @@
 """The house: who may include and import what, and how long a file may be."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -38,6 +39,11 @@ MAY_INCLUDE_TOO = {
     "core/memory.c": {"pthread.h", "sys/mman.h", "unistd.h"},
 }
 MAY_HAVE_GLOBALS = {"memory.c.o"}  # the pool that every array comes from
+
+# Rooms of a storey, in the order of use: each uses only those before it.
+ROOMS = {
+    "ext": "base types move op tape dispatch make kernels face".split(),
+}
 
 # What python/ may import; an optional library comes through require("extra").
 MAY_IMPORT = (set(sys.stdlib_module_names) - {"ctypes"}) | {
@@ -168,3 +174,101 @@ def test_a_file_is_named_after_what_is_in_it() -> None:
         if any(vague.fullmatch(Path(part).stem) for part in named(path))
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def room_of(name: str) -> tuple[str, int]:
+    """The storey of a file under csrc, and its room's place there."""
+    storey, *room, _ = name.split("/")
+    rooms = ROOMS.get(storey, [])
+    return storey, rooms.index(room[0]) if room else len(rooms)
+
+
+def test_a_room_includes_only_those_before_it() -> None:
+    wrong = []
+    for path in files(".c", ".h", under="csrc"):
+        storey, place = room_of(path.relative_to(ROOT / "csrc").as_posix())
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            include = re.match(rf'#include "({storey}/.*)"', line)
+            if storey in ROOMS and include and room_of(include[1])[1] > place:
+                wrong.append(f"{where(path, number)} includes {include[1]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_room_has_one_header_that_shows_it() -> None:
+    for storey, rooms in ROOMS.items():
+        for room in rooms:
+            folder = ROOT / "csrc" / storey / room
+            texts = [path.read_text() for path in folder.glob("*.h")]
+            tops = [text for text in texts if text.startswith("/* The room ")]
+            assert len(tops) == 1, f"{where(folder)}: {len(tops)} headers show it"
+            shown = re.match(
+                rf"/\* The room {storey}/{room}: .*\n \* .*\n \*\n"
+                r" \* May use: .*\n \* Begin with: .* \*/\n",
+                tops[0],
+            )
+            assert shown, where(folder)
+
+
+def test_the_table_of_rooms_is_the_tree() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    listed = {
+        room: set(re.findall("`(.*?)`", cell))
+        for room, cell in re.findall(r"^\| `(\w+/\w+)` \| (.*?) \|", page, re.MULTILINE)
+        if room.split("/")[0] in ROOMS
+    }
+    found = {
+        f"{storey}/{room}": {
+            path.stem for path in (ROOT / "csrc" / storey / room).iterdir()
+        }
+        for storey, rooms in ROOMS.items()
+        for room in rooms
+    }
+    assert listed == found
+
+
+@functools.cache
+def uses() -> dict[str, set[str]]:
+    """Which C file, as `core/plan/plan`, uses symbols of which others: read by nm."""
+    build = ROOT / "build"
+    objects = {}
+    for path in files(".c", under="csrc"):
+        name = path.relative_to(ROOT / "csrc").with_suffix("").as_posix()
+        found = sorted(build.glob(f"CMakeFiles/*.dir/csrc/{name}.c.o"))
+        assert found, f"{where(path)} is not built: ./run build"
+        objects[name] = found[0]
+    defined: dict[str, str] = {}
+    used: dict[str, set[str]] = {}
+    for name, path in objects.items():
+        used[name] = set()
+        for line in subprocess.check_output(["nm", path], text=True).splitlines():
+            kind, symbol = line.split()[-2:]
+            if kind == "U":
+                used[name].add(symbol)
+            elif kind in "TDBRCVW":
+                defined[symbol] = name
+    return {
+        name: {defined[s] for s in symbols if s in defined} - {name}
+        for name, symbols in used.items()
+    }
+
+
+def circles(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """What is left of a graph when all that uses nothing of it is taken away."""
+    left = dict(graph)
+    while ends := {name for name in left if not left[name] & left.keys()}:
+        left = {name: left[name] for name in left.keys() - ends}
+    return {name: others & left.keys() for name, others in left.items()}
+
+
+def test_no_two_files_use_each_other() -> None:
+    graph = {name: used for name, used in uses().items() if name.split("/")[0] in ROOMS}
+    assert not circles(graph)
+
+
+def test_a_room_uses_symbols_only_of_those_before_it() -> None:
+    for name, others in uses().items():
+        storey, place = room_of(name)
+        for other in others if storey in ROOMS else ():
+            assert other.split("/")[0] != storey or room_of(other)[1] <= place, (
+                f"{name} uses {other}"
+            )
