@@ -47,6 +47,7 @@ MAY_HAVE_GLOBALS = {"memory.c.o"}  # the pool that every array comes from
 ROOMS = {
     "core": "facts memory layout plan rule format".split(),
     "comm": "transport talk way run".split(),
+    "ext": "base types move op tape dispatch make kernels face".split(),
 }
 
 # What python/ may import; an optional library comes through require("extra").
@@ -358,7 +359,8 @@ def uses() -> dict[str, set[str]]:
         found = sorted(build.glob(f"CMakeFiles/*.dir/csrc/{name}.c.o"))
         assert found, f"{where(path)} is not built: ./run build"
         objects[name] = found[0]
-    defined, used = {}, {}
+    defined: dict[str, str] = {}
+    used: dict[str, set[str]] = {}
     for name, path in objects.items():
         used[name] = set()
         for line in subprocess.check_output(["nm", path], text=True).splitlines():

@@ -12,7 +12,7 @@
 #ifndef DT_STATUS_H
 #define DT_STATUS_H
 
-/* Chosen by what Python raises; ext/error.c has the table. */
+/* Chosen by what Python raises; ext/base/error.c has the table. */
 typedef enum {
     DT_OK,
     DT_VALUE,

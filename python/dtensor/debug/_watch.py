@@ -1,6 +1,6 @@
 """Who is told of operators, moves and collectives while they run.
 
-While nobody watches, an operator takes one look at a pointer (csrc/ext/watch.h).
+While nobody watches an operator takes one look at a pointer: ext/dispatch/dispatch.c.
 """
 
 import sys

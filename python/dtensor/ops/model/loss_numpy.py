@@ -1,7 +1,7 @@
 """The losses with NumPy's functions, for dtypes that the C kernels lack.
 
 After the definitions of torch.nn.functional; names and arguments are those of
-csrc/kernels/loss.h and csrc/ext/kernels_loss.c."""
+csrc/kernels/loss.h and csrc/ext/kernels/loss.c."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,5 +1,5 @@
 """layer_norm, rms_norm and group_norm with NumPy's functions, for dtypes that the C
-kernels lack. Arguments and results are those of csrc/ext/kernels_norm.c."""
+kernels lack. Arguments and results are those of csrc/ext/kernels/norm.c."""
 
 import math
 from collections.abc import Callable

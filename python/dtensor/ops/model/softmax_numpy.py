@@ -1,6 +1,6 @@
 """Softmax and its kin with NumPy's functions, for dtypes that the C kernels lack.
 
-Arguments and results are those of csrc/ext/kernels_softmax.c."""
+Arguments and results are those of csrc/ext/kernels/softmax.c."""
 
 from typing import Any
 

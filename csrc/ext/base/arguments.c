@@ -1,0 +1,85 @@
+/* The arguments of fast calls, sorted by name. */
+#include "ext/base/base.h"
+
+/* The place of a keyword in a signature, or -1. */
+static int
+find_name(const ext_signature *signature, PyObject *name)
+{
+    for (int i = 0; i < signature->count; i++)
+        if (PyUnicode_CompareWithASCIIString(name, signature->names[i]) == 0)
+            return i;
+    return -1;
+}
+
+static int
+take_keyword(PyObject **out, const ext_signature *signature, PyObject *name,
+             PyObject *value)
+{
+    int place = find_name(signature, name);
+    if (place < 0) {
+        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+                     signature->function, name);
+        return -1;
+    }
+    if (out[place] != NULL) {
+        PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'",
+                     signature->function, name);
+        return -1;
+    }
+    out[place] = value;
+    return 0;
+}
+
+int
+ext_arguments(PyObject **out, const ext_signature *signature, PyObject *const *args,
+              Py_ssize_t nargs, PyObject *kwnames)
+{
+    if (nargs > signature->positional) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s() takes at most %d positional arguments (%zd given)",
+                     signature->function, signature->positional, nargs);
+        return -1;
+    }
+    for (int i = 0; i < signature->count; i++)
+        out[i] = i < nargs ? args[i] : NULL;
+    Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+    for (Py_ssize_t k = 0; k < keywords; k++)
+        if (take_keyword(out, signature, PyTuple_GET_ITEM(kwnames, k),
+                         args[nargs + k]) < 0)
+            return -1;
+    for (int i = 0; i < signature->required; i++)
+        if (out[i] == NULL) {
+            PyErr_Format(PyExc_TypeError, "%s() missing required argument '%s'",
+                         signature->function, signature->names[i]);
+            return -1;
+        }
+    return 0;
+}
+
+int
+ext_argument_bool(bool *out, PyObject *object)
+{
+    if (object == NULL || object == Py_None)
+        return 0;
+    int truth = PyObject_IsTrue(object);
+    if (truth < 0)
+        return -1;
+    *out = truth != 0;
+    return 0;
+}
+
+int
+ext_argument_int(int64_t *out, PyObject *object)
+{
+    if (object == NULL || object == Py_None)
+        return 0;
+    PyObject *number = PyNumber_Index(object);
+    if (number == NULL)
+        return -1;
+    long long value = PyLong_AsLongLong(number);
+    Py_DECREF(number);
+    if (value == -1 && PyErr_Occurred())
+        return -1;
+    *out = value;
+    return 0;
+}

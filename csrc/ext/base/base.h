@@ -1,0 +1,86 @@
+/* The room ext/base: what all of the extension stands on: what there is one of,
+ * exceptions, dtypes and shapes, arguments of functions, arrays of our own memory.
+ *
+ * May use: core, Python, NumPy. No type of ours is known here.
+ * Begin with: error.c, the one border between dt_status and exceptions. */
+
+/* The extension converts, owns references and calls core and comm; it decides nothing
+ * about placements. Static types, one interpreter. Functions follow CPython's custom:
+ * NULL or -1 with an exception set. */
+#ifndef DT_EXT_BASE_H
+#define DT_EXT_BASE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define PY_ARRAY_UNIQUE_SYMBOL dtensor_numpy
+#ifndef EXT_IMPORTS_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+#include "core/facts/status.h"
+#include "core/plan/plans.h"
+
+/* --- state.c --- */
+
+extern dt_context *ext_context; /* under the GIL */
+extern dt_plans *ext_plans;     /* over its layouts */
+extern dt_dtype ext_default_dtype;
+
+/* Imports NumPy's C API and makes the context, once. */
+int ext_state_make(void);
+
+/* --- error.c --- */
+
+/* Sets the exception of the table for err->status; always returns NULL.
+ * DT_INTERRUPTED leaves the exception that is already set. An error that ext_catch made
+ * in this thread is raised as the very object that was caught. */
+PyObject *ext_raise(const dt_error *err);
+/* Turns the exception that is set into a local error (status by its type) and clears
+ * it, keeping the object for ext_raise to raise again on this rank. */
+void ext_catch(dt_error *err);
+extern PyObject *ext_mpi_error; /* dtensor.MPIError, a RuntimeError */
+
+/* --- convert.c --- */
+
+/* TypeError for a dtype that is no native-endian number or boolean. `what` names the
+ * function for the message. */
+int ext_dtype(dt_dtype *out, PyArray_Descr *descr, const char *what);
+/* Whether an array's dtype is this one. */
+bool ext_dtype_is(PyArray_Descr *descr, dt_dtype dtype);
+/* Any dtype-like object (np.float32, "float32", a dtype; None gives `fallback`). */
+int ext_dtype_like(dt_dtype *out, PyObject *object, dt_dtype fallback,
+                   const char *what);
+PyArray_Descr *ext_descr(dt_dtype dtype); /* new reference */
+/* A sequence of integers or one integer; returns the count, -1 on error. */
+int ext_shape(int64_t out[DT_MAX_NDIM], PyObject *object, const char *what);
+PyObject *ext_tuple(const int64_t *values, int count); /* of ints */
+/* An attribute of a module, imported at first use and kept in *kept; borrowed. */
+PyObject *ext_import(PyObject **kept, const char *module, const char *name);
+
+/* --- arguments.c: parameters of METH_FASTCALL | METH_KEYWORDS functions --- */
+
+typedef struct {
+    const char *function;
+    const char *const *names; /* of all parameters, in order */
+    int count;
+    int positional; /* how many may be given by place */
+    int required;   /* how many, from the first, must be given */
+} ext_signature;
+
+/* Puts each argument into its place of `out` (borrowed; NULL if it is not given). */
+int ext_arguments(PyObject **out, const ext_signature *signature, PyObject *const *args,
+                  Py_ssize_t nargs, PyObject *kwnames);
+
+/* Values of arguments; NULL and None leave *out as it is. */
+int ext_argument_bool(bool *out, PyObject *object);
+int ext_argument_int(int64_t *out, PyObject *object);
+
+/* --- memory.c --- */
+
+/* A new C-ordered writable ndarray whose memory comes from core/memory/memory.h. */
+PyObject *ext_array(int ndim, const int64_t *shape, dt_dtype dtype);
+extern PyMethodDef ext_memory_methods[];
+
+#endif

@@ -1,0 +1,96 @@
+/* memory.c: arrays whose memory is the library's own. */
+#include "ext/base/base.h"
+
+#include "core/memory/memory.h"
+
+static const char BLOCK[] = "dtensor.block";
+
+static void
+give_back(PyObject *capsule)
+{
+    dt_memory_give(PyCapsule_GetPointer(capsule, BLOCK));
+}
+
+/* A block, owned by a new capsule. */
+static PyObject *
+take_block(size_t bytes)
+{
+    void *block = dt_memory_take(bytes);
+    if (block == NULL)
+        return PyErr_Format(PyExc_MemoryError, "no memory for an array of %zu bytes",
+                            bytes);
+    PyObject *capsule = PyCapsule_New(block, BLOCK, give_back);
+    if (capsule == NULL)
+        dt_memory_give(block);
+    return capsule;
+}
+
+PyObject *
+ext_array(int ndim, const int64_t *shape, dt_dtype dtype)
+{
+    npy_intp lengths[DT_MAX_NDIM];
+    size_t bytes = dt_dtype_size(dtype);
+    for (int d = 0; d < ndim; d++) {
+        lengths[d] = (npy_intp)shape[d];
+        if (__builtin_mul_overflow(bytes, (size_t)shape[d], &bytes))
+            return PyErr_NoMemory();
+    }
+    PyArray_Descr *descr = ext_descr(dtype);
+    if (descr == NULL)
+        return NULL;
+    PyObject *owner = take_block(bytes);
+    if (owner == NULL) {
+        Py_DECREF(descr);
+        return NULL;
+    }
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, lengths, NULL,
+                                           PyCapsule_GetPointer(owner, BLOCK),
+                                           NPY_ARRAY_CARRAY, NULL);
+    if (array == NULL) {
+        Py_DECREF(owner);
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)array, owner) < 0)
+        Py_CLEAR(array);
+    return array;
+}
+
+static PyObject *
+memory_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return Py_BuildValue("{s:n,s:n}", "used", (Py_ssize_t)dt_memory_used(), "kept",
+                         (Py_ssize_t)dt_memory_kept());
+}
+
+static PyObject *
+set_memory_limit(PyObject *Py_UNUSED(module), PyObject *bytes)
+{
+    size_t limit = PyLong_AsSize_t(bytes);
+    if (limit == (size_t)-1 && PyErr_Occurred())
+        return NULL;
+    dt_memory_set_limit(limit);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+fail_allocation_at(PyObject *Py_UNUSED(module), PyObject *k)
+{
+    long call = PyLong_AsLong(k);
+    if (call == -1 && PyErr_Occurred())
+        return NULL;
+    dt_memory_fail_at(call);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef ext_memory_methods[] = {
+    {"_memory_info", memory_info, METH_NOARGS,
+     "_memory_info()\n--\n\n"
+     "Return the bytes of blocks that are `used` by arrays and `kept` for reuse."},
+    {"_set_memory_limit", set_memory_limit, METH_O,
+     "_set_memory_limit(bytes, /)\n--\n\n"
+     "Keep at most `bytes` bytes of freed blocks; what is over is freed at once."},
+    {"_fail_allocation_at", fail_allocation_at, METH_O,
+     "_fail_allocation_at(k, /)\n--\n\n"
+     "Let the k-th allocation of this thread from now on fail; 0 switches it off."},
+    {0},
+};

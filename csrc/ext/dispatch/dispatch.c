@@ -1,0 +1,46 @@
+/* dispatch.c: the way into every call of an operator whose entry is known. Here it
+ * is asked, once, whether operators are watched, whether a composite is called instead,
+ * and whether anything is computed on this rank. */
+#include "ext/dispatch/dispatch.h"
+
+/* Whether an operand has no data: nor have the results. */
+static bool
+without_data(const op_call *call)
+{
+    for (int k = 0; k < call->operand_count; k++) {
+        PyObject *operand = call->operands[k];
+        if (ext_is_tensor(operand) &&
+            !ext_has_data((PyArrayObject *)((TensorObject *)operand)->array))
+            return true;
+    }
+    return false;
+}
+
+static inline PyObject *
+run(const op_entry *entry, const op_call *call, PyObject *out)
+{
+    if (entry->composite != NULL)
+        return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
+                                   call->kwnames);
+    /* A simulated rank moves tensors without data too, and gets none by moving. */
+    bool simulated = entry->moved > 0 && ext_is_simulated(call->layout->mesh->mesh);
+    bool data = !simulated && !without_data(call);
+    return data && !entry->outside ? op_run(entry, call, out)
+                                   : op_run_nothing(entry, call, out, simulated, data);
+}
+
+static PyObject *
+run_watched(const op_entry *entry, const op_call *call, PyObject *out)
+{
+    PyObject *after = entry->composite != NULL ? NULL : watch_operator(entry, call);
+    PyObject *result = run(entry, call, out);
+    watch_operator_done(after);
+    return result;
+}
+
+PyObject *
+op_dispatch(const op_entry *entry, const op_call *call, PyObject *out)
+{
+    return watch_on_operator == NULL ? run(entry, call, out)
+                                     : run_watched(entry, call, out);
+}

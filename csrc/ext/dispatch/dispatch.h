@@ -1,0 +1,108 @@
+/* The room ext/dispatch: an operator is called: operands are moved, the kernel runs,
+ * results become tensors and are recorded; or are written into tensors (`out=`).
+ *
+ * May use: ext/base, ext/types, ext/move, ext/op, ext/tape.
+ * Begin with: operator_call in operator.c, then dispatch.c and run.c. */
+#ifndef DT_EXT_DISPATCH_H
+#define DT_EXT_DISPATCH_H
+
+#include "ext/tape/tape.h"
+
+/* --- operator.c --- */
+
+extern PyTypeObject ext_operator_type;
+extern PyMethodDef ext_op_methods[];
+
+/* --- dispatch.c --- */
+
+/* Runs a call whose entry is known. `out`: this rank's array that the kernel (a ufunc)
+ * is to write into, or NULL. */
+PyObject *op_dispatch(const op_entry *entry, const op_call *call, PyObject *out);
+
+/* --- operands.c --- */
+
+extern PyObject *ext_implicit_hook; /* called before operands are sent, or NULL */
+
+/* This rank's array of an operand (borrowed), before any move; a Python number, or a
+ * scalar of an entry without arrays, is itself. */
+static inline PyObject *
+op_local_array(PyObject *object)
+{
+    if (Py_TYPE(object) == &ext_dtensor_type)
+        return ((DTensorObject *)object)->pending == NULL
+                   ? ((TensorObject *)object)->array
+                   : (PyObject *)ext_local(object);
+    if (ext_is_tensor(object))
+        return (PyObject *)ext_local(object);
+    return object;
+}
+
+/* The arrays of operands in the layouts of the entry. */
+typedef struct {
+    PyObject **arrays; /* NULL: nothing has moved; arrays[k] is NULL, or a reference */
+    PyObject *space[OP_INLINE];
+} op_moved;
+
+/* Brings the operands there. To be cleared, also on failure, unless `arrays` is NULL.
+ */
+int op_move_operands(op_moved *moved, const op_entry *entry, const op_call *call);
+void op_moved_clear(op_moved *moved, const op_entry *entry);
+
+/* --- run.c, without_data.c --- */
+
+/* Where this rank computes. */
+PyObject *op_run(const op_entry *entry, const op_call *call, PyObject *out);
+/* Where it does not: `data` says that the operands have some. */
+PyObject *op_run_nothing(const op_entry *entry, const op_call *call, PyObject *out,
+                         bool simulated, bool data);
+/* A tuple as one of the type that the kernel gives: a list, or a named tuple. Steals
+ * it. */
+PyObject *op_contained(PyObject *tuple, PyObject *type);
+
+/* --- watch.c: a Python function that is told of operators while they run --- */
+
+/* One for the process, for dtensor.debug. Without it a call takes one look at this. */
+extern PyObject *watch_on_operator; /* or NULL */
+
+/* Tells of a call before it runs. What the watcher gives back is called after it by
+ * watch_operator_done, unless it is None. A watcher that raises changes nothing: this
+ * rank would be the only one that fails. */
+PyObject *watch_operator(const op_entry *entry, const op_call *call);
+void watch_operator_done(PyObject *after); /* steals it */
+
+/* --- recorder.c --- */
+
+/* Called as recorder(operator, args, kwargs, result) after each operator that this
+ * thread calls, but not for those within; or NULL. */
+extern _Thread_local PyObject *op_recorder;
+PyObject *op_call_recorded(PyObject *op, PyObject *const *args, size_t flags,
+                           PyObject *kwnames);
+PyObject *op_set_recorder(PyObject *module, PyObject *recorder);
+
+/* --- check.c --- */
+
+/* With DTENSOR_CHECK=2: compares the plain arrays among the operands across ranks, and
+ * raises on all where they differ. Collective. */
+int op_check_arrays(const op_call *call);
+
+/* --- write.c --- */
+
+/* Before writing into a tensor: 0 if that may be, 1 if op_end_write is due afterwards,
+ * -1 with an exception. */
+int op_begin_write(PyObject *tensor, const char *what);
+/* Collective where there was an origin to write back to. */
+int op_end_write(PyObject *tensor, bool written);
+/* What is a part of such a copy is written back to it. */
+int op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index);
+/* Refuses `tensor[index] = value` by compiled code where both are parts of one tensor:
+ * -1 with an exception. */
+int op_refuse_swap(PyObject *tensor, PyObject *index, PyObject *value);
+extern PyMethodDef ext_write_methods[];
+
+/* --- out.c --- */
+
+/* A call with `out`: a DTensor, Tensor or array, or a tuple of these. */
+PyObject *op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                      PyObject *kwnames, PyObject *out);
+
+#endif

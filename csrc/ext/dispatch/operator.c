@@ -1,0 +1,331 @@
+/* Operator: what is called for an operator, from Python or from NumPy. */
+#include "ext/dispatch/dispatch.h"
+
+#include <stddef.h>
+#include <structmember.h>
+
+/* The index of keyword `out`, or -1. */
+static Py_ssize_t
+find_out(PyObject *kwnames)
+{
+    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), "out") == 0)
+            return k;
+    return -1;
+}
+
+/* A call with its `out` taken away. */
+static PyObject *
+call_with_out(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, Py_ssize_t place)
+{
+    Py_ssize_t keywords = PyTuple_GET_SIZE(kwnames), n = 0;
+    PyObject **rest = PyMem_New(PyObject *, (size_t)(nargs + keywords));
+    PyObject *names = PyTuple_New(keywords - 1);
+    PyObject *result = NULL;
+    if (rest != NULL && names != NULL) {
+        for (Py_ssize_t k = 0; k < nargs; k++)
+            rest[k] = args[k];
+        for (Py_ssize_t k = 0; k < keywords; k++)
+            if (k != place) {
+                rest[nargs + n] = args[nargs + k];
+                PyTuple_SET_ITEM(names, n++, Py_NewRef(PyTuple_GET_ITEM(kwnames, k)));
+            }
+        PyObject *out = args[nargs + place];
+        if (out == Py_None)
+            result = PyObject_Vectorcall((PyObject *)self, rest, (size_t)nargs, names);
+        else
+            result = op_call_out(self, rest, nargs, names, out);
+    } else if (!PyErr_Occurred())
+        PyErr_NoMemory();
+    PyMem_Free(rest);
+    Py_XDECREF(names);
+    return result;
+}
+
+static PyObject *
+operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
+{
+    if (op_recorder != NULL)
+        return op_call_recorded(object, args, flags, kwnames);
+    OperatorObject *self = (OperatorObject *)object;
+    Py_ssize_t nargs = PyVectorcall_NARGS(flags);
+    Py_ssize_t place = kwnames == NULL ? -1 : find_out(kwnames);
+    if (place >= 0)
+        return call_with_out(self, args, nargs, kwnames, place);
+    op_call call;
+    PyObject *result = NULL;
+    if (op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0) {
+        op_entry *entry = op_entry_of(&call);
+        if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0))
+            result = op_dispatch(entry, &call, NULL);
+        op_entry_release(entry);
+    }
+    op_call_clear(&call);
+    return result;
+}
+
+static PyObject *
+operator_abstract(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames)
+{
+    op_call call;
+    PyObject *results = NULL;
+    op_entry *entry = NULL;
+    if (op_call_read(&call, (OperatorObject *)self, args, nargs, kwnames, NULL, true) ==
+        0)
+        entry = op_entry_of(&call);
+    if (entry != NULL && entry->composite != NULL)
+        PyErr_Format(PyExc_NotImplementedError,
+                     "%U is composed of several operators for these arguments",
+                     call.op->name);
+    else if (entry != NULL && entry->solo)
+        PyErr_SetString(PyExc_TypeError, "abstract needs at least one Layout");
+    else if (entry != NULL)
+        results = PyTuple_New(entry->result_count);
+    for (int k = 0; results != NULL && k < entry->result_count; k++)
+        PyTuple_SET_ITEM(results, k, Py_NewRef((PyObject *)entry->results[k].layout));
+    PyObject *operands = results == NULL ? NULL : PyTuple_New(entry->operand_count);
+    for (int k = 0; operands != NULL && k < entry->operand_count; k++) {
+        const op_operand *operand = &entry->operands[k];
+        PyTuple_SET_ITEM(
+            operands, k,
+            Py_NewRef((PyObject *)(operand->to != NULL ? operand->to : operand->from)));
+    }
+    PyObject *answer = operands == NULL
+                           ? NULL
+                           : Py_BuildValue("(OOd)", results, operands, entry->seconds);
+    Py_XDECREF(results);
+    Py_XDECREF(operands);
+    op_entry_release(entry);
+    op_call_clear(&call);
+    return answer;
+}
+
+/* For all calls from now on. */
+static PyObject *
+operator_replace_rule(PyObject *object, PyObject *replacement)
+{
+    OperatorObject *self = (OperatorObject *)object;
+    Py_XSETREF(self->replacement,
+               replacement == Py_None ? NULL : Py_NewRef(replacement));
+    op_cache_forget(self);
+    Py_RETURN_NONE;
+}
+
+/* --- the gradient --- */
+
+static PyObject *
+set_vjp(PyObject *object, PyObject *functions, bool all)
+{
+    OperatorObject *self = (OperatorObject *)object;
+    struct tape_vjp *vjp = tape_vjp_new(functions, all);
+    if (vjp == NULL)
+        return NULL;
+    tape_vjp_free(self->vjp);
+    self->vjp = vjp;
+    return Py_NewRef(object);
+}
+
+static PyObject *
+operator_vjp(PyObject *self, PyObject *functions)
+{
+    return set_vjp(self, functions, false);
+}
+
+static PyObject *
+operator_vjp_all(PyObject *self, PyObject *function)
+{
+    PyObject *functions = PyTuple_Pack(1, function);
+    PyObject *answer = functions == NULL ? NULL : set_vjp(self, functions, true);
+    Py_XDECREF(functions);
+    return answer;
+}
+
+/* --- the type --- */
+
+/* Whether a Python function has a parameter of this name. */
+static int
+has_parameter(bool *out, PyObject *function, const char *name)
+{
+    PyObject *code = PyObject_GetAttrString(function, "__code__");
+    PyObject *names = NULL, *plain = NULL, *keywords = NULL;
+    if (code != NULL) {
+        names = PyObject_GetAttrString(code, "co_varnames");
+        plain = PyObject_GetAttrString(code, "co_argcount");
+        keywords = PyObject_GetAttrString(code, "co_kwonlyargcount");
+    }
+    if (names != NULL && plain != NULL && keywords != NULL) {
+        Py_ssize_t count = PyLong_AsSsize_t(plain) + PyLong_AsSsize_t(keywords);
+        *out = false;
+        for (Py_ssize_t k = 0; k < count && k < PyTuple_GET_SIZE(names); k++)
+            *out |=
+                PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), name) == 0;
+    }
+    Py_XDECREF(code);
+    Py_XDECREF(names);
+    Py_XDECREF(plain);
+    Py_XDECREF(keywords);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *
+operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"function", "name", "operands", "agrees", NULL};
+    PyObject *function, *name;
+    PyObject *agrees = Py_None;
+    int operands = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|iO:Operator", names, &function,
+                                     &name, &operands, &agrees))
+        return NULL;
+    OperatorObject *self = (OperatorObject *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    self->vectorcall = operator_call;
+    self->function = Py_NewRef(function);
+    self->name = Py_NewRef(name);
+    self->text = PyUnicode_AsUTF8(name);
+    self->operands = operands;
+    self->agrees = agrees == Py_None ? NULL : Py_NewRef(agrees);
+    self->doc = PyObject_GetAttrString(function, "__doc__");
+    if (self->text == NULL || self->doc == NULL ||
+        has_parameter(&self->dim, function, "dim") < 0 ||
+        has_parameter(&self->keepdim, function, "keepdim") < 0)
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static void
+operator_dealloc(PyObject *object)
+{
+    OperatorObject *self = (OperatorObject *)object;
+    if (self->weakrefs != NULL)
+        PyObject_ClearWeakRefs(object);
+    Py_XDECREF(self->function);
+    Py_XDECREF(self->name);
+    Py_XDECREF(self->doc);
+    Py_XDECREF(self->dict);
+    Py_XDECREF(self->replacement);
+    Py_XDECREF(self->agrees);
+    tape_vjp_free(self->vjp);
+    Py_TYPE(object)->tp_free(object);
+}
+
+static PyObject *
+operator_bind(PyObject *self, PyObject *object, PyObject *Py_UNUSED(type))
+{
+    return object == NULL ? Py_NewRef(self) : PyMethod_New(self, object);
+}
+
+static PyObject *
+operator_repr(PyObject *self)
+{
+    return PyUnicode_FromFormat("<operator %U>", ((OperatorObject *)self)->name);
+}
+
+static PyMemberDef operator_members[] = {
+    {"__name__", T_OBJECT, offsetof(OperatorObject, name), READONLY, NULL},
+    {"__qualname__", T_OBJECT, offsetof(OperatorObject, name), READONLY, NULL},
+    {"__wrapped__", T_OBJECT, offsetof(OperatorObject, function), READONLY, NULL},
+    {"__doc__", T_OBJECT, offsetof(OperatorObject, doc), READONLY, NULL},
+    {"operands", T_INT, offsetof(OperatorObject, operands), READONLY,
+     "How many leading parameters are arrays even if they are numbers."},
+    {"view", T_BOOL, offsetof(OperatorObject, view), 0,
+     "Whether results share the memory of its only operand, as a rule: for counting\n"
+     "the memory of tensors without data."},
+    {0},
+};
+
+static PyMethodDef operator_methods[] = {
+    {"abstract", (PyCFunction)(void (*)(void))operator_abstract,
+     METH_FASTCALL | METH_KEYWORDS,
+     "abstract($self, /, *args, **kwargs)\n--\n\n"
+     "Return (layouts of the results, layouts that the operands are moved to, seconds\n"
+     "that this takes), for Layouts in the place of DTensors: nothing is computed."},
+    {"replace_rule", operator_replace_rule, METH_O,
+     "replace_rule($self, replacement, /)\n--\n\n"
+     "Take the rule from replacement(rule, *args, **kwargs); None: its own again."},
+    {"vjp", operator_vjp, METH_VARARGS,
+     "vjp($self, /, *functions)\n--\n\n"
+     "Set the gradient: function k gets (grad, out, *args, **kwargs) and gives the\n"
+     "gradient of operand k. A parameter with an underscore first is not kept: it "
+     "comes\n"
+     "as an Operand. None: no gradient. Return the operator."},
+    {"vjp_all", operator_vjp_all, METH_O,
+     "vjp_all($self, function, /)\n--\n\n"
+     "Set the gradient: function(needs, grad, out, *args, **kwargs) gives a tuple "
+     "with\n"
+     "the gradient of each operand, or None. Return the operator."},
+    {0},
+};
+
+PyTypeObject ext_operator_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor._C.Operator",
+    .tp_basicsize = sizeof(OperatorObject),
+    .tp_flags =
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_new = operator_new,
+    .tp_dealloc = operator_dealloc,
+    .tp_repr = operator_repr,
+    .tp_call = PyVectorcall_Call,
+    .tp_descr_get = operator_bind,
+    .tp_vectorcall_offset = offsetof(OperatorObject, vectorcall),
+    .tp_dictoffset = offsetof(OperatorObject, dict),
+    .tp_weaklistoffset = offsetof(OperatorObject, weakrefs),
+    .tp_members = operator_members,
+    .tp_methods = operator_methods,
+};
+
+/* --- the module's functions --- */
+
+static PyObject *
+op_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return op_cache_info();
+}
+
+static PyObject *
+set_implicit_hook(PyObject *Py_UNUSED(module), PyObject *hook)
+{
+    Py_XSETREF(ext_implicit_hook, hook == Py_None ? NULL : Py_NewRef(hook));
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
+{
+    int truth = PyObject_IsTrue(wanted);
+    if (truth < 0)
+        return NULL;
+    bool before = ext_implicit_replication;
+    ext_implicit_replication = truth != 0;
+    return PyBool_FromLong(before);
+}
+
+static PyObject *
+is_implicit_replication(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyBool_FromLong(ext_implicit_replication);
+}
+
+PyMethodDef ext_op_methods[] = {
+    {"operator_cache_info", op_info, METH_NOARGS,
+     "operator_cache_info()\n--\n\n"
+     "Return how many calls of operators were known (hits) or new (misses), how many\n"
+     "entries there are and at most."},
+    {"set_implicit_hook", set_implicit_hook, METH_O,
+     "set_implicit_hook(hook, /)\n--\n\n"
+     "Call hook(name, from_layouts, to_layouts) before operands are sent; or None."},
+    {"set_recorder", op_set_recorder, METH_O,
+     "set_recorder(recorder, /)\n--\n\n"
+     "Call recorder(operator, args, kwargs, result) after each operator that this\n"
+     "thread calls, but not for those within; None: no more."},
+    {"set_implicit_replication", set_implicit_replication, METH_O,
+     "set_implicit_replication(wanted, /)\n--\n\n"
+     "Whether a Tensor beside a DTensor counts as replicated; return what was."},
+    {"is_implicit_replication", is_implicit_replication, METH_NOARGS,
+     "is_implicit_replication()\n--\n\n"
+     "Return whether a Tensor beside a DTensor counts as replicated in this thread."},
+    {0},
+};

@@ -1,0 +1,442 @@
+/* Results that are written into tensors which are there already: `out=`, `x += y`. */
+#include "ext/dispatch/dispatch.h"
+
+#include <string.h>
+
+/* The one tensor that is written to; raises. */
+static PyObject *
+only_out(const OperatorObject *op, PyObject *out)
+{
+    if (PyTuple_Check(out) && PyTuple_GET_SIZE(out) == 1)
+        out = PyTuple_GET_ITEM(out, 0);
+    if (ext_is_tensor(out) || PyArray_Check(out))
+        return out;
+    if (PyTuple_Check(out))
+        return out;
+    return PyErr_Format(PyExc_TypeError,
+                        "%U: return arrays must be of ArrayType, not %s", op->name,
+                        Py_TYPE(out)->tp_name);
+}
+
+/* NumPy's own error of a ufunc that cannot write into this dtype. */
+static void
+raise_cast(PyObject *ufunc, PyObject *from, PyObject *to)
+{
+    static PyObject *error;
+    PyObject *place = PyObject_GetAttrString(ufunc, "nin");
+    PyObject *args = NULL;
+    if (place != NULL && ext_import(&error, "numpy._core._exceptions",
+                                    "_UFuncOutputCastingError") != NULL)
+        args = Py_BuildValue("(OsOOO)", ufunc, "same_kind", from, to, place);
+    if (args != NULL)
+        PyErr_SetObject(error, args);
+    Py_XDECREF(args);
+    Py_XDECREF(place);
+}
+
+/* NumPy's rule for what may be written over what. `ufunc` may be NULL. */
+static int
+check_cast(PyObject *ufunc, PyArray_Descr *from, PyArray_Descr *to)
+{
+    if (PyArray_CanCastTypeTo(from, to, NPY_SAME_KIND_CASTING))
+        return 0;
+    if (ufunc != NULL)
+        raise_cast(ufunc, (PyObject *)from, (PyObject *)to);
+    else
+        PyErr_Format(PyExc_TypeError,
+                     "Cannot cast array data from %R to %R according to the rule "
+                     "'same_kind'",
+                     (PyObject *)from, (PyObject *)to);
+    return -1;
+}
+
+static int
+check_cast_of(const op_entry *entry, const DTensorObject *out)
+{
+    PyArray_Descr *from = ext_descr(entry->results[0].layout->layout->dtype);
+    PyArray_Descr *to = ext_descr(out->layout->layout->dtype);
+    int failed = -1;
+    if (from != NULL && to != NULL)
+        failed = check_cast(entry->ufunc ? entry->kernel : NULL, from, to);
+    Py_XDECREF(from);
+    Py_XDECREF(to);
+    return failed;
+}
+
+/* The layout of `out` for values of the result's dtype, which may know no Partial of
+ * its kind: whole where `out` has addends. */
+static const dt_layout *
+whole_target(const dt_layout *to, dt_dtype dtype)
+{
+    dt_layout *whole = NULL, *cast = NULL;
+    dt_error err;
+    dt_status status = dt_layout_dual(&whole, to, &err);
+    if (status == DT_OK)
+        status = dt_layout_with_dtype(&cast, whole, dtype, &err);
+    dt_layout_free(whole);
+    if (status == DT_OK)
+        return ext_layout_enter(cast);
+    ext_raise(&err);
+    return NULL;
+}
+
+/* Moves an array to a layout; steals it, and gives a new one back. */
+static PyObject *
+moved(PyObject *array, const dt_layout *from, const dt_layout *to, const char *what)
+{
+    ext_item item = {.array = array, .from = from, .to = to};
+    if (array == NULL || ext_move_items(&item, 1, what, 0, NULL, NULL) < 0)
+        item.result = NULL;
+    Py_XDECREF(array);
+    return item.result;
+}
+
+static PyObject *
+cast_to(PyObject *array, dt_dtype dtype)
+{
+    PyArray_Descr *descr = array == NULL ? NULL : ext_descr(dtype);
+    PyObject *result =
+        descr == NULL ? NULL : PyArray_CastToType((PyArrayObject *)array, descr, 0);
+    Py_XDECREF(array);
+    return result;
+}
+
+/* Writes `array`, laid out as `from`, into `out`: moved, then cast, then made addends.
+ * Steals the array. */
+static int
+write_array(DTensorObject *out, PyObject *array, const dt_layout *from,
+            const char *what)
+{
+    const dt_layout *to = out->layout->layout;
+    if (from->dtype != to->dtype) {
+        const dt_layout *whole = whole_target(to, from->dtype);
+        const dt_layout *cast = whole == NULL ? NULL : whole_target(to, to->dtype);
+        array =
+            cast == NULL ? (Py_XDECREF(array), NULL) : moved(array, from, whole, what);
+        array = moved(cast_to(array, to->dtype), cast, to, what);
+        if (whole != NULL)
+            dt_layout_release(ext_context, whole);
+        if (cast != NULL)
+            dt_layout_release(ext_context, cast);
+    } else
+        array = moved(array, from, to, what);
+    PyArrayObject *mine = array == NULL ? NULL : ext_local((PyObject *)out);
+    int failed = mine == NULL || ext_refuse_without_data((PyArrayObject *)array) < 0
+                     ? -1
+                     : PyArray_CopyInto(mine, (PyArrayObject *)array);
+    Py_XDECREF(array);
+    return failed;
+}
+
+/* Whether NumPy broadcasts what the operator gives into `out`: it does for ufuncs, and
+ * for what says so by the attribute `broadcasts_out`. */
+static bool
+broadcasts(const OperatorObject *op)
+{
+    static PyObject *name;
+    if (name == NULL)
+        name = PyUnicode_InternFromString("broadcasts_out");
+    return name != NULL && op->dict != NULL &&
+           PyDict_GetItemWithError(op->dict, name) == Py_True;
+}
+
+/* A result of a shape that NumPy broadcasts into `out`, or refuses to. */
+static int
+broadcast_result(DTensorObject *out, DTensorObject *result, bool may)
+{
+    const dt_layout *from = result->layout->layout, *to = out->layout->layout;
+    bool fits = may && from->ndim <= to->ndim && from->mesh == to->mesh;
+    for (int d = 1; fits && d <= from->ndim; d++) {
+        int64_t length = from->shape[from->ndim - d];
+        fits = length == 1 || length == to->shape[to->ndim - d];
+    }
+    if (fits)
+        return PyObject_SetItem((PyObject *)out, Py_Ellipsis, (PyObject *)result);
+    if (from->mesh != to->mesh)
+        PyErr_Format(PyExc_ValueError, "out= is on %R, the operands on %R",
+                     (PyObject *)out->layout->mesh, (PyObject *)result->layout->mesh);
+    else
+        PyErr_Format(PyExc_ValueError,
+                     "non-broadcastable output operand with shape %R doesn't match the "
+                     "broadcast shape %R",
+                     out->layout->shape, result->layout->shape);
+    return -1;
+}
+
+static bool
+same_box(LayoutObject *a, LayoutObject *b)
+{
+    return a->layout->mesh == b->layout->mesh &&
+           PyObject_RichCompareBool(a->shape, b->shape, Py_EQ) == 1;
+}
+
+/* Brings a result into the layout and dtype of `out` and writes it there. */
+static int
+write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result,
+             bool ufunc)
+{
+    if (!same_box(result->layout, out->layout))
+        return broadcast_result(out, result, ufunc || broadcasts(op));
+    PyArrayObject *array = ext_local((PyObject *)result);
+    return array == NULL ? -1
+                         : write_array(out, Py_NewRef((PyObject *)array),
+                                       result->layout->layout, op->text);
+}
+
+/* The kernel writes into an array that is laid out as it computes, and has the old
+ * elements where `where=` may keep them. */
+static int
+write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
+{
+    const dt_layout *from = entry->results[0].layout->layout;
+    const dt_layout *to = out->layout->layout;
+    PyArrayObject *mine = ext_local((PyObject *)out);
+    dt_layout *made;
+    dt_error err;
+    if (mine == NULL)
+        return -1;
+    if (dt_layout_with_dtype(&made, from, to->dtype, &err) != DT_OK) {
+        ext_raise(&err);
+        return -1;
+    }
+    const dt_layout *there = ext_layout_enter(made);
+    if (there == NULL)
+        return -1;
+    PyObject *target = moved(Py_NewRef((PyObject *)mine), to, there, call->op->text);
+    PyObject *result = target == NULL ? NULL : op_dispatch(entry, call, target);
+    int failed = result == NULL ? -1 : 0;
+    Py_XDECREF(result);
+    if (failed == 0)
+        failed = write_array(out, Py_NewRef(target), there, call->op->text);
+    Py_XDECREF(target);
+    dt_layout_release(ext_context, there);
+    return failed;
+}
+
+/* Whether a call of a ufunc names a keyword. */
+static bool
+names(PyObject *kwnames, const char *name)
+{
+    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), name) == 0)
+            return true;
+    return false;
+}
+
+static int
+run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
+{
+    LayoutObject *layout = entry->results[0].layout;
+    PyArrayObject *mine = ext_local((PyObject *)out);
+    if (mine == NULL)
+        return -1;
+    if (entry->ufunc && !entry->outside && layout->layout == out->layout->layout) {
+        PyObject *result = op_dispatch(entry, call, (PyObject *)mine);
+        Py_XDECREF(result);
+        return result == NULL ? -1 : 0;
+    }
+    bool casts = names(call->kwnames, "casting"); /* then the ufunc decides */
+    if (!(entry->ufunc && casts) && check_cast_of(entry, out) < 0)
+        return -1;
+    /* Only the kernel knows what `where` leaves out, and how it casts. */
+    bool needs = casts || names(call->kwnames, "where");
+    if (entry->ufunc && needs && !entry->outside && same_box(layout, out->layout))
+        return write_by_kernel(entry, call, out);
+    PyObject *made = op_dispatch(entry, call, NULL);
+    int failed = made == NULL
+                     ? -1
+                     : write_result(call->op, out, (DTensorObject *)made, entry->ufunc);
+    Py_XDECREF(made);
+    return failed;
+}
+
+static PyObject *
+call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+          PyObject *kwnames, DTensorObject *out, bool in_place)
+{
+    op_call call;
+    op_entry *entry = NULL;
+    int failed = -1;
+    if (op_call_read(&call, op, args, nargs, kwnames, out->layout, false) == 0)
+        entry = op_entry_of(&call);
+    if (entry == NULL)
+        ; /* the exception is set */
+    else if (entry->composite != NULL)
+        PyErr_Format(PyExc_TypeError, "%U takes no out= here", op->name);
+    else if (entry->solo)
+        PyErr_Format(PyExc_RuntimeError, "%U: out= is a DTensor, but no operand is one",
+                     op->name);
+    else if (entry->result_count != 1)
+        PyErr_Format(PyExc_TypeError, "%U has %d results, but one out=", op->name,
+                     entry->result_count);
+    else if ((!entry->checks || op_check_arrays(&call) == 0) &&
+             tape_check_write(&call, &out->tensor, in_place) == 0) {
+        bool off = tape_off;
+        tape_off = true; /* it is recorded as a write */
+        failed = run_into(entry, &call, out);
+        tape_off = off;
+        if (failed == 0)
+            failed = tape_record_write(&call, &out->tensor);
+    }
+    op_entry_release(entry);
+    op_call_clear(&call);
+    return failed < 0 ? NULL : Py_NewRef((PyObject *)out);
+}
+
+/* Without layouts, into an array of this rank. */
+static PyObject *
+call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                PyObject *kwnames, PyObject *out, bool in_place)
+{
+    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
+    if (made == NULL)
+        return NULL;
+    int failed = -1;
+    if (ext_is_dtensor(made) || !ext_is_tensor(made))
+        PyErr_Format(PyExc_TypeError,
+                     "%U: the result is distributed, out= is an array of this rank; "
+                     "give a DTensor",
+                     op->name);
+    else {
+        PyArrayObject *target =
+            (PyArrayObject *)(ext_is_tensor(out) ? ((TensorObject *)out)->array : out);
+        PyArrayObject *array = (PyArrayObject *)((TensorObject *)made)->array;
+        failed = check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target));
+        if (failed == 0)
+            failed = ext_refuse_without_data(array);
+        if (failed == 0 && ext_is_tensor(out))
+            failed = tape_take_over((TensorObject *)out, (TensorObject *)made, in_place,
+                                    op->name);
+        if (failed == 0)
+            failed = PyArray_CopyInto(target, array);
+    }
+    Py_DECREF(made);
+    return failed < 0 ? NULL : Py_NewRef(out);
+}
+
+/* Whether results can be written into `outs`, before any is. */
+static int
+check_all(const OperatorObject *op, PyObject *kwnames, PyObject *made, PyObject *outs)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(outs);
+    if (!PyTuple_Check(made) || PyTuple_GET_SIZE(made) != count) {
+        PyErr_Format(PyExc_ValueError,
+                     "%U: out= has %zd tensors, which is not how many "
+                     "results there are",
+                     op->name, count);
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
+        if (out == Py_None)
+            continue;
+        if (!ext_is_dtensor(out) || !ext_is_dtensor(item)) {
+            PyErr_Format(PyExc_TypeError, "%U: out= takes DTensors here", op->name);
+            return -1;
+        }
+        if (!names(kwnames, "casting") &&
+            check_cast(NULL, PyArray_DESCR(op_array(item)),
+                       PyArray_DESCR(op_array(out))) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Several results, each into its own. */
+static PyObject *
+call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, PyObject *outs)
+{
+    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
+    if (made == NULL)
+        return NULL;
+    Py_ssize_t count = PyTuple_GET_SIZE(outs);
+    int failed = check_all(op, kwnames, made, outs);
+    PyObject *result = failed < 0 ? NULL : PyTuple_New(count);
+    for (Py_ssize_t k = 0; result != NULL && k < count; k++) {
+        PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
+        if (out == Py_None)
+            out = item;
+        else if (tape_take_over((TensorObject *)out, (TensorObject *)item, false,
+                                op->name) < 0)
+            failed = -1;
+        else
+            failed =
+                write_result(op, (DTensorObject *)out, (DTensorObject *)item, true);
+        if (failed < 0)
+            Py_CLEAR(result);
+        else
+            PyTuple_SET_ITEM(result, k, Py_NewRef(out));
+    }
+    Py_DECREF(made);
+    return result;
+}
+
+/* Only the shapes are checked: there is nothing to write into. */
+static PyObject *
+call_without_data(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames, PyObject *out)
+{
+    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
+    int failed = made == NULL
+                     ? -1
+                     : tape_take_over((TensorObject *)out, (TensorObject *)made,
+                                      nargs > 0 && args[0] == out, op->name);
+    Py_XDECREF(made);
+    return failed < 0 ? NULL : Py_NewRef(out);
+}
+
+/* Into the one tensor `out`; `in_place`: it is the first argument too, of which `args`
+ * may have a copy. */
+static PyObject *
+call_into_one(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, PyObject *out, bool in_place)
+{
+    if (!ext_is_dtensor(out))
+        return call_into_array(op, args, nargs, kwnames, out, in_place);
+    int due = op_begin_write(out, op->text);
+    PyObject *result = NULL;
+    if (due >= 0)
+        result = call_into(op, args, nargs, kwnames, (DTensorObject *)out, in_place);
+    if (due > 0 && op_end_write(out, result != NULL) < 0)
+        Py_CLEAR(result);
+    return result;
+}
+
+/* The same, where backward will need what is overwritten: it gets a copy. */
+static PyObject *
+call_into_copied(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                 PyObject *kwnames, PyObject *out)
+{
+    Py_ssize_t count = nargs + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames));
+    PyObject *old = tape_old_value((TensorObject *)out);
+    PyObject **copied = PyMem_New(PyObject *, (size_t)count);
+    PyObject *result = NULL;
+    if (copied == NULL)
+        PyErr_NoMemory();
+    else if (old != NULL) {
+        memcpy(copied, args, (size_t)count * sizeof *copied);
+        copied[0] = old;
+        result = call_into_one(op, copied, nargs, kwnames, out, true);
+    }
+    PyMem_Free(copied);
+    Py_XDECREF(old);
+    return result;
+}
+
+PyObject *
+op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+            PyObject *kwnames, PyObject *out)
+{
+    out = only_out(op, out);
+    if (out == NULL)
+        return NULL;
+    if (PyTuple_Check(out))
+        return call_into_all(op, args, nargs, kwnames, out);
+    if (ext_is_tensor(out) && !ext_has_data(op_array(out)))
+        return call_without_data(op, args, nargs, kwnames, out);
+    bool in_place = nargs > 0 && args[0] == out;
+    if (in_place && tape_needs_old_value(op, args, nargs))
+        return call_into_copied(op, args, nargs, kwnames, out);
+    return call_into_one(op, args, nargs, kwnames, out, in_place);
+}

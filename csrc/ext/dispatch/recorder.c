@@ -1,0 +1,47 @@
+/* recorder.c: who is told of the operators that this thread calls, and of what they
+ * give. Of the outermost calls: what an operator is made of is its own affair. */
+#include "ext/dispatch/dispatch.h"
+
+_Thread_local PyObject *op_recorder;
+
+static PyObject *
+tell(PyObject *recorder, PyObject *op, PyObject *const *args, Py_ssize_t nargs,
+     PyObject *kwnames, PyObject *result)
+{
+    Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+    PyObject *given = PyTuple_New(nargs), *named = PyDict_New(), *answer = NULL;
+    for (Py_ssize_t k = 0; given != NULL && k < nargs; k++)
+        PyTuple_SET_ITEM(given, k, Py_NewRef(args[k]));
+    for (Py_ssize_t k = 0; named != NULL && k < keywords; k++)
+        if (PyDict_SetItem(named, PyTuple_GET_ITEM(kwnames, k), args[nargs + k]) < 0)
+            Py_CLEAR(named);
+    if (given != NULL && named != NULL)
+        answer = PyObject_CallFunctionObjArgs(recorder, op, given, named, result, NULL);
+    Py_XDECREF(given);
+    Py_XDECREF(named);
+    return answer;
+}
+
+PyObject *
+op_call_recorded(PyObject *op, PyObject *const *args, size_t flags, PyObject *kwnames)
+{
+    PyObject *recorder = op_recorder;
+    op_recorder = NULL; /* of what happens within nobody is told */
+    PyObject *result = PyObject_Vectorcall(op, args, flags, kwnames);
+    op_recorder = recorder;
+    if (result == NULL)
+        return NULL;
+    PyObject *answer =
+        tell(recorder, op, args, PyVectorcall_NARGS(flags), kwnames, result);
+    if (answer == NULL)
+        Py_CLEAR(result);
+    Py_XDECREF(answer);
+    return result;
+}
+
+PyObject *
+op_set_recorder(PyObject *Py_UNUSED(module), PyObject *recorder)
+{
+    Py_XSETREF(op_recorder, recorder == Py_None ? NULL : Py_NewRef(recorder));
+    Py_RETURN_NONE;
+}

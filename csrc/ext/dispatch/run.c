@@ -1,0 +1,246 @@
+/* run.c: a hit: operands are moved, the kernel is called, its results become
+ * tensors. */
+#include "ext/dispatch/dispatch.h"
+
+/* --- results --- */
+
+/* A 0-d array of what NumPy gives as a scalar. */
+static PyObject *
+as_array(PyObject *result)
+{
+    PyObject *array = PyArray_IsScalar(result, Generic)
+                          ? PyArray_FromScalar(result, NULL)
+                          : PyArray_FromAny(result, NULL, 0, 0, 0, NULL);
+    Py_DECREF(result);
+    return array;
+}
+
+static bool
+fits(const op_result *result, PyArrayObject *array)
+{
+    if (PyArray_NDIM(array) != result->ndim)
+        return false;
+    for (int d = 0; d < result->ndim; d++)
+        if (PyArray_DIM(array, d) != result->shape[d])
+            return false;
+    return ext_dtype_is(PyArray_DESCR(array), result->layout->layout->dtype);
+}
+
+static PyObject *
+raise_misfit(const op_result *result, PyObject *array, const op_call *call)
+{
+    PyObject *wanted = ext_tuple(result->shape, result->ndim);
+    PyObject *shape = PyObject_GetAttrString(array, "shape");
+    if (wanted != NULL && shape != NULL)
+        PyErr_Format(PyExc_SystemError,
+                     "operator %U: the rule promises %R %s on this rank, the kernel "
+                     "gave %R %S",
+                     call->op->name, wanted,
+                     dt_dtype_name(result->layout->layout->dtype), shape,
+                     (PyObject *)PyArray_DESCR((PyArrayObject *)array));
+    Py_XDECREF(wanted);
+    Py_XDECREF(shape);
+    return NULL;
+}
+
+/* Steals `result`. */
+static PyObject *
+wrap(const op_entry *entry, int k, PyObject *result, const op_call *call)
+{
+    if (result != NULL && !PyArray_CheckExact(result))
+        result = as_array(result);
+    if (result == NULL)
+        return NULL;
+    if (entry->solo)
+        return ext_tensor(result);
+    if (!fits(&entry->results[k], (PyArrayObject *)result)) {
+        raise_misfit(&entry->results[k], result, call);
+        Py_DECREF(result);
+        return NULL;
+    }
+    return ext_dtensor(result, entry->results[k].layout);
+}
+
+PyObject *
+op_contained(PyObject *tuple, PyObject *type)
+{
+    if (tuple == NULL || type == (PyObject *)&PyTuple_Type)
+        return tuple;
+    PyObject *made = type == (PyObject *)&PyList_Type
+                         ? PySequence_List(tuple)
+                         : PyObject_CallObject(type, tuple);
+    Py_DECREF(tuple);
+    return made;
+}
+
+/* Several results, in the container that the kernel gave them in; steals it. */
+static PyObject *
+wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(results);
+    bool list = PyList_Check(results);
+    PyObject *out = list ? PyList_New(count) : PyTuple_New(count);
+    if (count != entry->result_count) {
+        PyErr_Format(PyExc_SystemError,
+                     "operator %U: the rule has %d results, the kernel gave %zd",
+                     call->op->name, entry->result_count, count);
+        Py_CLEAR(out);
+    }
+    for (Py_ssize_t k = 0; out != NULL && k < count; k++) {
+        PyObject *item = Py_NewRef(PySequence_Fast_ITEMS(results)[k]);
+        item = wrap(entry, (int)k, item, call);
+        if (item == NULL)
+            Py_CLEAR(out);
+        else if (list)
+            PyList_SET_ITEM(out, k, item);
+        else
+            PyTuple_SET_ITEM(out, k, item);
+    }
+    if (!list)
+        out = op_contained(out, (PyObject *)Py_TYPE(results));
+    Py_DECREF(results);
+    return out;
+}
+
+/* What the kernel gave, as tensors; steals it. */
+static PyObject *
+wrap_result(const op_entry *entry, PyObject *result, const op_call *call)
+{
+    if (PyTuple_Check(result) || PyList_Check(result))
+        return wrap_all(entry, result, call);
+    if (entry->result_count == 1)
+        return wrap(entry, 0, result, call);
+    PyErr_Format(PyExc_SystemError, "operator %U: the rule has %d results, not one",
+                 call->op->name, entry->result_count);
+    Py_DECREF(result);
+    return NULL;
+}
+
+/* --- the kernel --- */
+
+/* What the kernel gets for operand k: borrowed. */
+static PyObject *
+operand_value(const op_entry *entry, const op_call *call, PyObject *const *moved, int k)
+{
+    if (moved != NULL && moved[k] != NULL)
+        return moved[k];
+    if (entry->operands[k].stand_in != NULL)
+        return entry->operands[k].stand_in;
+    return op_local_array(call->operands[k]);
+}
+
+/* The list at a slot, a new reference. */
+static PyObject *
+list_value(const op_entry *entry, const op_call *call, PyObject *const *moved,
+           const op_slot *slot)
+{
+    bool is_list = slot->kind == SLOT_LIST;
+    PyObject *list = is_list ? PyList_New(slot->count) : PyTuple_New(slot->count);
+    for (int k = 0; list != NULL && k < slot->count; k++) {
+        const op_slot *item = slot + 1 + k;
+        PyObject *value = item->kind == SLOT_CONSTANT
+                              ? item->value
+                              : operand_value(entry, call, moved, item->index);
+        if (value == NULL)
+            Py_CLEAR(list);
+        else if (is_list)
+            PyList_SET_ITEM(list, k, Py_NewRef(value));
+        else
+            PyTuple_SET_ITEM(list, k, Py_NewRef(value));
+    }
+    return list;
+}
+
+static PyObject *
+call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
+            PyObject *out)
+{
+    PyObject *space[OP_INLINE + 2], **argv = space;
+    PyObject *lists[4];
+    int list_count = 0;
+    Py_ssize_t count = entry->arguments;
+    if (count > OP_INLINE)
+        argv = PyMem_New(PyObject *, (size_t)count + 2);
+    if (argv == NULL)
+        return PyErr_NoMemory();
+    const op_slot *slot = entry->slots;
+    bool good = true;
+    for (Py_ssize_t k = 0; k < count && good; k++) {
+        PyObject *value = slot->value;
+        if (slot->kind == SLOT_OPERAND)
+            value = operand_value(entry, call, moved, slot->index);
+        else if (slot->kind != SLOT_CONSTANT) {
+            value = list_count < 4 ? list_value(entry, call, moved, slot) : NULL;
+            if (value != NULL)
+                lists[list_count++] = value;
+            slot += slot->count;
+        }
+        argv[k + 1] = value;
+        good = value != NULL;
+        slot++;
+    }
+    PyObject *result = NULL;
+    if (good && out == NULL)
+        result = PyObject_Vectorcall(
+            entry->kernel, argv + 1,
+            (size_t)entry->positional | PY_VECTORCALL_ARGUMENTS_OFFSET, entry->kwnames);
+    else if (good) {
+        argv[count + 1] = out;
+        result = PyObject_Vectorcall(entry->kernel, argv + 1,
+                                     (size_t)entry->positional |
+                                         PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                     entry->out_names);
+    } else if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_SystemError, "a kernel with too many lists of operands");
+    for (int k = 0; k < list_count; k++)
+        Py_DECREF(lists[k]);
+    if (argv != space)
+        PyMem_Free(argv);
+    return result;
+}
+
+/* After a kernel whose errors depend on the values of a part: what went wrong on one
+ * rank is raised on all. */
+static int
+agree(const op_call *call, PyObject **result)
+{
+    dt_call compared;
+    ext_call_begin(&compared, call->op->text);
+    if (*result == NULL)
+        ext_catch(&compared.local);
+    dt_error err = compared.local;
+    dt_group *group = ext_group(call->layout->mesh->mesh, NULL, call->op->text);
+    if (group == NULL)
+        return -1;
+    dt_status status = compared.local.status;
+    if (group->index >= 0)
+        status = ext_call_agree(group, &compared, true, &err);
+    if (status == DT_OK)
+        return 0;
+    if (compared.local.status != DT_OK)
+        ext_raise(&compared.local);
+    else if (status == DT_VALUE)
+        PyErr_SetString(call->op->agrees, err.message);
+    else
+        ext_raise(&err);
+    return -1;
+}
+
+PyObject *
+op_run(const op_entry *entry, const op_call *call, PyObject *out)
+{
+    op_moved moved;
+    moved.arrays = NULL;
+    PyObject *result = NULL;
+    if (entry->moved == 0 || op_move_operands(&moved, entry, call) == 0)
+        result = call_kernel(entry, call, moved.arrays, out);
+    if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
+        Py_CLEAR(result);
+    if (result != NULL && out == NULL)
+        result = wrap_result(entry, result, call);
+    if (result != NULL && out == NULL)
+        result = tape_result(call, entry, moved.arrays, result);
+    if (moved.arrays != NULL)
+        op_moved_clear(&moved, entry);
+    return result;
+}

@@ -1,0 +1,69 @@
+/* without_data.c: a call of which nothing is computed on this rank: some operand has
+ * no data, the rank is outside the mesh, or it is simulated. The results are as the
+ * entry says, and the call is recorded as any other. */
+#include "ext/dispatch/dispatch.h"
+
+/* The array without data that a result shows, if the operator gives views: borrowed. */
+static PyObject *
+viewed(const op_call *call, PyObject *const *moved)
+{
+    if (!call->op->view || call->operand_count != 1)
+        return NULL;
+    PyObject *array = moved != NULL && moved[0] != NULL ? moved[0]
+                      : ext_is_tensor(call->operands[0])
+                          ? op_local_array(call->operands[0])
+                          : NULL;
+    return array == NULL || ext_has_data((PyArrayObject *)array) ? NULL : array;
+}
+
+/* On a rank outside the mesh empty parts; of operands without data such results. */
+static PyObject *
+empty_results(const op_entry *entry, const op_call *call, PyObject *const *moved,
+              bool data)
+{
+    PyObject *out = PyTuple_New(entry->result_count);
+    PyObject *of = data ? NULL : viewed(call, moved);
+    for (int k = 0; out != NULL && k < entry->result_count; k++) {
+        const op_result *r = &entry->results[k];
+        dt_dtype dtype = r->layout->layout->dtype;
+        PyObject *array = data ? ext_array(r->ndim, r->shape, dtype)
+                          : of != NULL
+                              ? ext_view_without_data(of, r->ndim, r->shape, dtype)
+                              : ext_array_without_data(r->ndim, r->shape, dtype);
+        PyObject *item = array == NULL ? NULL
+                         : entry->solo ? ext_tensor(array)
+                                       : ext_dtensor(array, r->layout);
+        if (item == NULL)
+            Py_CLEAR(out);
+        else
+            PyTuple_SET_ITEM(out, k, item);
+    }
+    if (entry->container != NULL)
+        return op_contained(out, entry->container);
+    if (out == NULL || entry->result_count != 1)
+        return out;
+    PyObject *only = Py_NewRef(PyTuple_GET_ITEM(out, 0));
+    Py_DECREF(out);
+    return only;
+}
+
+PyObject *
+op_run_nothing(const op_entry *entry, const op_call *call, PyObject *out,
+               bool simulated, bool data)
+{
+    op_moved moved;
+    moved.arrays = NULL;
+    PyObject *result = NULL;
+    if (!data && out != NULL) {
+        PyErr_SetString(PyExc_NotImplementedError,
+                        "Cannot copy out of meta tensor; no data!");
+        return NULL;
+    }
+    if (!simulated || op_move_operands(&moved, entry, call) == 0)
+        result = empty_results(entry, call, moved.arrays, data);
+    if (result != NULL && out == NULL)
+        result = tape_result(call, entry, moved.arrays, result);
+    if (moved.arrays != NULL)
+        op_moved_clear(&moved, entry);
+    return result;
+}

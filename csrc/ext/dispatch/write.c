@@ -1,0 +1,183 @@
+/* Writing into what an index gave where the elements had to move: a copy, which is
+ * read-only, and if it knows where it came from is written back. */
+#include "ext/dispatch/dispatch.h"
+
+static PyObject *
+origin_name(void)
+{
+    static PyObject *name;
+    if (name == NULL)
+        name = PyUnicode_InternFromString("_origin");
+    return name;
+}
+
+/* The pair (owner, index) of a copy, borrowed; NULL without one. */
+static PyObject *
+origin_of(TensorObject *tensor)
+{
+    if (tensor->dict == NULL || origin_name() == NULL)
+        return NULL;
+    PyObject *origin = PyDict_GetItemWithError(tensor->dict, origin_name());
+    bool good =
+        origin != NULL && PyTuple_CheckExact(origin) && PyTuple_GET_SIZE(origin) == 2;
+    return good ? origin : NULL;
+}
+
+int
+op_begin_write(PyObject *tensor, const char *what)
+{
+    PyArrayObject *array = ext_local(tensor);
+    if (array == NULL)
+        return -1;
+    if (PyArray_ISWRITEABLE(array))
+        return 0;
+    if (origin_of((TensorObject *)tensor) == NULL) {
+        PyErr_Format(
+            PyExc_ValueError,
+            "%s: output array is read-only: it came from a read-only array, or "
+            "shows elements of another tensor that had to move; write with "
+            "x[index] = value, or into y.copy()",
+            what);
+        return -1;
+    }
+    PyArray_ENABLEFLAGS(array, NPY_ARRAY_WRITEABLE);
+    return 1;
+}
+
+int
+op_end_write(PyObject *tensor, bool written)
+{
+    PyObject *origin = origin_of((TensorObject *)tensor);
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)tensor)->array;
+    PyArray_CLEARFLAGS(array, NPY_ARRAY_WRITEABLE);
+    if (!written || origin == NULL)
+        return 0;
+    Py_INCREF(origin);
+    int failed = PyObject_SetItem(PyTuple_GET_ITEM(origin, 0),
+                                  PyTuple_GET_ITEM(origin, 1), tensor);
+    Py_DECREF(origin);
+    return failed;
+}
+
+static int
+keep_origin(PyObject *tensor, PyObject *owner, PyObject *index)
+{
+    PyObject *origin = PyTuple_Pack(2, owner, index);
+    int failed = origin == NULL ? -1 : PyObject_SetAttr(tensor, origin_name(), origin);
+    Py_XDECREF(origin);
+    if (failed == 0)
+        PyArray_CLEARFLAGS((PyArrayObject *)((TensorObject *)tensor)->array,
+                           NPY_ARRAY_WRITEABLE);
+    return failed;
+}
+
+int
+op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index)
+{
+    TensorObject *from = (TensorObject *)tensor, *to = (TensorObject *)result;
+    if (PyArray_ISWRITEABLE((PyArrayObject *)from->array) || origin_of(from) == NULL ||
+        !ext_is_tensor(result) || PyArray_ISWRITEABLE((PyArrayObject *)to->array) ||
+        origin_of(to) != NULL)
+        return 0;
+    return keep_origin(result, tensor, index);
+}
+
+/* Whether the statement under way is `x[i] = y` in Python, not a call of compiled code
+ * that assigns; -1 with an exception. */
+static int
+python_assigns(void)
+{
+    static long store = -1;
+    if (store < 0) {
+        static PyObject *codes;
+        if (ext_import(&codes, "opcode", "opmap") == NULL)
+            return -1;
+        PyObject *number = PyDict_GetItemString(codes, "STORE_SUBSCR");
+        store = number == NULL ? -1 : PyLong_AsLong(number);
+        if (store < 0)
+            return PyErr_Occurred() ? -1 : 1; /* an interpreter without that */
+    }
+    PyFrameObject *frame = PyEval_GetFrame();
+    int place = frame == NULL ? -1 : PyFrame_GetLasti(frame);
+    if (place < 0)
+        return 0;
+    PyCodeObject *code = PyFrame_GetCode(frame);
+    PyObject *bytes = PyObject_GetAttrString((PyObject *)code, "co_code");
+    Py_DECREF(code);
+    if (bytes == NULL)
+        return -1;
+    int found = place < PyBytes_GET_SIZE(bytes) &&
+                (unsigned char)PyBytes_AS_STRING(bytes)[place] == store;
+    Py_DECREF(bytes);
+    return found;
+}
+
+/* NumPy's shuffle swaps x[i] and x[j] of what is no ndarray. Where these are views, it
+ * would write one of them twice and lose the other. Every rank has the same views. */
+int
+op_refuse_swap(PyObject *tensor, PyObject *index, PyObject *value)
+{
+    if (!PyLong_CheckExact(index) || !ext_is_tensor(value) ||
+        origin_of((TensorObject *)value) != NULL)
+        return 0; /* the last: a row that had to move is a copy on every rank */
+    PyObject *own = ((TensorObject *)tensor)->array;
+    PyObject *base = PyArray_BASE((PyArrayObject *)own);
+    PyObject *of = PyArray_BASE((PyArrayObject *)((TensorObject *)value)->array);
+    if (of == NULL || (of != own && of != base))
+        return 0;
+    int python = python_assigns();
+    if (python == 0)
+        PyErr_SetString(
+            PyExc_TypeError,
+            "shuffle, or other compiled code, assigns x[j] to x[i]: both are views, so "
+            "that elements would be lost; take x = x[rng.permutation(len(x))], with "
+            "the "
+            "same rng on all ranks, or assign x[j].copy()");
+    return python > 0 ? 0 : -1;
+}
+
+static PyObject *
+set_origin(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *tensor, *owner, *index;
+    if (!PyArg_ParseTuple(args, "O!O!O:set_origin", &ext_tensor_type, &tensor,
+                          &ext_tensor_type, &owner, &index) ||
+        keep_origin(tensor, owner, index) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+begin_write(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "begin_write takes a Tensor");
+    int due = op_begin_write(tensor, "setitem");
+    return due < 0 ? NULL : PyBool_FromLong(due);
+}
+
+static PyObject *
+end_write(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *tensor;
+    int written;
+    if (!PyArg_ParseTuple(args, "O!p:end_write", &ext_tensor_type, &tensor, &written) ||
+        op_end_write(tensor, written != 0) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef ext_write_methods[] = {
+    {"set_origin", set_origin, METH_VARARGS,
+     "set_origin(tensor, owner, index, /)\n--\n\n"
+     "Make a tensor a copy of owner[index] that is written back when it is written "
+     "to."},
+    {"begin_write", begin_write, METH_O,
+     "begin_write(tensor, /)\n--\n\n"
+     "Allow to write into a copy that knows its origin; return whether `end_write` is\n"
+     "due. ValueError for what is read-only."},
+    {"end_write", end_write, METH_VARARGS,
+     "end_write(tensor, written, /)\n--\n\n"
+     "Forbid it again, and write the copy back where it came from."},
+    {0},
+};

@@ -1,0 +1,142 @@
+/* What a move would cost: the plan, told to Python. */
+#include "ext/face/face.h"
+
+/* What is known at once while step `k` of a plan runs: source, result, and what lies
+ * between them before and after. */
+static int64_t
+peak_bytes(const dt_plan *plan, const dt_traffic *traffic, int k)
+{
+    int last = plan->step_count - 1;
+    return traffic[0].bytes_before + traffic[last].bytes_after +
+           (k > 0 ? traffic[k].bytes_before : 0) +
+           (k < last ? traffic[k].bytes_after : 0);
+}
+
+static PyObject *
+explain_step(const dt_plan *plan, const dt_traffic *traffic, int k)
+{
+    const dt_step *step = &plan->steps[k];
+    char from[1024], to[1024];
+    int64_t mesh_dims[DT_MESH_MAX_NDIM];
+    dt_layout_print(from, sizeof from, step->from);
+    dt_layout_print(to, sizeof to, step->to);
+    for (int m = 0; m < step->mesh_dim_count; m++)
+        mesh_dims[m] = step->mesh_dims[m];
+    PyObject *dims = ext_tuple(mesh_dims, step->mesh_dim_count);
+    if (dims == NULL)
+        return NULL;
+    return Py_BuildValue(
+        "(sNssLLLL)", dt_step_name(step->kind), dims, from, to,
+        (long long)traffic[k].bytes_sent, (long long)traffic[k].bytes_received,
+        (long long)traffic[k].messages, (long long)peak_bytes(plan, traffic, k));
+}
+
+static PyObject *
+explain_plan(const dt_plan *plan, int64_t rank)
+{
+    dt_traffic traffic[DT_PLAN_MAX_STEPS];
+    int64_t peak = 0;
+    for (int k = 0; k < plan->step_count; k++)
+        dt_step_traffic(&traffic[k], &plan->steps[k], rank);
+    PyObject *steps = PyList_New(plan->step_count);
+    for (int k = 0; k < plan->step_count && steps != NULL; k++) {
+        PyObject *step = explain_step(plan, traffic, k);
+        int64_t bytes = peak_bytes(plan, traffic, k);
+        peak = bytes > peak ? bytes : peak;
+        if (step == NULL)
+            Py_CLEAR(steps);
+        else
+            PyList_SET_ITEM(steps, k, step);
+    }
+    if (steps == NULL)
+        return NULL;
+    return Py_BuildValue("(dLN)", plan->seconds, (long long)peak, steps);
+}
+
+/* Costs as measured, or assumed where there are no ranks. -1 with an exception. */
+static int
+cost_of(dt_cost *out, int64_t *rank, const dt_layout *from, const dt_layout *to)
+{
+    *out = DT_COST_DEFAULT;
+    const dt_mesh *mesh = from->mesh->world != 0 ? from->mesh : to->mesh;
+    if (mesh->world == 0) {
+        if (*rank < 0)
+            *rank = 0;
+        return 0;
+    }
+    dt_world *world = ext_world(mesh, "explain");
+    if (world == NULL)
+        return -1;
+    *out = world->cost;
+    if (*rank < 0)
+        *rank = world->transport->rank;
+    return 0;
+}
+
+static PyObject *
+explain(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+        PyObject *kwnames)
+{
+    static const char *const names[] = {"from_layout", "to_layout", "rank",
+                                        "max_bytes"};
+    static const ext_signature signature = {"_explain", names, 4, 4, 2};
+    PyObject *given[4];
+    int64_t rank = -1, max_bytes = 0;
+    if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
+        ext_argument_int(&rank, given[2]) < 0 ||
+        ext_argument_int(&max_bytes, given[3]) < 0)
+        return NULL;
+    if (!PyObject_TypeCheck(given[0], &ext_layout_type) ||
+        !PyObject_TypeCheck(given[1], &ext_layout_type))
+        return PyErr_Format(PyExc_TypeError, "_explain: expected two Layouts");
+    const dt_layout *from = ((LayoutObject *)given[0])->layout;
+    const dt_layout *to = ((LayoutObject *)given[1])->layout;
+    if (max_bytes < 0)
+        return PyErr_Format(PyExc_ValueError,
+                            "_explain: max_bytes must not be negative");
+    if (from == to)
+        return Py_BuildValue("(dL[])", 0.0, 0LL);
+    dt_cost cost;
+    if (cost_of(&cost, &rank, from, to) < 0)
+        return NULL;
+    const dt_plan *plan;
+    dt_error err;
+    if (dt_plans_find(&plan, ext_plans, from, to, &cost, max_bytes, &err) != DT_OK)
+        return ext_raise(&err);
+    PyObject *result = explain_plan(plan, rank);
+    dt_plan_release(ext_plans, plan);
+    return result;
+}
+
+PyDoc_STRVAR(
+    explain_doc,
+    "_explain($module, /, from_layout, to_layout, rank=None, max_bytes=None)\n--\n\n"
+    "Return the plan between two layouts, for ``dtensor.debug.explain``.\n\n"
+    "Parameters\n----------\n"
+    "from_layout, to_layout : Layout\n"
+    "    Of equal shapes and dtypes; their meshes may be without ranks.\n"
+    "rank : int, optional\n"
+    "    Whose bytes and messages are told; default: this rank, or 0 without ranks.\n"
+    "max_bytes : int, optional\n"
+    "    The bound that redistribute would be given.\n\n"
+    "Returns\n-------\n"
+    "tuple\n"
+    "    Predicted seconds, the most bytes held at once, and for each step: name, "
+    "mesh\n"
+    "    dimensions, layout before, layout after, bytes sent, bytes received, "
+    "messages\n"
+    "    sent, bytes held.\n\n"
+    "Raises\n------\n"
+    "ValueError\n"
+    "    If the shapes differ or no plan keeps to `max_bytes`.\n"
+    "TypeError\n"
+    "    If the dtypes differ.\n");
+
+PyMethodDef ext_explain_methods[] = {
+    {"_explain", (PyCFunction)(void (*)(void))explain, METH_FASTCALL | METH_KEYWORDS,
+     explain_doc},
+    {"_watch", watch_set, METH_VARARGS, watch_doc},
+    {"_rule", (PyCFunction)(void (*)(void))watch_rule, METH_FASTCALL | METH_KEYWORDS,
+     watch_rule_doc},
+    {NULL, NULL, 0, NULL},
+};

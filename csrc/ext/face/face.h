@@ -1,0 +1,100 @@
+/* The room ext/face: what Python sees: the module, methods of the types, and how
+ * x + y and np.add(x, y) find the operators that Python has installed.
+ *
+ * May use: every other room. None uses it.
+ * Begin with: module.c, then tensor_type.c and slots.c. */
+#ifndef DT_EXT_FACE_H
+#define DT_EXT_FACE_H
+
+#include "ext/dispatch/dispatch.h"
+#include "ext/make/make.h"
+
+/* --- tensor_type.c, world_type.c: before the types are made ready --- */
+
+void ext_fill_tensor_types(void);
+void ext_fill_world_type(void);
+
+/* --- methods of the module, one table per file --- */
+
+extern PyMethodDef ext_redistribute_methods[], ext_explain_methods[],
+    ext_world_methods[], ext_checkpoint_methods[], ext_protocol_methods[];
+
+/* --- tensor_attributes.c, tensor_methods.c: the tables of Tensor --- */
+
+extern PyGetSetDef ext_tensor_attributes[];
+extern PyMethodDef ext_tensor_methods[];
+extern PyNumberMethods ext_tensor_numbers;
+
+int ext_tensor_require_grad(TensorObject *self, bool wanted);
+
+/* --- size.c --- */
+
+/* The `size` of a tensor: an int that answers x.size(), x.size(dim) as torch does.
+ * Takes over `shape`, a tuple. */
+PyObject *ext_size(int64_t count, PyObject *shape);
+
+/* --- tensor_copy.c --- */
+
+/* The ndarray that NumPy sees: a view of a Tensor's, a read-only one of a replicated
+ * DTensor's; RuntimeError where there is none, or under requires_grad without `force`.
+ * New reference. */
+PyObject *ext_tensor_numpy(TensorObject *tensor, bool force);
+PyObject *ext_tensor_copy(PyObject *object, PyObject *ignored);
+PyObject *ext_tensor_deepcopy(PyObject *object, PyObject *memo);
+PyObject *ext_tensor_reduce(PyObject *object, PyObject *protocol);
+extern const char ext_tensor_copy_doc[], ext_tensor_deepcopy_doc[],
+    ext_tensor_reduce_doc[];
+
+/* --- dlpack.c --- */
+
+PyObject *ext_tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames);
+PyObject *ext_tensor_dlpack_device(PyObject *self, PyObject *ignored);
+extern const char ext_tensor_dlpack_doc[], ext_tensor_dlpack_device_doc[];
+
+/* --- dtensor_methods.c, redistribute.c, gather.c: the tables of DTensor --- */
+
+extern PyGetSetDef ext_dtensor_attributes[];
+extern PyMethodDef ext_dtensor_methods[];
+PyObject *ext_dtensor_repr(PyObject *self);
+PyObject *ext_dtensor_redistribute(PyObject *self, PyObject *const *args,
+                                   Py_ssize_t nargs, PyObject *kwnames);
+PyObject *ext_dtensor_full(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames);
+PyObject *ext_dtensor_rebalance(PyObject *self, PyObject *ignored);
+extern const char ext_dtensor_redistribute_doc[], ext_dtensor_full_doc[],
+    ext_dtensor_rebalance_doc[];
+
+/* --- protocol.c, slots.c: how NumPy and Python come to operators --- */
+
+PyObject *ext_tensor_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames);
+PyObject *ext_tensor_function(PyObject *self, PyObject *args);
+
+int ext_fill_slots(PyObject *given); /* from a dict by name */
+void ext_fill_number_slots(PyNumberMethods *numbers);
+PyObject *ext_tensor_compare(PyObject *a, PyObject *b, int op);
+PyObject *ext_tensor_iter(PyObject *self);
+extern PyMappingMethods ext_tensor_mapping;
+extern PySequenceMethods ext_tensor_sequence;
+extern PyGetSetDef ext_slot_attributes[];
+
+/* --- world_simulated.c, world_share.c: methods of World --- */
+
+PyObject *ext_world_simulated(PyObject *type, PyObject *args);
+PyObject *ext_world_memory(PyObject *self, PyObject *args);
+PyObject *ext_world_predicted(PyObject *self, PyObject *none);
+extern const char ext_world_simulated_doc[], ext_world_memory_doc[],
+    ext_world_predicted_doc[];
+PyObject *ext_world_agree(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *ext_world_share(PyObject *self, PyObject *args, PyObject *kwargs);
+extern const char ext_world_agree_doc[], ext_world_share_doc[];
+
+/* --- watch.c: rows of the table in explain.c --- */
+
+extern const char watch_doc[], watch_rule_doc[];
+PyObject *watch_set(PyObject *module, PyObject *args);
+PyObject *watch_rule(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                     PyObject *kwnames);
+
+#endif

@@ -1,0 +1,164 @@
+/* NumPy's protocols: np.add(x, y) and np.sum(x) come here, and find what answers them
+ * in tables that Python has filled. */
+#include "ext/face/face.h"
+
+static PyObject *functions;    /* dict: NumPy's function or ufunc -> what answers it */
+static PyObject *fallback;     /* callable(function, args, kwargs) */
+static PyObject *ufunc_method; /* callable(ufunc, method) -> what answers it */
+
+/* Other classes may want to answer themselves: those with a protocol of their own. */
+static bool
+is_foreign(PyObject *object)
+{
+    op_kind kind = op_kind_of(object);
+    if (kind != OP_CONSTANT || PyList_Check(object) || PyTuple_Check(object) ||
+        object == Py_None || PyUnicode_Check(object))
+        return false;
+    return PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__array_ufunc__");
+}
+
+PyObject *
+ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs,
+                 PyObject *kwnames)
+{
+    if (nargs < 2) {
+        PyErr_SetString(PyExc_TypeError, "__array_ufunc__ needs a ufunc and a method");
+        return NULL;
+    }
+    if (functions == NULL)
+        Py_RETURN_NOTIMPLEMENTED;
+    for (Py_ssize_t k = 2; k < nargs; k++)
+        if (is_foreign(args[k]))
+            Py_RETURN_NOTIMPLEMENTED;
+    static PyObject *plain; /* interned, as NumPy's is */
+    if (plain == NULL)
+        plain = PyUnicode_InternFromString("__call__");
+    PyObject *ufunc = args[0], *method = args[1], *answer = NULL;
+    if (method == plain || (PyUnicode_Check(method) &&
+                            PyUnicode_CompareWithASCIIString(method, "__call__") == 0))
+        answer = Py_XNewRef(PyDict_GetItemWithError(functions, ufunc));
+    if (answer == NULL && !PyErr_Occurred())
+        answer = PyObject_CallFunctionObjArgs(ufunc_method, ufunc, method, NULL);
+    if (answer == NULL)
+        return NULL;
+    PyObject *result =
+        PyObject_Vectorcall(answer, args + 2, (size_t)(nargs - 2), kwnames);
+    Py_DECREF(answer);
+    return result;
+}
+
+/* Whether there is a tensor in an argument: 1 or 0, -1 with an exception. */
+static int
+holds_tensor(PyObject *value)
+{
+    if (PyObject_TypeCheck(value, &ext_tensor_type))
+        return 1;
+    if (!PyList_Check(value) && !PyTuple_Check(value))
+        return 0;
+    if (Py_EnterRecursiveCall(" in a list of arguments"))
+        return -1;
+    int found = 0;
+    for (Py_ssize_t k = 0; found == 0 && k < PySequence_Fast_GET_SIZE(value); k++)
+        found = holds_tensor(PySequence_Fast_GET_ITEM(value, k));
+    Py_LeaveRecursiveCall();
+    return found;
+}
+
+/* Calls by like=x come without it: no argument is a tensor. A DTensor x says on which
+ * mesh the result is, a Tensor that there is none: *answer is NULL then. New reference
+ * to the keywords; NULL with an exception. */
+static PyObject *
+keywords_of(PyObject *self, PyObject *given, PyObject *kwargs, PyObject **answer)
+{
+    int found = holds_tensor(given);
+    PyObject *value;
+    Py_ssize_t place = 0;
+    while (found == 0 && PyDict_Next(kwargs, &place, NULL, &value))
+        found = holds_tensor(value);
+    if (found < 0)
+        return NULL;
+    if (found)
+        return Py_NewRef(kwargs);
+    if (!PyObject_TypeCheck(self, &ext_dtensor_type)) {
+        *answer = NULL;
+        return Py_NewRef(kwargs);
+    }
+    PyObject *mesh = PyObject_GetAttrString(self, "device_mesh");
+    PyObject *more = mesh == NULL ? NULL : PyDict_Copy(kwargs);
+    if (more != NULL && PyDict_SetItemString(more, "device_mesh", mesh) < 0)
+        Py_CLEAR(more);
+    Py_XDECREF(mesh);
+    return more;
+}
+
+PyObject *
+ext_tensor_function(PyObject *self, PyObject *args)
+{
+    PyObject *function, *types, *given, *kwargs;
+    if (!PyArg_ParseTuple(args, "OOO!O!:__array_function__", &function, &types,
+                          &PyTuple_Type, &given, &PyDict_Type, &kwargs))
+        return NULL;
+    PyObject *list = PySequence_Fast(types, "types must be a sequence");
+    if (list == NULL)
+        return NULL;
+    bool foreign = false;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(list) && !foreign; k++) {
+        PyTypeObject *type = (PyTypeObject *)PySequence_Fast_ITEMS(list)[k];
+        foreign = !PyType_Check(type) || (!PyType_IsSubtype(type, &ext_tensor_type) &&
+                                          !PyType_IsSubtype(type, &PyArray_Type));
+    }
+    Py_DECREF(list);
+    if (foreign || functions == NULL)
+        Py_RETURN_NOTIMPLEMENTED;
+    PyObject *answer = PyDict_GetItemWithError(functions, function);
+    if (answer == NULL && PyErr_Occurred())
+        return NULL;
+    PyObject *keywords = keywords_of(self, given, kwargs, &answer);
+    if (keywords == NULL)
+        return NULL;
+    PyObject *result =
+        answer != NULL
+            ? PyObject_Call(answer, given, keywords)
+            : PyObject_CallFunctionObjArgs(fallback, function, given, keywords, NULL);
+    Py_DECREF(keywords);
+    return result;
+}
+
+/* --- filling the tables --- */
+
+static int
+add_methods(PyObject *methods)
+{
+    PyObject *name, *answer;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(methods, &place, &name, &answer))
+        if (PyDict_SetItem(ext_tensor_type.tp_dict, name, answer) < 0)
+            return -1;
+    PyType_Modified(&ext_tensor_type);
+    return 0;
+}
+
+static PyObject *
+install(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"slots",    "methods",      "functions",
+                            "fallback", "ufunc_method", NULL};
+    PyObject *slots, *methods, *table, *other, *method;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!OO:install", names,
+                                     &PyDict_Type, &slots, &PyDict_Type, &methods,
+                                     &PyDict_Type, &table, &other, &method))
+        return NULL;
+    if (ext_fill_slots(slots) < 0 || add_methods(methods) < 0)
+        return NULL;
+    Py_XSETREF(functions, Py_NewRef(table));
+    Py_XSETREF(fallback, Py_NewRef(other));
+    Py_XSETREF(ufunc_method, Py_NewRef(method));
+    Py_RETURN_NONE;
+}
+
+PyMethodDef ext_protocol_methods[] = {
+    {"install", (PyCFunction)(void (*)(void))install, METH_VARARGS | METH_KEYWORDS,
+     "install(slots, methods, functions, fallback, ufunc_method)\n--\n\n"
+     "Give Tensor and DTensor their operators, methods and answers to NumPy."},
+    {0},
+};

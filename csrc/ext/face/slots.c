@@ -1,0 +1,327 @@
+/* Python's operators on tensors: x + y, x[i], x < y. Each is an operator that Python
+ * has put into its slot here. */
+#include "ext/face/face.h"
+
+#define SLOTS(X)                                                                       \
+    X(add)                                                                             \
+    X(subtract)                                                                        \
+    X(multiply)                                                                        \
+    X(matmul)                                                                          \
+    X(true_divide)                                                                     \
+    X(floor_divide)                                                                    \
+    X(remainder)                                                                       \
+    X(divmod)                                                                          \
+    X(power)                                                                           \
+    X(left_shift)                                                                      \
+    X(right_shift)                                                                     \
+    X(bitwise_and)                                                                     \
+    X(bitwise_or)                                                                      \
+    X(bitwise_xor)                                                                     \
+    X(negative)                                                                        \
+    X(positive)                                                                        \
+    X(absolute)                                                                        \
+    X(invert)                                                                          \
+    X(less)                                                                            \
+    X(less_equal)                                                                      \
+    X(equal)                                                                           \
+    X(not_equal)                                                                       \
+    X(greater)                                                                         \
+    X(greater_equal)                                                                   \
+    X(getitem)                                                                         \
+    X(setitem)                                                                         \
+    X(contains)                                                                        \
+    X(transpose)                                                                       \
+    X(matrix_transpose)                                                                \
+    X(real)                                                                            \
+    X(imag)
+
+enum {
+#define ENUM(name) SLOT_##name,
+    SLOTS(ENUM)
+#undef ENUM
+        SLOT_COUNT_
+};
+
+static const char *const NAMES[] = {
+#define NAME(name) #name,
+    SLOTS(NAME)
+#undef NAME
+};
+
+static PyObject *answers[SLOT_COUNT_];
+
+static PyObject *
+answer_of(int slot)
+{
+    if (answers[slot] == NULL)
+        PyErr_Format(PyExc_NotImplementedError, "no operator for %s", NAMES[slot]);
+    return answers[slot];
+}
+
+/* Whether an operator may be called with it; everything else gets its own chance. */
+static bool
+is_operand(PyObject *object)
+{
+    op_kind kind = op_kind_of(object);
+    return (kind != OP_CONSTANT && kind != OP_LAYOUT) || PyList_Check(object) ||
+           PyTuple_Check(object);
+}
+
+static PyObject *
+call_one(int slot, PyObject *a)
+{
+    PyObject *answer = answer_of(slot);
+    return answer == NULL ? NULL : PyObject_CallOneArg(answer, a);
+}
+
+static PyObject *
+call_two(int slot, PyObject *a, PyObject *b)
+{
+    if (!is_operand(a) || !is_operand(b))
+        Py_RETURN_NOTIMPLEMENTED;
+    PyObject *answer = answer_of(slot), *args[] = {NULL, a, b};
+    if (answer == NULL)
+        return NULL;
+    return PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                               NULL);
+}
+
+/* x op= y: the layout and the object stay. */
+static PyObject *
+call_in_place(int slot, PyObject *a, PyObject *b)
+{
+    if (!is_operand(b))
+        Py_RETURN_NOTIMPLEMENTED;
+    static PyObject *names;
+    PyObject *answer = answer_of(slot), *args[] = {a, b, a};
+    if (names == NULL)
+        names = Py_BuildValue("(s)", "out");
+    if (answer == NULL || names == NULL)
+        return NULL;
+    PyObject *result = Py_TYPE(answer) == &ext_operator_type
+                           ? op_call_out((OperatorObject *)answer, args, 2, NULL, a)
+                           : PyObject_Vectorcall(answer, args, 2, names);
+    Py_XDECREF(result);
+    return result == NULL ? NULL : Py_NewRef(a);
+}
+
+#define UNARY(name)                                                                    \
+    static PyObject *number_##name(PyObject *a)                                        \
+    {                                                                                  \
+        return call_one(SLOT_##name, a);                                               \
+    }
+#define BINARY(name)                                                                   \
+    static PyObject *number_##name(PyObject *a, PyObject *b)                           \
+    {                                                                                  \
+        return call_two(SLOT_##name, a, b);                                            \
+    }
+#define IN_PLACE(name)                                                                 \
+    BINARY(name)                                                                       \
+    static PyObject *number_in_place_##name(PyObject *a, PyObject *b)                  \
+    {                                                                                  \
+        return call_in_place(SLOT_##name, a, b);                                       \
+    }
+
+UNARY(negative)
+UNARY(positive)
+UNARY(absolute)
+UNARY(invert)
+BINARY(divmod)
+IN_PLACE(add)
+IN_PLACE(subtract)
+IN_PLACE(multiply)
+IN_PLACE(matmul)
+IN_PLACE(true_divide)
+IN_PLACE(floor_divide)
+IN_PLACE(remainder)
+IN_PLACE(left_shift)
+IN_PLACE(right_shift)
+IN_PLACE(bitwise_and)
+IN_PLACE(bitwise_or)
+IN_PLACE(bitwise_xor)
+
+static PyObject *
+number_power(PyObject *a, PyObject *b, PyObject *modulus)
+{
+    if (modulus != Py_None)
+        Py_RETURN_NOTIMPLEMENTED;
+    return call_two(SLOT_power, a, b);
+}
+
+static PyObject *
+number_in_place_power(PyObject *a, PyObject *b, PyObject *modulus)
+{
+    if (modulus != Py_None)
+        Py_RETURN_NOTIMPLEMENTED;
+    return call_in_place(SLOT_power, a, b);
+}
+
+void
+ext_fill_number_slots(PyNumberMethods *numbers)
+{
+    numbers->nb_negative = number_negative;
+    numbers->nb_positive = number_positive;
+    numbers->nb_absolute = number_absolute;
+    numbers->nb_invert = number_invert;
+    numbers->nb_divmod = number_divmod;
+    numbers->nb_power = number_power;
+    numbers->nb_inplace_power = number_in_place_power;
+#define FILL(slot, name)                                                               \
+    numbers->nb_##slot = number_##name;                                                \
+    numbers->nb_inplace_##slot = number_in_place_##name
+    FILL(add, add);
+    FILL(subtract, subtract);
+    FILL(multiply, multiply);
+    FILL(matrix_multiply, matmul);
+    FILL(true_divide, true_divide);
+    FILL(floor_divide, floor_divide);
+    FILL(remainder, remainder);
+    FILL(lshift, left_shift);
+    FILL(rshift, right_shift);
+    FILL(and, bitwise_and);
+    FILL(or, bitwise_or);
+    FILL(xor, bitwise_xor);
+#undef FILL
+}
+
+PyObject *
+ext_tensor_compare(PyObject *a, PyObject *b, int op)
+{
+    static const int COMPARISONS[] = {
+        [Py_LT] = SLOT_less,    [Py_LE] = SLOT_less_equal,
+        [Py_EQ] = SLOT_equal,   [Py_NE] = SLOT_not_equal,
+        [Py_GT] = SLOT_greater, [Py_GE] = SLOT_greater_equal,
+    };
+    return call_two(COMPARISONS[op], a, b);
+}
+
+/* --- x[i] --- */
+
+static PyObject *
+subscript(PyObject *self, PyObject *index)
+{
+    PyObject *answer = answer_of(SLOT_getitem), *args[] = {NULL, self, index};
+    if (answer == NULL)
+        return NULL;
+    PyObject *result =
+        PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    if (result != NULL && op_follow_origin(result, self, index) < 0)
+        Py_CLEAR(result);
+    return result;
+}
+
+static int
+assign_subscript(PyObject *self, PyObject *index, PyObject *value)
+{
+    if (value == NULL) {
+        PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
+        return -1;
+    }
+    PyObject *answer = answer_of(SLOT_setitem), *args[] = {NULL, self, index, value};
+    if (answer == NULL || op_refuse_swap(self, index, value) < 0)
+        return -1;
+    PyObject *result =
+        PyObject_Vectorcall(answer, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
+static Py_ssize_t
+length(PyObject *object)
+{
+    int64_t shape[DT_MAX_NDIM];
+    if (ext_tensor_shape(shape, (TensorObject *)object) > 0)
+        return (Py_ssize_t)shape[0];
+    PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+    return -1;
+}
+
+static PyObject *
+item(PyObject *self, Py_ssize_t index)
+{
+    PyObject *number = PyLong_FromSsize_t(index);
+    PyObject *result = number == NULL ? NULL : subscript(self, number);
+    Py_XDECREF(number);
+    return result;
+}
+
+static int
+contains(PyObject *self, PyObject *value)
+{
+    PyObject *answer = answer_of(SLOT_contains), *args[] = {NULL, self, value};
+    PyObject *found =
+        answer == NULL ? NULL
+                       : PyObject_Vectorcall(answer, args + 1,
+                                             2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    int truth = found == NULL ? -1 : PyObject_IsTrue(found);
+    Py_XDECREF(found);
+    return truth;
+}
+
+PyMappingMethods ext_tensor_mapping = {
+    .mp_length = length,
+    .mp_subscript = subscript,
+    .mp_ass_subscript = assign_subscript,
+};
+
+PySequenceMethods ext_tensor_sequence = {
+    .sq_length = length,
+    .sq_item = item,
+    .sq_contains = contains,
+};
+
+PyObject *
+ext_tensor_iter(PyObject *self)
+{
+    int64_t shape[DT_MAX_NDIM];
+    if (ext_tensor_shape(shape, (TensorObject *)self) > 0)
+        return PySeqIter_New(self);
+    PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array");
+    return NULL;
+}
+
+/* --- x.T --- */
+
+static PyObject *
+get_slot(PyObject *self, void *closure)
+{
+    return call_one((int)(intptr_t)closure, self);
+}
+
+/* Through the slot of x[...] = value, for x.real is a view of x. */
+static int
+set_slot(PyObject *self, PyObject *value, void *closure)
+{
+    PyObject *view = value == NULL ? NULL : get_slot(self, closure);
+    if (view == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_AttributeError, "cannot delete attribute");
+        return -1;
+    }
+    int failed = assign_subscript(view, Py_Ellipsis, value);
+    Py_DECREF(view);
+    return failed;
+}
+
+#define CLOSURE(name) (void *)(intptr_t)SLOT_##name
+
+PyGetSetDef ext_slot_attributes[] = {
+    {"T", get_slot, NULL, "The tensor with its dims in reverse order: a view.",
+     CLOSURE(transpose)},
+    {"mT", get_slot, NULL, "The tensor with its last two dims exchanged: a view.",
+     CLOSURE(matrix_transpose)},
+    {"real", get_slot, set_slot, "The real part.", CLOSURE(real)},
+    {"imag", get_slot, set_slot, "The imaginary part.", CLOSURE(imag)},
+    {0},
+};
+
+int
+ext_fill_slots(PyObject *given)
+{
+    for (int k = 0; k < SLOT_COUNT_; k++) {
+        PyObject *answer = PyDict_GetItemString(given, NAMES[k]);
+        if (answer != NULL)
+            Py_XSETREF(answers[k], Py_NewRef(answer));
+    }
+    return 0;
+}

@@ -1,0 +1,430 @@
+/* The methods of Tensor. Those that look at elements serve this rank's array; a DTensor
+ * is gathered first for item(), bool() and the like, and else refuses unless every rank
+ * has all of it. */
+#include "ext/face/face.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define FAST(function) (PyCFunction)(void (*)(void))(function)
+
+static PyObject *
+tensor_numel(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    return PyLong_FromLongLong(ext_tensor_count((TensorObject *)self));
+}
+
+PyDoc_STRVAR(numel_doc, "numel($self, /)\n--\n\n"
+                        "Return the number of elements: of the whole for a DTensor.\n");
+
+static PyObject *
+tensor_dim(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    int64_t shape[DT_MAX_NDIM];
+    return PyLong_FromLong(ext_tensor_shape(shape, (TensorObject *)self));
+}
+
+PyDoc_STRVAR(dim_doc, "dim($self, /)\n--\n\nReturn the number of dimensions.\n");
+
+static PyObject *
+tensor_element_size(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    return PyObject_GetAttrString(self, "itemsize");
+}
+
+PyDoc_STRVAR(element_size_doc,
+             "element_size($self, /)\n--\n\nReturn the bytes of one element.\n");
+
+/* The strides of a whole array whose dimensions lie in memory in the order in which
+ * those of this rank's part lie. */
+static void
+whole_strides(int64_t *out, int ndim, const int64_t *shape, PyArrayObject *part)
+{
+    int order[DT_MAX_NDIM]; /* innermost first */
+    bool sort = !PyArray_IS_C_CONTIGUOUS(part) && PyArray_NDIM(part) == ndim;
+    for (int k = 0; k < ndim; k++) {
+        int dim = ndim - 1 - k, place = k;
+        while (sort && place > 0 &&
+               llabs(PyArray_STRIDE(part, order[place - 1])) >
+                   llabs(PyArray_STRIDE(part, dim))) {
+            order[place] = order[place - 1];
+            place--;
+        }
+        order[place] = dim;
+    }
+    int64_t next = 1;
+    for (int k = 0; k < ndim; k++) {
+        out[order[k]] = next;
+        next *= shape[order[k]] > 0 ? shape[order[k]] : 1;
+    }
+}
+
+static PyObject *
+tensor_stride(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames)
+{
+    static const char *const names[] = {"dim"};
+    static const ext_signature signature = {"stride", names, 1, 1, 0};
+    PyObject *dim_object;
+    PyArrayObject *array = ext_local(object);
+    if (array == NULL ||
+        ext_arguments(&dim_object, &signature, args, nargs, kwnames) < 0)
+        return NULL;
+    int64_t shape[DT_MAX_NDIM], stride[DT_MAX_NDIM];
+    int ndim = ext_tensor_shape(shape, (TensorObject *)object);
+    if (ext_is_dtensor(object))
+        whole_strides(stride, ndim, shape, array);
+    else
+        for (int d = 0; d < ndim; d++)
+            stride[d] = PyArray_STRIDE(array, d) / PyArray_ITEMSIZE(array);
+    if (dim_object == NULL || dim_object == Py_None)
+        return ext_tuple(stride, ndim);
+    int64_t dim = 0;
+    if (ext_argument_int(&dim, dim_object) < 0)
+        return NULL;
+    if (dim >= -ndim && dim < ndim)
+        return PyLong_FromLongLong(stride[dim < 0 ? dim + ndim : dim]);
+    return PyErr_Format(PyExc_IndexError,
+                        "stride: dimension %lld is out of range for a tensor of %d "
+                        "dimensions",
+                        (long long)dim, ndim);
+}
+
+PyDoc_STRVAR(
+    stride_doc,
+    "stride($self, /, dim=None)\n--\n\n"
+    "Return how many elements lie between neighbours along each dimension.\n\n"
+    "For a DTensor those of the whole array, were it in one memory in the order of "
+    "this\n"
+    "rank's part.\n\n"
+    "Parameters\n----------\n"
+    "dim : int, optional\n    One dimension only; negative ones count from the end.\n\n"
+    "Returns\n-------\n"
+    "tuple of int or int\n    In elements; `strides` is in bytes.\n\n"
+    "Raises\n------\n"
+    "IndexError\n    If the tensor has no dimension `dim`.\n");
+
+static PyObject *
+tensor_is_contiguous(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    PyArrayObject *array = ext_local(self);
+    return array == NULL ? NULL : PyBool_FromLong(PyArray_IS_C_CONTIGUOUS(array));
+}
+
+PyDoc_STRVAR(is_contiguous_doc,
+             "is_contiguous($self, /)\n--\n\n"
+             "Return whether this rank's array is in C order without gaps.\n");
+
+static PyObject *
+tensor_requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                      PyObject *kwnames)
+{
+    static const char *const names[] = {"requires_grad"};
+    static const ext_signature signature = {"requires_grad_", names, 1, 1, 0};
+    PyObject *object;
+    bool wanted = true;
+    if (ext_arguments(&object, &signature, args, nargs, kwnames) < 0 ||
+        ext_argument_bool(&wanted, object) < 0 ||
+        ext_tensor_require_grad((TensorObject *)self, wanted) < 0)
+        return NULL;
+    return Py_NewRef(self);
+}
+
+PyDoc_STRVAR(requires_grad_doc,
+             "requires_grad_($self, /, requires_grad=True)\n--\n\n"
+             "Set `requires_grad` and return the same object.\n\n"
+             "Parameters\n----------\n"
+             "requires_grad : bool, default True\n"
+             "    Whether operations are to be recorded.\n\n"
+             "Returns\n-------\n"
+             "Tensor\n    The object itself.\n\n"
+             "Raises\n------\n"
+             "RuntimeError\n"
+             "    If the elements are integers or booleans, or False is asked of the\n"
+             "    result of a recorded operation.\n");
+
+static PyObject *
+tensor_detach(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    TensorObject *self = (TensorObject *)object;
+    PyObject *result;
+    if (!ext_is_dtensor(object))
+        result = ext_tensor(Py_NewRef(self->array));
+    else {
+        DTensorObject *whole = (DTensorObject *)object;
+        result = ext_dtensor(Py_NewRef(self->array), whole->layout);
+        if (result != NULL)
+            ((DTensorObject *)result)->pending = Py_XNewRef(whole->pending);
+    }
+    if (result != NULL && tape_share_version((TensorObject *)result, self) < 0)
+        Py_CLEAR(result);
+    return result;
+}
+
+PyDoc_STRVAR(detach_doc, "detach($self, /)\n--\n\n"
+                         "Return the same array, shared, without gradients.\n");
+
+static PyObject *
+tensor_numpy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"force"};
+    static const ext_signature signature = {"numpy", names, 1, 0, 0};
+    PyObject *object;
+    bool force = false;
+    if (ext_arguments(&object, &signature, args, nargs, kwnames) < 0 ||
+        ext_argument_bool(&force, object) < 0)
+        return NULL;
+    return ext_tensor_numpy((TensorObject *)self, force);
+}
+
+PyDoc_STRVAR(
+    numpy_doc,
+    "numpy($self, /, *, force=False)\n--\n\n"
+    "Return the elements as a NumPy array that shares memory.\n\n"
+    "Parameters\n----------\n"
+    "force : bool, default False\n    Also under `requires_grad`.\n\n"
+    "Returns\n-------\n"
+    "numpy.ndarray\n"
+    "    Of a Tensor a writable view, of a replicated DTensor a read-only one.\n\n"
+    "Raises\n------\n"
+    "RuntimeError\n"
+    "    If `requires_grad` is set, or a DTensor is not whole on every rank: then\n"
+    "    ``x.full_tensor()`` gathers it and ``x.to_local()`` is this rank's part.\n");
+
+static PyObject *
+tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"dtype", "copy"};
+    static const ext_signature signature = {"__array__", names, 2, 2, 0};
+    PyObject *given[2];
+    if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
+        return NULL;
+    PyArray_Descr *descr = NULL;
+    if (given[0] != NULL && given[0] != Py_None &&
+        PyArray_DescrConverter(given[0], &descr) != NPY_SUCCEED)
+        return NULL;
+    bool copy = false;
+    bool never = given[1] == Py_False;
+    PyObject *array = ext_argument_bool(&copy, given[1]) < 0
+                          ? NULL
+                          : ext_tensor_numpy((TensorObject *)self, false);
+    PyObject *result = NULL;
+    if (array == NULL) {
+        Py_XDECREF(descr);
+        return NULL;
+    }
+    bool convert = descr != NULL &&
+                   !PyArray_EquivTypes(descr, PyArray_DESCR((PyArrayObject *)array));
+    if (convert && never) {
+        PyErr_SetString(PyExc_ValueError,
+                        "Unable to avoid copy while creating an array as requested.");
+        Py_DECREF(descr);
+    } else if (convert) {
+        result = PyArray_FromArray((PyArrayObject *)array, descr, NPY_ARRAY_FORCECAST);
+    } else {
+        Py_XDECREF(descr);
+        result = copy ? PyArray_NewCopy((PyArrayObject *)array, NPY_KEEPORDER)
+                      : Py_NewRef(array);
+    }
+    Py_DECREF(array);
+    return result;
+}
+
+PyDoc_STRVAR(array_doc,
+             "__array__($self, /, dtype=None, copy=None)\n--\n\n"
+             "Return the elements as `numpy.asarray` wants them; see `numpy`.\n");
+
+/* Also under requires_grad. */
+static PyObject *
+tensor_tolist(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    TensorObject *tensor = (TensorObject *)self;
+    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
+        return NULL;
+    PyObject *array = ext_is_dtensor(self)
+                          ? ext_dtensor_gather((DTensorObject *)self, -1, "tolist")
+                          : Py_NewRef(tensor->array);
+    PyObject *list = array == NULL ? NULL : PyObject_CallMethod(array, "tolist", NULL);
+    Py_XDECREF(array);
+    return list;
+}
+
+PyDoc_STRVAR(tolist_doc,
+             "tolist($self, /)\n--\n\n"
+             "Return the elements as nested lists of Python numbers.\n\n"
+             "Of a DTensor collective: all ranks of the mesh get the same list, those\n"
+             "outside an empty one.\n\n"
+             "Returns\n-------\n"
+             "list or number\n    A number where there are no dimensions.\n\n"
+             "Raises\n------\n"
+             "RuntimeError\n    If the ranks call different things; on every rank.\n");
+
+static PyObject *
+item_of(TensorObject *tensor)
+{
+    int64_t count = ext_tensor_count(tensor);
+    if (count != 1)
+        return PyErr_Format(
+            PyExc_ValueError,
+            "can only convert an array of size 1 to a Python scalar, not "
+            "one of size %lld",
+            (long long)count);
+    if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
+        return NULL;
+    PyObject *array = ext_is_dtensor((PyObject *)tensor)
+                          ? ext_dtensor_gather((DTensorObject *)tensor, -1, "item")
+                          : Py_NewRef(tensor->array);
+    PyObject *item = NULL;
+    if (array != NULL && PyArray_SIZE((PyArrayObject *)array) != 1)
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "this rank is outside the mesh of the DTensor and has no element");
+    else if (array != NULL && ext_refuse_without_data((PyArrayObject *)array) == 0)
+        item = PyObject_CallMethod(array, "item", NULL);
+    Py_XDECREF(array);
+    return item;
+}
+
+static PyObject *
+tensor_item(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    return item_of((TensorObject *)self);
+}
+
+PyDoc_STRVAR(item_doc,
+             "item($self, /)\n--\n\n"
+             "Return the one element as a Python number.\n\n"
+             "Of a DTensor collective: all ranks of the mesh get the same value.\n\n"
+             "Raises\n------\n"
+             "ValueError\n"
+             "    If there is not exactly one element. On every rank, before anything\n"
+             "    is sent.\n");
+
+static PyObject *
+tensor_wait(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    return ext_local(self) == NULL ? NULL : Py_NewRef(self);
+}
+
+PyDoc_STRVAR(
+    wait_doc,
+    "wait($self, /)\n--\n\n"
+    "Wait until the data are here, and return the same object.\n\n"
+    "Looking at the data waits as well; nothing else needs this.\n\n"
+    "Raises\n------\n"
+    "RuntimeError\n"
+    "    If a redistribute with ``async_op=True`` failed; on every rank of it.\n");
+
+/* What float(x) and the like take: NumPy's TypeError where item() has a ValueError. */
+static PyObject *
+only_item(PyObject *self)
+{
+    if (ext_tensor_count((TensorObject *)self) != 1)
+        return PyErr_Format(PyExc_TypeError, "only length-1 arrays can be converted to "
+                                             "Python scalars");
+    return item_of((TensorObject *)self);
+}
+
+static PyObject *
+tensor_complex(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *item = only_item(self);
+    if (item == NULL)
+        return NULL;
+    PyObject *result = PyObject_CallOneArg((PyObject *)&PyComplex_Type, item);
+    Py_DECREF(item);
+    return result;
+}
+
+PyDoc_STRVAR(complex_doc, "__complex__($self, /)\n--\n\n"
+                          "Return the one element as a complex number; see `item`.\n"
+                          "TypeError if there is not exactly one.\n");
+
+PyMethodDef ext_tensor_methods[] = {
+    {"numel", tensor_numel, METH_NOARGS, numel_doc},
+    {"dim", tensor_dim, METH_NOARGS, dim_doc},
+    {"element_size", tensor_element_size, METH_NOARGS, element_size_doc},
+    {"stride", FAST(tensor_stride), METH_FASTCALL | METH_KEYWORDS, stride_doc},
+    {"is_contiguous", tensor_is_contiguous, METH_NOARGS, is_contiguous_doc},
+    {"requires_grad_", FAST(tensor_requires_grad_), METH_FASTCALL | METH_KEYWORDS,
+     requires_grad_doc},
+    {"detach", tensor_detach, METH_NOARGS, detach_doc},
+    {"numpy", FAST(tensor_numpy), METH_FASTCALL | METH_KEYWORDS, numpy_doc},
+    {"item", tensor_item, METH_NOARGS, item_doc},
+    {"tolist", tensor_tolist, METH_NOARGS, tolist_doc},
+    {"wait", tensor_wait, METH_NOARGS, wait_doc},
+    {"__array__", FAST(tensor_array), METH_FASTCALL | METH_KEYWORDS, array_doc},
+    {"__complex__", tensor_complex, METH_NOARGS, complex_doc},
+    {"__array_ufunc__", FAST(ext_tensor_ufunc), METH_FASTCALL | METH_KEYWORDS,
+     "__array_ufunc__($self, ufunc, method, /, *inputs, **kwargs)\n--\n\n"
+     "Answer a ufunc of NumPy's; see NEP 13.\n"},
+    {"__array_function__", ext_tensor_function, METH_VARARGS,
+     "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
+     "Answer a function of NumPy's; see NEP 18.\n"},
+    {"__copy__", ext_tensor_copy, METH_NOARGS, ext_tensor_copy_doc},
+    {"__deepcopy__", ext_tensor_deepcopy, METH_O, ext_tensor_deepcopy_doc},
+    {"__reduce_ex__", ext_tensor_reduce, METH_O, ext_tensor_reduce_doc},
+    {"__dlpack__", FAST(ext_tensor_dlpack), METH_FASTCALL | METH_KEYWORDS,
+     ext_tensor_dlpack_doc},
+    {"__dlpack_device__", ext_tensor_dlpack_device, METH_NOARGS,
+     ext_tensor_dlpack_device_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+/* Each of them is what Python's own number does with the one element. */
+
+static int
+tensor_bool(PyObject *self)
+{
+    int64_t count = ext_tensor_count((TensorObject *)self);
+    if (count != 1) {
+        PyErr_SetString(
+            PyExc_ValueError,
+            count == 0 ? "The truth value of an empty array is ambiguous. Use "
+                         "`array.size > 0` to check that an array is not empty."
+                       : "The truth value of an array with more than one element is "
+                         "ambiguous. Use a.any() or a.all()");
+        return -1;
+    }
+    PyObject *item = item_of((TensorObject *)self);
+    int truth = item == NULL ? -1 : PyObject_IsTrue(item);
+    Py_XDECREF(item);
+    return truth;
+}
+
+static PyObject *
+tensor_int(PyObject *self)
+{
+    PyObject *item = only_item(self);
+    PyObject *number = item == NULL ? NULL : PyNumber_Long(item);
+    Py_XDECREF(item);
+    return number;
+}
+
+static PyObject *
+tensor_float(PyObject *self)
+{
+    PyObject *item = only_item(self);
+    PyObject *number = item == NULL ? NULL : PyNumber_Float(item);
+    Py_XDECREF(item);
+    return number;
+}
+
+static PyObject *
+tensor_index(PyObject *self)
+{
+    PyArray_Descr *descr =
+        PyArray_DESCR((PyArrayObject *)((TensorObject *)self)->array);
+    if (ext_tensor_count((TensorObject *)self) != 1 || !PyDataType_ISINTEGER(descr))
+        return PyErr_Format(PyExc_TypeError,
+                            "only integer arrays of one element can be converted to an "
+                            "index");
+    return tensor_int(self);
+}
+
+PyNumberMethods ext_tensor_numbers = {
+    .nb_bool = tensor_bool,
+    .nb_int = tensor_int,
+    .nb_float = tensor_float,
+    .nb_index = tensor_index,
+};

@@ -1,0 +1,420 @@
+/* world_type.c: World, for the Python files that start, compare and end things. */
+#include "ext/face/face.h"
+
+#include "comm/world.h"
+
+#include <string.h>
+
+static WorldObject *
+self_of(PyObject *self)
+{
+    return (WorldObject *)self;
+}
+
+/* --- making --- */
+
+/* Meets the other ranks: collective. */
+static int
+start(WorldObject *self)
+{
+    dt_world *world;
+    dt_error err;
+    dt_status status;
+    self->busy = true;
+    Py_BEGIN_ALLOW_THREADS status = dt_world_make(&world, self->transport, &err);
+    Py_END_ALLOW_THREADS self->busy = false;
+    if (status == DT_OK) {
+        ext_world_begin(self, world);
+        return 0;
+    }
+    ext_raise(&err);
+    return -1;
+}
+
+/* Gives the world the lowest number that is free on all of its ranks, so that ranks
+ * with other worlds of their own agree on it. */
+static int
+choose_number(WorldObject *self)
+{
+    static int last;
+    dt_world *world = self->world;
+    int *all = PyMem_New(int, (size_t)self->size);
+    if (all == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    int mine = last + 1;
+    dt_group *group;
+    dt_error err;
+    dt_status status = dt_world_group(&group, world, NULL, 0, &err);
+    if (status == DT_OK) {
+        PyThreadState *state = ext_world_enter(world);
+        status = dt_share(all, group, &mine, sizeof mine, "World.mpi", &err);
+        ext_world_leave(world, state);
+    }
+    for (int k = 0; status == DT_OK && k < self->size; k++)
+        mine = all[k] > mine ? all[k] : mine;
+    PyMem_Free(all);
+    if (status != DT_OK) {
+        ext_raise(&err);
+        return -1;
+    }
+    self->number = last = mine;
+    return ext_world_enlist(self);
+}
+
+static PyObject *
+world_mpi(PyObject *Py_UNUSED(type), PyObject *object)
+{
+    int handle;
+    if (!PyArg_Parse(object, "i:mpi", &handle))
+        return NULL;
+    dt_transport *transport;
+    dt_error err;
+    dt_status status;
+    Py_BEGIN_ALLOW_THREADS status = dt_mpi_make(&transport, handle, &err);
+    Py_END_ALLOW_THREADS if (status != DT_OK) return ext_raise(&err);
+    WorldObject *self = ext_world_object(transport, false);
+    if (self != NULL && start(self) == 0 && choose_number(self) == 0)
+        return (PyObject *)self;
+    Py_XDECREF(self); /* the communicator is left to MPI's end */
+    return NULL;
+}
+
+static PyObject *
+world_threads(PyObject *Py_UNUSED(type), PyObject *object)
+{
+    int n;
+    if (!PyArg_Parse(object, "i:threads", &n))
+        return NULL;
+    if (n < 1)
+        return PyErr_Format(PyExc_ValueError, "a world needs at least 1 rank, not %d",
+                            n);
+    dt_transport **transports = PyMem_New(dt_transport *, (size_t)n);
+    if (transports == NULL)
+        return PyErr_NoMemory();
+    dt_error err;
+    PyObject *list = NULL;
+    if (dt_threads_make(transports, n, &err) != DT_OK)
+        ext_raise(&err);
+    else
+        list = PyList_New(n);
+    for (int k = 0; list != NULL && k < n; k++) {
+        WorldObject *self = ext_world_object(transports[k], true);
+        if (self == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, (PyObject *)self);
+    }
+    PyMem_Free(transports);
+    return list;
+}
+
+static PyObject *
+world_activate(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    WorldObject *self = self_of(object);
+    if (!self->closed && !self->busy && self->world == NULL && start(self) < 0)
+        return NULL;
+    if (ext_world_check(self, "activate") < 0 || ext_world_set_current(self) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+world_current(PyObject *Py_UNUSED(type), PyObject *Py_UNUSED(none))
+{
+    WorldObject *self = ext_world_current();
+    if (self == NULL || self->closed)
+        self = ext_world_find(1);
+    if (self == NULL || self->closed)
+        Py_RETURN_NONE;
+    return Py_NewRef((PyObject *)self);
+}
+
+/* --- ending --- */
+
+static PyObject *
+world_close(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    WorldObject *self = self_of(object);
+    if (self->closed)
+        Py_RETURN_NONE;
+    if (self->world != NULL && ext_world_check(self, "close") < 0)
+        return NULL;
+    if (self->world != NULL) {
+        dt_give_up_all(self->world, "its world was closed");
+        ext_pending_sweep(self->world);
+    }
+    dt_world *world = self->world;
+    dt_transport *transport = self->transport;
+    self->closed = true;
+    self->world = NULL;
+    self->transport = NULL;
+    Py_BEGIN_ALLOW_THREADS if (world != NULL) dt_world_close(world);
+    else if (transport != NULL) transport->table->close(transport);
+    Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
+/* Called from any thread, also while another one waits in the world. */
+static PyObject *
+world_abort(PyObject *object, PyObject *sentence)
+{
+    WorldObject *self = self_of(object);
+    const char *text = PyUnicode_AsUTF8(sentence);
+    if (text == NULL)
+        return NULL;
+    if (self->closed)
+        Py_RETURN_NONE;
+    dt_world *world = self->world;
+    if (self->threads)
+        dt_threads_abort(world != NULL ? world->transport : self->transport, text);
+    else if (world != NULL && !self->busy && !world->broken) {
+        world->broken = true;
+        dt_fail(&world->broken_by, DT_RUNTIME, "%s", text);
+    }
+    Py_RETURN_NONE;
+}
+
+/* --- what it is --- */
+
+static PyObject *
+world_counters(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    WorldObject *self = self_of(object);
+    if (ext_world_check(self, "counters") < 0)
+        return NULL;
+    PyObject *dict = PyDict_New();
+    for (int kind = 0; dict != NULL && kind < DT_STEP_KINDS; kind++) {
+        const dt_counter *c = &self->world->counters[kind];
+        PyObject *row = Py_BuildValue("(LLL)", (long long)c->calls, (long long)c->bytes,
+                                      (long long)c->messages);
+        const char *name = dt_step_name((dt_step_kind)kind);
+        if (row == NULL || PyDict_SetItemString(dict, name, row) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(row);
+    }
+    return dict;
+}
+
+static PyObject *
+get_rank(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(self_of(self)->rank);
+}
+
+static PyObject *
+get_size(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(self_of(self)->size);
+}
+
+static PyObject *
+get_number(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(self_of(self)->number);
+}
+
+static PyObject *
+get_shared_memory(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(self_of(self)->shared_memory);
+}
+
+static PyObject *
+get_closed(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(self_of(self)->closed);
+}
+
+static PyObject *
+get_timeout(PyObject *self, void *Py_UNUSED(closure))
+{
+    if (ext_world_check(self_of(self), "timeout") < 0)
+        return NULL;
+    return PyFloat_FromDouble(self_of(self)->world->timeout);
+}
+
+static int
+set_timeout(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
+{
+    double seconds = value != NULL ? PyFloat_AsDouble(value) : 0;
+    if (PyErr_Occurred() || ext_world_check(self_of(self), "timeout") < 0)
+        return -1;
+    if (!(seconds > 0)) { /* also for NaN */
+        PyErr_SetString(PyExc_ValueError,
+                        "timeout must be a positive number of seconds");
+        return -1;
+    }
+    self_of(self)->world->timeout = seconds;
+    return 0;
+}
+
+static PyObject *
+get_cost(PyObject *self, void *Py_UNUSED(closure))
+{
+    if (ext_world_check(self_of(self), "cost") < 0)
+        return NULL;
+    const dt_cost *cost = &self_of(self)->world->cost;
+    return Py_BuildValue("(ddd)", cost->latency, cost->bandwidth, cost->copy);
+}
+
+static PyObject *
+get_check(PyObject *self, void *Py_UNUSED(closure))
+{
+    if (ext_world_check(self_of(self), "check") < 0)
+        return NULL;
+    return PyBool_FromLong(self_of(self)->world->check != DT_CHECK_NOTHING);
+}
+
+static int
+set_check(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
+{
+    int check = value != NULL ? PyObject_IsTrue(value) : 0;
+    if (check < 0 || ext_world_check(self_of(self), "check") < 0)
+        return -1;
+    self_of(self)->world->check = check ? DT_CHECK_CALLS : DT_CHECK_NOTHING;
+    return 0;
+}
+
+static PyObject *
+world_repr(PyObject *object)
+{
+    WorldObject *self = self_of(object);
+    return PyUnicode_FromFormat("World(rank=%d, size=%d%s)", self->rank, self->size,
+                                self->closed ? ", closed" : "");
+}
+
+static PyGetSetDef world_attributes[] = {
+    {"rank", get_rank, NULL, "The rank of the caller.", NULL},
+    {"size", get_size, NULL, "Number of ranks.", NULL},
+    {"number", get_number, NULL,
+     "What meshes know the world by: 1 for the first one and for ranks that are "
+     "threads.",
+     NULL},
+    {"shared_memory", get_shared_memory, NULL, "Whether all ranks are on one node.",
+     NULL},
+    {"closed", get_closed, NULL, "Whether close() was called.", NULL},
+    {"timeout", get_timeout, set_timeout, "Seconds that a wait may take.", NULL},
+    {"cost", get_cost, NULL,
+     "Seconds of a message, bytes per second of messages, and of copies.", NULL},
+    {"check", get_check, set_check,
+     "Whether ranks compare what they call before data moves; set it alike on all.",
+     NULL},
+    {0},
+};
+
+/* --- the module's functions --- */
+
+static PyObject *
+mpi_library_version(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    char text[8192];
+    dt_mpi_version(text, sizeof text);
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+static PyObject *
+set_count_limit(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    int64_t limit = PyLong_AsLongLong(object);
+    if (limit == -1 && PyErr_Occurred())
+        return NULL;
+    if (limit < 1 || limit > INT_MAX)
+        return PyErr_Format(PyExc_ValueError,
+                            "a message has 1 to %d elements, not %lld", INT_MAX,
+                            (long long)limit);
+    dt_count_limit = limit;
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+get_count_limit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyLong_FromLongLong(dt_count_limit);
+}
+
+PyMethodDef ext_world_methods[] = {
+    {"mpi_library_version", mpi_library_version, METH_NOARGS,
+     "mpi_library_version()\n--\n\n"
+     "Return the version text of the MPI library that is linked."},
+    {"_set_count_limit", set_count_limit, METH_O,
+     "_set_count_limit(limit, /)\n--\n\n"
+     "Set the most elements of one message, the same on all ranks: for tests."},
+    {"_get_count_limit", get_count_limit, METH_NOARGS,
+     "_get_count_limit()\n--\n\nReturn the most elements of one message."},
+    {0},
+};
+
+/* --- the type --- */
+
+static const char mpi_doc[] =
+    "mpi(handle, /)\n--\n\n"
+    "Make a world of the ranks of an MPI communicator, which is duplicated.\n\n"
+    "Collective over the communicator. `handle` is ``comm.py2f()``.\n\n"
+    "Raises\n------\n"
+    "MPIError\n    If MPI fails.\n"
+    "RuntimeError\n    If some rank does not come, or DTENSOR_CHECK is not set alike.\n"
+    "ValueError\n    If DTENSOR_TIMEOUT or DTENSOR_CHECK cannot be read.";
+
+static const char threads_doc[] =
+    "threads(n, /)\n--\n\n"
+    "Make the n ends of a world whose ranks are threads of this process.\n\n"
+    "Each of them is for one thread, which calls `activate` first.\n\n"
+    "Raises\n------\n"
+    "ValueError\n    If n is below 1.";
+
+static const char activate_doc[] =
+    "activate($self)\n--\n\n"
+    "Make this the world of the calling thread.\n\n"
+    "Collective the first time, where ranks are threads.\n\n"
+    "Raises\n------\n"
+    "RuntimeError\n    If it was closed, or some rank does not come.";
+
+static PyMethodDef world_methods[] = {
+    {"mpi", world_mpi, METH_O | METH_STATIC, mpi_doc},
+    {"threads", world_threads, METH_O | METH_STATIC, threads_doc},
+    {"simulated", ext_world_simulated, METH_VARARGS | METH_STATIC,
+     ext_world_simulated_doc},
+    {"memory", ext_world_memory, METH_VARARGS, ext_world_memory_doc},
+    {"predicted", ext_world_predicted, METH_NOARGS, ext_world_predicted_doc},
+    {"current", world_current, METH_NOARGS | METH_STATIC,
+     "current()\n--\n\n"
+     "Return the world of this thread, else the first one of the process, else None."},
+    {"mpi_version", mpi_library_version, METH_NOARGS | METH_STATIC,
+     "mpi_version()\n--\n\n"
+     "Return the version text of the MPI library that is linked."},
+    {"activate", world_activate, METH_NOARGS, activate_doc},
+    {"share", (PyCFunction)(void (*)(void))ext_world_share,
+     METH_VARARGS | METH_KEYWORDS, ext_world_share_doc},
+    {"agree", (PyCFunction)(void (*)(void))ext_world_agree,
+     METH_VARARGS | METH_KEYWORDS, ext_world_agree_doc},
+    {"close", world_close, METH_NOARGS,
+     "close($self)\n--\n\n"
+     "Give up what is under way and free the communicator. Collective for MPI.\n\n"
+     "Raises\n------\n"
+     "RuntimeError\n    If another thread is inside a call."},
+    {"abort", world_abort, METH_O,
+     "abort($self, sentence, /)\n--\n\n"
+     "Let every later call fail with this sentence: of all ranks that are threads, "
+     "else\n"
+     "of this rank."},
+    {"counters", world_counters, METH_NOARGS,
+     "counters($self)\n--\n\n"
+     "Return calls, bytes and messages sent by this rank, by kind of communication."},
+    {0},
+};
+
+static const char world_doc[] =
+    "The ranks that this thread is one of.\n\n"
+    "Made by `mpi` and `threads`. One thread at a time may be inside a call; any\n"
+    "other gets a RuntimeError.";
+
+void
+ext_fill_world_type(void)
+{
+    ext_world_type.tp_doc = world_doc;
+    ext_world_type.tp_repr = world_repr;
+    ext_world_type.tp_methods = world_methods;
+    ext_world_type.tp_getset = world_attributes;
+}

@@ -1,0 +1,207 @@
+/* optim.c: a step of an optimizer for a list of parameters. */
+#include "ext/kernels/kernels.h"
+#include "ext/move/move.h"
+
+#include "kernels/optim.h"
+
+enum { ADAM_STATES = 3 };
+
+/* Lists of as many tensors: parameters, gradients, and what is kept of each parameter;
+ * a list may be None. */
+typedef struct {
+    PyObject *params, *grads, *states[ADAM_STATES];
+} lists;
+
+/* The arrays of one parameter. */
+typedef struct {
+    PyArrayObject *param, *grad, *states[ADAM_STATES]; /* of grad a new reference */
+} arrays;
+
+static PyArrayObject *
+array_at(PyObject *list, Py_ssize_t k)
+{
+    if (!PyList_Check(list) || k >= PyList_GET_SIZE(list) ||
+        !ext_is_tensor(PyList_GET_ITEM(list, k))) {
+        PyErr_SetString(PyExc_TypeError, "a step takes lists of as many tensors");
+        return NULL;
+    }
+    return ext_local(PyList_GET_ITEM(list, k));
+}
+
+/* Whether a loop may run through the memory of both arrays at once, and write. */
+static bool
+goes_along(PyArrayObject *a, PyArrayObject *param)
+{
+    bool rows = PyArray_IS_C_CONTIGUOUS(a) && PyArray_IS_C_CONTIGUOUS(param);
+    bool columns = PyArray_IS_F_CONTIGUOUS(a) && PyArray_IS_F_CONTIGUOUS(param);
+    return (rows || columns) && PyArray_TYPE(a) == PyArray_TYPE(param) &&
+           PyArray_SAMESHAPE(a, param) && PyArray_ISBEHAVED(a);
+}
+
+/* The gradient in the dtype and the order of the parameter: a new reference. */
+static PyArrayObject *
+grad_for(PyArrayObject *grad, PyArrayObject *param)
+{
+    int order = PyArray_IS_C_CONTIGUOUS(param) ? NPY_ARRAY_C_CONTIGUOUS
+                                               : NPY_ARRAY_F_CONTIGUOUS;
+    return (PyArrayObject *)PyArray_FromArray(
+        grad, PyArray_DescrFromType(PyArray_TYPE(param)),
+        order | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
+}
+
+typedef enum { FAILED, LEFT, READY, WITHOUT_DATA } readiness;
+
+/* Reads the arrays of parameter k, and says whether a kernel can do it. */
+static readiness
+read_arrays(arrays *out, const lists *given, Py_ssize_t k)
+{
+    *out = (arrays){.param = array_at(given->params, k)};
+    PyArrayObject *grad = out->param == NULL ? NULL : array_at(given->grads, k);
+    if (grad == NULL)
+        return FAILED;
+    if (!ext_has_data(out->param) || !ext_has_data(grad))
+        return WITHOUT_DATA;
+    int type = PyArray_TYPE(out->param);
+    bool good = (type == NPY_FLOAT || type == NPY_DOUBLE) &&
+                goes_along(out->param, out->param) &&
+                PyArray_SAMESHAPE(grad, out->param);
+    for (int s = 0; s < ADAM_STATES; s++) {
+        if (given->states[s] == NULL || given->states[s] == Py_None)
+            continue;
+        out->states[s] = array_at(given->states[s], k);
+        if (out->states[s] == NULL)
+            return FAILED;
+        good = good && goes_along(out->states[s], out->param);
+    }
+    if (!good)
+        return LEFT;
+    out->grad = grad_for(grad, out->param);
+    return out->grad == NULL ? FAILED : READY;
+}
+
+static dt_dtype
+dtype_of(const arrays *x)
+{
+    return PyArray_TYPE(x->param) == NPY_DOUBLE ? DT_FLOAT64 : DT_FLOAT32;
+}
+
+static void *
+data_of(PyArrayObject *array)
+{
+    return array == NULL ? NULL : PyArray_DATA(array);
+}
+
+/* Notes that the tensors at place k of all lists were written. */
+static void
+note_written(const lists *given, Py_ssize_t k)
+{
+    tape_written((TensorObject *)PyList_GET_ITEM(given->params, k));
+    for (int s = 0; s < ADAM_STATES; s++)
+        if (given->states[s] != NULL && given->states[s] != Py_None)
+            tape_written((TensorObject *)PyList_GET_ITEM(given->states[s], k));
+}
+
+typedef int step_of(const void *how, PyObject *steps, Py_ssize_t k, const arrays *x);
+
+/* Calls `step` for each parameter; a list of the places that it cannot do. */
+static PyObject *
+run_steps(const lists *given, step_of *step, const void *how, PyObject *steps)
+{
+    PyObject *left = PyList_New(0);
+    for (Py_ssize_t k = 0; left != NULL && k < PyList_GET_SIZE(given->params); k++) {
+        arrays x;
+        readiness ready = read_arrays(&x, given, k);
+        int failed = ready == FAILED ? -1 : 0;
+        if (ready == LEFT) {
+            PyObject *place = PyLong_FromSsize_t(k);
+            failed = place == NULL ? -1 : PyList_Append(left, place);
+            Py_XDECREF(place);
+        } else if (ready == READY) {
+            failed = step(how, steps, k, &x);
+            note_written(given, k);
+            Py_DECREF(x.grad);
+        }
+        if (failed < 0)
+            Py_CLEAR(left);
+    }
+    return left;
+}
+
+static int
+step_adam(const void *how, PyObject *steps, Py_ssize_t k, const arrays *x)
+{
+    dt_adam adam = *(const dt_adam *)how;
+    PyObject *count = PySequence_GetItem(steps, k);
+    adam.step = count == NULL ? -1 : PyFloat_AsDouble(count);
+    Py_XDECREF(count);
+    if (PyErr_Occurred())
+        return -1;
+    int64_t size = PyArray_SIZE(x->param);
+    PyThreadState *state = ext_kernel_begin(size);
+    dt_adam_step(&adam, dtype_of(x), size, data_of(x->param), data_of(x->grad),
+                 data_of(x->states[0]), data_of(x->states[1]), data_of(x->states[2]));
+    ext_kernel_end(state);
+    return 0;
+}
+
+static int
+step_sgd(const void *how, PyObject *Py_UNUSED(steps), Py_ssize_t Py_UNUSED(k),
+         const arrays *x)
+{
+    int64_t size = PyArray_SIZE(x->param);
+    PyThreadState *state = ext_kernel_begin(size);
+    dt_sgd_step(how, dtype_of(x), size, data_of(x->param), data_of(x->grad),
+                data_of(x->states[0]));
+    ext_kernel_end(state);
+    return 0;
+}
+
+static PyObject *
+adam_steps(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    lists given;
+    dt_adam adam;
+    PyObject *steps;
+    int decoupled, maximize;
+    if (!PyArg_ParseTuple(args, "O!OOOOOdddddpp:adam_steps", &PyList_Type,
+                          &given.params, &given.grads, &given.states[0],
+                          &given.states[1], &given.states[2], &steps, &adam.lr,
+                          &adam.beta1, &adam.beta2, &adam.eps, &adam.weight_decay,
+                          &decoupled, &maximize))
+        return NULL;
+    adam.decoupled = decoupled != 0;
+    adam.maximize = maximize != 0;
+    return run_steps(&given, step_adam, &adam, steps);
+}
+
+static PyObject *
+sgd_steps(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    lists given = {0};
+    dt_sgd sgd;
+    int nesterov, maximize, first;
+    if (!PyArg_ParseTuple(args, "O!OOddddppp:sgd_steps", &PyList_Type, &given.params,
+                          &given.grads, &given.states[0], &sgd.lr, &sgd.momentum,
+                          &sgd.dampening, &sgd.weight_decay, &nesterov, &maximize,
+                          &first))
+        return NULL;
+    sgd.nesterov = nesterov != 0;
+    sgd.maximize = maximize != 0;
+    sgd.first = first != 0;
+    return run_steps(&given, step_sgd, &sgd, NULL);
+}
+
+PyMethodDef ext_optim_methods[] = {
+    {"adam_steps", adam_steps, METH_VARARGS,
+     "adam_steps(params, grads, means, squares, peaks, steps, lr, beta1, beta2, eps,\n"
+     "           weight_decay, decoupled, maximize, /)\n--\n\n"
+     "Do a step of Adam for lists of tensors, in place; `peaks` may be None. Return "
+     "the\n"
+     "places of those that are left: not float32 or float64, or not in one piece."},
+    {"sgd_steps", sgd_steps, METH_VARARGS,
+     "sgd_steps(params, grads, velocities, lr, momentum, dampening, weight_decay,\n"
+     "          nesterov, maximize, first, /)\n--\n\n"
+     "Do a step of gradient descent for lists of tensors, as `adam_steps`; without\n"
+     "momentum `velocities` is None."},
+    {0},
+};

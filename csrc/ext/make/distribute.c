@@ -1,0 +1,352 @@
+/* distribute_tensor: one rank's array becomes everybody's. */
+#include "ext/make/make.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { TENSOR, MESH, PLACEMENTS, SOURCE, ARGUMENTS };
+
+static const char WHAT[] = "distribute_tensor";
+
+typedef struct {
+    MeshObject *mesh; /* owned */
+    dt_group *group;
+    bool inside;     /* of the mesh */
+    PyObject *array; /* owned; NULL: this rank passed None */
+    ext_meta meta;   /* of this rank's array, then of the source's */
+    dt_placement placements[DT_MESH_MAX_NDIM];
+    bool own;      /* every rank takes its part of its own data */
+    int64_t place; /* of the source in the mesh */
+    dt_call call;
+} delivery;
+
+/* --- a DTensor is already there --- */
+
+static PyObject *
+already_there(DTensorObject *tensor, MeshObject *mesh, PyObject *placements)
+{
+    const dt_layout *layout = tensor->layout->layout;
+    dt_placement wanted[DT_MESH_MAX_NDIM];
+    if (layout->mesh != mesh->mesh)
+        return PyErr_Format(PyExc_ValueError,
+                            "Cannot distribute a DTensor with device mesh %R to a "
+                            "different device mesh %R.",
+                            tensor->layout->mesh, mesh);
+    if (ext_placements(wanted, mesh->mesh, placements, WHAT) < 0)
+        return NULL;
+    for (int m = 0; m < mesh->mesh->ndim; m++) {
+        if (dt_placement_cuts(wanted[m]) && wanted[m].dim < 0)
+            wanted[m].dim += layout->ndim;
+        if (!dt_placement_equal(wanted[m], dt_layout_placement(layout, m)))
+            return PyErr_Format(PyExc_ValueError,
+                                "Cannot distribute a DTensor with placements %R to a "
+                                "different placements %R. do you want to call "
+                                "`redistribute` instead?",
+                                tensor->layout->placements,
+                                placements == NULL ? Py_None : placements);
+    }
+    return Py_NewRef((PyObject *)tensor);
+}
+
+/* All ranks must find it so: one that brings an array waits for the others. */
+static int
+agree_there(DTensorObject *tensor)
+{
+    const dt_layout *layout = tensor->layout->layout;
+    dt_group *group = ext_group(layout->mesh, NULL, WHAT);
+    dt_call call;
+    dt_error err;
+    if (group == NULL || group->index < 0)
+        return group == NULL ? -1 : 0;
+    ext_call_begin(&call, WHAT);
+    ext_call_put(&call, "(a DTensor that is there already)");
+    ext_call_layout(&call, layout);
+    if (ext_call_agree(group, &call, false, &err) == DT_OK)
+        return 0;
+    ext_raise(&err);
+    return -1;
+}
+
+/* --- arguments --- */
+
+int
+ext_refuse_partial(const dt_mesh *mesh, const dt_placement *placements)
+{
+    char text[64];
+    for (int m = 0; m < mesh->ndim; m++)
+        if (dt_placement_pending(placements[m])) {
+            dt_placement_print(text, sizeof text, placements[m]);
+            PyErr_Format(
+                PyExc_RuntimeError,
+                "Trying to distribute tensor with unsupported placements %s on "
+                "device mesh dimension %d!",
+                text, m);
+            return -1;
+        }
+    return 0;
+}
+
+static int
+read_source(delivery *d, PyObject *source)
+{
+    const dt_mesh *mesh = d->mesh->mesh;
+    int64_t src = 0, coordinate[DT_MESH_MAX_NDIM];
+    d->own = source == Py_None;
+    if (ext_argument_int(&src, source) < 0)
+        return -1;
+    for (int m = 0; m < mesh->ndim; m++) {
+        if (src < 0 || src >= mesh->shape[m]) {
+            PyErr_Format(PyExc_ValueError,
+                         "distribute_tensor: src_data_rank is a place along every mesh "
+                         "dimension, and dimension %d has %lld, so %lld is none",
+                         m, (long long)mesh->shape[m], (long long)src);
+            return -1;
+        }
+        coordinate[m] = src;
+    }
+    d->place = dt_mesh_at(mesh, coordinate);
+    return 0;
+}
+
+static int
+read_tensor(delivery *d, PyObject *tensor)
+{
+    d->meta = (ext_meta){.dtype = (int32_t)ext_default_dtype};
+    if (tensor == Py_None && !d->own)
+        return 0;
+    if (tensor == Py_None) {
+        PyErr_SetString(PyExc_ValueError,
+                        "distribute_tensor: with src_data_rank=None every rank needs a "
+                        "tensor of its own, not None");
+        return -1;
+    }
+    bool is_tensor = ext_is_tensor(tensor);
+    if (is_tensor && ((TensorObject *)tensor)->node != NULL) {
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "`distribute_tensor` should be used to distribute leaf tensors! "
+            "but found non-leaf tensor!");
+        return -1;
+    }
+    bool grad = is_tensor && ((TensorObject *)tensor)->requires_grad;
+    d->array = ext_array_of(tensor, NULL, WHAT);
+    return d->array == NULL ? -1 : ext_meta_of(&d->meta, d->array, grad, WHAT);
+}
+
+static int
+read_arguments(delivery *d, PyObject *const *given)
+{
+    const dt_mesh *mesh = d->mesh->mesh;
+    if (read_source(d, given[SOURCE]) < 0 ||
+        ext_placements(d->placements, mesh, given[PLACEMENTS], WHAT) < 0 ||
+        ext_refuse_partial(mesh, d->placements) < 0)
+        return -1;
+    if (read_tensor(d, given[TENSOR]) == 0)
+        return 0;
+    if (d->inside)
+        return -1;
+    PyErr_Clear(); /* what a rank outside the mesh passes is of no account */
+    return 0;
+}
+
+static void
+describe(delivery *d)
+{
+    ext_call_put(&d->call, "(");
+    ext_call_meta(&d->call, &d->meta);
+    ext_call_put(&d->call, ", ");
+    ext_call_placements(&d->call, d->mesh->mesh, d->placements);
+    ext_call_mesh(&d->call, d->mesh->mesh);
+    ext_call_text(&d->call, ", from rank %" PRId64 ")",
+                  dt_mesh_rank(d->mesh->mesh, d->place));
+    ext_call_hash(&d->call, &d->place, sizeof d->place);
+}
+
+/* --- what the source has --- */
+
+/* The others' arrays, where they pass one, must be as the source's. */
+static dt_status
+check_metas(const ext_meta *metas, const delivery *d, dt_error *err)
+{
+    const dt_mesh *mesh = d->mesh->mesh;
+    const ext_meta *source = &metas[d->place];
+    int64_t rank = dt_mesh_rank(mesh, d->place);
+    char wanted[320], other[320];
+    if (!source->given)
+        return dt_fail(err, DT_VALUE,
+                       "distribute_tensor: rank %" PRId64
+                       " is the source and must pass the tensor, not None",
+                       rank);
+    ext_meta_print(wanted, sizeof wanted, source);
+    for (int64_t i = 0; i < mesh->size; i++) {
+        const ext_meta *m = &metas[i];
+        if (!m->given || (m->ndim == source->ndim && m->dtype == source->dtype &&
+                          memcmp(m->shape, source->shape, sizeof m->shape) == 0))
+            continue;
+        ext_meta_print(other, sizeof other, m);
+        return dt_fail(err, DT_VALUE,
+                       "distribute_tensor: rank %" PRId64
+                       ", the source, has an array %.320s, but rank %" PRId64
+                       " passes one %.320s; it may pass None",
+                       rank, wanted, dt_mesh_rank(mesh, i), other);
+    }
+    return DT_OK;
+}
+
+/* Makes d->meta that of the source; `failed`: an exception is set, which all ranks get.
+ */
+static int
+agree_on_meta(delivery *d, bool failed)
+{
+    bool equal;
+    if (failed)
+        ext_catch(&d->call.local);
+    uint64_t detail = dt_hash(0, &d->meta, sizeof d->meta);
+    if (ext_call_compare(&equal, d->group, &d->call, detail) < 0)
+        return -1;
+    if (equal && d->meta.given)
+        return 0;
+    ext_meta *metas = ext_meta_share(d->group, d->mesh->mesh, &d->meta, d->call.what);
+    if (metas == NULL)
+        return -1;
+    dt_error err;
+    dt_status status = check_metas(metas, d, &err);
+    d->meta = metas[d->place];
+    PyMem_RawFree(metas);
+    if (status == DT_OK)
+        return 0;
+    ext_raise(&err);
+    return -1;
+}
+
+/* --- the parts --- */
+
+static const dt_layout *
+source_layout(const delivery *d)
+{
+    const dt_mesh *mesh = d->mesh->mesh;
+    dt_placement whole[DT_MESH_MAX_NDIM];
+    for (int m = 0; m < mesh->ndim; m++)
+        whole[m] = DT_REPLICATED;
+    dt_dtype dtype = (dt_dtype)d->meta.dtype;
+    if (d->own)
+        return ext_layout_make(mesh, whole, d->meta.ndim, d->meta.shape, dtype);
+    return ext_layout_at(mesh, dt_mesh_rank(mesh, d->place), d->meta.ndim,
+                         d->meta.shape, dtype);
+}
+
+/* This rank's part: always memory of its own. */
+static PyObject *
+receive_part(const delivery *d, const dt_layout *to)
+{
+    const dt_transport *t = d->group->world->transport;
+    if (d->meta.given == META_WITHOUT_DATA && !t->alone)
+        return ext_part_without_data(to, t->rank);
+    const dt_layout *from = source_layout(d);
+    if (from == NULL)
+        return NULL;
+    ext_item item = {.array = d->array, .from = from, .to = to};
+    ext_move_items(&item, 1, WHAT, 0, NULL, NULL);
+    dt_layout_release(ext_context, from);
+    if (item.result != NULL && item.result == d->array)
+        Py_SETREF(item.result, ext_array_copy((PyArrayObject *)d->array));
+    return item.result;
+}
+
+static const dt_layout *
+target_layout(delivery *d, bool failed)
+{
+    const dt_mesh *mesh = d->mesh->mesh;
+    dt_dtype dtype = (dt_dtype)d->meta.dtype;
+    if (!d->inside && !failed)
+        return ext_layout_outside(mesh, d->placements,
+                                  d->meta.given ? d->meta.ndim : -1, d->meta.shape,
+                                  dtype);
+    if (!d->inside || (d->own && failed) || (!d->own && agree_on_meta(d, failed) < 0))
+        return NULL;
+    return ext_layout_make(mesh, d->placements, d->meta.ndim, d->meta.shape,
+                           (dt_dtype)d->meta.dtype);
+}
+
+static PyObject *
+deliver(delivery *d, PyObject *const *given)
+{
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    int inside = ext_coordinate(coordinate, d->mesh->mesh, WHAT);
+    d->group = inside < 0 ? NULL : ext_group(d->mesh->mesh, NULL, WHAT);
+    if (d->group == NULL)
+        return NULL;
+    d->inside = inside > 0;
+    ext_call_begin(&d->call, WHAT);
+    bool failed = read_arguments(d, given) < 0;
+    if (!failed)
+        describe(d);
+    const dt_layout *layout = target_layout(d, failed);
+    if (layout == NULL)
+        return NULL;
+    PyObject *part = d->inside ? receive_part(d, layout) : ext_part(layout, -1);
+    return ext_dtensor_new(part, layout, d->mesh, d->meta.requires_grad != 0);
+}
+
+PyObject *
+ext_distribute_tensor(PyObject *Py_UNUSED(module), PyObject *const *args,
+                      Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"tensor", "device_mesh", "placements",
+                                        "src_data_rank"};
+    static const ext_signature signature = {WHAT, names, ARGUMENTS, 3, 1};
+    PyObject *given[ARGUMENTS];
+    if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
+        return NULL;
+    delivery d = {.mesh = ext_argument_mesh(given[MESH], WHAT)};
+    if (d.mesh == NULL)
+        return NULL;
+    PyObject *result =
+        ext_is_dtensor(given[TENSOR])
+            ? already_there((DTensorObject *)given[TENSOR], d.mesh, given[PLACEMENTS])
+            : deliver(&d, given);
+    if (result == NULL && ext_is_dtensor(given[TENSOR]))
+        ext_fail_together(d.mesh->mesh, NULL, WHAT);
+    else if (result == given[TENSOR] && agree_there((DTensorObject *)result) < 0)
+        Py_CLEAR(result);
+    Py_DECREF(d.mesh);
+    Py_XDECREF(d.array);
+    return result;
+}
+
+const char ext_distribute_tensor_doc[] =
+    "distribute_tensor($module, /, tensor, device_mesh=None, placements=None, *, "
+    "src_data_rank=0)\n--\n\n"
+    "Spread one rank's array over a mesh.\n\n"
+    "Collective over the mesh, unless `src_data_rank` is None. The slices go straight\n"
+    "from the source array, which may be a memory map, to their ranks.\n\n"
+    "Parameters\n----------\n"
+    "tensor : Tensor, array_like or None\n"
+    "    The whole array. Only the source's elements count; the other ranks may pass\n"
+    "    None, else an array of the same shape and dtype. A DTensor of this mesh and\n"
+    "    these placements is returned as it is.\n"
+    "device_mesh : DeviceMesh, optional\n"
+    "    Default: the one of the ``with mesh:`` block.\n"
+    "placements : sequence of Placement, length ``device_mesh.ndim``, optional\n"
+    "    Shard or Replicate for each mesh dimension; default: Replicate on all. The\n"
+    "    parts are those of torch.chunk: the last may be short or empty.\n"
+    "src_data_rank : int or None, default 0\n"
+    "    The source's place along every mesh dimension. None: nothing is sent, and\n"
+    "    every rank takes its part of its own array.\n\n"
+    "Returns\n-------\n"
+    "DTensor\n"
+    "    A leaf with memory of its own, which requires gradients if the source's "
+    "does.\n\n"
+    "Raises\n------\n"
+    "ValueError\n"
+    "    If there is not one placement for each mesh dimension, the source passes "
+    "None,\n"
+    "    another rank an array of other shape or dtype, or a DTensor is in another\n"
+    "    layout. On every rank.\n"
+    "TypeError\n"
+    "    If some rank passes an array of no numeric dtype. On every rank.\n"
+    "IndexError\n"
+    "    If a Shard names a dimension that the array lacks. On every rank.\n"
+    "RuntimeError\n"
+    "    If there is no mesh, a placement is Partial, the tensor is the result of a\n"
+    "    recorded operation, or the ranks call different things. On every rank.\n";

@@ -1,0 +1,179 @@
+/* A run of moves and what it needs until it has ended: arrays, plans, the run itself.
+ *
+ * Other ranks count on what was started here, so a run that nobody waits for goes on:
+ * the list of those under way holds a reference to each, and nothing is sent or given
+ * up by a destructor. */
+#include "ext/move/move.h"
+
+#include <stddef.h>
+
+typedef struct pending_object {
+    PyObject_VAR_HEAD
+    dt_run *run; /* NULL once it is freed */
+    dt_world *world;
+    struct pending_object *next; /* of those under way */
+    PyObject *teller;            /* who is told what it has done, or NULL */
+    dt_error error;
+    bool poisoned;
+    const dt_plan *plans[]; /* ob_size of them; behind them 2 * ob_size arrays */
+} PendingObject;
+
+static PendingObject *under_way;
+
+/* References to the arrays that are read and written; some are NULL. */
+static PyObject **
+arrays_of(PendingObject *self)
+{
+    return (PyObject **)(void *)&self->plans[Py_SIZE(self)];
+}
+
+/* Lets go of all that the run needed. Where messages of a failed run may still touch
+ * the arrays, these are leaked. */
+static void
+settle(PendingObject *self)
+{
+    if (self->run == NULL)
+        return;
+    self->poisoned = dt_run_poisoned(self->run);
+    if (self->teller != NULL)
+        watch_tell(self->teller, self->run, self->world);
+    Py_CLEAR(self->teller);
+    dt_run_free(self->run);
+    self->run = NULL;
+    for (Py_ssize_t i = 0; i < Py_SIZE(self); i++)
+        dt_plan_release(ext_plans, self->plans[i]);
+    for (Py_ssize_t i = 0; i < 2 * Py_SIZE(self) && !self->poisoned; i++)
+        Py_CLEAR(arrays_of(self)[i]);
+}
+
+static void
+pending_dealloc(PyObject *object)
+{
+    settle((PendingObject *)object);
+    Py_TYPE(object)->tp_free(object);
+}
+
+static PyTypeObject pending_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor._C._Pending",
+    .tp_basicsize = offsetof(PendingObject, plans),
+    .tp_itemsize = sizeof(dt_plan *) + 2 * sizeof(PyObject *),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "Moves that are under way.",
+    .tp_dealloc = pending_dealloc,
+};
+
+PyObject *
+ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count,
+            const ext_item *items, PyObject *teller)
+{
+    bool ready = pending_type.tp_free != NULL || PyType_Ready(&pending_type) == 0;
+    PendingObject *self =
+        ready ? PyObject_NewVar(PendingObject, &pending_type, count) : NULL;
+    if (self == NULL)
+        return NULL;
+    self->run = run;
+    self->world = world;
+    self->next = NULL;
+    self->error.status = DT_OK;
+    self->poisoned = false;
+    self->teller = Py_XNewRef(teller);
+    if (self->teller != NULL)
+        dt_run_watch(run);
+    for (int i = 0; i < count; i++) {
+        self->plans[i] = plans[i];
+        arrays_of(self)[2 * i] = Py_XNewRef(items[i].array);
+        arrays_of(self)[2 * i + 1] = Py_XNewRef(items[i].result);
+    }
+    return (PyObject *)self;
+}
+
+int
+ext_pending_start(PyObject *pending)
+{
+    PendingObject *self = (PendingObject *)pending;
+    dt_status status = dt_start(dt_run_task(self->run), &self->error);
+    if (status != DT_OK) {
+        ext_raise(&self->error);
+        return -1;
+    }
+    self->next = under_way;
+    under_way = (PendingObject *)Py_NewRef(pending);
+    return 0;
+}
+
+/* Takes an object that has ended out of the list. */
+static void
+leave(PendingObject *self)
+{
+    PendingObject **place = &under_way;
+    while (*place != NULL && *place != self)
+        place = &(*place)->next;
+    if (*place == NULL)
+        return;
+    *place = self->next;
+    self->next = NULL;
+    Py_DECREF(self);
+}
+
+int
+ext_pending_wait(PyObject *pending)
+{
+    PendingObject *self = (PendingObject *)Py_NewRef(pending);
+    if (self->run != NULL) {
+        dt_world *world = ext_world(self->plans[0]->to->mesh, "wait");
+        if (world != self->world) {
+            if (world != NULL)
+                PyErr_SetString(PyExc_RuntimeError,
+                                "these data are on their way to another thread's rank; "
+                                "wait for them there");
+            Py_DECREF(self);
+            return -1;
+        }
+        PyThreadState *state = ext_world_enter(world);
+        dt_wait(dt_run_task(self->run), &self->error);
+        ext_world_leave(world, state);
+        settle(self);
+        leave(self);
+    }
+    dt_error error = self->error;
+    Py_DECREF(self);
+    if (error.status == DT_OK)
+        return 0;
+    ext_raise(&error);
+    return -1;
+}
+
+bool
+ext_pending_done(PyObject *pending)
+{
+    PendingObject *self = (PendingObject *)pending;
+    return self->run == NULL || dt_run_task(self->run)->finished;
+}
+
+void
+ext_pending_sweep(dt_world *world)
+{
+    PendingObject *next;
+    for (PendingObject *self = under_way; self != NULL; self = next) {
+        next = self->next;
+        if (self->world != world || !dt_run_task(self->run)->finished)
+            continue;
+        self->error = dt_run_task(self->run)->error;
+        settle(self);
+        leave(self);
+    }
+}
+
+PyArrayObject *
+ext_local(PyObject *tensor)
+{
+    if (ext_is_dtensor(tensor)) {
+        DTensorObject *self = (DTensorObject *)tensor;
+        if (self->pending != NULL) {
+            if (ext_pending_wait(self->pending) < 0)
+                return NULL;
+            Py_CLEAR(self->pending);
+        }
+    }
+    return (PyArrayObject *)((TensorObject *)tensor)->array;
+}

@@ -1,0 +1,156 @@
+/* tensors.c: tensors that move together, each to a layout of its own. What is made
+ * here is not recorded: ext/tape/border.c does that. */
+#include "ext/move/move.h"
+
+typedef struct {
+    const dt_layout *from; /* in the dtype that is moved; retained */
+    PyObject *array;       /* the same; owned; NULL: this rank has no memory for it */
+    LayoutObject *to;      /* owned */
+} moving;
+
+static PyObject *
+cast_part(PyArrayObject *array, dt_dtype dtype)
+{
+    if (!ext_has_data(array))
+        return ext_cast_without_data(array, dtype);
+    int64_t shape[DT_MAX_NDIM];
+    for (int d = 0; d < PyArray_NDIM(array); d++)
+        shape[d] = PyArray_DIM(array, d);
+    PyObject *cast = ext_array(PyArray_NDIM(array), shape, dtype);
+    if (cast != NULL && PyArray_CopyInto((PyArrayObject *)cast, array) < 0)
+        Py_CLEAR(cast);
+    return cast;
+}
+
+/* Source and target of one tensor; a failure leaves what it has for `moving_clear`.
+ * What goes wrong with the cast is this rank's own affair, unless data must move. */
+static int
+moving_make(moving *p, DTensorObject *tensor, PyObject *placements,
+            const ext_move_options *o, dt_error *local)
+{
+    const dt_layout *from = tensor->layout->layout;
+    PyArrayObject *array = ext_local((PyObject *)tensor);
+    dt_dtype dtype;
+    *p = (moving){.from = NULL};
+    if (array == NULL ||
+        ext_dtype_like(&dtype, o->forward_dtype, from->dtype, o->what) < 0)
+        return -1;
+    if (dtype == from->dtype) {
+        dt_layout_retain(from);
+        p->from = from;
+        p->array = Py_NewRef((PyObject *)array);
+    } else {
+        dt_layout *cast;
+        dt_error err;
+        if (dt_layout_with_dtype(&cast, from, dtype, &err) != DT_OK) {
+            ext_raise(&err);
+            return -1;
+        }
+        p->from = ext_layout_enter(cast);
+        p->array = p->from == NULL ? NULL : cast_part(array, dtype);
+    }
+    if (p->from == NULL)
+        return -1;
+    if (p->array == NULL)
+        ext_catch(local);
+    p->to =
+        ext_target(p->from, tensor->layout->mesh, o->mesh, placements, o->any, o->what);
+    return p->to == NULL ? -1 : 0;
+}
+
+static void
+moving_clear(moving *p)
+{
+    if (p->from != NULL)
+        dt_layout_release(ext_context, p->from);
+    Py_XDECREF(p->array);
+    Py_XDECREF(p->to);
+}
+
+/* Moves all of them together; a list of new tensors. */
+static PyObject *
+move_together(moving *p, int count, const ext_move_options *o, const dt_error *local)
+{
+    ext_item *items = PyMem_Calloc((size_t)count, sizeof *items);
+    if (items == NULL)
+        return PyErr_NoMemory();
+    for (int i = 0; i < count; i++)
+        items[i] =
+            (ext_item){.array = p[i].array, .from = p[i].from, .to = p[i].to->layout};
+    PyObject *pending = NULL, *list = NULL;
+    if (ext_move_items(items, count, o->what, o->max_bytes, local,
+                       o->async ? &pending : NULL) == 0)
+        list = PyList_New(count);
+    for (int i = 0; i < count && list != NULL; i++) {
+        PyObject *array = items[i].result;
+        items[i].result = NULL;
+        PyObject *result = ext_dtensor(array, p[i].to);
+        if (result == NULL)
+            Py_CLEAR(list);
+        else {
+            ((DTensorObject *)result)->pending = Py_XNewRef(pending);
+            PyList_SET_ITEM(list, i, result);
+        }
+    }
+    for (int i = 0; i < count; i++)
+        Py_XDECREF(items[i].result);
+    Py_XDECREF(pending);
+    PyMem_Free(items);
+    return list;
+}
+
+/* One run has messages between the ranks of one pair of meshes. */
+static int
+check_meshes(const moving *p, int count, const char *what)
+{
+    for (int i = 1; i < count; i++)
+        if (p[i].from->mesh != p[0].from->mesh ||
+            p[i].to->layout->mesh != p[0].to->layout->mesh) {
+            PyErr_Format(PyExc_ValueError,
+                         "%s: tensors that move together must be on one mesh and go to "
+                         "one mesh; call it once for each mesh",
+                         what);
+            return -1;
+        }
+    return 0;
+}
+
+/* The placements for tensor i: the same for all, or one entry for each. */
+static PyObject *
+placements_for(const ext_move_options *o, Py_ssize_t i)
+{
+    return o->each ? PySequence_Fast_GET_ITEM(o->placements, i) : o->placements;
+}
+
+PyObject *
+ext_move_tensors(PyObject *const *tensors, Py_ssize_t count, const ext_move_options *o)
+{
+    moving *p = PyMem_Calloc((size_t)count + 1, sizeof *p);
+    if (p == NULL)
+        return PyErr_NoMemory();
+    int failed = 0, ready = 0;
+    dt_error local = {.status = DT_OK};
+    while (failed == 0 && ready < count) {
+        PyObject *wanted = placements_for(o, ready);
+        failed =
+            moving_make(&p[ready], (DTensorObject *)tensors[ready], wanted, o, &local);
+        ready++;
+    }
+    if (failed == 0)
+        failed = check_meshes(p, ready, o->what);
+    PyObject *list;
+    if (failed == 0)
+        list = move_together(p, ready, o, &local);
+    else {
+        const dt_mesh *mesh = ((DTensorObject *)tensors[0])->layout->layout->mesh;
+        const dt_mesh *other =
+            o->mesh != NULL && PyObject_TypeCheck(o->mesh, &ext_mesh_type)
+                ? ((MeshObject *)o->mesh)->mesh
+                : NULL;
+        list = ext_fail_together(mesh, other, o->what);
+    }
+    for (int i = 0; i < ready; i++)
+        moving_clear(&p[i]);
+    PyMem_Free(p);
+    return list;
+}

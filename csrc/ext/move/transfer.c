@@ -1,0 +1,293 @@
+/* transfer.c: arrays with data from layout to layout: plans, memory, and the run.
+ */
+#include "ext/move/move.h"
+
+#include <string.h>
+
+enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
+
+/* --- one item --- */
+
+/* As execute.h wants it. `strides` is this move's own memory. */
+static dt_move
+move_of(const ext_item *item, const dt_plan *plan, int64_t rank, int64_t *strides)
+{
+    dt_move move = {.plan = plan, .src_stride = strides};
+    if (dt_mesh_index(item->from->mesh, rank) >= 0) {
+        PyArrayObject *array = (PyArrayObject *)item->array;
+        for (int d = 0; d < PyArray_NDIM(array); d++)
+            strides[d] = PyArray_STRIDE(array, d);
+        move.src = PyArray_DATA(array);
+    }
+    if (dt_mesh_index(item->to->mesh, rank) >= 0)
+        move.dst = PyArray_DATA((PyArrayObject *)item->result);
+    return move;
+}
+
+int
+move_locally(const ext_item *item, const dt_plan *plan, int64_t rank)
+{
+    int64_t strides[DT_MAX_NDIM];
+    dt_move move = move_of(item, plan, rank, strides);
+    bool large = PyArray_NBYTES((PyArrayObject *)item->result) >= RELEASE_GIL_FROM;
+    dt_error err;
+    PyThreadState *state = large ? PyEval_SaveThread() : NULL;
+    dt_status status = dt_run_local(&move, rank, &err);
+    if (state != NULL)
+        PyEval_RestoreThread(state);
+    if (status == DT_OK)
+        return 0;
+    ext_raise(&err);
+    return -1;
+}
+
+/* --- all items of a call --- */
+
+typedef struct {
+    ext_item *items;
+    int count;
+    dt_world *world;
+    const char *what;
+    int64_t max_bytes;
+    uint64_t detail;       /* compared besides */
+    dt_call call;          /* its hash and text once it is clear that data move */
+    PyObject *teller;      /* as in transfer_options; borrowed */
+    const dt_plan **plans; /* NULL where nothing is to be done any more */
+    int remote;            /* how many are not done */
+    bool unplanned;        /* some have no plan */
+} transfer;
+
+/* The first thing that goes wrong on this rank is what the others are told. */
+static void
+note_error(dt_call *call)
+{
+    dt_error err;
+    if (call->local.status != DT_OK)
+        PyErr_Clear();
+    else {
+        ext_catch(&err);
+        call->local = err;
+    }
+}
+
+/* Whether the ranks compare this call, although nothing is sent here: another rank may
+ * have asked for something else. */
+static bool
+is_compared(const transfer *t, const ext_item *item)
+{
+    return t->world->check != DT_CHECK_NOTHING && item->from->mesh->size > 1;
+}
+
+/* Plans item i and makes room for its result; what sends nothing is done at once. */
+static int
+prepare_item(transfer *t, int i)
+{
+    ext_item *item = &t->items[i];
+    int64_t rank = t->world->transport->rank;
+    if (item->from == item->to) {
+        item->result = Py_XNewRef(item->array);
+        return 0;
+    }
+    dt_error err;
+    if (dt_plans_find(&t->plans[i], ext_plans, item->from, item->to, &t->world->cost,
+                      t->max_bytes, &err) != DT_OK) {
+        t->unplanned = true;
+        ext_raise(&err);
+        return -1;
+    }
+    const dt_plan *plan = t->plans[i];
+    bool local =
+        plan->step_count == 0 || (dt_plan_local(plan) && !is_compared(t, item));
+    int failed = 0;
+    if (!local)
+        t->remote++;
+    if (plan->step_count == 0)
+        item->result = Py_XNewRef(item->array);
+    else {
+        item->result = ext_part(item->to, rank);
+        failed = item->result == NULL ? -1 : 0;
+    }
+    bool here = t->call.local.status == DT_OK && item->array != NULL &&
+                dt_mesh_index(item->to->mesh, rank) >= 0;
+    if (local && plan->step_count > 0 && failed == 0 && here)
+        failed = move_locally(item, plan, rank);
+    if (local) {
+        dt_plan_release(ext_plans, plan);
+        t->plans[i] = NULL;
+    }
+    return failed;
+}
+
+/* Whether a run takes long to make: it brings large arrays into C order. */
+static bool
+is_long(const transfer *t)
+{
+    for (int i = 0; i < t->count; i++) {
+        PyArrayObject *array = (PyArrayObject *)t->items[i].array;
+        if (array != NULL && PyArray_NBYTES(array) >= RELEASE_GIL_FROM &&
+            !PyArray_IS_C_CONTIGUOUS(array))
+            return true;
+    }
+    return false;
+}
+
+/* Puts what is left to do into one run. */
+static dt_run *
+make_run(transfer *t, dt_group *group)
+{
+    dt_move *moves = PyMem_New(dt_move, (size_t)t->remote);
+    int64_t *strides = PyMem_New(int64_t, (size_t)t->remote *DT_MAX_NDIM);
+    dt_run *run = NULL;
+    if (moves != NULL && strides != NULL) {
+        bool good = t->call.local.status == DT_OK;
+        int n = 0;
+        for (int i = 0; i < t->count; i++)
+            if (t->plans[i] != NULL) {
+                int64_t *own = strides + (size_t)n * DT_MAX_NDIM;
+                moves[n] = good ? move_of(&t->items[i], t->plans[i],
+                                          t->world->transport->rank, own)
+                                : (dt_move){.plan = t->plans[i], .src_stride = own};
+                n++;
+            }
+        PyThreadState *state = is_long(t) ? ext_world_enter(t->world) : NULL;
+        run = dt_run_make(group, moves, n, t->max_bytes, &t->call);
+        if (state != NULL)
+            ext_world_leave(t->world, state);
+    }
+    PyMem_Free(moves);
+    PyMem_Free(strides);
+    if (run == NULL)
+        PyErr_NoMemory();
+    return run;
+}
+
+/* Starts the run and, unless it may go on behind the caller's back, waits. What is
+ * known to fail is waited for: there may be no result to give back. */
+static int
+travel(transfer *t, dt_group *group, PyObject **out)
+{
+    ext_item *items = PyMem_New(ext_item, (size_t)t->remote);
+    const dt_plan **plans = PyMem_New(const dt_plan *, (size_t)t->remote);
+    dt_run *run =
+        items == NULL || plans == NULL ? (PyErr_NoMemory(), NULL) : make_run(t, group);
+    PyObject *pending = NULL;
+    if (run != NULL) {
+        int n = 0;
+        for (int i = 0; i < t->count; i++)
+            if (t->plans[i] != NULL) {
+                items[n] = t->items[i];
+                plans[n++] = t->plans[i];
+            }
+        pending = ext_pending(run, t->world, plans, n, items, t->teller);
+        if (pending == NULL)
+            dt_run_free(run);
+        else
+            for (int i = 0; i < t->count; i++)
+                t->plans[i] = NULL; /* it has them now */
+    }
+    PyMem_Free(items);
+    PyMem_Free(plans);
+    int failed = pending == NULL ? -1 : ext_pending_start(pending);
+    if (failed == 0 && out != NULL && t->call.local.status == DT_OK) {
+        *out = pending;
+        return 0;
+    }
+    if (failed == 0)
+        failed = ext_pending_wait(pending);
+    Py_XDECREF(pending);
+    return failed;
+}
+
+/* What is compared across ranks before anything moves. */
+static void
+describe(transfer *t)
+{
+    dt_error local = t->call.local;
+    if (t->count == 1 && t->plans[0] != NULL)
+        ext_call_plan(&t->call, t->plans[0], t->what);
+    else {
+        ext_call_begin(&t->call, t->what);
+        ext_call_text(&t->call, "(%d arrays: ", t->count);
+        for (int i = 0; i < t->count; i++) {
+            ext_call_text(&t->call, i > 0 ? "; " : "");
+            ext_call_move(&t->call, t->items[i].from, t->items[i].to);
+        }
+        ext_call_text(&t->call, ")");
+    }
+    ext_call_hash(&t->call, &t->max_bytes, sizeof t->max_bytes);
+    ext_call_hash(&t->call, &t->detail, sizeof t->detail);
+    t->call.local.status = local.status;
+    if (local.status != DT_OK)
+        t->call.local = local;
+}
+
+/* Every step before the run, with all that can go wrong on this rank alone. */
+static void
+prepare(transfer *t)
+{
+    for (int i = 0; i < t->count; i++)
+        if (prepare_item(t, i) < 0)
+            note_error(&t->call);
+}
+
+static int
+move_inside(transfer *t, dt_group *group, PyObject **pending)
+{
+    t->plans = PyMem_Calloc((size_t)t->count, sizeof *t->plans);
+    if (t->plans == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    ext_pending_sweep(t->world);
+    prepare(t);
+    if (t->remote > 0 || t->unplanned)
+        describe(t);
+    int failed = 0;
+    if (t->remote > 0)
+        failed = travel(t, group, pending);
+    else if (t->call.local.status != DT_OK) {
+        /* Without a plan nobody knows whether the others wait for this rank. */
+        dt_error err = t->call.local;
+        if (t->unplanned)
+            ext_call_agree(group, &t->call, false, &err);
+        ext_raise(&err);
+        failed = -1;
+    }
+    for (int i = 0; i < t->count; i++)
+        if (t->plans[i] != NULL)
+            dt_plan_release(ext_plans, t->plans[i]);
+    PyMem_Free(t->plans);
+    return failed;
+}
+
+int
+move_transfer(ext_item *items, int count, dt_world *world, const transfer_options *o,
+              PyObject **pending)
+{
+    transfer t; /* field by field: the call has kilobytes that are rarely used */
+    t.items = items;
+    t.count = count;
+    t.world = world;
+    t.what = o->what;
+    t.max_bytes = o->max_bytes;
+    t.detail = o->detail;
+    t.teller = o->teller;
+    t.call.local.status = DT_OK;
+    if (o->local != NULL && o->local->status != DT_OK)
+        t.call.local = *o->local;
+    t.remote = 0;
+    t.unplanned = false;
+    dt_group *group = ext_group(items[0].from->mesh, items[0].to->mesh, o->what);
+    if (group == NULL) {
+        ext_fail_together(items[0].from->mesh, NULL, o->what);
+        return -1;
+    }
+    int failed = 0;
+    if (group->index >= 0)
+        return move_inside(&t, group, pending);
+    for (int i = 0; i < count && failed == 0; i++) {
+        items[i].result = ext_part(items[i].to, world->transport->rank);
+        failed = items[i].result == NULL ? -1 : 0;
+    }
+    return failed;
+}

@@ -1,0 +1,148 @@
+/* A miss: an operator's function, its rule and the layouts become an entry. */
+#include "ext/op/op.h"
+
+/* The mesh of calls without any DTensor: one rank, which holds all. Borrowed. */
+static MeshObject *
+solo_mesh(void)
+{
+    static PyObject *mesh;
+    if (mesh == NULL)
+        mesh = PyObject_CallFunction((PyObject *)&ext_mesh_type, "(())");
+    return (MeshObject *)mesh;
+}
+
+static int
+find_mesh(op_maker *m)
+{
+    m->entry->solo = m->call->layout == NULL;
+    m->mesh = m->entry->solo ? solo_mesh() : m->call->layout->mesh;
+    if (m->mesh == NULL)
+        return -1;
+    if (m->mesh->mesh->world == 0)
+        return 0;
+    m->world = ext_world(m->mesh->mesh, m->call->op->text);
+    m->entry->checks = m->world != NULL && m->world->check == DT_CHECK_ARRAYS;
+    return m->world == NULL ? -1 : 0;
+}
+
+/* A key has addresses of layouts: as long as it is kept, so are they. */
+static void
+hold_layouts(op_maker *m)
+{
+    for (int k = 0; k < m->call->operand_count; k++) {
+        PyObject *layout = ((OperandObject *)m->metas[k])->layout;
+        if (layout != Py_None)
+            m->entry->operands[k].from = (LayoutObject *)Py_NewRef(layout);
+    }
+}
+
+/* Adds what a constant looks like to a hash; of other objects only the type, for their
+ * addresses differ between processes. */
+static int
+hash_text(uint64_t *out, PyObject *object)
+{
+    bool sequence = PyTuple_Check(object) || PyList_Check(object);
+    for (Py_ssize_t k = 0; sequence && k < PySequence_Fast_GET_SIZE(object); k++)
+        if (hash_text(out, PySequence_Fast_ITEMS(object)[k]) < 0)
+            return -1;
+    bool plain = object == Py_None || PyNumber_Check(object) ||
+                 PyUnicode_Check(object) || PySlice_Check(object);
+    PyObject *text =
+        plain ? PyObject_Repr(object) : PyUnicode_FromString(Py_TYPE(object)->tp_name);
+    Py_ssize_t size = 0;
+    const char *bytes = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, &size);
+    if (bytes != NULL)
+        *out = dt_hash(*out, bytes, (size_t)size);
+    Py_XDECREF(text);
+    return bytes == NULL ? -1 : 0;
+}
+
+static int
+hash_constants(op_maker *m)
+{
+    for (int k = 0; k < m->call->static_count; k++)
+        if (hash_text(&m->entry->detail, m->call->statics[k]) < 0)
+            return -1;
+    return 0;
+}
+
+static int
+make(op_maker *m)
+{
+    const op_call *call = m->call;
+    size_t room = (size_t)call->operand_count + 1;
+    m->metas = PyMem_Calloc(room, sizeof *m->metas);
+    m->entry->operands = PyMem_Calloc(room, sizeof *m->entry->operands);
+    if (m->metas == NULL || m->entry->operands == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    m->entry->operand_count = call->operand_count;
+    PyObject *answer, *dtypes;
+    int failed = op_ask(m, &answer, &dtypes);
+    bool composite = failed == 0 && m->rule == NULL;
+    if (composite) {
+        m->entry->composite = Py_NewRef(answer);
+        hold_layouts(m);
+    } else if (failed == 0) {
+        m->entry->result_count = dt_rule_results(m->rule->rule);
+        failed = op_place(m, dtypes);
+    }
+    if (failed == 0 && m->entry->sends)
+        failed = hash_constants(m);
+    Py_XDECREF(answer);
+    return failed < 0 || composite ? failed : op_make_slots(m);
+}
+
+static op_entry *
+make_entry(const op_call *call)
+{
+    op_maker m = {.call = call, .entry = op_entry_new()};
+    int failed = m.entry == NULL ? -1 : find_mesh(&m);
+    if (failed == 0)
+        failed = make(&m);
+    for (int k = 0; m.metas != NULL && k < call->operand_count; k++)
+        Py_XDECREF(m.metas[k]);
+    PyMem_Free(m.metas);
+    PyMem_Free(m.dtypes);
+    dt_binding_free(m.binding);
+    Py_XDECREF((PyObject *)m.rule);
+    Py_XDECREF((PyObject *)m.kernel);
+    if (failed < 0) {
+        op_entry_release(m.entry);
+        return NULL;
+    }
+    return m.entry;
+}
+
+_Thread_local bool ext_implicit_replication;
+
+/* The entry of a call, made where there is none. A new reference. */
+static op_entry *
+find_entry(const op_call *call)
+{
+    op_entry *entry = op_cache_find(call);
+    if (entry == NULL) {
+        entry = make_entry(call);
+        if (entry != NULL)
+            op_cache_add(entry, call);
+    }
+    return entry;
+}
+
+op_entry *
+op_entry_of(const op_call *call)
+{
+    if (call->tensor != NULL && call->layout != NULL && !ext_implicit_replication) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "%U: got mixed Tensor and DTensor, need to convert all Tensor to "
+                     "DTensor before calling distributed operators! "
+                     "(DTensor.from_local(tensor, mesh, placements), or the context "
+                     "dtensor.experimental.implicit_replication(); or x.to_local() of "
+                     "the DTensor; distribute_module makes a model's parameters "
+                     "DTensors)",
+                     call->op->name);
+        return NULL;
+    }
+    return find_entry(call);
+}

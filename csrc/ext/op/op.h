@@ -1,0 +1,219 @@
+/* The room ext/op: a call of an operator: taken apart, looked up, and planned where it
+ * is new.
+ *
+ * May use: ext/base, ext/types, core. Nothing here moves data or computes.
+ * Begin with: key.c and cache.c for a call that is known, make.c for a new one. */
+
+/* A call is taken apart into operands (tensors, arrays, numbers) and constants, which
+ * make its key (key.c). Under the key the cache (cache.c) has an entry: which layouts
+ * the operands are moved to, what the kernel is called with, and the layouts of the
+ * results. Without one it is made (make.c) by the operator's Python function (ask.c),
+ * its rule and core's search (place.c), and the kernel's arguments (arguments.c). */
+#ifndef DT_EXT_OP_H
+#define DT_EXT_OP_H
+
+#include "core/rule/propagate.h"
+#include "core/rule/rule.h"
+#include "ext/types/types.h"
+
+/* --- rule.c: what an operator's function gives back --- */
+
+typedef struct {
+    PyObject_HEAD
+    dt_rule *rule;
+    PyObject *text, *partial, *reduce;
+} RuleObject;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *kernel, *args, *kwargs; /* kwargs: dict or NULL */
+} CallObject;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *function;
+} PartObject;
+
+/* An operand as the function sees it. */
+typedef struct {
+    PyObject_HEAD
+    int index;
+    PyObject *shape, *dtype; /* a Python number's dtype is None */
+    PyObject *layout;        /* or None */
+} OperandObject;
+
+extern PyTypeObject ext_rule_type, ext_call_type, ext_part_type, ext_operand_type;
+PyObject *ext_operand(int index, PyObject *shape, PyObject *dtype, PyObject *layout);
+int ext_add_local_shape(PyObject *module); /* the constant LOCAL_SHAPE */
+
+/* --- the type Operator; what it does is in ext/dispatch/operator.c --- */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *function, *name, *doc, *dict;
+    PyObject *replacement; /* callable(rule, *args, **kwargs) -> Rule, or NULL */
+    const char *text;      /* of name */
+    int operands;          /* leading positional parameters that may be numbers */
+    PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
+    bool dim, keepdim; /* the function has parameters of torch's names */
+    bool view;         /* its results share the memory of its only operand, as a rule */
+    struct tape_vjp *vjp; /* its gradient, or NULL */
+    PyObject *weakrefs;
+} OperatorObject;
+
+/* --- key.c: a call taken apart --- */
+
+enum { OP_INLINE = 16, OP_INLINE_WORDS = 48 };
+
+typedef struct {
+    OperatorObject *op;
+    PyObject *const *args; /* as in a vectorcall */
+    Py_ssize_t nargs;
+    PyObject *kwnames;
+    bool abstract;        /* layouts stand for DTensors */
+    LayoutObject *out;    /* of `out=`, or NULL */
+    LayoutObject *layout; /* of the first DTensor, or NULL */
+    PyObject *tensor;     /* the first Tensor that is none, or NULL */
+    bool cacheable;       /* all constants can be compared */
+    int operand_count, static_count, word_count;
+    int operand_room, static_room, word_room;
+    PyObject **operands, **statics; /* borrowed */
+    uintptr_t *words;
+    uint64_t hash;
+    PyObject *owned; /* list of what was made on the way, or NULL */
+    PyObject *operand_space[OP_INLINE], *static_space[OP_INLINE];
+    uintptr_t word_space[OP_INLINE_WORDS];
+} op_call;
+
+typedef struct op_entry op_entry;
+
+/* Takes a call apart; op_call_clear is due in any case. */
+int op_call_read(op_call *call, OperatorObject *op, PyObject *const *args,
+                 Py_ssize_t nargs, PyObject *kwnames, LayoutObject *out, bool abstract);
+void op_call_clear(op_call *call);
+
+/* What an argument is; ext_op_is_operand says of it that NumPy's protocols may pass it
+ * on to an operator. */
+typedef enum {
+    OP_CONSTANT,
+    OP_DTENSOR,
+    OP_TENSOR,
+    OP_ARRAY,
+    OP_SCALAR, /* NumPy's, or of a subclass of Python's */
+    OP_NUMBER, /* Python's */
+    OP_LAYOUT, /* stands for a DTensor in an abstract call */
+} op_kind;
+
+op_kind op_kind_of(PyObject *object);
+bool op_is_array(op_kind kind, const op_call *call);
+/* Whether argument k, keywords after the others, is an operand even as numbers: the
+ * leading ones, and a list of `where=`. */
+bool op_is_expected(const op_call *call, Py_ssize_t k);
+/* A list or tuple that holds arrays: its elements are operands. */
+bool op_holds_arrays(PyObject *object, const op_call *call);
+bool op_static_equal(PyObject *a, PyObject *b);
+/* A constant that stays what it is when the user changes a list: a new reference. */
+PyObject *op_static_copy(PyObject *object);
+
+/* --- cache.c --- */
+
+typedef struct {
+    LayoutObject *key;       /* as it was given: the key has its address; or NULL */
+    LayoutObject *from, *to; /* on the mesh of the call; `to` NULL: stays */
+    const dt_plan *plan;     /* of the move, or NULL */
+    PyObject *stand_in;      /* for a Python number, or NULL: itself */
+} op_operand;
+
+/* One argument of the kernel. A list is followed by its `count` elements. */
+typedef struct {
+    enum { SLOT_OPERAND, SLOT_CONSTANT, SLOT_LIST, SLOT_TUPLE } kind;
+    int index;       /* of the operand */
+    int count;       /* elements of a list */
+    PyObject *value; /* the constant */
+} op_slot;
+
+typedef struct {
+    LayoutObject *layout;
+    int ndim;
+    int64_t shape[DT_MAX_NDIM + 1]; /* of this rank's part */
+} op_result;
+
+struct op_entry {
+    op_entry *next;          /* of the bucket */
+    op_entry *newer, *older; /* by use */
+    int64_t refs;
+    bool kept; /* in the cache */
+    uint64_t hash;
+    int word_count, static_count;
+    uintptr_t *words;
+    PyObject **statics;
+
+    PyObject
+        *composite; /* what is called instead, with the call's arguments; or NULL */
+    int operand_count, slot_count, result_count;
+    op_operand *operands;
+    PyObject *kernel;
+    PyObject *container; /* type that the kernel gives its results in, or NULL */
+    op_slot *slots;
+    Py_ssize_t positional; /* arguments of the kernel that are not keywords */
+    Py_ssize_t arguments;  /* all */
+    PyObject *kwnames;     /* or NULL */
+    op_result *results;
+    LayoutObject *out;   /* the key's, or NULL */
+    PyObject *out_names; /* kwnames with `out`, of a ufunc */
+    int moved;           /* operands that are moved; with `sends`, by messages */
+    bool sends;
+    bool checks;  /* plain arrays are compared across ranks */
+    bool outside; /* this rank is not in the mesh, or nobody is: nothing is computed */
+    bool solo;    /* no DTensor among the operands: Tensors come out */
+    bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */
+    double seconds;
+    uint64_t detail; /* of the constants, the same on all ranks; where it sends */
+};
+
+op_entry *op_cache_find(const op_call *call); /* a new reference, or NULL */
+void op_cache_add(op_entry *entry, const op_call *call);
+op_entry *op_entry_new(void); /* or NULL with an exception; one reference */
+void op_entry_release(op_entry *entry);
+void op_cache_forget(const OperatorObject *op);
+PyObject *op_cache_info(void);
+
+/* --- make.c: a miss --- */
+
+/* What is known while an entry is made. */
+typedef struct {
+    const op_call *call;
+    op_entry *entry;
+    MeshObject *mesh; /* of the DTensors; without any, one of a single rank */
+    dt_world *world;  /* of it; NULL: an abstract mesh */
+    PyObject **metas; /* an Operand for each operand */
+    RuleObject *rule;
+    CallObject *kernel;
+    dt_dtype *dtypes; /* of the results */
+    dt_binding *binding;
+} op_maker;
+
+/* The entry of a call, made where there is none: a new reference. */
+op_entry *op_entry_of(const op_call *call);
+/* Whether a Tensor beside a DTensor counts as replicated. */
+extern _Thread_local bool ext_implicit_replication;
+
+/* ask.c: asks the operator's function, into m->rule and m->kernel, with the dtypes
+ * that it gives (borrowed from *answer) or None. Without a rule the answer is a
+ * composite: what is called for such arguments. */
+int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
+/* NumPy's name of a parameter where torch's is given. New reference. */
+PyObject *op_keyword(const OperatorObject *op, PyObject *name);
+/* Calls the kernel on one-element arrays, or (`whole`) on arrays of the global shapes
+ * that take no memory. */
+PyObject *op_try_kernel(const op_maker *m, bool whole);
+/* place.c: finds the layouts of operands and results. */
+int op_place(op_maker *m, PyObject *dtypes);
+/* arguments.c: the kernel's arguments as slots. */
+int op_make_slots(op_maker *m);
+bool op_is_ufunc(PyObject *kernel);
+/* The array of an operand that is no number. */
+PyArrayObject *op_array(PyObject *operand);
+
+#endif

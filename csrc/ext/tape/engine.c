@@ -1,0 +1,403 @@
+/* Backward: gradients go from the youngest node to the oldest.
+ *
+ * A node is always younger than what it was made of, so that in the order of their
+ * numbers every node comes after all that use its outputs; a leaf gets its gradient as
+ * soon as the last of these is done, which lets hooks send it meanwhile. What a run
+ * knows of a node is its own, not the node's: hooks may start runs of their own. */
+#include "ext/tape/route.h"
+
+#include <string.h>
+
+static _Thread_local journey *current;
+
+/* --- hooks --- */
+
+/* Whether a hook's answer can take the place of a gradient. */
+static int
+check_answer(PyObject *answer, PyObject *grad)
+{
+    int64_t a[DT_MAX_NDIM], b[DT_MAX_NDIM];
+    if (!ext_is_tensor(answer) || ext_is_dtensor(answer) != ext_is_dtensor(grad)) {
+        PyErr_Format(PyExc_TypeError, "expected a %s, but hook returned '%s'",
+                     ext_is_dtensor(grad) ? "DTensor" : "Tensor",
+                     Py_TYPE(answer)->tp_name);
+        return -1;
+    }
+    int ndim = ext_tensor_shape(a, (TensorObject *)answer);
+    bool same = ndim == ext_tensor_shape(b, (TensorObject *)grad) &&
+                memcmp(a, b, (size_t)ndim * sizeof *a) == 0;
+    if (same && PyArray_EquivTypes(
+                    PyArray_DESCR((PyArrayObject *)((TensorObject *)answer)->array),
+                    PyArray_DESCR((PyArrayObject *)((TensorObject *)grad)->array)))
+        return 0;
+    PyErr_Format(PyExc_RuntimeError, "a hook has changed the %s of value",
+                 same ? "type" : "size");
+    return -1;
+}
+
+/* Calls the hooks of one kind on a gradient: what they give back takes its place.
+ * Steals it. */
+static PyObject *
+call_hooks(PyObject *hooks, int output, const char *kind, PyObject *grad)
+{
+    PyObject *list = hooks == NULL ? NULL : PyList_AsTuple(hooks);
+    for (Py_ssize_t k = 0; list != NULL && grad != NULL && k < PyTuple_GET_SIZE(list);
+         k++) {
+        int place;
+        const char *is;
+        PyObject *function;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(list, k), "isO", &place, &is,
+                              &function)) {
+            Py_CLEAR(grad);
+            break;
+        }
+        if (place != output || strcmp(is, kind) != 0)
+            continue;
+        PyObject *answer = PyObject_CallOneArg(function, grad);
+        if (answer == Py_None)
+            Py_DECREF(answer);
+        else if (answer == NULL || check_answer(answer, grad) < 0) {
+            Py_XDECREF(answer);
+            Py_CLEAR(grad);
+        } else
+            Py_SETREF(grad, answer);
+    }
+    if (hooks != NULL && list == NULL)
+        Py_CLEAR(grad);
+    Py_XDECREF(list);
+    return grad;
+}
+
+/* --- one stop --- */
+
+/* Adds to the gradient of an output; steals it. */
+static int
+arrive(stop *s, int output, PyObject *grad)
+{
+    if (s->grads == NULL)
+        s->grads = PyMem_Calloc((size_t)s->output_count + 1, sizeof *s->grads);
+    if (s->grads == NULL) {
+        Py_DECREF(grad);
+        PyErr_NoMemory();
+        return -1;
+    }
+    PyObject *have = s->grads[output];
+    s->grads[output] = have == NULL ? grad : tape_add(have, grad, tape_off);
+    return s->grads[output] == NULL ? -1 : 0;
+}
+
+/* Hands the gradients of a stop to the inputs that want them. */
+static int
+capture(journey *j, const stop *s)
+{
+    for (int i = 0; s->wanted && s->grads != NULL && i < j->input_count; i++) {
+        TensorObject *input = (TensorObject *)j->inputs[i];
+        tape_edge edge = tape_edge_to(input);
+        bool here = edge.target == s->target;
+        Py_XDECREF(edge.target);
+        for (int e = 0; e < i && j->options->accumulate; e++)
+            here = here && j->inputs[e] != j->inputs[i];
+        if (!here || s->grads[edge.output] == NULL)
+            continue;
+        if (j->options->accumulate) {
+            if (tape_accumulate(input, Py_NewRef(s->grads[edge.output])) < 0)
+                return -1;
+        } else
+            Py_XSETREF(j->found[i], Py_NewRef(s->grads[edge.output]));
+    }
+    return 0;
+}
+
+static int
+leave_at_leaf(journey *j, stop *s)
+{
+    TensorObject *leaf = (TensorObject *)s->target;
+    if (s->grads == NULL || s->grads[0] == NULL)
+        return 0;
+    s->grads[0] = call_hooks(leaf->hooks, 0, "grad", s->grads[0]);
+    if (s->grads[0] == NULL)
+        return -1;
+    if (j->inputs != NULL) {
+        if (capture(j, s) < 0)
+            return -1;
+        if (!j->options->accumulate || !s->wanted)
+            return 0;
+    } else {
+        PyObject *grad = s->grads[0];
+        s->grads[0] = NULL;
+        if (tape_accumulate(leaf, grad) < 0)
+            return -1;
+    }
+    PyObject *done =
+        call_hooks(leaf->hooks, 0, "accumulated", Py_NewRef((PyObject *)leaf));
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+/* Sends the gradients of a node's inputs on; `results` is a tuple or one, borrowed. */
+static int
+send_on(journey *j, NodeObject *node, PyObject *results)
+{
+    bool tuple = results != NULL && PyTuple_Check(results);
+    Py_ssize_t count = results == NULL ? 0 : tuple ? PyTuple_GET_SIZE(results) : 1;
+    for (int e = 0; e < node->input_count; e++) {
+        tape_edge edge = node->edges[e];
+        if (edge.target == NULL)
+            continue;
+        stop *next = route_find(j, edge.target);
+        PyObject *grad = e >= count ? Py_None
+                         : tuple    ? PyTuple_GET_ITEM(results, e)
+                                    : results;
+        if (grad != Py_None && (next->needed || next->wanted)) {
+            grad = tape_fit(Py_NewRef(grad), edge.target, edge.output, node->name);
+            if (grad == NULL || arrive(next, edge.output, grad) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* A gradient that is no longer needed is given back before the next one is made. */
+static void
+drop_grads(stop *s)
+{
+    for (int k = 0; s->grads != NULL && k < s->output_count; k++)
+        Py_CLEAR(s->grads[k]);
+    PyMem_Free(s->grads);
+    s->grads = NULL;
+}
+
+/* The leaves whose last gradient a node has sent, or was to send. */
+static int
+finish_leaves(journey *j, NodeObject *node)
+{
+    for (int e = 0; e < node->input_count; e++) {
+        if (node->edges[e].target == NULL)
+            continue;
+        stop *next = route_find(j, node->edges[e].target);
+        if (--next->uses > 0 || tape_is_node(next->target))
+            continue;
+        int failed = leave_at_leaf(j, next);
+        drop_grads(next);
+        if (failed < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *
+call_function(NodeObject *node, PyObject *const *grads)
+{
+    PyObject *args = PyTuple_New(node->output_count);
+    for (int k = 0; args != NULL && k < node->output_count; k++)
+        PyTuple_SET_ITEM(args, k, Py_NewRef(grads[k] == NULL ? Py_None : grads[k]));
+    PyObject *backward = Py_NewRef(node->backward); /* which a hook may give back */
+    PyObject *results = args == NULL ? NULL : PyObject_CallObject(backward, args);
+    Py_DECREF(backward);
+    Py_XDECREF(args);
+    return results;
+}
+
+static PyObject *
+compute(NodeObject *node, PyObject *const *grads)
+{
+    if (node->done)
+        return tape_raise_done();
+    return node->op != NULL ? tape_node_backward(node, grads)
+                            : call_function(node, grads);
+}
+
+static int
+visit_node(journey *j, stop *s)
+{
+    NodeObject *node = (NodeObject *)s->target;
+    bool any = false;
+    for (int k = 0; s->grads != NULL && k < s->output_count; k++)
+        if (s->grads[k] != NULL) {
+            any = true;
+            s->grads[k] = call_hooks(node->hooks, k, "grad", s->grads[k]);
+            if (s->grads[k] != NULL)
+                s->grads[k] = call_hooks(node->hooks, k, "retain", s->grads[k]);
+            if (s->grads[k] == NULL)
+                return -1;
+        }
+    if (capture(j, s) < 0)
+        return -1;
+    PyObject *results = NULL;
+    if (any && s->needed) {
+        results = compute(node, s->grads);
+        if (results == NULL)
+            return -1;
+    }
+    drop_grads(s);
+    if (!j->options->keep_graph && s->needed)
+        tape_node_forget(node);
+    int failed = send_on(j, node, results);
+    Py_XDECREF(results);
+    return failed < 0 ? -1 : finish_leaves(j, node);
+}
+
+/* --- the run --- */
+
+/* Puts the gradients of the outputs that backward starts from where they belong. */
+static int
+begin(journey *j, PyObject *tensors, PyObject *grads)
+{
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tensors); k++) {
+        TensorObject *tensor = (TensorObject *)PyTuple_GET_ITEM(tensors, k);
+        PyObject *grad = PyTuple_GET_ITEM(grads, k);
+        if (tape_check_fresh(tensor) < 0)
+            return -1;
+        tape_edge edge = tape_edge_to(tensor);
+        if (edge.target == NULL) {
+            PyErr_Format(PyExc_RuntimeError,
+                         "element %zd of tensors does not require grad and does not "
+                         "have a grad_fn",
+                         k);
+            return -1;
+        }
+        int place = route_add(j, edge.target);
+        grad = grad == Py_None ? tape_ones((PyObject *)tensor) : Py_NewRef(grad);
+        int failed = grad == NULL || place < 0
+                         ? -1
+                         : arrive(&j->stops[place], edge.output, grad);
+        Py_DECREF(edge.target);
+        if (failed < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int
+go(journey *j, PyObject *tensors, PyObject *grads)
+{
+    if (begin(j, tensors, grads) < 0 || route_explore(j) < 0)
+        return -1;
+    route_mark_needed(j);
+    for (int k = 0; k < j->count; k++) {
+        stop *s = &j->stops[k];
+        int failed = 0;
+        if (tape_is_node(s->target))
+            failed = visit_node(j, s);
+        else if (s->grads != NULL) /* backward of a leaf itself */
+            failed = leave_at_leaf(j, s);
+        drop_grads(s);
+        if (failed < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Calls what hooks have left to be called at the end, and what those leave. */
+static int
+call_back(journey *j)
+{
+    for (Py_ssize_t k = 0; j->callbacks != NULL && k < PyList_GET_SIZE(j->callbacks);
+         k++) {
+        PyObject *answer = PyObject_CallNoArgs(PyList_GET_ITEM(j->callbacks, k));
+        if (answer == NULL)
+            return -1;
+        Py_DECREF(answer);
+    }
+    return 0;
+}
+
+static PyObject *
+answer_of(journey *j)
+{
+    if (j->options->accumulate)
+        Py_RETURN_NONE;
+    PyObject *answer = PyTuple_New(j->input_count);
+    for (int i = 0; answer != NULL && i < j->input_count; i++) {
+        PyObject *grad = j->found[i];
+        if (grad == NULL && !j->options->allow_unused) {
+            PyErr_SetString(PyExc_RuntimeError,
+                            "One of the differentiated Tensors appears to not have "
+                            "been used in the graph. Set allow_unused=True if this is "
+                            "the desired behavior.");
+            Py_CLEAR(answer);
+        } else
+            PyTuple_SET_ITEM(answer, i, Py_NewRef(grad == NULL ? Py_None : grad));
+    }
+    return answer;
+}
+
+/* New tuple of the gradients of `inputs`, or None. */
+static PyObject *
+backward(PyObject *tensors, PyObject *grads, const tape_options *options)
+{
+    journey j = {.options = options, .outer = current};
+    PyObject *result = NULL;
+    bool before = tape_off;
+    if (options->inputs != NULL) {
+        j.input_count = (int)PyTuple_GET_SIZE(options->inputs);
+        j.inputs = PySequence_Fast_ITEMS(options->inputs);
+        j.found = PyMem_Calloc((size_t)j.input_count + 1, sizeof *j.found);
+    }
+    current = &j;
+    tape_off = !options->create_graph;
+    if (options->inputs != NULL && j.found == NULL)
+        PyErr_NoMemory();
+    else if (go(&j, tensors, grads) == 0 && call_back(&j) == 0)
+        result = answer_of(&j);
+    tape_off = before;
+    current = j.outer;
+    route_clear(&j);
+    return result;
+}
+
+/* run_backward(tensors, grads, retain_graph, create_graph, inputs or None,
+ * accumulate, allow_unused) */
+static PyObject *
+run_backward(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *tensors, *grads, *inputs;
+    int keep, create, accumulate, unused;
+    if (!PyArg_ParseTuple(args, "O!O!ppOpp:run_backward", &PyTuple_Type, &tensors,
+                          &PyTuple_Type, &grads, &keep, &create, &inputs, &accumulate,
+                          &unused))
+        return NULL;
+    tape_options options = {.keep_graph = keep != 0,
+                            .create_graph = create != 0,
+                            .accumulate = accumulate != 0,
+                            .allow_unused = unused != 0,
+                            .inputs = inputs == Py_None ? NULL : inputs};
+    return backward(tensors, grads, &options);
+}
+
+static PyObject *
+backward_depth(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    long depth = 0;
+    for (const journey *j = current; j != NULL; j = j->outer)
+        depth++;
+    return PyLong_FromLong(depth);
+}
+
+static PyObject *
+queue_callback(PyObject *Py_UNUSED(module), PyObject *function)
+{
+    if (current == NULL)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "Final callbacks can only be installed during backward "
+                            "pass.");
+    if (current->callbacks == NULL)
+        current->callbacks = PyList_New(0);
+    if (current->callbacks == NULL || PyList_Append(current->callbacks, function) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef ext_engine_methods[] = {
+    {"backward_depth", backward_depth, METH_NOARGS,
+     "backward_depth()\n--\n\n"
+     "Return how many backwards of this thread are under way, one within another."},
+    {"queue_callback", queue_callback, METH_O,
+     "queue_callback(function, /)\n--\n\n"
+     "Call a function without arguments at the end of the backward that is running."},
+    {"run_backward", run_backward, METH_VARARGS,
+     "run_backward(tensors, grads, retain_graph, create_graph, inputs, accumulate, "
+     "allow_unused, /)\n--\n\n"
+     "Go back from tensors with their gradients (None: ones): see autograd.backward."},
+    {0},
+};

@@ -1,0 +1,176 @@
+/* What Python sees of the tape: recording on and off, functions and writes of its own.
+ */
+#include "ext/tape/tape.h"
+
+static PyObject *
+is_grad_enabled(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyBool_FromLong(!tape_off);
+}
+
+static PyObject *
+set_grad_enabled(PyObject *Py_UNUSED(module), PyObject *wanted)
+{
+    int truth = PyObject_IsTrue(wanted);
+    if (truth < 0)
+        return NULL;
+    bool before = !tape_off;
+    tape_off = truth == 0;
+    return PyBool_FromLong(before);
+}
+
+static PyObject *
+record_function(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *name, *backward, *inputs, *outputs;
+    if (!PyArg_ParseTuple(args, "UOO!O!:record_function", &name, &backward,
+                          &PyTuple_Type, &inputs, &PyTuple_Type, &outputs) ||
+        tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
+                             (int)PyTuple_GET_SIZE(inputs),
+                             PySequence_Fast_ITEMS(outputs),
+                             (int)PyTuple_GET_SIZE(outputs)) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* `x[i] += v` is t = x[i]; t += v; x[i] = t: then the one write that x does not know of
+ * is that of the value which is now set. */
+static int
+check_synced(TensorObject *target, PyObject *inputs)
+{
+    PyObject *value = PyTuple_GET_ITEM(inputs, PyTuple_GET_SIZE(inputs) - 1);
+    if (ext_is_tensor(value) && ((TensorObject *)value)->version == target->version &&
+        target->version != NULL && target->fresh + 1 == target->version->recorded &&
+        ((TensorObject *)value)->fresh == target->version->recorded)
+        return 0;
+    return tape_check_fresh(target);
+}
+
+/* As tape_record_function, of a function that has written into `target`, its first
+ * input. */
+static PyObject *
+record_write(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *name, *backward, *inputs;
+    if (!PyArg_ParseTuple(args, "UOO!:record_write", &name, &backward, &PyTuple_Type,
+                          &inputs))
+        return NULL;
+    if (PyTuple_GET_SIZE(inputs) == 0 || !ext_is_tensor(PyTuple_GET_ITEM(inputs, 0)))
+        return PyErr_Format(PyExc_TypeError,
+                            "record_write: the first input must be a Tensor");
+    PyObject *target = PyTuple_GET_ITEM(inputs, 0);
+    TensorObject *written = (TensorObject *)target;
+    if (check_synced(written, inputs) < 0 ||
+        tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
+                             (int)PyTuple_GET_SIZE(inputs), &target, 1) < 0 ||
+        tape_written_recorded(written) < 0)
+        return NULL;
+    tape_set_fresh(written);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+check_write(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *target, *values;
+    PyObject *name;
+    if (!PyArg_ParseTuple(args, "UO!O!:check_write", &name, &ext_tensor_type, &target,
+                          &PyTuple_Type, &values))
+        return NULL;
+    OperatorObject op = {.name = name};
+    op_call call = {.op = &op,
+                    .operands = PySequence_Fast_ITEMS(values),
+                    .operand_count = (int)PyTuple_GET_SIZE(values)};
+    if (tape_check_write(&call, (TensorObject *)target, true) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+hooks_of(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "hooks_of takes a Tensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    TensorObject *self = (TensorObject *)tensor;
+    bool made = self->node != NULL && tape_is_node(self->node);
+    PyObject **hooks = made ? &((NodeObject *)self->node)->hooks : &self->hooks;
+    if (*hooks == NULL)
+        *hooks = PyList_New(0);
+    return Py_XNewRef(*hooks);
+}
+
+static PyObject *
+save(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "save takes a Tensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    return tape_save((TensorObject *)tensor, -1, NULL);
+}
+
+static PyObject *
+operand_of(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "operand_of takes a Tensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    return tape_meta((TensorObject *)tensor, 0);
+}
+
+static PyObject *
+forget_history(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "forget_history takes a Tensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    TensorObject *self = (TensorObject *)tensor;
+    Py_CLEAR(self->node);
+    self->output = 0;
+    self->requires_grad = self->leaf_view = false;
+    return Py_NewRef(tensor);
+}
+
+static PyObject *
+written(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "written takes a Tensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    tape_written((TensorObject *)tensor);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef ext_tape_methods[] = {
+    {"is_grad_enabled", is_grad_enabled, METH_NOARGS,
+     "is_grad_enabled()\n--\n\nReturn whether operators are recorded in this thread."},
+    {"set_recording", set_grad_enabled, METH_O,
+     "set_recording(wanted, /)\n--\n\nRecord operators or not; return what was."},
+    {"record_function", record_function, METH_VARARGS,
+     "record_function(name, backward, inputs, outputs, /)\n--\n\n"
+     "Make outputs what backward(*gradients of the outputs) goes back through: it "
+     "gives\n"
+     "a gradient or None for each input, in a tuple, or the only one."},
+    {"record_write", record_write, METH_VARARGS,
+     "record_write(name, backward, inputs, /)\n--\n\n"
+     "The same, of a function that has written into its first input: that is its\n"
+     "output."},
+    {"check_write", check_write, METH_VARARGS,
+     "check_write(name, target, values, /)\n--\n\n"
+     "RuntimeError if values must not be written into a tensor, for its gradient."},
+    {"save", save, METH_O,
+     "save(tensor, /)\n--\n\nReturn what keeps a tensor until backward."},
+    {"operand_of", operand_of, METH_O,
+     "operand_of(tensor, /)\n--\n\nReturn shape, dtype and layout as an Operand."},
+    {"forget_history", forget_history, METH_O,
+     "forget_history(tensor, /)\n--\n\n"
+     "Make a tensor a leaf without gradient; return it."},
+    {"written", written, METH_O,
+     "written(tensor, /)\n--\n\n"
+     "Note a write into a tensor, so that backward finds it if it needs what was "
+     "there."},
+    {"hooks_of", hooks_of, METH_O,
+     "hooks_of(tensor, /)\n--\n\n"
+     "Return the list of (output, kind, function) that backward calls for a tensor."},
+    {0},
+};

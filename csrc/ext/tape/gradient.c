@@ -1,0 +1,202 @@
+/* Gradients on their way: brought into shape, added up, and left at the leaves. */
+#include "ext/tape/tape.h"
+
+/* --- into shape --- */
+
+/* What is known of the tensor that an edge leads to. New reference. */
+static PyObject *
+meta_of(PyObject *target, int output)
+{
+    return tape_is_node(target) ? Py_NewRef(((NodeObject *)target)->metas[output])
+                                : tape_meta((TensorObject *)target, output);
+}
+
+/* A plain array is a gradient of a Tensor, of a DTensor it can be anything. */
+static PyObject *
+as_tensor(PyObject *grad, const OperandObject *meta, PyObject *name)
+{
+    bool wants = meta->layout != Py_None;
+    if (ext_is_tensor(grad) && ext_is_dtensor(grad) == wants)
+        return grad;
+    PyObject *made = NULL;
+    if (!wants && !ext_is_tensor(grad)) {
+        PyObject *array = ext_array_of(grad, NULL, "backward");
+        made = array == NULL ? NULL : ext_tensor(array);
+    } else
+        PyErr_Format(PyExc_RuntimeError,
+                     "%UBackward returned a %s as the gradient of a %s", name,
+                     Py_TYPE(grad)->tp_name, wants ? "DTensor" : "Tensor");
+    Py_DECREF(grad);
+    return made;
+}
+
+static PyObject *
+with_shape(PyObject *grad, const OperandObject *meta, PyObject *name)
+{
+    if (ext_is_dtensor(grad) &&
+        (PyObject *)((DTensorObject *)grad)->layout == meta->layout)
+        return grad;
+    PyObject *shape = PyObject_GetAttrString(grad, "shape"), *fit = NULL;
+    int same = shape == NULL ? -1 : PyObject_RichCompareBool(shape, meta->shape, Py_EQ);
+    if (same > 0)
+        fit = Py_NewRef(grad);
+    else if (same == 0)
+        fit = tape_sum_to(grad, meta->shape);
+    if (same == 0 && fit == NULL && PyErr_ExceptionMatches(PyExc_ValueError))
+        PyErr_Format(PyExc_RuntimeError,
+                     "%UBackward returned an invalid gradient: got %R but expected "
+                     "shape compatible with %R",
+                     name, shape, meta->shape);
+    Py_XDECREF(shape);
+    Py_DECREF(grad);
+    return fit;
+}
+
+static PyObject *
+with_dtype(PyObject *grad, const OperandObject *meta)
+{
+    PyArray_Descr *have = PyArray_DESCR((PyArrayObject *)((TensorObject *)grad)->array);
+    if (have == (PyArray_Descr *)meta->dtype ||
+        PyArray_EquivTypes(have, (PyArray_Descr *)meta->dtype))
+        return grad;
+    PyObject *fit = tape_cast(grad, meta->dtype);
+    Py_DECREF(grad);
+    return fit;
+}
+
+PyObject *
+tape_fit(PyObject *grad, PyObject *target, int output, PyObject *name)
+{
+    OperandObject *meta = (OperandObject *)meta_of(target, output);
+    if (meta == NULL) {
+        Py_DECREF(grad);
+        return NULL;
+    }
+    grad = as_tensor(grad, meta, name);
+    if (grad != NULL)
+        grad = with_shape(grad, meta, name);
+    if (grad != NULL)
+        grad = with_dtype(grad, meta);
+    Py_DECREF(meta);
+    return grad;
+}
+
+/* --- added up --- */
+
+/* Whether nobody else sees the elements of a tensor. */
+static bool
+is_sole(PyObject *tensor)
+{
+    PyObject *array = ((TensorObject *)tensor)->array;
+    if (Py_REFCNT(tensor) != 1 || ((TensorObject *)tensor)->node != NULL)
+        return false;
+    while (Py_REFCNT(array) == 1 && PyArray_CheckExact(array)) {
+        PyObject *base = PyArray_BASE((PyArrayObject *)array);
+        if (!PyArray_ISWRITEABLE((PyArrayObject *)array))
+            return false;
+        if (base == NULL)
+            return PyArray_CHKFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
+        if (!PyArray_Check(base)) /* the memory of csrc/ext/base/memory.c */
+            return Py_REFCNT(base) == 1;
+        array = base;
+    }
+    return false;
+}
+
+/* Whether every element has a place of its own. */
+static bool
+is_dense(PyObject *tensor)
+{
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)tensor)->array;
+    for (int d = 0; d < PyArray_NDIM(array); d++)
+        if (PyArray_STRIDE(array, d) == 0 && PyArray_DIM(array, d) > 1)
+            return false;
+    return true;
+}
+
+static bool
+same_layout(PyObject *a, PyObject *b)
+{
+    return !ext_is_dtensor(a) ||
+           ((DTensorObject *)a)->layout == ((DTensorObject *)b)->layout;
+}
+
+PyObject *
+tape_add(PyObject *a, PyObject *b, bool in_place)
+{
+    PyObject *sum = in_place && same_layout(a, b) && is_sole(a) && is_dense(a)
+                        ? PyNumber_InPlaceAdd(a, b)
+                        : PyNumber_Add(a, b);
+    Py_DECREF(a);
+    Py_DECREF(b);
+    return sum;
+}
+
+/* --- at a leaf --- */
+
+/* A gradient in the layout of its leaf; steals it. */
+static PyObject *
+settled(PyObject *grad, TensorObject *leaf)
+{
+    if (!ext_is_dtensor((PyObject *)leaf))
+        return grad;
+    LayoutObject *to = tape_dual(((DTensorObject *)leaf)->layout);
+    LayoutObject *from = ((DTensorObject *)grad)->layout;
+    PyObject *moved = NULL;
+    if (to == from)
+        moved = Py_NewRef(grad);
+    else if (to != NULL)
+        moved = tape_redistribute_to(grad, to, "backward");
+    Py_XDECREF((PyObject *)to);
+    Py_DECREF(grad);
+    return moved;
+}
+
+static PyObject *
+own_copy(PyObject *grad)
+{
+    if (is_sole(grad) && is_dense(grad))
+        return grad;
+    PyObject *array = ext_array_copy(ext_local(grad));
+    PyObject *copy = NULL;
+    if (array != NULL)
+        copy = ext_is_dtensor(grad)
+                   ? ext_dtensor(array, ((DTensorObject *)grad)->layout)
+                   : ext_tensor(array);
+    Py_DECREF(grad);
+    return copy;
+}
+
+static int
+add_to(TensorObject *leaf, PyObject *grad)
+{
+    PyObject *have = leaf->grad;
+    bool in_place = tape_off && same_layout(have, grad) &&
+                    !((TensorObject *)have)->requires_grad &&
+                    PyArray_ISWRITEABLE((PyArrayObject *)((TensorObject *)have)->array);
+    Py_INCREF(have); /* a hook may set another one */
+    PyObject *sum =
+        in_place ? PyNumber_InPlaceAdd(have, grad) : PyNumber_Add(have, grad);
+    Py_DECREF(have);
+    Py_DECREF(grad);
+    if (sum == NULL)
+        return -1;
+    Py_XSETREF(leaf->grad, sum);
+    return 0;
+}
+
+int
+tape_accumulate(TensorObject *leaf, PyObject *grad)
+{
+    grad = settled(grad, leaf);
+    if (grad == NULL)
+        return -1;
+    if (leaf->grad != NULL)
+        return add_to(leaf, grad);
+    if (tape_off || !((TensorObject *)grad)->requires_grad)
+        grad = own_copy(grad);
+    else
+        Py_SETREF(grad, PyObject_CallMethod(grad, "copy", NULL)); /* recorded */
+    leaf->grad = grad;
+    return grad == NULL ? -1 : 0;
+}

@@ -1,0 +1,40 @@
+/* route.h: what one backward visits, and in which order. */
+#ifndef DT_EXT_TAPE_ROUTE_H
+#define DT_EXT_TAPE_ROUTE_H
+
+#include "ext/tape/tape.h"
+
+typedef struct {
+    PyObject *target; /* a Node or a leaf */
+    int uses;         /* edges to it that are still to come */
+    int output_count;
+    bool needed;      /* a wanted input is behind it */
+    bool wanted;      /* it is, or has, a wanted input */
+    PyObject **grads; /* one for each output, or NULL */
+} stop;
+
+typedef struct journey {
+    struct journey *outer; /* the run within which this one is, or NULL */
+    PyObject *callbacks;   /* list of what is called at the end, or NULL */
+    const tape_options *options;
+    stop *stops;
+    int count, room;
+    int *table; /* of a hash of the target: index + 1 */
+    int table_size;
+    PyObject **inputs; /* of options->inputs, or NULL */
+    PyObject **found;  /* the gradient of each, or NULL */
+    int input_count;
+} journey;
+
+/* The index of a stop, made where there is none; -1 with an exception. */
+int route_add(journey *j, PyObject *target);
+/* The stop of a target that is on the route. */
+stop *route_find(const journey *j, PyObject *target);
+/* Finds all that can be reached from the stops that are there, counts the edges to each
+ * of them, and sorts: youngest first. */
+int route_explore(journey *j);
+/* Marks what leads to wanted inputs; without such inputs, everything. */
+void route_mark_needed(journey *j);
+void route_clear(journey *j);
+
+#endif

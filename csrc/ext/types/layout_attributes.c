@@ -1,0 +1,283 @@
+/* layout_attributes.c: what a Layout says of a tensor and of every rank's part. */
+#include "ext/types/types.h"
+
+static const dt_layout *
+layout_in(PyObject *self)
+{
+    return ((LayoutObject *)self)->layout;
+}
+
+static PyObject *
+get_mesh(PyObject *self, void *Py_UNUSED(closure))
+{
+    return Py_NewRef((PyObject *)((LayoutObject *)self)->mesh);
+}
+
+static PyObject *
+get_placements(PyObject *self, void *Py_UNUSED(closure))
+{
+    return Py_NewRef(((LayoutObject *)self)->placements);
+}
+
+static PyObject *
+get_shape(PyObject *self, void *Py_UNUSED(closure))
+{
+    return Py_NewRef(((LayoutObject *)self)->shape);
+}
+
+static PyObject *
+get_ndim(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(layout_in(self)->ndim);
+}
+
+static PyObject *
+get_dtype(PyObject *self, void *Py_UNUSED(closure))
+{
+    return (PyObject *)ext_descr(layout_in(self)->dtype);
+}
+
+static PyObject *
+get_nbytes(PyObject *self, void *Py_UNUSED(closure))
+{
+    const dt_layout *layout = layout_in(self);
+    long long bytes = (long long)dt_dtype_size(layout->dtype);
+    for (int d = 0; d < layout->ndim; d++)
+        bytes *= layout->shape[d];
+    return PyLong_FromLongLong(bytes);
+}
+
+static PyObject *
+get_is_partial(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(layout_in(self)->has_partial);
+}
+
+/* (dim, mesh dims in the order in which they cut it) */
+static PyObject *
+order_entry(const dt_layout *layout, int dim)
+{
+    const dt_cut *cut = &layout->dims[dim];
+    int64_t mesh_dims[DT_MESH_MAX_NDIM];
+    for (int k = 0; k < cut->count; k++)
+        mesh_dims[k] = cut->mesh_dims[k];
+    PyObject *order = ext_tuple(mesh_dims, cut->count);
+    return order != NULL ? Py_BuildValue("(iN)", dim, order) : NULL;
+}
+
+static PyObject *
+get_shard_order(PyObject *self, void *Py_UNUSED(closure))
+{
+    const dt_layout *layout = layout_in(self);
+    PyObject *list = PyList_New(0);
+    for (int d = 0; list != NULL && d < layout->ndim; d++) {
+        if (layout->dims[d].count == 0)
+            continue;
+        PyObject *entry = order_entry(layout, d);
+        if (entry == NULL || PyList_Append(list, entry) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(entry);
+    }
+    PyObject *tuple = list != NULL ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return tuple;
+}
+
+static PyObject *
+cuts_entry(const dt_cut *cut)
+{
+    PyObject *tuple = PyTuple_New((Py_ssize_t)(cut->parts + 1));
+    for (int64_t k = 0; tuple != NULL && k <= cut->parts; k++) {
+        PyObject *value = PyLong_FromLongLong(cut->cuts[k]);
+        if (value == NULL)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, (Py_ssize_t)k, value);
+    }
+    return tuple;
+}
+
+static PyObject *
+get_cuts(PyObject *self, void *Py_UNUSED(closure))
+{
+    const dt_layout *layout = layout_in(self);
+    PyObject *dict = PyDict_New();
+    for (int d = 0; dict != NULL && d < layout->ndim; d++) {
+        if (layout->dims[d].cuts == NULL)
+            continue;
+        PyObject *key = PyLong_FromLong(d);
+        PyObject *value = cuts_entry(&layout->dims[d]);
+        if (key == NULL || value == NULL || PyDict_SetItem(dict, key, value) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(key);
+        Py_XDECREF(value);
+    }
+    if (dict == NULL || PyDict_GET_SIZE(dict) > 0)
+        return dict;
+    Py_DECREF(dict);
+    Py_RETURN_NONE;
+}
+
+PyGetSetDef ext_layout_attributes[] = {
+    {"mesh", get_mesh, NULL, "The mesh.", NULL},
+    {"device_mesh", get_mesh, NULL, "The mesh.", NULL},
+    {"placements", get_placements, NULL,
+     "One placement for every mesh dimension. An order of sharding that is not left "
+     "to\n"
+     "right is told by _StridedShard, as torch tells it.",
+     NULL},
+    {"shape", get_shape, NULL, "The global shape.", NULL},
+    {"ndim", get_ndim, NULL, "Number of tensor dimensions.", NULL},
+    {"dtype", get_dtype, NULL, "The element type.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of the whole array, held once.", NULL},
+    {"is_partial", get_is_partial, NULL, "Whether some placement is Partial.", NULL},
+    {"shard_order", get_shard_order, NULL,
+     "For every sharded tensor dimension a pair of it and of the mesh dimensions that\n"
+     "cut it, in that order.",
+     NULL},
+    {"cuts", get_cuts, NULL,
+     "The boundaries of dimensions that are not cut as torch.chunk does, else None.",
+     NULL},
+    {0},
+};
+
+/* --- parts --- */
+
+/* A coordinate from None (this rank's own), a rank or a coordinate: 1; 0 for a rank
+ * outside the mesh; -1 on error. */
+static int
+read_place(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh, PyObject *object,
+           const char *what)
+{
+    if (object == Py_None && mesh->world == 0 && mesh->size == 1) {
+        dt_mesh_coordinate(out, mesh, 0); /* all of it is here */
+        return 1;
+    }
+    if (object == Py_None)
+        return ext_coordinate(out, mesh, what);
+    if (PyIndex_Check(object) && !PyArray_Check(object)) {
+        int64_t rank = PyLong_AsLongLong(object);
+        if (rank == -1 && PyErr_Occurred())
+            return -1;
+        int64_t index = dt_mesh_index(mesh, rank);
+        if (index >= 0)
+            dt_mesh_coordinate(out, mesh, index);
+        return index >= 0;
+    }
+    int64_t values[DT_MAX_NDIM];
+    int count = ext_shape(values, object, what);
+    if (count < 0)
+        return -1;
+    bool inside = count == mesh->ndim;
+    for (int m = 0; inside && m < count; m++) {
+        inside = values[m] >= 0 && values[m] < mesh->shape[m];
+        out[m] = values[m];
+    }
+    if (!inside) {
+        PyObject *shape = ext_tuple(mesh->shape, mesh->ndim);
+        PyErr_Format(PyExc_IndexError, "%s: a mesh of shape %S has no coordinate %R",
+                     what, shape, object);
+        Py_XDECREF(shape);
+        return -1;
+    }
+    return 1;
+}
+
+PyObject *
+ext_layout_local_shape(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"coordinate", NULL};
+    PyObject *place = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:local_shape", keywords, &place))
+        return NULL;
+    const dt_layout *layout = layout_in(self);
+    int64_t coordinate[DT_MESH_MAX_NDIM], shape[DT_MAX_NDIM];
+    int inside = read_place(coordinate, layout->mesh, place, "local_shape");
+    if (inside < 0)
+        return NULL;
+    int ndim = dt_layout_local_shape(shape, layout, inside ? coordinate : NULL);
+    return ext_tuple(shape, ndim);
+}
+
+/* The ranges of one part along every dimension. */
+typedef struct {
+    int ndim;
+    int64_t counts[DT_MAX_NDIM];
+    dt_range *ranges[DT_MAX_NDIM]; /* into one block of memory */
+} part_ranges;
+
+/* Returns the block, to be freed; NULL without memory. */
+static dt_range *
+ranges_make(part_ranges *out, const dt_layout *layout, const int64_t *coordinate)
+{
+    int64_t total = 1;
+    for (int d = 0; d < layout->ndim; d++)
+        total += dt_layout_range_limit(layout, d);
+    dt_range *block = PyMem_New(dt_range, (size_t)total);
+    if (block == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    out->ndim = layout->ndim;
+    dt_range *next = block;
+    for (int d = 0; d < layout->ndim; d++) {
+        int64_t part = dt_layout_part(layout, d, coordinate);
+        out->ranges[d] = next;
+        out->counts[d] = dt_layout_ranges(next, layout, d, part);
+        next += out->counts[d];
+    }
+    return block;
+}
+
+/* Appends (offsets, sizes) of one choice of ranges. */
+static int
+append_box(PyObject *list, const part_ranges *part, const int64_t *choice)
+{
+    int64_t offsets[DT_MAX_NDIM], sizes[DT_MAX_NDIM];
+    for (int d = 0; d < part->ndim; d++) {
+        offsets[d] = part->ranges[d][choice[d]].start;
+        sizes[d] = part->ranges[d][choice[d]].size;
+    }
+    PyObject *box = Py_BuildValue("(NN)", ext_tuple(offsets, part->ndim),
+                                  ext_tuple(sizes, part->ndim));
+    int status = box != NULL ? PyList_Append(list, box) : -1;
+    Py_XDECREF(box);
+    return status;
+}
+
+/* Steps to the next choice, last dimension fastest; false after the last one. */
+static bool
+next_choice(int64_t *choice, const part_ranges *part)
+{
+    for (int d = part->ndim - 1; d >= 0; d--) {
+        if (++choice[d] < part->counts[d])
+            return true;
+        choice[d] = 0;
+    }
+    return false;
+}
+
+PyObject *
+ext_layout_boxes(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"rank", NULL};
+    PyObject *place = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:boxes", keywords, &place))
+        return NULL;
+    const dt_layout *layout = layout_in(self);
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    int inside = read_place(coordinate, layout->mesh, place, "boxes");
+    PyObject *list = inside >= 0 ? PyList_New(0) : NULL;
+    if (list == NULL || !inside)
+        return list;
+    part_ranges part;
+    dt_range *block = ranges_make(&part, layout, coordinate);
+    int64_t choice[DT_MAX_NDIM] = {0};
+    int status = block != NULL ? append_box(list, &part, choice) : -1;
+    while (status == 0 && next_choice(choice, &part))
+        status = append_box(list, &part, choice);
+    PyMem_Free(block);
+    if (status < 0)
+        Py_CLEAR(list);
+    return list;
+}

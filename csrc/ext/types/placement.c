@@ -1,0 +1,463 @@
+/* placement.c: Placement, Shard, Replicate, Partial, _StridedShard. */
+#include "ext/types/types.h"
+
+#include <string.h>
+
+/* Common placements are made once: shards of dimensions -8 .. 7, and all others. */
+enum { SHARED_DIMS = 8 };
+
+static PyObject *shared_shards[2 * SHARED_DIMS];
+static PyObject *shared_partials[DT_REDUCE_OP_COUNT];
+static PyObject *shared_replicate;
+
+static PyObject **
+replicate_place(dt_placement Py_UNUSED(p))
+{
+    return &shared_replicate;
+}
+
+static PyObject **
+shard_place(dt_placement p)
+{
+    bool common = p.split == 1 && p.dim >= -SHARED_DIMS && p.dim < SHARED_DIMS;
+    return common ? &shared_shards[p.dim + SHARED_DIMS] : NULL;
+}
+
+static PyObject **
+partial_place(dt_placement p)
+{
+    return &shared_partials[p.op];
+}
+
+/* The classes of each kind, and where the one object of a placement is kept, or NULL.
+ */
+static const struct {
+    PyTypeObject *type, *strided;
+    PyObject **(*place)(dt_placement);
+} KINDS[] = {
+    [DT_REPLICATE] = {&ext_replicate_type, NULL, replicate_place},
+    [DT_SHARD] = {&ext_shard_type, &ext_strided_type, shard_place},
+    [DT_PARTIAL] = {&ext_partial_type, NULL, partial_place},
+};
+
+_Static_assert(sizeof KINDS / sizeof *KINDS == DT_PLACEMENT_KIND_COUNT,
+               "every kind of placement has a class");
+
+static PyTypeObject *
+type_of(dt_placement p)
+{
+    return p.split != 1 ? KINDS[p.kind].strided : KINDS[p.kind].type;
+}
+
+static PyObject *
+placement_make(PyTypeObject *type, dt_placement placement)
+{
+    PlacementObject *self = (PlacementObject *)type->tp_alloc(type, 0);
+    if (self != NULL)
+        self->placement = placement;
+    return (PyObject *)self;
+}
+
+PyObject *
+ext_placement(dt_placement placement)
+{
+    PyObject **place = KINDS[placement.kind].place(placement);
+    if (place != NULL && *place != NULL)
+        return Py_NewRef(*place);
+    PyObject *self = placement_make(type_of(placement), placement);
+    if (place != NULL)
+        *place = Py_XNewRef(self);
+    return self;
+}
+
+/* A new object of a subclass, else of those that are shared. */
+static PyObject *
+placement_of(PyTypeObject *type, dt_placement placement)
+{
+    return type == type_of(placement) ? ext_placement(placement)
+                                      : placement_make(type, placement);
+}
+
+static dt_placement
+placement_in(PyObject *self)
+{
+    return ((PlacementObject *)self)->placement;
+}
+
+/* --- construction --- */
+
+static PyObject *
+placement_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
+              PyObject *Py_UNUSED(kwargs))
+{
+    dt_placement own = DT_REPLICATED;
+    own.split = 0; /* of a class of the user's: equal to itself alone */
+    return placement_make(type, own);
+}
+
+static PyObject *
+shard_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"dim", NULL};
+    int dim;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "i:Shard", keywords, &dim))
+        return NULL;
+    return placement_of(type, DT_SHARDED(dim));
+}
+
+static PyObject *
+strided_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"dim", "split_factor", NULL};
+    int dim;
+    long long split;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "i$L:_StridedShard", keywords, &dim,
+                                     &split))
+        return NULL;
+    if (split < 1)
+        return PyErr_Format(PyExc_ValueError,
+                            "_StridedShard: split_factor must be at least 1, not %lld",
+                            split);
+    return placement_of(type, DT_STRIDED(dim, (int64_t)split));
+}
+
+static PyObject *
+replicate_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, ":Replicate", keywords))
+        return NULL;
+    return placement_of(type, DT_REPLICATED);
+}
+
+static PyObject *
+partial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"reduce_op", NULL};
+    const char *name = "sum";
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|s:Partial", keywords, &name))
+        return NULL;
+    dt_reduce_op op;
+    dt_error err;
+    if (dt_reduce_op_parse(&op, name, &err) != DT_OK)
+        return ext_raise(&err);
+    return placement_of(type, DT_PENDING(op));
+}
+
+/* --- what all have --- */
+
+static PyObject *
+placement_is_shard(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"dim", NULL};
+    PyObject *dim = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:is_shard", keywords, &dim))
+        return NULL;
+    bool is = PyObject_TypeCheck(self, &ext_shard_type);
+    if (is && dim != Py_None) {
+        Py_ssize_t wanted = PyNumber_AsSsize_t(dim, NULL);
+        if (wanted == -1 && PyErr_Occurred())
+            return NULL;
+        is = wanted == placement_in(self).dim;
+    }
+    return PyBool_FromLong(is);
+}
+
+static PyObject *
+placement_is_replicate(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    return PyBool_FromLong(PyObject_TypeCheck(self, &ext_replicate_type));
+}
+
+static PyObject *
+placement_is_partial(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"reduce_op", NULL};
+    const char *name = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|z:is_partial", keywords, &name))
+        return NULL;
+    bool is = PyObject_TypeCheck(self, &ext_partial_type);
+    dt_reduce_op op;
+    if (is && name != NULL)
+        is =
+            dt_reduce_op_parse(&op, name, NULL) == DT_OK && op == placement_in(self).op;
+    return PyBool_FromLong(is);
+}
+
+/* For copy and pickle. */
+static PyObject *
+placement_new_arguments(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    dt_placement p = placement_in(self);
+    if (PyObject_TypeCheck(self, &ext_strided_type))
+        return Py_BuildValue("(i){s:L}", p.dim, "split_factor", (long long)p.split);
+    if (PyObject_TypeCheck(self, &ext_shard_type))
+        return Py_BuildValue("(i){}", p.dim);
+    if (PyObject_TypeCheck(self, &ext_partial_type))
+        return Py_BuildValue("(s){}", dt_reduce_op_name(p.op));
+    return Py_BuildValue("(){}");
+}
+
+static PyObject *
+placement_compare(PyObject *a, PyObject *b, int op)
+{
+    if ((op != Py_EQ && op != Py_NE) || Py_TYPE(a) != Py_TYPE(b) ||
+        placement_in(a).split == 0)
+        Py_RETURN_NOTIMPLEMENTED;
+    bool equal = dt_placement_equal(placement_in(a), placement_in(b));
+    return PyBool_FromLong(equal == (op == Py_EQ));
+}
+
+static Py_hash_t
+placement_hash(PyObject *self)
+{
+    dt_placement p = placement_in(self);
+    if (p.split == 0)
+        return PyBaseObject_Type.tp_hash(self);
+    int64_t row[] = {(int64_t)p.kind, (int64_t)p.op, p.dim, p.split};
+    Py_hash_t hash = (Py_hash_t)dt_hash(0, row, sizeof row);
+    return hash == -1 ? -2 : hash;
+}
+
+static PyObject *
+placement_repr(PyObject *self)
+{
+    dt_placement p = placement_in(self);
+    const char *name = Py_TYPE(self)->tp_name;
+    const char *dot = strrchr(name, '.');
+    name = dot != NULL ? dot + 1 : name;
+    if (PyObject_TypeCheck(self, &ext_strided_type))
+        return PyUnicode_FromFormat("%s(dim=%d, sf=%lld)", name, p.dim,
+                                    (long long)p.split);
+    if (PyObject_TypeCheck(self, &ext_shard_type))
+        return PyUnicode_FromFormat("%s(dim=%d)", name, p.dim);
+    if (PyObject_TypeCheck(self, &ext_partial_type))
+        return PyUnicode_FromFormat("%s(%s)", name, dt_reduce_op_name(p.op));
+    return PyUnicode_FromFormat("%s()", name);
+}
+
+static PyObject *
+placement_str(PyObject *self)
+{
+    char text[64];
+    dt_placement p = placement_in(self);
+    if (p.split == 0)
+        return PyObject_Repr(self);
+    if (PyObject_TypeCheck(self, &ext_strided_type))
+        return PyUnicode_FromFormat("_S(%d, %lld)", p.dim, (long long)p.split);
+    dt_placement_print(text, sizeof text, p);
+    return PyUnicode_FromString(text);
+}
+
+static const char placement_doc[] =
+    "Placement()\n--\n\n"
+    "How one dimension of a mesh holds a tensor: the base of the three ways.\n\n"
+    "See Also\n--------\n"
+    "Shard : Every coordinate of the mesh dimension holds a chunk.\n"
+    "Replicate : Every coordinate holds the whole.\n"
+    "Partial : Every coordinate holds an addend.\n\n"
+    "Notes\n-----\n"
+    "Placements are immutable, hashable and equal by value; they are those of\n"
+    "``torch.distributed.tensor``.";
+
+static PyMethodDef placement_methods[] = {
+    {"is_shard", (PyCFunction)(void (*)(void))placement_is_shard,
+     METH_VARARGS | METH_KEYWORDS,
+     "is_shard($self, dim=None)\n--\n\n"
+     "Return whether this is a `Shard`, and of tensor dimension `dim` if that is "
+     "given."},
+    {"is_replicate", placement_is_replicate, METH_NOARGS,
+     "is_replicate($self)\n--\n\nReturn whether this is a `Replicate`."},
+    {"is_partial", (PyCFunction)(void (*)(void))placement_is_partial,
+     METH_VARARGS | METH_KEYWORDS,
+     "is_partial($self, reduce_op=None)\n--\n\n"
+     "Return whether this is a `Partial`, and of `reduce_op` if that is given."},
+    {"__getnewargs_ex__", placement_new_arguments, METH_NOARGS,
+     "__getnewargs_ex__($self)\n--\n\nReturn what copies are made of."},
+    {0},
+};
+
+PyTypeObject ext_placement_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types.Placement",
+    .tp_basicsize = sizeof(PlacementObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = placement_doc,
+    .tp_new = placement_new,
+    .tp_methods = placement_methods,
+    .tp_richcompare = placement_compare,
+    .tp_hash = placement_hash,
+    .tp_repr = placement_repr,
+    .tp_str = placement_str,
+};
+
+/* --- Shard --- */
+
+static PyObject *
+get_dim(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLong(placement_in(self).dim);
+}
+
+static PyObject *
+shard_size_and_offset(PyObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"curr_local_size", "num_chunks", "rank", NULL};
+    long long length, count, index;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "LLL:local_shard_size_and_offset",
+                                     keywords, &length, &count, &index))
+        return NULL;
+    if (length < 0)
+        return PyErr_Format(PyExc_ValueError, "a dimension cannot have length %lld",
+                            length);
+    if (index < 0 || index >= count)
+        return PyErr_Format(PyExc_ValueError, "there is no chunk %lld of %lld", index,
+                            count);
+    dt_range range = dt_chunk(length, count, index);
+    return Py_BuildValue("(LL)", (long long)range.size, (long long)range.start);
+}
+
+static const char shard_doc[] =
+    "Shard(dim)\n--\n\n"
+    "Every coordinate of the mesh dimension holds one chunk of a tensor dimension.\n\n"
+    "Parameters\n----------\n"
+    "dim : int\n"
+    "    The tensor dimension; negative ones count from the last.\n\n"
+    "Notes\n-----\n"
+    "Chunks are those of ``torch.chunk``: ``ceil(n / count)`` elements each until\n"
+    "they run out, so the last may be short or empty. Nothing is padded. Where\n"
+    "several mesh dimensions shard one tensor dimension, the leftmost cuts first.\n\n"
+    "Examples\n--------\n"
+    ">>> Shard(0)\n"
+    "Shard(dim=0)\n"
+    ">>> [Shard.local_shard_size_and_offset(10, 4, r) for r in range(4)]\n"
+    "[(3, 0), (3, 3), (3, 6), (1, 9)]";
+
+static const char shard_size_doc[] =
+    "local_shard_size_and_offset(curr_local_size, num_chunks, rank)\n--\n\n"
+    "Return the length of one chunk of a dimension, and where it starts.\n\n"
+    "Parameters\n----------\n"
+    "curr_local_size : int\n    Length of the dimension.\n"
+    "num_chunks : int\n    Number of chunks.\n"
+    "rank : int\n    Which chunk, ``0 <= rank < num_chunks``.\n\n"
+    "Returns\n-------\n"
+    "tuple of int\n"
+    "    Length and offset. The offset of an empty chunk is the dimension's length.\n\n"
+    "Raises\n------\n"
+    "ValueError\n    If the length is negative or there is no such chunk.";
+
+static PyMethodDef shard_methods[] = {
+    {"local_shard_size_and_offset", (PyCFunction)(void (*)(void))shard_size_and_offset,
+     METH_VARARGS | METH_KEYWORDS | METH_STATIC, shard_size_doc},
+    {0},
+};
+
+static PyGetSetDef shard_attributes[] = {
+    {"dim", get_dim, NULL, "The tensor dimension that is sharded.", NULL},
+    {0},
+};
+
+PyTypeObject ext_shard_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types.Shard",
+    .tp_base = &ext_placement_type,
+    .tp_basicsize = sizeof(PlacementObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = shard_doc,
+    .tp_new = shard_new,
+    .tp_methods = shard_methods,
+    .tp_getset = shard_attributes,
+};
+
+/* --- _StridedShard --- */
+
+static PyObject *
+get_split_factor(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(placement_in(self).split);
+}
+
+static const char strided_doc[] =
+    "_StridedShard(dim, *, split_factor)\n--\n\n"
+    "A shard of pieces: the dimension is cut into pieces, and each is sharded.\n\n"
+    "Parameters\n----------\n"
+    "dim : int\n    The tensor dimension.\n"
+    "split_factor : int\n"
+    "    The number of pieces; every coordinate holds its chunk of each.\n\n"
+    "Raises\n------\n"
+    "ValueError\n    If `split_factor` is below 1.\n\n"
+    "Notes\n-----\n"
+    "This is how a tensor is described that was sharded from right to left, as by\n"
+    "tensor parallelism first and FSDP second: `split_factor` is then the product of\n"
+    "the lengths of the mesh dimensions to the right that shard `dim`. It is no\n"
+    "`Shard`: ``is_shard()`` is False.";
+
+static PyGetSetDef strided_attributes[] = {
+    {"dim", get_dim, NULL, "The tensor dimension that is sharded.", NULL},
+    {"split_factor", get_split_factor, NULL, "The number of pieces.", NULL},
+    {0},
+};
+
+PyTypeObject ext_strided_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types._StridedShard",
+    .tp_base = &ext_placement_type,
+    .tp_basicsize = sizeof(PlacementObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = strided_doc,
+    .tp_new = strided_new,
+    .tp_getset = strided_attributes,
+};
+
+/* --- Replicate --- */
+
+static const char replicate_doc[] =
+    "Replicate()\n--\n\n"
+    "Every coordinate of the mesh dimension holds the whole tensor.\n\n"
+    "Examples\n--------\n"
+    ">>> Replicate()\n"
+    "Replicate()";
+
+PyTypeObject ext_replicate_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types.Replicate",
+    .tp_base = &ext_placement_type,
+    .tp_basicsize = sizeof(PlacementObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = replicate_doc,
+    .tp_new = replicate_new,
+};
+
+/* --- Partial --- */
+
+static PyObject *
+get_reduce_op(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyUnicode_FromString(dt_reduce_op_name(placement_in(self).op));
+}
+
+#define NAME(op, name, ...) "'" name "', "
+#define NAMES DT_REDUCE_OPS(NAME)
+
+static const char partial_doc[] =
+    "Partial(reduce_op='sum')\n--\n\n"
+    "Every coordinate of the mesh dimension holds an addend of the tensor.\n\n"
+    "Parameters\n----------\n"
+    "reduce_op : str, default 'sum'\n"
+    "    How the addends become the value: " NAMES "or torch's name of one.\n\n"
+    "Raises\n------\n"
+    "ValueError\n    If there is no such reduction.\n\n"
+    "Examples\n--------\n"
+    ">>> Partial()\n"
+    "Partial(sum)";
+
+static PyGetSetDef partial_attributes[] = {
+    {"reduce_op", get_reduce_op, NULL, "How the addends become the value.", NULL},
+    {0},
+};
+
+PyTypeObject ext_partial_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types.Partial",
+    .tp_base = &ext_placement_type,
+    .tp_basicsize = sizeof(PlacementObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_doc = partial_doc,
+    .tp_new = partial_new,
+    .tp_getset = partial_attributes,
+};

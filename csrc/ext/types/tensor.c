@@ -1,0 +1,114 @@
+/* tensor.c: Tensor and DTensor as memory: how one is made, lives and dies. What Python
+ * can do with them is filled in by ext/face/tensor_type.c, above all operators. */
+#include "ext/types/types.h"
+
+#include <stddef.h>
+
+TensorObject *
+ext_tensor_alloc(PyTypeObject *type, PyObject *array)
+{
+    TensorObject *self = array == NULL ? NULL : (TensorObject *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        Py_XDECREF(array);
+    else
+        self->array = array;
+    return self;
+}
+
+PyObject *
+ext_tensor(PyObject *array)
+{
+    return (PyObject *)ext_tensor_alloc(&ext_tensor_type, array);
+}
+
+static int
+tensor_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    TensorObject *self = (TensorObject *)object;
+    Py_VISIT(self->array);
+    Py_VISIT(self->grad);
+    Py_VISIT(self->node);
+    Py_VISIT(self->hooks);
+    Py_VISIT(self->dict);
+    if (ext_is_dtensor(object)) {
+        Py_VISIT(((DTensorObject *)self)->layout);
+        Py_VISIT(((DTensorObject *)self)->pending);
+    }
+    return 0;
+}
+
+/* The array and the layout form no cycles and stay: a weak reference's callback may
+ * still look at them. */
+static int
+tensor_clear(PyObject *object)
+{
+    TensorObject *self = (TensorObject *)object;
+    Py_CLEAR(self->grad);
+    Py_CLEAR(self->node);
+    Py_CLEAR(self->hooks);
+    Py_CLEAR(self->dict);
+    return 0;
+}
+
+static void
+tensor_dealloc(PyObject *object)
+{
+    TensorObject *self = (TensorObject *)object;
+    PyObject_GC_UnTrack(object);
+    if (self->weakrefs != NULL)
+        PyObject_ClearWeakRefs(object);
+    tensor_clear(object);
+    tape_version_release(self->version);
+    Py_CLEAR(self->array);
+    if (ext_is_dtensor(object)) {
+        Py_CLEAR(((DTensorObject *)self)->layout);
+        Py_CLEAR(((DTensorObject *)self)->pending);
+    }
+    Py_TYPE(object)->tp_free(object);
+}
+
+int
+ext_tensor_shape(int64_t out[DT_MAX_NDIM], TensorObject *tensor)
+{
+    if (ext_is_dtensor((PyObject *)tensor)) {
+        const dt_layout *layout = ((DTensorObject *)tensor)->layout->layout;
+        for (int d = 0; d < layout->ndim; d++)
+            out[d] = layout->shape[d];
+        return layout->ndim;
+    }
+    PyArrayObject *array = (PyArrayObject *)tensor->array;
+    for (int d = 0; d < PyArray_NDIM(array); d++)
+        out[d] = PyArray_DIM(array, d);
+    return PyArray_NDIM(array);
+}
+
+int64_t
+ext_tensor_count(TensorObject *tensor)
+{
+    int64_t shape[DT_MAX_NDIM], count = 1;
+    int ndim = ext_tensor_shape(shape, tensor);
+    for (int d = 0; d < ndim; d++)
+        count *= shape[d];
+    return count;
+}
+
+PyTypeObject ext_tensor_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.Tensor",
+    .tp_basicsize = sizeof(TensorObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_dealloc = tensor_dealloc,
+    .tp_traverse = tensor_traverse,
+    .tp_clear = tensor_clear,
+    .tp_dictoffset = offsetof(TensorObject, dict),
+    .tp_weaklistoffset = offsetof(TensorObject, weakrefs),
+};
+
+PyTypeObject ext_dtensor_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.DTensor",
+    .tp_basicsize = sizeof(DTensorObject),
+    .tp_base = &ext_tensor_type,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_dealloc = tensor_dealloc,
+    .tp_traverse = tensor_traverse,
+    .tp_clear = tensor_clear,
+};

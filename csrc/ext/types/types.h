@@ -1,0 +1,260 @@
+/* The room ext/types: Placement, Mesh, Layout, World, Tensor and DTensor as objects:
+ * how they are made and die, and the arrays that go into them.
+ *
+ * May use: ext/base, core, comm. Nothing here moves data or calls an operator.
+ * Begin with: tensor.c, then layout.c. */
+
+/* Methods of Tensor, DTensor and World, which do move data and call operators, are
+ * filled in by ext/face. */
+#ifndef DT_EXT_TYPES_H
+#define DT_EXT_TYPES_H
+
+#include "comm/run/execute.h"
+#include "core/facts/hash.h"
+#include "core/memory/copy.h"
+#include "ext/base/base.h"
+
+/* --- placement.c: Placement, Shard, Replicate, Partial, _StridedShard --- */
+
+typedef struct {
+    PyObject_HEAD
+    dt_placement placement; /* split 0: of a Python subclass that no layout knows */
+} PlacementObject;
+
+extern PyTypeObject ext_placement_type, ext_shard_type, ext_strided_type,
+    ext_replicate_type, ext_partial_type;
+PyObject *ext_placement(dt_placement placement); /* new reference; often a shared one */
+
+/* --- reduce_op.c --- */
+
+int ext_add_reduce_ops(PyObject *module); /* the constant REDUCE_OPS */
+
+/* placements.c: a sequence of Placement of length mesh->ndim (ValueError "`placements`
+ * must have the same length as `device_mesh.ndim`!..."); None: all Replicate. */
+int ext_placements(dt_placement out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
+                   PyObject *object, const char *what);
+
+/* --- mesh.c: Mesh, the base class of dtensor.DeviceMesh --- */
+
+typedef struct {
+    PyObject_HEAD
+    const dt_mesh *mesh; /* retained */
+    PyObject *dict, *weakrefs;
+} MeshObject;
+
+extern PyTypeObject ext_mesh_type;
+
+/* The mesh of a `device_mesh` argument, None: the current one. New reference. */
+MeshObject *ext_argument_mesh(PyObject *object, const char *what);
+
+/* --- layout.c: Layout, interned: equal layouts are one object --- */
+
+typedef struct {
+    PyObject_HEAD
+    const dt_layout *layout; /* retained */
+    MeshObject *mesh;
+    PyObject *placements; /* tuple */
+    PyObject *shape;      /* tuple */
+    PyObject *weakrefs;
+} LayoutObject;
+
+extern PyTypeObject ext_layout_type;
+/* The object of a layout, of which one reference is taken over (also on failure). */
+LayoutObject *ext_layout(const dt_layout *layout, MeshObject *mesh);
+
+/* layout_attributes.c: parts of the type's tables */
+extern PyGetSetDef ext_layout_attributes[];
+PyObject *ext_layout_local_shape(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *ext_layout_boxes(PyObject *self, PyObject *args, PyObject *kwargs);
+
+/* --- layout_make.c --- */
+
+/* Makes a layout and enters it into the context; raises. */
+const dt_layout *ext_layout_make(const dt_mesh *mesh, const dt_placement *placements,
+                                 int ndim, const int64_t *shape, dt_dtype dtype);
+const dt_layout *ext_layout_enter(dt_layout *layout);
+/* A whole array on one rank of the world of `mesh`. */
+const dt_layout *ext_layout_at(const dt_mesh *mesh, int64_t rank, int ndim,
+                               const int64_t *shape, dt_dtype dtype);
+/* What a rank outside the mesh takes for the layout: of this shape if ndim >= 0 and the
+ * placements fit it, else of no elements. */
+const dt_layout *ext_layout_outside(const dt_mesh *mesh, const dt_placement *placements,
+                                    int ndim, const int64_t *shape, dt_dtype dtype);
+
+/* --- world.c: World, the ranks that this thread is one of --- */
+
+typedef struct {
+    PyObject_HEAD
+    dt_world *world; /* NULL before activate() of a thread's world, after close() */
+    dt_transport *transport; /* until `world` owns it */
+    int number;              /* dt_mesh.world of the meshes that live on it */
+    int rank, size;
+    bool threads; /* ranks are threads of this process */
+    bool shared_memory, closed;
+    bool busy;                      /* between ext_world_enter and ext_world_leave */
+    int64_t live_bytes, peak_bytes; /* of tensors without data, where it is alone */
+} WorldObject;
+
+extern PyTypeObject ext_world_type;
+/* The world of a mesh for this thread (borrowed): that of the mesh's number;
+ * RuntimeError for a mesh without ranks, a closed world, or one that another thread is
+ * inside of. `what` names the call. */
+dt_world *ext_world(const dt_mesh *mesh, const char *what);
+/* Around everything in comm that may wait: lets go of the GIL and takes it again. In
+ * between every other call on this world, from whatever thread, gets an error. */
+PyThreadState *ext_world_enter(dt_world *world);
+void ext_world_leave(dt_world *world, PyThreadState *state);
+/* Agrees on a call over the ranks of a group; nothing for a rank outside it. Raises. */
+int ext_agree(dt_group *group, const dt_call *call, bool force);
+/* Coordinate of this thread's rank in a mesh: 1, or 0 if it is outside, -1 on error. */
+int ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
+                   const char *what);
+/* The group of a mesh, or of the union of two meshes (b may be NULL or a). */
+dt_group *ext_group(const dt_mesh *a, const dt_mesh *b, const char *what);
+/* Where in the group of a mesh (NULL: of all ranks), in which ranks ascend, the rank is
+ * that is at a place of the mesh. */
+size_t ext_group_place(const dt_group *group, const dt_mesh *mesh, int64_t place);
+
+/* In a thread that is a rank of its own: that rank + 1; else 0. */
+extern _Thread_local int ext_thread_rank;
+
+WorldObject *ext_world_object(dt_transport *transport, bool threads);
+WorldObject *ext_world_current(void); /* this thread's own; borrowed, NULL: none */
+int ext_world_set_current(WorldObject *self);
+WorldObject *ext_world_find(int number); /* as ext_world does; borrowed, NULL: none */
+int ext_world_enlist(WorldObject *self); /* for all threads, under its number */
+int ext_world_check(WorldObject *self, const char *what); /* open and not busy */
+void ext_world_begin(WorldObject *self, dt_world *world); /* which it then owns */
+
+/* --- simulated.c: a rank without the others (transport.h, `alone`) --- */
+
+void ext_simulated_begin(void); /* a world that is simulated was made */
+/* Whether a mesh is one of a rank that is simulated; false for an abstract mesh. */
+bool ext_is_simulated(const dt_mesh *mesh);
+/* What counts the bytes of a tensor without data until it is freed, to be the base of
+ * its array: a new reference, NULL with or without an exception. */
+PyObject *ext_simulated_memory(int ndim, const int64_t *shape, dt_dtype dtype);
+/* Notes that besides what lives so many bytes were needed for a moment. */
+void ext_simulated_peak(WorldObject *self, int64_t besides);
+
+/* --- without_data.c --- */
+
+extern const char ext_no_data[];
+
+/* A read-only array of no memory, for a tensor without data. */
+PyObject *ext_array_without_data(int ndim, const int64_t *shape, dt_dtype dtype);
+/* Of the shape of one that has none either, in another dtype. */
+PyObject *ext_cast_without_data(PyArrayObject *array, dt_dtype dtype);
+/* One that shows the memory of the array `of`, which has no data either. */
+PyObject *ext_view_without_data(PyObject *of, int ndim, const int64_t *shape,
+                                dt_dtype dtype);
+static inline bool
+ext_has_data(PyArrayObject *array)
+{
+    return PyArray_BYTES(array) != ext_no_data;
+}
+int ext_refuse_without_data(PyArrayObject *array); /* NotImplementedError */
+
+/* --- part.c: a new array for the part of a layout that a rank has --- */
+
+PyObject *ext_part(const dt_layout *layout, int64_t rank);
+PyObject *ext_part_without_data(const dt_layout *layout, int64_t rank);
+
+/* --- tensor.c, dtensor.c --- */
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *array;              /* the ndarray */
+    PyObject *grad;               /* or NULL */
+    PyObject *node;               /* of the tape, or NULL; see ext/tape/tape.h */
+    PyObject *hooks;              /* of a leaf: a list, or NULL */
+    struct tape_version *version; /* or NULL: nobody has asked yet */
+    PyObject *weakrefs;
+    PyObject *dict;
+    int output; /* of the node */
+    bool requires_grad;
+    bool parameter;
+    bool leaf_view; /* of a leaf that requires a gradient */
+    uint64_t fresh; /* recorded writes into its memory that its node knows of */
+} TensorObject;
+
+typedef struct {
+    TensorObject tensor;
+    LayoutObject *layout;
+    PyObject *pending; /* a move that is under way, or NULL: see ext_local */
+} DTensorObject;
+
+extern PyTypeObject ext_tensor_type, ext_dtensor_type;
+
+/* A new object of a subtype of Tensor; steals `array`. */
+TensorObject *ext_tensor_alloc(PyTypeObject *type, PyObject *array);
+/* Steal `array`; `layout` is borrowed. */
+PyObject *ext_tensor(PyObject *array);
+PyObject *ext_dtensor(PyObject *array, LayoutObject *layout);
+/* A new DTensor; steals `array` (NULL: an exception is set) and `layout`. */
+PyObject *ext_dtensor_new(PyObject *array, const dt_layout *layout, MeshObject *mesh,
+                          bool requires_grad);
+/* A new object of a subtype of DTensor if the array fits this rank's part, else an
+ * exception; steals `array`. */
+PyObject *ext_dtensor_checked(PyTypeObject *type, PyObject *array,
+                              LayoutObject *layout);
+
+/* Every operator asks of every operand, so our own two types are found without a call.
+ */
+static inline bool
+ext_is_tensor(PyObject *object)
+{
+    return Py_TYPE(object) == &ext_dtensor_type ||
+           PyObject_TypeCheck(object, &ext_tensor_type);
+}
+
+static inline bool
+ext_is_dtensor(PyObject *object)
+{
+    return PyObject_TypeCheck(object, &ext_dtensor_type);
+}
+
+/* Global shape of a DTensor, that of the array of a Tensor; returns ndim. */
+int ext_tensor_shape(int64_t out[DT_MAX_NDIM], TensorObject *tensor);
+int64_t ext_tensor_count(TensorObject *tensor); /* of its elements */
+
+/* --- version.c: writes into memory that several tensors may share --- */
+
+typedef struct tape_version {
+    Py_ssize_t refs;
+    uint64_t value;
+    uint64_t recorded; /* of these, those that became nodes */
+} tape_version;
+
+/* That of a tensor, made if it has none; borrowed. NULL with an exception. */
+tape_version *tape_version_of(TensorObject *tensor);
+void tape_version_release(tape_version *version);
+/* Notes that `tensor` shares the memory of `owner`. */
+int tape_share_version(TensorObject *tensor, TensorObject *owner);
+void tape_written(TensorObject *tensor); /* a write has happened */
+/* The same, of one that is recorded: only the node of `tensor` knows of it. */
+int tape_written_recorded(TensorObject *tensor);
+/* The node of a tensor knows of all recorded writes so far. */
+void tape_set_fresh(TensorObject *tensor);
+/* RuntimeError if a recorded write through another view of its memory came after what
+ * made a tensor. */
+int tape_check_fresh(TensorObject *tensor);
+
+/* --- array.c --- */
+
+/* The ndarray that a user's argument is or becomes: that of a Tensor, a plain view of
+ * an ndarray, or a new one. A DTensor, text, objects and masked arrays are refused.
+ * New reference. */
+PyObject *ext_array_of(PyObject *object, PyObject *dtype, const char *what);
+/* The same, where Python's own floats become the default dtype, as in torch.tensor. */
+PyObject *ext_array_of_numbers(PyObject *object, PyObject *dtype, const char *what);
+/* TypeError for a masked array. */
+int ext_refuse_masked(PyObject *object, const char *what);
+/* RuntimeError unless a dtype can have gradients and `requires_grad` asks for them. */
+int ext_check_grad(bool requires_grad, PyArrayObject *array);
+/* Copies elements into an array of equal shape and dtype; a large one without the GIL.
+ */
+void ext_copy_into(PyObject *target, PyArrayObject *source);
+PyObject *ext_array_copy(PyArrayObject *array); /* in C order */
+
+#endif

@@ -1,0 +1,309 @@
+/* world.c: World as memory, which world a mesh lives on, its groups, and waiting
+ * without the GIL. What Python can do with a World is filled in by
+ * ext/face/world_type.c. */
+#include "ext/types/types.h"
+
+#include <stdlib.h>
+
+/* --- the object --- */
+
+/* A world that was met is not closed here: that is collective, and ranks may free in
+ * different orders. */
+static void
+world_dealloc(PyObject *object)
+{
+    WorldObject *self = (WorldObject *)object;
+    if (self->threads && self->transport != NULL)
+        self->transport->table->close(self->transport);
+    PyObject_Free(object);
+}
+
+PyTypeObject ext_world_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor._C.World",
+    .tp_basicsize = sizeof(WorldObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = world_dealloc,
+};
+
+WorldObject *
+ext_world_object(dt_transport *transport, bool threads)
+{
+    WorldObject *self = PyObject_New(WorldObject, &ext_world_type);
+    if (self == NULL)
+        return NULL;
+    self->world = NULL;
+    self->transport = transport;
+    self->number = 1;
+    self->rank = transport->rank;
+    self->size = transport->size;
+    self->threads = threads;
+    self->shared_memory = transport->shared_memory;
+    self->closed = self->busy = false;
+    self->live_bytes = self->peak_bytes = 0;
+    return self;
+}
+
+/* --- which world --- */
+
+static PyObject *listed;      /* dict: number -> World, for all threads */
+static PyObject *current_key; /* of the World in a thread's dictionary */
+_Thread_local int ext_thread_rank;
+
+WorldObject *
+ext_world_current(void)
+{
+    PyObject *dict = PyThreadState_GetDict();
+    if (dict == NULL || current_key == NULL)
+        return NULL;
+    return (WorldObject *)PyDict_GetItemWithError(dict, current_key);
+}
+
+int
+ext_world_set_current(WorldObject *self)
+{
+    if (current_key == NULL)
+        current_key = PyUnicode_InternFromString("dtensor.world");
+    PyObject *dict = PyThreadState_GetDict();
+    if (dict == NULL || current_key == NULL)
+        return -1;
+    ext_thread_rank = self->rank + 1;
+    return PyDict_SetItem(dict, current_key, (PyObject *)self);
+}
+
+WorldObject *
+ext_world_find(int number)
+{
+    WorldObject *current = ext_world_current();
+    bool fits = current != NULL && current->number == number;
+    if (fits && !current->closed)
+        return current;
+    PyObject *found = NULL;
+    PyObject *key = listed != NULL ? PyLong_FromLong(number) : NULL;
+    if (key != NULL)
+        found = PyDict_GetItemWithError(listed, key);
+    Py_XDECREF(key);
+    return found == NULL && fits ? current : (WorldObject *)found;
+}
+
+int
+ext_world_enlist(WorldObject *self)
+{
+    if (listed == NULL)
+        listed = PyDict_New();
+    PyObject *key = listed != NULL ? PyLong_FromLong(self->number) : NULL;
+    if (key == NULL)
+        return -1;
+    int status = PyDict_SetItem(listed, key, (PyObject *)self);
+    Py_DECREF(key);
+    return status;
+}
+
+int
+ext_world_check(WorldObject *self, const char *what)
+{
+    if (self->closed)
+        PyErr_Format(PyExc_RuntimeError, "%s: the world of these ranks was closed",
+                     what);
+    else if (self->world == NULL)
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: activate() this world first, on each of its ranks", what);
+    else if (self->busy)
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "%s: rank %d is in the middle of another call, in another thread or "
+            "below a signal handler; a rank does one at a time",
+            what, self->rank);
+    else
+        return 0;
+    return -1;
+}
+
+/* The object of a mesh's world, borrowed; raises. */
+static WorldObject *
+world_of(const dt_mesh *mesh, const char *what)
+{
+    if (mesh->world == 0)
+        return (WorldObject *)PyErr_Format(
+            PyExc_RuntimeError,
+            "%s: the mesh is abstract: it has no ranks that could hold data", what);
+    WorldObject *self = ext_world_find(mesh->world);
+    if (self == NULL && !PyErr_Occurred())
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: the mesh belongs to ranks of another world (number %d) than "
+                     "this thread",
+                     what, mesh->world);
+    return self;
+}
+
+dt_world *
+ext_world(const dt_mesh *mesh, const char *what)
+{
+    WorldObject *self = world_of(mesh, what);
+    return self != NULL && ext_world_check(self, what) == 0 ? self->world : NULL;
+}
+
+int
+ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh, const char *what)
+{
+    WorldObject *self = world_of(mesh, what);
+    if (self == NULL)
+        return -1;
+    int64_t index = dt_mesh_index(mesh, self->rank);
+    if (index >= 0)
+        dt_mesh_coordinate(out, mesh, index);
+    return index >= 0;
+}
+
+/* --- groups --- */
+
+static int
+compare_ranks(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Puts the ranks of both meshes into ascending order, each once; returns how many. The
+ * same list on all of them, whatever the order in the meshes. */
+static int64_t
+unite(int64_t *out, const dt_mesh *a, const dt_mesh *b)
+{
+    int64_t count = 0, kept = 0;
+    for (int64_t k = 0; k < a->size; k++)
+        out[count++] = dt_mesh_rank(a, k);
+    for (int64_t k = 0; b != NULL && k < b->size; k++)
+        out[count++] = dt_mesh_rank(b, k);
+    qsort(out, (size_t)count, sizeof *out, compare_ranks);
+    for (int64_t k = 0; k < count; k++)
+        if (kept == 0 || out[kept - 1] != out[k])
+            out[kept++] = out[k];
+    return kept;
+}
+
+static dt_group *
+group_of_some(dt_world *world, const dt_mesh *a, const dt_mesh *b, const char *what)
+{
+    int64_t room = a->size + (b != NULL ? b->size : 0);
+    int64_t *ranks = PyMem_New(int64_t, (size_t)room);
+    if (ranks == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    dt_group *group = NULL;
+    dt_error err;
+    int64_t count = unite(ranks, a, b);
+    dt_status status = dt_world_group(&group, world, ranks, count, &err);
+    PyMem_Free(ranks);
+    if (status != DT_OK) {
+        dt_error_prefix(&err, what);
+        ext_raise(&err);
+    }
+    return group;
+}
+
+dt_group *
+ext_group(const dt_mesh *a, const dt_mesh *b, const char *what)
+{
+    b = b == a ? NULL : b;
+    dt_world *world = ext_world(a, what);
+    dt_world *other = b != NULL && world != NULL ? ext_world(b, what) : world;
+    if (world == NULL || other == NULL)
+        return NULL;
+    if (world != other)
+        return (dt_group *)PyErr_Format(
+            PyExc_RuntimeError, "%s: the meshes belong to different worlds", what);
+    int size = world->transport->size;
+    if (a->size > size || (b != NULL && b->size > size))
+        return (dt_group *)PyErr_Format(
+            PyExc_RuntimeError,
+            "Mesh should not be bigger than default world size %d, but found %lld "
+            "ranks!",
+            size, (long long)(a->size > size ? a->size : b->size));
+    if (a->ranks == NULL && a->size == size && (b == NULL || b->ranks == NULL)) {
+        /* the usual case */
+        dt_group *all = NULL;
+        dt_world_group(&all, world, NULL, 0, NULL);
+        return all;
+    }
+    return group_of_some(world, a, b, what);
+}
+
+static int
+compare_members(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+size_t
+ext_group_place(const dt_group *group, const dt_mesh *mesh, int64_t place)
+{
+    if (mesh == NULL || mesh->ranks == NULL)
+        return (size_t)place;
+    int rank = (int)mesh->ranks[place];
+    const int *found =
+        bsearch(&rank, group->ranks, (size_t)group->size, sizeof rank, compare_members);
+    return (size_t)(found - group->ranks);
+}
+
+/* --- waiting --- */
+
+/* The object that owns a world. */
+static WorldObject *
+object_of(dt_world *world)
+{
+    return world->poll_data;
+}
+
+/* Runs handlers of signals, which Python does in the main thread only. */
+static dt_status
+poll(void *Py_UNUSED(data))
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    int failed = PyErr_CheckSignals();
+    PyGILState_Release(state);
+    return failed ? DT_INTERRUPTED : DT_OK;
+}
+
+void
+ext_world_begin(WorldObject *self, dt_world *world)
+{
+    self->world = world;
+    self->transport = NULL;
+    /* Worlds of threads have one number, and so their layouts, plans and operators are
+     * known from one to the next: what is decided by costs must stay so, and is the
+     * same on every machine. */
+    if (self->threads)
+        world->cost = DT_COST_DEFAULT;
+    world->poll = poll;
+    world->poll_data = self;
+}
+
+PyThreadState *
+ext_world_enter(dt_world *world)
+{
+    object_of(world)->busy = true;
+    return PyEval_SaveThread();
+}
+
+void
+ext_world_leave(dt_world *world, PyThreadState *state)
+{
+    PyEval_RestoreThread(state);
+    object_of(world)->busy = false;
+}
+
+int
+ext_agree(dt_group *group, const dt_call *call, bool force)
+{
+    if (group->index < 0)
+        return 0;
+    dt_error err;
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_status status = dt_agree(group, call, force, &err);
+    ext_world_leave(group->world, state);
+    if (status == DT_OK)
+        return 0;
+    ext_raise(&err);
+    return -1;
+}
