@@ -89,8 +89,7 @@ world_start(dt_world *world, dt_error *err)
     dt_error local = {.status = DT_OK};
     if (dt_timeout_read(&world->timeout, &local) == DT_OK)
         check_read(&world->check, &local);
-    size_t room = (size_t)world->transport->size * sizeof(dt_cost);
-    void *scratch = malloc(2 * DT_MEASURE_BYTES + room);
+    void *scratch = malloc(dt_measure_scratch(world->transport->size));
     if (scratch == NULL)
         dt_fail(&local, DT_MEMORY, "no memory for measuring messages");
     dt_status status = greet(world, &local, scratch, err);

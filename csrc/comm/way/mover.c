@@ -19,7 +19,7 @@ typedef struct {
 struct dt_flow {
     const dt_stream *stream;
     dt_cursor cursor;
-    slot slots[DT_RING]; /* of a receiving one DT_DEPTH are used */
+    slot slots[DT_PACK_BUFFERS]; /* of a receiving one DT_MESSAGES_AT_ONCE are used */
     int oldest, busy;
 };
 
@@ -54,8 +54,8 @@ buffer_bytes(const dt_round *round)
 static int
 flow_room(const dt_round *round, int64_t streams, bool receiving)
 {
-    if (streams > DT_WINDOW && !(receiving && round->reduced))
-        return DT_WINDOW;
+    if (streams > DT_STREAMS_AT_ONCE && !(receiving && round->reduced))
+        return DT_STREAMS_AT_ONCE;
     return (int)streams;
 }
 
@@ -104,16 +104,17 @@ dt_mover_bind(dt_mover *mover, dt_error *err)
     size_t flows = (size_t)(mover->send_room + mover->receive_room);
     if (flows == 0)
         return DT_OK;
-    size_t buffers = (size_t)(mover->send_room * DT_RING) +
-                     (size_t)(mover->receive_room * DT_DEPTH) + 2;
+    size_t buffers = (size_t)(mover->send_room * DT_PACK_BUFFERS) +
+                     (size_t)(mover->receive_room * DT_MESSAGES_AT_ONCE) + 2;
     mover->memory = dt_memory_take(mover->buffer_bytes * buffers);
     if (mover->memory == NULL)
         return dt_fail(err, DT_MEMORY, "no memory for the buffers of a collective");
     mover->spare = mover->memory;
     char *at = mover->memory + 2 * mover->buffer_bytes;
     size_t bytes = mover->buffer_bytes;
-    place_buffers(mover->sends, mover->send_room, DT_RING, &at, bytes);
-    place_buffers(mover->receives, mover->receive_room, DT_DEPTH, &at, bytes);
+    place_buffers(mover->sends, mover->send_room, DT_PACK_BUFFERS, &at, bytes);
+    place_buffers(mover->receives, mover->receive_room, DT_MESSAGES_AT_ONCE, &at,
+                  bytes);
     return DT_OK;
 }
 
@@ -181,7 +182,7 @@ unpack(const dt_box *box, const char *in)
 static dt_status
 send_message(dt_mover *mover, dt_flow *flow, dt_error *err)
 {
-    slot *s = &flow->slots[(flow->oldest + flow->busy) % DT_RING];
+    slot *s = &flow->slots[(flow->oldest + flow->busy) % DT_PACK_BUFFERS];
     dt_box box, more;
     dt_cursor_next(&box, &flow->cursor, 0, 0);
     size_t itemsize = box.lane->itemsize;
@@ -212,7 +213,7 @@ collect_sent(dt_mover *mover, dt_flow *flow, dt_error *err)
         DT_TRY(dt_test(&done, mover->group, &flow->slots[flow->oldest].request, err));
         if (!done)
             return DT_OK;
-        flow->oldest = (flow->oldest + 1) % DT_RING;
+        flow->oldest = (flow->oldest + 1) % DT_PACK_BUFFERS;
         flow->busy--;
     }
     return DT_OK;
@@ -224,7 +225,7 @@ advance_sends(dt_mover *mover, dt_error *err)
     for (int k = 0; k < mover->send_active;) {
         dt_flow *flow = &mover->sends[k];
         DT_TRY(collect_sent(mover, flow, err));
-        while (flow->busy < DT_DEPTH && !dt_cursor_ended(&flow->cursor))
+        while (flow->busy < DT_MESSAGES_AT_ONCE && !dt_cursor_ended(&flow->cursor))
             DT_TRY(send_message(mover, flow, err));
         if (flow->busy > 0) {
             k++;
@@ -244,7 +245,7 @@ advance_sends(dt_mover *mover, dt_error *err)
 static dt_status
 receive_message(dt_mover *mover, dt_flow *flow, dt_error *err)
 {
-    slot *s = &flow->slots[(flow->oldest + flow->busy) % DT_DEPTH];
+    slot *s = &flow->slots[(flow->oldest + flow->busy) % DT_MESSAGES_AT_ONCE];
     dt_box box, more;
     s->from = flow->cursor;
     dt_cursor_next(&box, &flow->cursor, 0, 0);
@@ -280,7 +281,7 @@ advance_receives(dt_mover *mover, dt_error *err)
 {
     for (int k = 0; k < mover->receive_active;) {
         dt_flow *flow = &mover->receives[k];
-        while (flow->busy < DT_DEPTH && !dt_cursor_ended(&flow->cursor))
+        while (flow->busy < DT_MESSAGES_AT_ONCE && !dt_cursor_ended(&flow->cursor))
             DT_TRY(receive_message(mover, flow, err));
         bool done = flow->busy > 0;
         while (done && flow->busy > 0) {
@@ -289,7 +290,7 @@ advance_receives(dt_mover *mover, dt_error *err)
             if (!done)
                 break;
             unpack_message(s);
-            flow->oldest = (flow->oldest + 1) % DT_DEPTH;
+            flow->oldest = (flow->oldest + 1) % DT_MESSAGES_AT_ONCE;
             flow->busy--;
             if (!dt_cursor_ended(&flow->cursor))
                 DT_TRY(receive_message(mover, flow, err));
@@ -367,7 +368,7 @@ advance_sums(dt_mover *mover, dt_error *err)
         return DT_OK;
     dt_flow *first = &mover->receives[0];
     for (;;) {
-        while (first->busy < DT_DEPTH && !dt_cursor_ended(&first->cursor))
+        while (first->busy < DT_MESSAGES_AT_ONCE && !dt_cursor_ended(&first->cursor))
             for (int k = n - 1; k >= 0; k--) /* the first one last: it is looked at */
                 DT_TRY(receive_message(mover, &mover->receives[k], err));
         if (first->busy == 0) {
@@ -385,7 +386,8 @@ advance_sums(dt_mover *mover, dt_error *err)
         combine_message(mover, first->oldest);
         mover->arrived = 0;
         for (int k = 0; k < n; k++) {
-            mover->receives[k].oldest = (mover->receives[k].oldest + 1) % DT_DEPTH;
+            mover->receives[k].oldest =
+                (mover->receives[k].oldest + 1) % DT_MESSAGES_AT_ONCE;
             mover->receives[k].busy--;
         }
     }
@@ -398,7 +400,7 @@ post_receives(dt_mover *mover, dt_error *err)
 {
     for (int k = mover->receive_active - 1; k >= 0; k--) {
         dt_flow *flow = &mover->receives[k];
-        while (flow->busy < DT_DEPTH && !dt_cursor_ended(&flow->cursor))
+        while (flow->busy < DT_MESSAGES_AT_ONCE && !dt_cursor_ended(&flow->cursor))
             DT_TRY(receive_message(mover, flow, err));
     }
     return DT_OK;
@@ -463,7 +465,7 @@ abandon_flows(dt_mover *mover, dt_flow *flows, int count)
 {
     bool free_now = true;
     for (int k = 0; k < count; k++)
-        for (int s = 0; s < DT_RING; s++)
+        for (int s = 0; s < DT_PACK_BUFFERS; s++)
             if (flows[k].slots[s].request.handle != NULL &&
                 !dt_cancel(mover->group, &flows[k].slots[s].request))
                 free_now = false;

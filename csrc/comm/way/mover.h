@@ -4,13 +4,6 @@
 
 #include "comm/way/round.h"
 
-enum {
-    DT_WINDOW = 16, /* streams under way at once, in each direction */
-    DT_DEPTH = 2,   /* messages under way in each */
-    DT_RING = 4, /* pack buffers of a stream that is sent, used in turn: it is dear to
-                    write to what the receiver has read a moment ago */
-};
-
 typedef struct dt_flow dt_flow;
 
 typedef struct {
@@ -18,7 +11,7 @@ typedef struct {
     const dt_round *round;
     int phase;
     dt_flow *sends,
-        *receives; /* DT_WINDOW each, or one per peer where they are summed */
+        *receives; /* DT_STREAMS_AT_ONCE each, or one per peer where they are summed */
     int send_room, receive_room;
     int send_active, receive_active;
     int64_t send_next, receive_next; /* streams not begun yet */

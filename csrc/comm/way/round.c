@@ -3,12 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SLICE_MOST = 1024 * 1024,
-    SLICE_LEAST = 4 * 1024,
-    SCRATCH_DEFAULT = 12 * 1024 * 1024,
-    OWN_BYTES = 1024 * 1024, /* copied between two looks at the messages */
-};
+enum { OWN_BYTES = 1024 * 1024 }; /* copied between two looks at the messages */
 
 static dt_status
 no_memory(dt_error *err)
@@ -271,16 +266,15 @@ make_streams(dt_round *round, const dt_group *group, bool sending, bool may_go_w
 static void
 choose_slice(dt_round *round, int64_t ranks, int64_t scratch)
 {
+    const int64_t each = DT_PACK_BUFFERS + DT_MESSAGES_AT_ONCE;
     int64_t peers = ranks > 1 ? ranks - 1 : 1;
-    if (peers > 16 && !round->reduced)
-        peers = 16;
-    int64_t share = (scratch > 0 ? scratch : SCRATCH_DEFAULT) / (6 * peers);
-    int64_t slice = SLICE_MOST;
-    while (slice > SLICE_LEAST && slice > share)
+    if (peers > DT_STREAMS_AT_ONCE && !round->reduced)
+        peers = DT_STREAMS_AT_ONCE;
+    int64_t share = (scratch > 0 ? scratch : DT_SCRATCH_BYTES) / (each * peers);
+    int64_t least = scratch > 0 ? DT_SLICE_LEAST_BOUND : DT_SLICE_LEAST;
+    int64_t slice = DT_SLICE_MOST;
+    while (slice > least && slice > share)
         slice /= 2;
-    if (scratch > 0)
-        while (slice > 64 && slice > share)
-            slice /= 2;
     round->slice = (size_t)slice;
 }
 

@@ -16,9 +16,10 @@ typedef struct {
     unsigned reduced;
 } dt_exchange;
 
-/* A run of elements of one dimension, within the local array of the asking rank. */
+/* A run of elements of one dimension: where it begins in the local array of the asking
+ * rank, and where in that of the other one. */
 typedef struct {
-    int64_t offset, size;
+    int64_t offset, theirs, size;
 } dt_segment;
 
 /* What one pair of ranks exchanges: a product of lists of runs, one list per dimension,
