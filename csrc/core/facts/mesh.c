@@ -102,16 +102,15 @@ by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Writes the places in ascending order of their ranks. Ranks mostly ascend already. */
-static bool
-sort_places(int64_t *out, const int64_t *ranks, int64_t size)
+bool
+dt_ranks_sort(int64_t *out, const int64_t *ranks, int64_t size)
 {
     bool ascending = true;
     for (int64_t i = 0; i < size; i++) {
         out[i] = i;
         ascending = ascending && (i == 0 || ranks[i - 1] < ranks[i]);
     }
-    if (ascending)
+    if (ascending) /* as they mostly do */
         return true;
     entry *entries = malloc(sizeof *entries * (size_t)size);
     if (entries == NULL)
@@ -139,7 +138,7 @@ allocate(const int64_t *ranks, int64_t size)
     }
     memcpy(mesh->ranks, ranks, bytes);
     mesh->by_rank = mesh->ranks + size;
-    if (!sort_places(mesh->by_rank, ranks, size)) {
+    if (!dt_ranks_sort(mesh->by_rank, ranks, size)) {
         dt_mesh_free(mesh);
         return NULL;
     }

@@ -51,6 +51,10 @@ int64_t dt_mesh_rank(const dt_mesh *mesh, int64_t index);
  * search where ranks are listed. */
 int64_t dt_mesh_index(const dt_mesh *mesh, int64_t rank);
 
+/* Writes the places of a list of ranks in ascending order of the ranks, for searches.
+ * False: no memory. */
+bool dt_ranks_sort(int64_t *out, const int64_t *ranks, int64_t size);
+
 /* Coordinate of a place, and back. */
 void dt_mesh_coordinate(int64_t *out, const dt_mesh *mesh, int64_t index);
 int64_t dt_mesh_at(const dt_mesh *mesh, const int64_t *coordinate);

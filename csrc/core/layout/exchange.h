@@ -48,6 +48,12 @@ dt_status dt_pieces_received(dt_pieces *out, const dt_exchange *exchange, int64_
                              dt_error *err);
 void dt_pieces_free(dt_pieces *pieces); /* zeroed, or filled by the above */
 
+/* Copies a piece from the other rank's local array, `src`, into the asking rank's, `dst`.
+ * Strides are in bytes. */
+void dt_piece_copy(char *dst, const int64_t *dst_stride, const char *src,
+                   const int64_t *src_stride, const dt_piece *piece, int ndim,
+                   size_t itemsize);
+
 /* How many messages of how many elements a rank sends in all, itself left out: without
  * making the pieces, where both layouts are on one mesh. */
 void dt_exchange_count(int64_t *messages, int64_t *elements,

@@ -64,7 +64,7 @@ enum {
     DT_SLICE_LEAST = 1 << 12,
     DT_SLICE_LEAST_BOUND = 64,
     DT_SCRATCH_BYTES = 12 << 20, /* of all pack buffers, unless the user bounds them */
-    DT_STREAMS_AT_ONCE =
+    DT_CHANNELS_AT_ONCE =
         16, /* peers that a rank sends to, and receives from, at once */
     DT_MESSAGES_AT_ONCE = 2, /* messages under way to, and from, each */
     /* Pack buffers for each peer that is sent to, used in turn. More than are under way:
