@@ -25,13 +25,18 @@ class Step:
     to: str
     """The placements after."""
     bytes_sent: int
-    """Bytes that the rank sends."""
+    """Bytes that the rank sends, or that others read of its memory."""
     bytes_received: int
-    """Bytes that the rank receives."""
+    """Bytes that the rank receives or reads."""
     messages: int
-    """Messages that the rank sends."""
+    """Messages that the rank sends; what others read of its memory takes none."""
     peak_bytes: int
     """Bytes of the rank's parts before and after, and of what is needed in between."""
+    way: str
+    """How it is expected to be done: "messages", "read" (the ranks read each other's
+    memory), or "local"."""
+    why: str
+    """Why in this way, in a few words."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,9 @@ class Explanation:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(_pad, row, widths, range(7))).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * width for width in widths))
+        ways = {f"{s.way} ({s.why})": 0 for s in self.steps if s.way != "local"}
+        if ways:
+            lines.append("way: " + ", ".join(ways))
         lines.append(
             f"rank {self.rank}: peak {size(self.peak_bytes)}, "
             f"predicted {duration(self.predicted_seconds)}"
