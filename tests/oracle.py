@@ -17,6 +17,7 @@ from dtensor import Layout, Partial, Replicate, Shard
 
 Array = npt.NDArray[Any]
 
+# Every reduction: what it does with two addends, and the kinds of dtype that have it.
 REDUCE = {
     "sum": np.add,
     "avg": np.add,
@@ -24,6 +25,12 @@ REDUCE = {
     "max": np.maximum,
     "min": np.minimum,
 }
+KINDS = {**dict.fromkeys(REDUCE, "biufcV"), "avg": "fcV"}  # V: bfloat16
+
+
+def reduces(op: str, dtype: Any) -> bool:
+    """Whether a dtype has a reduction."""
+    return np.dtype(dtype).kind in KINDS[op]
 
 
 def chunk(index: Array, count: int) -> list[Array]:
