@@ -36,6 +36,7 @@ EXPLAINED = [
     ("", "^partial is ", "", "a row that the rule could have"),
     ("", "^C may be cut", "quantile", "the points could be cut"),
     ("", "^reduce is 'product'", "^where=$", "a product of booleans is their minimum"),
+    ("", "^reduce is 'bitwise_or'", "", "of booleans it is their maximum"),
     ("", "may not be cut$", "", "another cut costs the same"),
     (r"^\(", "swap$", "resize", "another cut costs the same"),
     ("g=2$", "^operand 0: g is z", "attention", "another cut costs the same"),
