@@ -145,7 +145,7 @@ RENAMED = {
     "add": _add,
     "clamp": clamp,
     "div": div,
-    "fix": elementwise.fix,
+    "fix": pointwise.trunc,
     "mul": mul,
     "nan_to_num": elementwise.nan_to_num,
     "neg": neg,
