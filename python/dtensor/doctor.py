@@ -1,8 +1,8 @@
-"""``python -m dtensor.doctor``: what a bug report needs, and the usual troubles.
+"""``python -m dtensor.doctor``: what a bug report needs, and common problems.
 
-Also under ``mpiexec -n 4 python -m dtensor.doctor``: then rank 0 prints for all. Each
-trouble is one sentence with what ends it. (Where the MPI libraries of dtensor and of
-mpi4py differ the import of dtensor fails, and says so.)
+Under ``mpiexec -n 4 python -m dtensor.doctor`` rank 0 prints for all ranks. Each
+problem is one sentence that says how to fix it. (If dtensor and mpi4py use different
+MPI libraries, the import of dtensor fails already, and says so.)
 """
 
 import argparse
@@ -37,7 +37,7 @@ EXTRAS = {
     "ipyparallel": "notebooks with MPI engines",
     "tqdm": "progress bars",
 }
-# A variable that says how many ranks a launcher has started, and which this is.
+# For each launcher: the variables with the number of ranks, and with this rank.
 LAUNCHERS = {
     "Open MPI": ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     "MPICH or Intel MPI (PMI)": ("PMI_SIZE", "PMI_RANK"),
@@ -45,9 +45,9 @@ LAUNCHERS = {
 }
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 SHM_PER_RANK = 16 << 20  # what Open MPI's queues between two dozen ranks may take
-SHM_LEAST = 64 << 20  # a container's default is that, all used or not
+SHM_LEAST = 64 << 20  # the default of a container, which need not be all in use
 BARRIERS = 15
-SLOW = 1e-3  # seconds for a barrier on one machine, a thousand times what is usual
+SLOW = 1e-3  # seconds for a barrier on one machine: a thousand times the usual
 _YIELD = {"Open MPI": "set OMPI_MCA_mpi_yield_when_idle=1, or "}
 _TOLD = ("DTENSOR_", "OMPI_MCA_", "PRTE_MCA_", "MPI4PY_", "TORCH_LOGS", *THREADS)
 
@@ -63,23 +63,23 @@ class Facts:
     mpi4py_mpi: str
     """The MPI library that mpi4py runs with."""
     mpiexec: str
-    """What the mpiexec on the PATH says that it is; "" if there is none, or if this
-    process was started by one."""
+    """The version text of the mpiexec on the PATH; "" if there is none, or if an
+    mpiexec started this process."""
     launcher: str
-    """Who has started the ranks, by the environment; "" if nobody."""
+    """The launcher that started the ranks, from the environment; "" if none did."""
     told: int
-    """How many ranks the launcher says that there are."""
+    """The number of ranks that the launcher reports."""
     rank: int
     ranks: int
-    """How many ranks MPI sees."""
+    """The number of ranks that MPI sees."""
     host: str
     cores: tuple[int, ...]
     """Processors that this rank may use."""
     blas: str
     threads: int
-    """Threads that one rank's BLAS uses."""
+    """Threads that BLAS uses in one rank."""
     yields: bool
-    """Whether a rank that waits gives its processor away."""
+    """Whether a rank yields its processor while it waits."""
     shm: int
     """Free bytes in /dev/shm; -1 if there is none."""
     barrier: float
@@ -88,7 +88,7 @@ class Facts:
     missing: tuple[str, ...]
     """Extras that are not installed."""
     environment: dict[str, str]
-    """Variables that are read here or by MPI."""
+    """Environment variables that dtensor or MPI reads."""
 
 
 # --- looking --------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def _blas() -> str:
 
 
 def _threads(cores: int) -> int:
-    """Return how many threads BLAS takes: what the environment says, else all cores."""
+    """Return how many threads BLAS starts: as the environment says, else all cores."""
     for name in THREADS:
         if os.environ.get(name, "").isdecimal():
             return max(1, int(os.environ[name]))
@@ -191,7 +191,7 @@ def _barrier() -> float:
 
 
 def vendor(text: str) -> str:
-    """Return whose MPI a version text is of: "Open MPI", "MPICH", ...; "" unknown."""
+    """Return the MPI that a version text belongs to: "Open MPI", ...; "" if unknown."""
     names = {
         "Open MPI": r"open ?mpi|openrte|prte|pmix",
         "Intel MPI": r"intel",
@@ -203,12 +203,12 @@ def vendor(text: str) -> str:
 
 
 def troubles(ranks: Sequence[Facts]) -> list[str]:
-    """Return what is wrong, a sentence each, with what ends it.
+    """Return what is wrong, one sentence for each problem, with how to fix it.
 
     Parameters
     ----------
     ranks : sequence of Facts
-        Of all ranks, in order.
+        Those of all ranks, in order.
     """
     first = ranks[0]
     found = [*_library_troubles(first), *_skew(ranks)]
@@ -246,7 +246,7 @@ def _library_troubles(facts: Facts) -> Iterator[str]:
 
 
 def _skew(ranks: Sequence[Facts]) -> Iterator[str]:
-    """Yield what is not the same on all ranks; the most frequent is taken for right."""
+    """Yield the versions that differ between ranks; the most frequent one is right."""
     for name in ranks[0].versions:
         values = Counter(facts.versions.get(name, "none") for facts in ranks)
         if len(values) > 1:
@@ -295,7 +295,7 @@ def _host_troubles(host: str, here: Sequence[Facts]) -> Iterator[str]:
 
 
 def notes(facts: Facts) -> Iterator[str]:
-    """Yield what is no trouble, but good to know."""
+    """Yield what is not a problem, but good to know."""
     if not facts.launcher and facts.ranks == 1:
         yield (
             "this is one rank, for no launcher has started it: "
@@ -317,7 +317,7 @@ def report(ranks: Sequence[Facts]) -> str:
     Parameters
     ----------
     ranks : sequence of Facts
-        Of all ranks, in order.
+        Those of all ranks, in order.
     """
     first = ranks[0]
     hosts = Counter(facts.host for facts in ranks)
@@ -352,14 +352,14 @@ def main(arguments: Sequence[str] = ()) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Of the command line, which takes none but ``--help``.
+        Those of the command line; the only one is ``--help``.
     """
     argparse.ArgumentParser(
         prog="python -m dtensor.doctor",
         description="Print what a bug report needs, and the usual troubles.",
     ).parse_args(arguments)
     texts = MPI.COMM_WORLD.gather(asdict(examine()))
-    # Under a launcher of another MPI every process is rank 0 of its own.
+    # Under the launcher of a different MPI, every process is rank 0 of its own job.
     number = next(
         (os.environ[r] for _, r in LAUNCHERS.values() if r in os.environ), "0"
     )
