@@ -17,7 +17,7 @@ Names = Sequence[str] | None
 Override = Mapping[int | str, Any] | None
 M = TypeVar("M", bound="DeviceMesh")
 
-_open = threading.local()  # .meshes: those of the active `with` statements, innermost last
+_open = threading.local()  # .meshes: of the active `with` blocks, innermost last
 
 
 def _current_mesh() -> "DeviceMesh":
@@ -222,7 +222,7 @@ class DeviceMesh(Grid):
         if not groups:
             raise ValueError("Expects at least one ProcessGroup to be passed")
         if not all(isinstance(comm, _world.MPI.Comm) for comm in groups):
-            raise TypeError("from_group takes communicators of mpi4py")
+            raise TypeError("DeviceMesh.from_group takes mpi4py communicators")
         if not one and mesh is None:
             raise ValueError("Must pass mesh if passing multiple ProcessGroups")
         if not one and mesh_dim_names is None:

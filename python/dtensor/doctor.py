@@ -220,22 +220,22 @@ def troubles(ranks: Sequence[Facts]) -> list[str]:
 def _library_troubles(facts: Facts) -> Iterator[str]:
     if facts.mpi != facts.mpi4py_mpi:
         yield (
-            f"dtensor was built for another MPI ({facts.mpi}) than mpi4py runs with "
-            f"({facts.mpi4py_mpi}): build it with that MPI's mpicc, or set "
+            f"dtensor was built for another MPI ({facts.mpi}) than mpi4py uses "
+            f"({facts.mpi4py_mpi}): build it with the mpicc of mpi4py's MPI, or set "
             "MPI4PY_LIBMPI to the library that dtensor uses."
         )
     if facts.ranks == 1 and facts.told > 1:
         yield (
             f"{facts.launcher} says that there are {facts.told} ranks, but MPI sees "
-            f"one: the launcher is of another MPI than mpi4py's ({facts.mpi4py_mpi}); "
+            f"one: mpi4py uses another MPI ({facts.mpi4py_mpi}) than this launcher; "
             "start the job with that MPI's own mpiexec."
         )
     path, _, text = facts.mpiexec.partition(": ")
     ours, theirs = vendor(facts.mpi4py_mpi), vendor(text)
     if facts.mpiexec and ours and theirs and ours != theirs:
         yield (
-            f"the mpiexec on the PATH is {theirs}'s ({path}), but MPI is {ours}: put "
-            f"{ours}'s bin folder first on the PATH."
+            f"the mpiexec on the PATH is {theirs}'s ({path}), but the MPI here is "
+            f"{ours}: put {ours}'s bin folder first on the PATH."
         )
     if not facts.launcher and not facts.mpiexec:
         yield (
@@ -255,7 +255,7 @@ def _skew(ranks: Sequence[Facts]) -> Iterator[str]:
             yield (
                 f"rank {odd.rank} on {odd.host} has {name} "
                 f"{odd.versions.get(name, 'none')}, most ranks have {usual}: install "
-                "the same on all machines."
+                "the same version on all machines."
             )
 
 
@@ -265,9 +265,9 @@ def _host_troubles(host: str, here: Sequence[Facts]) -> Iterator[str]:
     where = f"{count} ranks on {host} share {cores} processors"
     if count > cores and not all(facts.yields for facts in here):
         yield (
-            f"{where} and do not give way while they wait, which makes every message "
-            f"take milliseconds: {_YIELD.get(vendor(first.mpi), '')}start {cores} "
-            "ranks at most."
+            f"{where} and do not yield them while they wait, so every message takes "
+            f"milliseconds: {_YIELD.get(vendor(first.mpi), '')}start at most {cores} "
+            "ranks."
         )
     elif first.barrier > SLOW and len({facts.host for facts in here}) == 1:
         yield (
@@ -283,14 +283,14 @@ def _host_troubles(host: str, here: Sequence[Facts]) -> Iterator[str]:
             f"{max(1, cores // count)} before Python starts."
             if most > max(1, cores // count)
             else f"{where}: more ranks than processors only cost time; start "
-            f"{cores} at most unless this is a test."
+            f"at most {cores} unless this is a test."
         )
     wanted = max(SHM_LEAST, SHM_PER_RANK * count)
     if 0 <= first.shm < wanted:
         yield (
             f"/dev/shm of {host} has {size_text(first.shm)} free, too little for "
-            f"{count} ranks to talk through: give the container "
-            f"--shm-size={wanted >> 20}m or more, or remove what is left there."
+            f"the messages of {count} ranks: give the container "
+            f"--shm-size={wanted >> 20}m or more, or remove leftover files there."
         )
 
 
@@ -298,12 +298,12 @@ def notes(facts: Facts) -> Iterator[str]:
     """Yield what is not a problem, but good to know."""
     if not facts.launcher and facts.ranks == 1:
         yield (
-            "this is one rank, for no launcher has started it: "
-            "mpiexec -n 4 python -m dtensor.doctor looks at four."
+            "this is one rank, because no launcher started it: "
+            "mpiexec -n 4 python -m dtensor.doctor checks four."
         )
     for name in facts.missing:
         yield (
-            f"{name} is not installed, which is needed for {EXTRAS[name]}: "
+            f"{name}, needed for {EXTRAS[name]}, is not installed: "
             f"pip install 'dtensor-mpi[{name}]'"
         )
 
@@ -339,7 +339,7 @@ def report(ranks: Sequence[Facts]) -> str:
     width = max(map(len, rows))
     lines = [f"{name.ljust(width)}  {value}" for name, value in rows.items() if value]
     found = troubles(ranks)
-    count = f"{len(found)} trouble{'s' * (len(found) > 1)}" if found else "no troubles"
+    count = f"{len(found)} problem{'s' * (len(found) > 1)}" if found else "no problems"
     lines += ["", count]
     lines += [f"  * {sentence}" for sentence in found]
     lines += [f"  note: {sentence}" for sentence in notes(first)]
@@ -356,7 +356,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     """
     argparse.ArgumentParser(
         prog="python -m dtensor.doctor",
-        description="Print what a bug report needs, and the usual troubles.",
+        description="Print what a bug report needs, and common problems.",
     ).parse_args(arguments)
     texts = MPI.COMM_WORLD.gather(asdict(examine()))
     # Under the launcher of a different MPI, every process is rank 0 of its own job.

@@ -26,7 +26,7 @@ from dtensor import _C
 
 __all__ = ["run_ranks"]
 
-pytest_plugins = ["dtensor._pytest_plugin"]  # read by pytest, which may not be installed
+pytest_plugins = ["dtensor._pytest_plugin"]  # for pytest, which may not be installed
 
 T = TypeVar("T")
 
@@ -99,9 +99,9 @@ def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> 
     [0, 1, 2]
     """
     if n < 1:
-        raise ValueError(f"run_ranks needs 1 rank at least, not {n}")
+        raise ValueError(f"run_ranks needs at least 1 rank, not {n}")
     if getattr(threading.current_thread(), "dtensor_rank", None) is not None:
-        raise RuntimeError("run_ranks was called by a rank of run_ranks")
+        raise RuntimeError("run_ranks cannot be called on a rank of run_ranks")
     run = _Run(n, timeout)
     threads = []
     for rank in range(n):
