@@ -125,7 +125,9 @@ def check_flags(foreach: bool | None, fused: bool | None, differentiable: bool) 
     if foreach and fused:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     if differentiable:
-        raise NotImplementedError("a step that is differentiable is not provided")
+        raise NotImplementedError(
+            "differentiable=True is not supported: steps are not recorded"
+        )
 
 
 def hooked(step: Callable[..., Any]) -> Callable[..., Any]:

@@ -97,7 +97,7 @@ def _positional(style: ParallelStyle, inputs: tuple[Any, ...]) -> tuple[Any, ...
     if not inputs:
         raise ValueError(
             f"{type(style).__name__} prepares the first positional input of a module, "
-            "but it was called without one"
+            "but this one was called without: pass its input by position"
         )
     return inputs
 

@@ -114,8 +114,8 @@ def parallelize_module(
             root = new
     for names in _share_again(root, shared):
         warnings.warn(
-            f"parameters {names} were one before parallelize_module, and are not any "
-            "more, because their layouts differ: they will be trained apart",
+            f"parallelize_module: {names} were one shared parameter, and are separate "
+            "parameters now because their layouts differ; each is trained on its own",
             stacklevel=2,
         )
     return root
