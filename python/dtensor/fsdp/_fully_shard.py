@@ -182,7 +182,7 @@ def _checked_reshard(reshard: bool | int | None, ranks: int) -> bool | int | Non
     if reshard < 1 or ranks % reshard:
         raise ValueError(
             "reshard_after_forward as an int must be a factor of the number of ranks "
-            f"that the parameters are spread over: {reshard} is none of {ranks}"
+            f"that the parameters are sharded over: {reshard} does not divide {ranks}"
         )
     return {1: False, ranks: True}.get(reshard, reshard)
 
@@ -214,7 +214,7 @@ def _placed(
         if state_of(each) is not None:
             raise AssertionError(
                 "Each distinct composable distributed API can only be applied to a "
-                f"module once: {type(each).__name__} is under fully_shard already"
+                f"module once: fully_shard already has this {type(each).__name__}"
             )
     left_out = {id(parameter) for parameter in ignored or ()}
     placed = [

@@ -67,8 +67,8 @@ class Spread:
             module, name = twin.owners[0]
             raise ValueError(
                 f"fully_shard: a parameter is shared with {type(module).__name__}."
-                f"{name}, which is spread as {theirs.placements} over {theirs.mesh!r}, "
-                f"and cannot be as {self.placements} over {self.mesh!r}: give both "
+                f"{name}, which is sharded as {theirs.placements} over {theirs.mesh!r}, "
+                f"and cannot also be {self.placements} over {self.mesh!r}: pass both "
                 "modules to one call, fully_shard([a, b])"
             )
         return twin
@@ -85,8 +85,8 @@ def _joined(outer: DeviceMesh, inner: DeviceMesh) -> DeviceMesh:
     known = set(root.mesh_dim_names or ()) - set(mine)
     if not others or not known.issuperset(others) or root[others] != inner:
         raise ValueError(
-            "fully_shard: a parameter that is a DTensor must be on a mesh that is cut, "
-            f"by names, from the same mesh as that of fully_shard: {inner!r} and "
+            "fully_shard: a parameter that is a DTensor must be on a mesh sliced, "
+            f"by name, from the same mesh as the mesh of fully_shard: {inner!r} and "
             f"{outer!r}"
         )
     if root.mesh_dim_names == mine + others:
