@@ -1,4 +1,4 @@
-"""Which ranks take part: a group, in any of the ways that torch writes one."""
+"""Groups of ranks, in any of the forms that torch accepts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,16 +20,16 @@ Group = (
 
 
 def mesh_of(group: Group) -> DeviceMesh:
-    """Return the mesh of one dimension that a group is. Not collective.
+    """Return a group as a mesh of one dimension. Not collective.
 
     Raises
     ------
     AssertionError
-        For a mesh of several dimensions, of which none is named.
+        For a mesh of several dimensions without the name or index of one.
     ValueError
-        If this rank is in none of several lists of ranks, or a rank is there twice.
+        If this rank is in none of several lists of ranks, or a rank appears twice.
     TypeError
-        If it is no group.
+        If `group` is not a group.
     """
     if isinstance(group, DeviceMesh):
         if group.ndim != 1:
@@ -55,7 +55,7 @@ def mesh_of(group: Group) -> DeviceMesh:
 
 
 def of_ranks(ranks: Sequence[int], like: DeviceMesh | None = None) -> DeviceMesh:
-    """Return the mesh of these ranks, in this order, without a word to others."""
+    """Return the mesh of these ranks, in this order; nothing is communicated."""
     world = _world.current()
     grid = np.asarray(ranks, np.int64)
     if len(np.unique(grid)) != len(grid) or not len(grid):
@@ -69,7 +69,7 @@ def of_ranks(ranks: Sequence[int], like: DeviceMesh | None = None) -> DeviceMesh
 
 
 def _rows_of(group: Any) -> list[list[int]]:
-    """Return the lists of ranks of a group that is one, or several, of them."""
+    """Return the lists of ranks of a group that is one list or several."""
     if isinstance(group, Sequence) and not isinstance(group, str) and len(group):
         if all(isinstance(rank, int | np.integer) for rank in group):
             return [list(group)]
