@@ -67,7 +67,7 @@ class Spread:
             module, name = twin.owners[0]
             raise ValueError(
                 f"fully_shard: a parameter is shared with {type(module).__name__}."
-                f"{name}, which is sharded as {theirs.placements} over {theirs.mesh!r}, "
+                f"{name}, sharded as {theirs.placements} over {theirs.mesh!r}, "
                 f"and cannot also be {self.placements} over {self.mesh!r}: pass both "
                 "modules to one call, fully_shard([a, b])"
             )
