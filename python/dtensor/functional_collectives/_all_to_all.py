@@ -138,18 +138,18 @@ def _split_sizes(
 ) -> npt.NDArray[np.int64] | None:
     """Return how many rows this rank sends and receives; None: equal pieces."""
     if x.ndim == 0:
-        raise ValueError("all_to_all_single cuts dim 0, which a scalar lacks")
+        raise ValueError("all_to_all_single splits dim 0, but the tensor is a scalar")
     if all(each is None for each in sizes):
         if x.shape[0] % n:
             raise AssertionError(
-                f"all_to_all_single: dim 0 has length {x.shape[0]}, which is no "
-                f"multiple of the {n} ranks: give the sizes"
+                f"all_to_all_single: dim 0 has length {x.shape[0]}, which is not a "
+                f"multiple of the {n} ranks: give the split sizes"
             )
         return None
     if any(each is None or len(each) != n for each in sizes):
         raise AssertionError(
-            "all_to_all_single: output_split_sizes and input_split_sizes have an entry "
-            f"for each of the {n} ranks, or both are None"
+            "all_to_all_single: output_split_sizes and input_split_sizes must both "
+            f"have an entry for each of the {n} ranks, or both be None"
         )
     mine = np.array(sizes, np.int64)
     if (mine < 0).any() or mine[0].sum() != x.shape[0]:
@@ -171,7 +171,7 @@ def _everybodys_sizes(
     if len(wrong):
         i, j = wrong[0]
         raise ValueError(
-            f"all_to_all_single: place {i} of the group sends {sent[i, j]} rows to "
-            f"place {j}, which expects {got[j, i]}"
+            f"all_to_all_single: rank {i} of the group sends {sent[i, j]} rows to "
+            f"rank {j}, which expects {got[j, i]}"
         )
     return sent

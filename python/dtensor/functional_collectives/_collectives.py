@@ -34,8 +34,8 @@ def tensor_of(x: Any) -> _C.Tensor:
     """Return an argument as a Tensor; TypeError for a DTensor."""
     if isinstance(x, _C.DTensor):
         raise TypeError(
-            "a functional collective takes what one rank holds, x.to_local(), and not "
-            "a DTensor, which is moved by x.redistribute(...)"
+            "a functional collective takes what one rank holds, not a DTensor: pass "
+            "x.to_local(), or use x.redistribute(...)"
         )
     return x if isinstance(x, _C.Tensor) else _C.as_tensor(x)
 
@@ -61,7 +61,7 @@ def _partial(reduce_op: str) -> Partial:
     name = REDUCTIONS.get(str(reduce_op).lower())
     if name is None:
         raise ValueError(
-            f"Invalid ReduceOp: {reduce_op!r}; there are {', '.join(REDUCTIONS)}"
+            f"Invalid ReduceOp: {reduce_op!r}; use one of {', '.join(REDUCTIONS)}"
         )
     return Partial(name)
 
@@ -250,7 +250,9 @@ def broadcast(self: Any, src: int, group: Group, tag: str = "") -> _C.Tensor:
 
     def route() -> Move:
         if not 0 <= src < mesh.size():
-            raise ValueError(f"a group of {mesh.size()} ranks has no rank {src}")
+            raise ValueError(
+                f"broadcast: a group of {mesh.size()} ranks has no rank {src}"
+            )
         root = of_ranks([int(mesh.ranks[src])], mesh)
         return layout_of(x, root, Replicate()), layout_of(x, mesh, Replicate())
 
@@ -294,8 +296,8 @@ def permute_tensor(
     def check() -> DeviceMesh:
         if sorted(src_dst) != list(range(mesh.size())):
             raise ValueError(
-                f"permute_tensor: src_dst is a permutation of the {mesh.size()} places "
-                f"in the group, not {list(src_dst)}"
+                f"permute_tensor: src_dst must be a permutation of 0 .. "
+                f"{mesh.size() - 1}, not {list(src_dst)}"
             )
         return of_ranks(mesh.ranks[list(src_dst)].tolist(), mesh)
 

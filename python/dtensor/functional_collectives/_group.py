@@ -42,11 +42,13 @@ def mesh_of(group: Group) -> DeviceMesh:
         return of_ranks(_world.ranks_of(group, "functional_collectives"))
     if isinstance(group, tuple) and group and isinstance(group[0], DeviceMesh):
         if len(group) != 2 or not isinstance(group[1], int | str):
-            raise TypeError(f"a group is (mesh, mesh dim), not {group!r}")
+            raise TypeError(f"a group must be (mesh, mesh dim), not {group!r}")
         return group[0]._row(group[1])
     ranks = _rows_of(group)
     if len(np.unique(np.concatenate(ranks))) != sum(map(len, ranks)):
-        raise ValueError(f"a rank is in one group, and there once, not as in {ranks}")
+        raise ValueError(
+            f"each rank may appear only once in the groups, not as in {ranks}"
+        )
     mine = _world.current().rank
     own = [row for row in ranks if mine in row]
     if not own:
@@ -59,10 +61,12 @@ def of_ranks(ranks: Sequence[int], like: DeviceMesh | None = None) -> DeviceMesh
     world = _world.current()
     grid = np.asarray(ranks, np.int64)
     if len(np.unique(grid)) != len(grid) or not len(grid):
-        raise ValueError(f"a group needs ranks, each of them once, not {list(ranks)}")
+        raise ValueError(
+            f"a group needs at least one rank, each only once, not {list(ranks)}"
+        )
     if grid.min() < 0 or grid.max() >= world.size:
         raise ValueError(
-            f"of the ranks {list(ranks)} some are not 0 .. {world.size - 1}"
+            f"a group has ranks from 0 to {world.size - 1}, not {list(ranks)}"
         )
     device_type = "cpu" if like is None else like.device_type
     return DeviceMesh._make(device_type, grid.shape, grid, None, world.number)
@@ -77,5 +81,5 @@ def _rows_of(group: Any) -> list[list[int]]:
             return [list(row) for row in group]
     raise TypeError(
         "Invalid type for group: must be one of a list of ranks, a DeviceMesh, (mesh, "
-        f"mesh dim), a communicator of mpi4py; not {group!r}"
+        f"mesh dim), an mpi4py communicator; not {group!r}"
     )

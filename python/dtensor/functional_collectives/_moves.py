@@ -97,7 +97,7 @@ def _transposed(layout: _C.Layout) -> _C.Layout:
         return layout
     if placement.reduce_op not in ("sum", "avg"):
         raise RuntimeError(
-            "a collective has a gradient if it reduces by sum or avg, not by "
+            "a collective has a gradient only if it reduces by sum or avg, not by "
             f"{placement.reduce_op}"
         )
     return layout.with_placements([Replicate()])

@@ -29,7 +29,7 @@ def _given(
 
     def tensors() -> list[_C.Tensor]:
         if count is not None and count != len(several):
-            raise AssertionError(f"{count} dims for {len(several)} tensors")
+            raise AssertionError(f"got {count} scatter dims for {len(several)} tensors")
         return [tensor_of(x) for x in several]
 
     return together(what, mesh, tensors), mesh
