@@ -90,12 +90,10 @@ def dtype_of(
         return numpy_dtype(_DTYPES[stored]), shape
     name = true.split("/")[0]
     if name not in _VIEWS or (stored, *shape[-1:]) != _VIEWS[name]:
-        raise ValueError(
-            f"dtype {true} is not what {stored} of shape {shape} stands for"
-        )
+        raise ValueError(f"dtype {true} does not match {stored} of shape {shape}")
     if "long" in name and true != f"{name}/{_LONG}":
         raise ValueError(
-            f"{true} is a number of another machine: here it has {_LONG} bits"
+            f"{true} was saved on another machine: here it has {_LONG} bits"
         )
     return np.dtype(name), shape[:-1]
 

@@ -126,7 +126,9 @@ class Header:
         header = text.encode()
         header += b" " * (-len(header) % 8)
         if len(header) > MOST:
-            raise ValueError(f"a header of {len(header)} bytes: {MOST} are allowed")
+            raise ValueError(
+                f"the header has {len(header)} bytes; at most {MOST} are allowed"
+            )
         made = len(header).to_bytes(LENGTH, "little") + header
         at = made.index(_HEADER_SUM) + len(_HEADER_SUM)
         return made[:at] + b"%08x" % _C.crc32c(made) + made[at + 8 :]
@@ -161,12 +163,12 @@ def read_header(fd: int) -> tuple[Header, str]:
     length = os.pread(fd, LENGTH, 0)
     count = int.from_bytes(length, "little")
     if len(length) < LENGTH or count > size - LENGTH:
-        raise ValueError("no safetensors file, or cut short: the header is not there")
+        raise ValueError("not a safetensors file, or truncated: the header is missing")
     if count > MOST:
-        raise ValueError(f"a header of {count} bytes: {MOST} are allowed")
+        raise ValueError(f"the header has {count} bytes; at most {MOST} are allowed")
     text = os.pread(fd, count, LENGTH)
     if len(text) < count:
-        raise ValueError("cut short while it was read")
+        raise ValueError("truncated while it was read")
     base = LENGTH + count
     tensors, notes = _C.parse_safetensors(text, size - base)
     ours = {key: text for key, text in notes.items() if key.startswith(_PREFIX)}
@@ -174,9 +176,9 @@ def read_header(fd: int) -> tuple[Header, str]:
         sum_ = _C.crc32c(text)
         return Header(_entries(tensors, {}), None, base=base), f"{size} {sum_:08x}"
     if ours.get("dtensor.version", VERSION) != VERSION:
-        raise ValueError(f"version {ours['dtensor.version']} is not known here")
+        raise ValueError(f"format version {ours['dtensor.version']} is not supported")
     if ours.keys() != _KEYS:
-        raise ValueError("damaged: notes of dtensor are missing, or unknown")
+        raise ValueError("damaged: dtensor's metadata are incomplete or unknown")
     _check_header(length + text, ours["dtensor.header_crc32c"])
     header = _header(tensors, ours, base)
     return header, f"{header.save} {header.place} {ours['dtensor.header_crc32c']}"
@@ -186,7 +188,7 @@ def _check_header(text: bytes, told: str) -> None:
     at = text.find(_HEADER_SUM) + len(_HEADER_SUM)
     zeroed = text[:at] + b"0" * 8 + text[at + 8 :]
     if text.count(_HEADER_SUM) != 1 or f"{_C.crc32c(zeroed):08x}" != told:
-        raise ValueError("damaged: the CRC-32C of the header is not what was written")
+        raise ValueError("damaged: the CRC-32C of the header does not match")
 
 
 def _entries(tensors: Sequence[Any], dtypes: dict[str, str]) -> list[Entry]:
@@ -215,18 +217,18 @@ def _header(tensors: Sequence[Any], notes: dict[str, str], base: int) -> Header:
             base,
         )
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"notes that dtensor does not write: {error}") from error
+        raise ValueError(f"invalid dtensor metadata: {error}") from error
     assert header.sums is not None
     most = max(BLOCK, header.data_bytes)
     if not 0 < header.block <= most or len(header.sums) != header.blocks():
-        raise ValueError("notes that dtensor does not write: blocks and checksums")
+        raise ValueError("invalid dtensor metadata: blocks and checksums")
     return header
 
 
 def _texts(value: Any) -> dict[str, str]:
     if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
         return value
-    raise TypeError("no object of texts")
+    raise TypeError("not an object of texts")
 
 
 def _paths(value: Any, leaves: int) -> dict[str, Path]:
@@ -242,4 +244,4 @@ def _paths(value: Any, leaves: int) -> dict[str, Path]:
         for path in value.values()
     ):
         return value
-    raise TypeError("no object of paths")
+    raise TypeError("not an object of paths")

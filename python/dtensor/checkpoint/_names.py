@@ -56,7 +56,7 @@ def _word(key: Any) -> str:
     key = key[0] if isinstance(key, list) else key
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise TypeError(
-            f"a key of a state dict is a str or an int, not {type(key).__name__}"
+            f"keys of a state dict must be str or int, not {type(key).__name__}"
         )
     return str(key)
 
@@ -126,14 +126,14 @@ def nested(leaves: Mapping[str, Any], paths: Mapping[str, Path]) -> dict[Any, An
         for key, after in zip(path, path[1:], strict=False):
             inside = _entered(inside, key, [] if isinstance(after, list) else {})
         if _entered(inside, path[-1], value) is not value:
-            raise ValueError("paths of a checkpoint cross")
+            raise ValueError("paths in the checkpoint conflict")
     return result
 
 
 def _entered(inside: Any, key: Any, new: Any) -> Any:
     """Return the item at a key of a dict, or index [k] of a list; it may be new."""
     if not isinstance(inside, list if isinstance(key, list) else dict):
-        raise ValueError("paths of a checkpoint cross")
+        raise ValueError("paths in the checkpoint conflict")
     if isinstance(inside, dict):
         return inside.setdefault(key, new)
     (place,) = key
@@ -191,7 +191,7 @@ def _encoded(value: Any) -> Any:
         case type() if issubclass(value, np.generic):
             return {"dtype": np.dtype(value).name}
     raise TypeError(
-        f"a value of type {type(value).__name__} cannot be saved: files hold tensors, "
+        f"a value of type {type(value).__name__} cannot be saved: save tensors, "
         "numbers, texts, bytes, None, and lists, tuples and dicts of them"
     )
 
@@ -221,4 +221,6 @@ def from_json(text: str) -> Any:
     try:
         return _decoded(json.loads(text))
     except _WRONG as error:
-        raise ValueError(f"no value of a checkpoint: {text[:60]!r}") from error
+        raise ValueError(
+            f"not a value that a checkpoint holds: {text[:60]!r}"
+        ) from error

@@ -58,7 +58,7 @@ def named_state(optimizer: Optimizer, names: Mapping[int, str]) -> State:
         for param, number in zip(group["params"], packed["params"], strict=True):
             if id(param) not in names:
                 raise KeyError(
-                    f"parameter {number} of the optimizer is not one of the model"
+                    f"parameter {number} of the optimizer is not in the model"
                 )
             of[number] = names[id(param)]
     return {
@@ -109,7 +109,7 @@ def numbered_state(
         numbers = []
         for name in group["params"]:
             if name not in settings and strict:
-                raise KeyError(f"the state has nothing of parameter {name!r}")
+                raise KeyError(f"the state has no entry for parameter {name!r}")
             taken |= settings.get(name, {})
             values = given.get("state", {}).get(name, own["state"].get(name))
             if values is not None:

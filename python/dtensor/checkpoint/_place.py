@@ -235,12 +235,14 @@ def _read_index(data: bytes) -> tuple[dict[str, str], str | None]:
         index = json.loads(text, object_pairs_hook=_unique)
         files, notes = index["weight_map"], index.get("metadata") or {}
         if not all(map(_is_file, files.values())):
-            raise ValueError("it names something else than files beside it")
+            raise ValueError("it names something other than files in its directory")
         if any(key.startswith("dtensor.") for key in notes):
             _check_index(text, notes)
         return files, notes.get("dtensor.save")
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{INDEX} is no index, or damaged: {error!r}") from error
+        raise ValueError(
+            f"{INDEX} is not an index, or is damaged: {error!r}"
+        ) from error
 
 
 def _check_index(text: str, notes: dict[str, str]) -> None:
@@ -251,13 +253,13 @@ def _check_index(text: str, notes: dict[str, str]) -> None:
         or "dtensor.save" not in notes
         or f"{_C.crc32c(zeroed.encode()):08x}" != notes["dtensor.crc32c"]
     ):
-        raise ValueError("its CRC-32C is not what was written")
+        raise ValueError("its CRC-32C does not match")
 
 
 def _unique(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key appears twice")
     return made
 
 

@@ -43,7 +43,7 @@ PARTIAL = (
 def expanded(state: Mapping[Any, Any]) -> dict[Any, Any]:
     """Return state in which objects are replaced by their ``state_dict()``."""
     if not isinstance(state, Mapping):
-        raise TypeError(f"a state dict is a dict, not {type(state).__name__}")
+        raise TypeError(f"a state dict must be a dict, not {type(state).__name__}")
     return {
         key: value.state_dict()
         if isinstance(value, Stateful) and not isinstance(value, Mapping)
@@ -101,7 +101,7 @@ def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
                 result.values[name] = as_json(leaf)
                 continue
             if name == NOTES:
-                raise ValueError("the format has no tensor of this name")
+                raise ValueError("the safetensors format reserves this name")
             leaves[name] = leaf
             stored, last, true = stored_as(leaf.dtype)
             result.tensors[name] = stored, true, [*leaf.shape, *last]
@@ -163,7 +163,7 @@ def merged(parts: Sequence[Seen], ranks: Sequence[int]) -> Plan:
                     raise ValueError(_difference(name, kind, rank, parts))
     both = whole.tensors.keys() & whole.values.keys()
     if both:
-        raise ValueError(f"{min(both)!r} is a tensor on some ranks and none on others")
+        raise ValueError(f"{min(both)!r} is a tensor on some ranks and not on others")
     repeated = parts if len(parts) > 1 else [parts[0]] * len(ranks)
     of = dict(zip(ranks, repeated, strict=True))
     plan = Plan(whole, {}, {})
@@ -189,8 +189,8 @@ def _meshes(name: str, of: Mapping[int, Seen]) -> list[list[int]]:
             theirs = of[other].meshes.get(name) if other in of else None
             if theirs is not mesh and theirs != mesh:  # usually the same object
                 raise ValueError(
-                    f"{name!r} is on the mesh of ranks {mesh} on rank {rank}, and rank "
-                    f"{other}, which has a part of it, does not save it so"
+                    f"{name!r} is on the mesh of ranks {mesh} on rank {rank}; rank "
+                    f"{other}, which has a part of it, does not save it on this mesh"
                 )
         found.append(mesh)
         inside.update(mesh)
@@ -211,26 +211,26 @@ def compare_copies(plan: Plan, of: Mapping[int, Mapping[str, str]]) -> None:
         for k, rank in enumerate(ranks):
             first = ranks[k % length]
             if of[rank][name] != of[first][name]:
-                raise ValueError(_sentence(name, first, rank, "have other elements"))
+                raise ValueError(_sentence(name, first, rank, "elements"))
 
 
 def _difference(name: str, kind: str, rank: int, parts: Sequence[Seen]) -> str:
     first = next(r for r, part in enumerate(parts) if name in vars(part)[kind])
     what = {
-        "tensors": "have other dtypes or shapes",
-        "layouts": "have other layouts",
-        "digests": "have other elements",
-        "values": "are other values",
-        "paths": "have other paths",
+        "tensors": "dtypes or shapes",
+        "layouts": "layouts",
+        "digests": "elements",
+        "values": "values",
+        "paths": "paths",
     }[kind]
     return _sentence(name, first, rank, what)
 
 
 def _sentence(name: str, first: int, rank: int, what: str) -> str:
     return (
-        f"{name!r} is not the same on all ranks: on ranks {first} and {rank} they "
-        f"{what}. What is no DTensor, or on several meshes, is taken for replicated; "
-        "give what each rank has of its own a name of its own"
+        f"{name!r} is not the same on all ranks: ranks {first} and {rank} have "
+        f"different {what}. What is not a DTensor, or is on several meshes, must be "
+        "equal everywhere; save data that differ by rank under different names"
     )
 
 

@@ -164,8 +164,8 @@ class FileRanks:
             nonlocal seconds
             if time.monotonic() > end:
                 raise RuntimeError(
-                    f"rank {self.rank} has waited {self.timeout:g} s for the "
-                    f"background save of ranks {list(of)}"
+                    f"rank {self.rank} waited {self.timeout:g} s for ranks "
+                    f"{list(of)} in a background save"
                 )
             time.sleep(seconds)
             seconds = min(2 * seconds, longest)

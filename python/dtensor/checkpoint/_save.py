@@ -220,11 +220,13 @@ class Save:
         try:
             header = memoryview(file.made())
             if len(header) != file.base:
-                raise RuntimeError("a header has changed its length")
+                raise RuntimeError("the length of a header has changed")
             _C.write_at(fd, 0, 0, header, len(header), None, len(header))
             os.fsync(fd)
             if os.fstat(fd).st_size != file.base + file.data_bytes:
-                raise OSError(f"{self.names[k]} is not as long as was written")
+                raise OSError(
+                    f"{self.names[k]} does not have the length that was written"
+                )
         finally:
             os.close(fd)
 
@@ -248,5 +250,7 @@ def _plain(name: str, leaf: Any) -> Any:
     if leaf.device_mesh.size() > 1 and not all(
         p.is_replicate() for p in leaf.placements
     ):
-        raise ValueError(f"no_dist=True: other ranks have parts of {name!r}")
+        raise ValueError(
+            f"no_dist=True saves one rank, but other ranks have parts of {name!r}"
+        )
     return array_of(leaf)

@@ -64,7 +64,9 @@ def _described(given: Mapping[str, Any]) -> bytes:
     """Return shapes and dtypes of tensors, and other values themselves."""
     for name, value in given.items():
         if isinstance(value, DTensor):
-            raise ValueError(f"{name!r} is a DTensor: rank 0 sends whole tensors")
+            raise ValueError(
+                f"{name!r} is a DTensor, but rank 0 must have whole tensors to send"
+            )
     return json.dumps(
         {
             name: [value.shape, value.dtype.name]

@@ -69,7 +69,7 @@ class Store:
         self.marks.append(mark)
         for entry in header.entries:
             if entry.name in self.entries:
-                raise ValueError(f"{path}: {entry.name!r} is in another file too")
+                raise ValueError(f"{path}: {entry.name!r} is also in another file")
             self.entries[entry.name] = k, entry
         self.values |= header.values
         self.paths |= header.paths
@@ -88,7 +88,7 @@ class Store:
             good = saves == [save] * count and sorted(places) == sorted(wanted)
         if not good:
             raise ValueError(
-                f"{self.path}: files of different saves, or not all of one"
+                f"{self.path}: files of different saves, or some are missing"
             )
         for name, file in (where or {}).items():
             known = self.entries.get(name)
@@ -180,11 +180,13 @@ class Store:
         if isinstance(leaf, DTensor) and leaf.layout.is_partial:
             raise ValueError(f"{PARTIAL} (key {name!r})")
         if not np.can_cast(dtype, leaf.dtype, "same_kind"):
-            raise TypeError(f"{name!r} is {dtype}, which does not become {leaf.dtype}")
+            raise TypeError(
+                f"{name!r} is {dtype}, which cannot be cast to {leaf.dtype}"
+            )
         if isinstance(leaf, Tensor) and is_meta(leaf):
-            raise ValueError(f"{name!r} is on the meta device: it has no memory")
+            raise ValueError(f"{name!r} is on the meta device: call to_empty first")
         if not isinstance(leaf, np.generic) and not array_of(leaf).flags.writeable:
-            raise ValueError(f"{name!r} is to be read into an array that is read-only")
+            raise ValueError(f"{name!r} cannot be loaded into a read-only array")
 
     def read_into(self, name: str, leaf: Any) -> None:
         """Read an array in place into a tensor that `check` accepted."""
@@ -218,7 +220,7 @@ class Store:
                 if os.preadv(fd, [part], header.base + start) != len(part):
                     wrong = "cannot be read"
                 elif header.sums is not None and _C.crc32c(part) != header.sums[block]:
-                    wrong = "the CRC-32C is not what was written"
+                    wrong = "the CRC-32C does not match"
                 if wrong:
                     where = _described(header, start, start + len(part))
                     wrong = f"{path}: {where}: {wrong}"

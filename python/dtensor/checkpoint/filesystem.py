@@ -60,7 +60,7 @@ def path_of(
         )
     if not isinstance(storage, _Storage):
         raise TypeError(
-            f"{type(storage).__name__} is no storage that is known here; give "
-            "checkpoint_id=path, or a FileSystemWriter or FileSystemReader"
+            f"{type(storage).__name__} is not a supported storage; pass "
+            "checkpoint_id=path, a FileSystemWriter or a FileSystemReader"
         )
     return storage.path

@@ -76,7 +76,7 @@ def save_npy(file: PathLike, x: Any) -> None:
     """
     path = os.fspath(file)
     if not path.endswith(".npy"):
-        raise ValueError(f"save_npy wants a name that ends in .npy, not {path!r}")
+        raise ValueError(f"save_npy needs a path that ends in .npy, not {path!r}")
     what = f"checkpoint.save_npy({path!r})"
     array = x if isinstance(x, Tensor) else np.asarray(x)
     group = array.device_mesh if isinstance(array, DTensor) else None
@@ -127,8 +127,8 @@ class _Npy:
     def _write(self, told: list[bytes]) -> bytes:
         if len({text[TOKEN:] for text in told}) > 1:
             raise ValueError(
-                "the array is not the same on all ranks; what is no DTensor is taken "
-                "for replicated"
+                "the array is not the same on all ranks; one that is not a DTensor "
+                "must be equal everywhere"
             )
         numbers = self.ranks.numbers
         part = piece(self.array, numbers, numbers[self.ranks.rank])
@@ -220,7 +220,7 @@ def _mapped(path: str, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]:
             shape, fortran, kind = read(file)
         offset = file.tell()
     if kind.hasobject:
-        raise ValueError(f"{path} holds objects: they are not loaded")
+        raise ValueError(f"{path} holds Python objects, which load_npy does not load")
     if dtype is not None and kind.kind == "V":
         kind = as_tensor([], dtype).dtype
     array: npt.NDArray[Any]

@@ -81,7 +81,9 @@ def load_hf(
         def check() -> bytes:
             for there, name in names.items():
                 if name is not None and wanted[name] != there:
-                    raise ValueError(f"{there!r} and {wanted[name]!r} become {name!r}")
+                    raise ValueError(
+                        f"{there!r} and {wanted[name]!r} both become {name!r}"
+                    )
             _check_names(own, wanted, strict)
             for there, leaf in leaves.items():
                 store.check(there, leaf)

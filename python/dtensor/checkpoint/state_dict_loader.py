@@ -113,7 +113,9 @@ def open_store(ranks: Ranks, what: str, path: str, opened: ExitStack) -> Store:
 
     def compare() -> bytes:
         if len(set(marks)) > 1:
-            raise ValueError("ranks see different checkpoints: was one saved just now?")
+            raise ValueError(
+                "the ranks see different checkpoints: was one saved just now?"
+            )
         return b""
 
     together(ranks, what, compare)
@@ -136,8 +138,8 @@ def _is_there(store: Store, name: str, leaf: Any, partial: bool) -> bool:
             return False
         raise RuntimeError(f"Missing key in checkpoint state_dict: {name}.")
     if stored != is_tensor(leaf):
-        there, here = ("a tensor", "none") if stored else ("no tensor", "one")
-        raise ValueError(f"{name!r} is {there} in the checkpoint, and {here} here")
+        there, here = ("a tensor", "not one") if stored else ("not a tensor", "one")
+        raise ValueError(f"{name!r} is {there} in the checkpoint, but {here} here")
     if stored:
         store.check(name, leaf)
     return True
