@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         output = Path(given.output or Path(given.files[0]).with_suffix(".html"))
         if output in map(Path, given.files):
-            raise ValueError(f"{output} is the dump: name another file by -o")
+            raise ValueError(f"{output} is the dump itself: name another file with -o")
         # An unpaired surrogate is shown as a question mark.
         output.write_bytes(page(load(given.files)).encode(errors="replace"))
     except (OSError, ValueError) as error:

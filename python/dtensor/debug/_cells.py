@@ -44,7 +44,7 @@ def grid_of(layout: _C.Layout) -> Grid:
     ranks = mesh.ranks.ravel().tolist()
     if len(ranks) > MOST_RANKS:
         raise ValueError(
-            f"a mesh of {len(ranks)} ranks is not drawn, at most {MOST_RANKS} are"
+            f"cannot draw a mesh of {len(ranks)} ranks: at most {MOST_RANKS} are drawn"
         )
     boxes = {rank: [box for box in layout.boxes(rank) if all(box[1])] for rank in ranks}
     points: list[set[int]] = [set() for _ in layout.shape]

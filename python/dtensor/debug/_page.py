@@ -65,19 +65,19 @@ def _load(path: str) -> dict[str, Any]:
     length = Path(path).stat().st_size
     if length > MOST_BYTES:
         raise ValueError(
-            f"{path} has {size(length)}, a dump at most {size(MOST_BYTES)}"
+            f"{path} has {size(length)}; a dump has at most {size(MOST_BYTES)}"
         )
     try:
         document = json.loads(Path(path).read_bytes())
     except (ValueError, RecursionError) as error:  # also for numbers with 5000 digits
-        raise ValueError(f"{path} is no JSON: {error}") from None
+        raise ValueError(f"{path} is not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(
             f"{path} was not written by CommDebugMode.generate_json_dump of dtensor"
         )
     if document.get("version") != VERSION:
         raise ValueError(
-            f"{path} has version {document.get('version')!r} of the format, this "
+            f"{path} has format version {document.get('version')!r}, but this "
             f"dtensor reads version {VERSION}"
         )
     try:

@@ -102,7 +102,7 @@ class CommDebugMode:
         if mine is not None and mine is not world and not mine.closed:
             raise RuntimeError(
                 f"this CommDebugMode counts for rank {mine.rank}: ranks that are "
-                "threads need an object each, made in the function that all call"
+                "threads need one object each, made in the function that run_ranks runs"
             )
         if self._depth == 0:
             self._start, self._seen = _totals(world), {}

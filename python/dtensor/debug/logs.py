@@ -101,7 +101,7 @@ def _tell(record: Record, _call: Call | None) -> None:
     if told is None and not LOGGER.isEnabledFor(logging.DEBUG):
         return
     before, after = _names(record.sources), _names(record.targets)
-    costs = [*map(_cost, plans), *["by a plan that is not told"] * unplanned]
+    costs = [*map(_cost, plans), *["by an unknown plan"] * unplanned]
     cost = "; ".join(costs) or "nothing to move"
     if told is not None:
         LOGGER.info(told, record.name, before, after, cost, record.site)
@@ -113,7 +113,7 @@ def _tell(record: Record, _call: Call | None) -> None:
 
 # Moves that the program did not request, by the kind of the record.
 _TOLD = {
-    "fallback": "%s has no rule, its arguments are gathered %s -> %s: %s; at %s",
+    "fallback": "%s has no rule: its arguments are gathered %s -> %s: %s; at %s",
     "implicit": "%s moves %s -> %s: %s; at %s",
     "operator": "%s moves its operands %s -> %s: %s; at %s",
 }
