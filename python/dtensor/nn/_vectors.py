@@ -1,4 +1,4 @@
-"""Functions of vectors: products, norms, distances; and numbers as vectors."""
+"""Functions of vectors: products, norms, distances; and one-hot vectors."""
 
 from typing import Any
 
@@ -57,9 +57,9 @@ def pairwise_distance(
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """Return vectors with a 1 where each number says, and 0 elsewhere.
+    """Return one-hot vectors: 1 at the index that each number gives, 0 elsewhere.
 
-    Collective where `num_classes` is -1, which looks at the greatest number.
+    Collective if `num_classes` is -1, because it depends on the greatest number.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     Returns
     -------
     tensor of int64
-        Of one dim more.
+        It has one more dim.
 
     Raises
     ------
     RuntimeError
-        If there is no number to look at.
+        If `num_classes` is -1 and `tensor` is empty.
     """
     if num_classes == -1:
         if tensor.size == 0:
