@@ -1,6 +1,7 @@
 """Watchers, which are called for operators, moves and collectives while they run.
 
-If there is no watcher, an operator only checks one pointer (csrc/ext/dispatch/dispatch.c).
+If there is no watcher, an operator only checks one pointer
+(csrc/ext/dispatch/dispatch.c).
 """
 
 import sys

@@ -33,8 +33,8 @@ class Step:
     peak_bytes: int
     """Bytes of the rank's parts before and after the step, and of its buffers."""
     way: str
-    """How the step is expected to move data: "messages", "read" (the ranks read each other's
-    memory), or "local"."""
+    """How the step is expected to move data: "messages", "read" (the ranks read each
+    other's memory), or "local"."""
     why: str
     """Why this way is expected, in a few words."""
 

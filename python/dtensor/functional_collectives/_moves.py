@@ -99,8 +99,8 @@ def _transposed(layout: _C.Layout) -> _C.Layout:
         return layout
     if placement.reduce_op not in LINEAR:
         raise RuntimeError(
-            f"a collective has a gradient only if it reduces by {' or '.join(LINEAR)}, not "
-            f"by {placement.reduce_op}"
+            "a collective has a gradient only if it reduces by "
+            f"{' or '.join(LINEAR)}, not by {placement.reduce_op}"
         )
     return layout.with_placements([Replicate()])
 
