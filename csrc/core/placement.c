@@ -6,6 +6,19 @@
 
 static const char *const OP_NAMES[] = {"sum", "avg", "product", "max", "min"};
 
+int
+dt_placement_cut(dt_placement placement)
+{
+    switch (placement.kind) {
+    case DT_SHARD:
+        return placement.dim;
+    case DT_REPLICATE:
+    case DT_PARTIAL:
+        break;
+    }
+    return DT_NO_CUT;
+}
+
 bool
 dt_placement_equal(dt_placement a, dt_placement b)
 {

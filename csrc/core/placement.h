@@ -5,6 +5,7 @@
 #include "core/dtype.h"
 #include "core/status.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,9 +24,14 @@ typedef struct {
                       so many pieces, and every coordinate takes its chunk of each */
 } dt_placement;
 
+enum { DT_NO_CUT = INT_MIN };
+
 #define DT_REPLICATED ((dt_placement){.kind = DT_REPLICATE, .split = 1})
 #define DT_SHARDED(d) ((dt_placement){.kind = DT_SHARD, .dim = (d), .split = 1})
 #define DT_PENDING(o) ((dt_placement){.kind = DT_PARTIAL, .op = (o), .split = 1})
+
+/* The tensor dimension that a placement cuts, or DT_NO_CUT. */
+int dt_placement_cut(dt_placement placement);
 
 bool dt_placement_equal(dt_placement a, dt_placement b);
 
