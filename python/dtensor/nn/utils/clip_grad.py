@@ -226,7 +226,7 @@ def get_total_norm(
     tensors = [tensors] if isinstance(tensors, _C.Tensor) else list(tensors)
     norm_type = float(norm_type)
     if norm_type == 0:
-        raise ValueError("there is no norm of type 0 of several tensors")
+        raise ValueError("get_total_norm: norm_type must not be 0")
     if not tensors:
         return _C.tensor(0.0)
     dtype = np.empty(0, np.result_type(*{x.dtype for x in tensors})).real.dtype
