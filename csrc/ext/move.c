@@ -80,10 +80,10 @@ ext_part(const dt_layout *layout, int64_t rank)
 /* --- one item --- */
 
 /* As execute.h wants it. `strides` is this move's own memory. */
-static dt_move
+static dt_transfer
 move_of(const ext_item *item, const dt_plan *plan, int64_t rank, int64_t *strides)
 {
-    dt_move move = {.plan = plan, .src_stride = strides};
+    dt_transfer move = {.plan = plan, .src_stride = strides};
     if (dt_mesh_index(item->from->mesh, rank) >= 0) {
         PyArrayObject *array = (PyArrayObject *)item->array;
         for (int d = 0; d < PyArray_NDIM(array); d++)
@@ -100,7 +100,7 @@ static int
 move_locally(const ext_item *item, const dt_plan *plan, int64_t rank)
 {
     int64_t strides[DT_MAX_NDIM];
-    dt_move move = move_of(item, plan, rank, strides);
+    dt_transfer move = move_of(item, plan, rank, strides);
     bool large = PyArray_NBYTES((PyArrayObject *)item->result) >= RELEASE_GIL_FROM;
     dt_error err;
     PyThreadState *state = large ? PyEval_SaveThread() : NULL;
@@ -226,7 +226,7 @@ is_long(const journey *j)
 static dt_run *
 make_run(journey *j, dt_group *group)
 {
-    dt_move *moves = PyMem_New(dt_move, (size_t)j->remote);
+    dt_transfer *moves = PyMem_New(dt_transfer, (size_t)j->remote);
     int64_t *strides = PyMem_New(int64_t, (size_t)j->remote *DT_MAX_NDIM);
     dt_run *run = NULL;
     if (moves != NULL && strides != NULL) {
@@ -237,7 +237,7 @@ make_run(journey *j, dt_group *group)
                 int64_t *own = strides + (size_t)n * DT_MAX_NDIM;
                 moves[n] = good ? move_of(&j->items[i], j->plans[i],
                                           j->world->transport->rank, own)
-                                : (dt_move){.plan = j->plans[i], .src_stride = own};
+                                : (dt_transfer){.plan = j->plans[i], .src_stride = own};
                 n++;
             }
         PyThreadState *state = is_long(j) ? ext_world_enter(j->world) : NULL;

@@ -99,11 +99,11 @@ static int
 count_moves(dt_world *world, const dt_plan *const *plans, int count, int *done)
 {
     PyObject *teller = watch_take_teller();
-    dt_deed *deeds = NULL;
+    dt_event *deeds = NULL;
     int steps = 1, made;
     for (int i = 0; i < count; i++)
         steps += plans[i]->step_count;
-    if (teller != NULL && (deeds = PyMem_New(dt_deed, (size_t)steps)) == NULL) {
+    if (teller != NULL && (deeds = PyMem_New(dt_event, (size_t)steps)) == NULL) {
         Py_DECREF(teller);
         PyErr_NoMemory();
         return -1;

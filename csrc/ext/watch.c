@@ -165,7 +165,7 @@ peers_of(int64_t *sent, int size)
 /* Adds (name, begin, end, bytes, messages, peers) to a list, and steals `peers`. On
  * failure the list is cleared. */
 static void
-add_deed(PyObject **list, const dt_deed *deed, PyObject *peers)
+add_deed(PyObject **list, const dt_event *deed, PyObject *peers)
 {
     PyObject *item = peers == NULL
                          ? NULL
@@ -182,8 +182,8 @@ deeds_of(const dt_run *run, int size)
 {
     int64_t *sent = PyMem_Calloc((size_t)size, sizeof *sent);
     PyObject *list = sent == NULL ? PyErr_NoMemory() : PyList_New(0);
-    dt_deed deed;
-    for (int at = 0; list != NULL && (at = dt_run_deed(&deed, sent, run, at)) > 0;)
+    dt_event deed;
+    for (int at = 0; list != NULL && (at = dt_run_event(&deed, sent, run, at)) > 0;)
         add_deed(&list, &deed, peers_of(sent, size));
     PyMem_Free(sent);
     return list;
@@ -211,7 +211,7 @@ watch_tell(PyObject *given, const dt_run *run, const dt_world *world)
 }
 
 void
-watch_tell_counted(PyObject *given, const dt_deed *deeds, int count)
+watch_tell_counted(PyObject *given, const dt_event *deeds, int count)
 {
     PyObject *list = PyList_New(0);
     for (int k = 0; k < count && list != NULL; k++)

@@ -23,7 +23,7 @@ PyObject *watch_take_teller(void);
  * as they are. */
 void watch_tell(PyObject *teller, const dt_run *run, const dt_world *world);
 /* The same of collectives that were counted and not run: nobody is sent to. */
-void watch_tell_counted(PyObject *teller, const dt_deed *deeds, int count);
+void watch_tell_counted(PyObject *teller, const dt_event *deeds, int count);
 
 extern const char watch_doc[], watch_rule_doc[];
 PyObject *watch_set(PyObject *module, PyObject *args);
