@@ -128,7 +128,7 @@ PyObject *watch_move(const ext_item *items, int count, const char *what);
 /* Tells of the collectives of a run that has ended. Leaves exceptions as they are. */
 void watch_tell(PyObject *teller, const dt_run *run, const dt_world *world);
 /* The same of collectives that were counted and not run: nobody is sent to. */
-void watch_tell_counted(PyObject *teller, const dt_deed *deeds, int count);
+void watch_tell_counted(PyObject *teller, const dt_event *events, int count);
 
 /* --- target.c --- */
 

@@ -9,10 +9,10 @@ enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
 /* --- one item --- */
 
 /* As execute.h wants it. `strides` is this move's own memory. */
-static dt_move
+static dt_transfer
 move_of(const ext_item *item, const dt_plan *plan, int64_t rank, int64_t *strides)
 {
-    dt_move move = {.plan = plan, .src_stride = strides};
+    dt_transfer move = {.plan = plan, .src_stride = strides};
     if (dt_mesh_index(item->from->mesh, rank) >= 0) {
         PyArrayObject *array = (PyArrayObject *)item->array;
         for (int d = 0; d < PyArray_NDIM(array); d++)
@@ -28,7 +28,7 @@ int
 move_locally(const ext_item *item, const dt_plan *plan, int64_t rank)
 {
     int64_t strides[DT_MAX_NDIM];
-    dt_move move = move_of(item, plan, rank, strides);
+    dt_transfer move = move_of(item, plan, rank, strides);
     bool large = PyArray_NBYTES((PyArrayObject *)item->result) >= RELEASE_GIL_FROM;
     dt_error err;
     PyThreadState *state = large ? PyEval_SaveThread() : NULL;
@@ -135,7 +135,7 @@ is_long(const transfer *t)
 static dt_run *
 make_run(transfer *t, dt_group *group)
 {
-    dt_move *moves = PyMem_New(dt_move, (size_t)t->remote);
+    dt_transfer *moves = PyMem_New(dt_transfer, (size_t)t->remote);
     int64_t *strides = PyMem_New(int64_t, (size_t)t->remote *DT_MAX_NDIM);
     dt_run *run = NULL;
     if (moves != NULL && strides != NULL) {
@@ -146,7 +146,7 @@ make_run(transfer *t, dt_group *group)
                 int64_t *own = strides + (size_t)n * DT_MAX_NDIM;
                 moves[n] = good ? move_of(&t->items[i], t->plans[i],
                                           t->world->transport->rank, own)
-                                : (dt_move){.plan = t->plans[i], .src_stride = own};
+                                : (dt_transfer){.plan = t->plans[i], .src_stride = own};
                 n++;
             }
         PyThreadState *state = is_long(t) ? ext_world_enter(t->world) : NULL;
