@@ -120,6 +120,13 @@ bool dt_layout_replicated(const dt_layout *layout);
  * or 1/n where n addends are averaged. DT_NOT_IMPLEMENTED for other reductions. */
 dt_status dt_layout_addend_scale(double *out, const dt_layout *layout, dt_error *err);
 
+/* Whether the addend of a rank is all identity, where a replicated value is laid out
+ * so, and then of which operator: of the pending mesh dimensions that leave it without
+ * the value the leftmost decides, for what is reduced first must yield what comes next.
+ */
+bool dt_layout_leaves_identity(dt_reduce_op *out, const dt_layout *layout,
+                               const int64_t *coordinate);
+
 /* Like `from`, with another dtype. */
 dt_status dt_layout_with_dtype(dt_layout **out, const dt_layout *from, dt_dtype dtype,
                                dt_error *err);

@@ -262,3 +262,17 @@ dt_layout_nested(const dt_layout *inner, const dt_layout *outer)
             return false;
     return true;
 }
+
+bool
+dt_layout_leaves_identity(dt_reduce_op *out, const dt_layout *layout,
+                          const int64_t *coordinate)
+{
+    for (int m = 0; m < layout->mesh->ndim; m++) {
+        dt_placement p = layout->placements[m];
+        if (!dt_placement_leaves_identity(p, coordinate[m]))
+            continue;
+        *out = p.op;
+        return true;
+    }
+    return false;
+}

@@ -47,11 +47,8 @@ typedef struct {
     ext_item *items;
     int count;
     dt_world *world;
-    const char *what;
-    int64_t max_bytes;
-    uint64_t detail;       /* compared besides */
+    const transfer_options *o;
     dt_call call;          /* its hash and text once it is clear that data move */
-    PyObject *teller;      /* as in transfer_options; borrowed */
     const dt_plan **plans; /* NULL where nothing is to be done any more */
     int remote;            /* how many are not done */
     bool unplanned;        /* some have no plan */
@@ -90,7 +87,7 @@ prepare_item(transfer *t, int i)
     }
     dt_error err;
     if (dt_plans_find(&t->plans[i], ext_plans, item->from, item->to, &t->world->cost,
-                      t->max_bytes, &err) != DT_OK) {
+                      t->o->max_bytes, &err) != DT_OK) {
         t->unplanned = true;
         ext_raise(&err);
         return -1;
@@ -150,7 +147,7 @@ make_run(transfer *t, dt_group *group)
                 n++;
             }
         PyThreadState *state = is_long(t) ? ext_world_enter(t->world) : NULL;
-        run = dt_run_make(group, moves, n, t->max_bytes, &t->call);
+        run = dt_run_make(group, moves, n, t->o->max_bytes, &t->call);
         if (state != NULL)
             ext_world_leave(t->world, state);
     }
@@ -178,7 +175,7 @@ travel(transfer *t, dt_group *group, PyObject **out)
                 items[n] = t->items[i];
                 plans[n++] = t->plans[i];
             }
-        pending = ext_pending(run, t->world, plans, n, items, t->teller);
+        pending = ext_pending(run, t->world, plans, n, items, t->o->teller);
         if (pending == NULL)
             dt_run_free(run);
         else
@@ -204,9 +201,9 @@ describe(transfer *t)
 {
     dt_error local = t->call.local;
     if (t->count == 1 && t->plans[0] != NULL)
-        ext_call_plan(&t->call, t->plans[0], t->what);
+        ext_call_plan(&t->call, t->plans[0], t->o->what);
     else {
-        ext_call_begin(&t->call, t->what);
+        ext_call_begin(&t->call, t->o->what);
         ext_call_text(&t->call, "(%d arrays: ", t->count);
         for (int i = 0; i < t->count; i++) {
             ext_call_text(&t->call, i > 0 ? "; " : "");
@@ -214,8 +211,8 @@ describe(transfer *t)
         }
         ext_call_text(&t->call, ")");
     }
-    ext_call_hash(&t->call, &t->max_bytes, sizeof t->max_bytes);
-    ext_call_hash(&t->call, &t->detail, sizeof t->detail);
+    ext_call_hash(&t->call, &t->o->max_bytes, sizeof t->o->max_bytes);
+    ext_call_hash(&t->call, &t->o->detail, sizeof t->o->detail);
     t->call.local.status = local.status;
     if (local.status != DT_OK)
         t->call.local = local;
@@ -268,10 +265,7 @@ move_transfer(ext_item *items, int count, dt_world *world, const transfer_option
     t.items = items;
     t.count = count;
     t.world = world;
-    t.what = o->what;
-    t.max_bytes = o->max_bytes;
-    t.detail = o->detail;
-    t.teller = o->teller;
+    t.o = o;
     t.call.local.status = DT_OK;
     if (o->local != NULL && o->local->status != DT_OK)
         t.call.local = *o->local;

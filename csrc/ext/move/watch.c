@@ -80,7 +80,7 @@ add_event(PyObject **list, const dt_event *event, PyObject *peers)
 }
 
 static PyObject *
-deeds_of(const dt_run *run, int size)
+events_of(const dt_run *run, int size)
 {
     int64_t *sent = PyMem_Calloc((size_t)size, sizeof *sent);
     PyObject *list = sent == NULL ? PyErr_NoMemory() : PyList_New(0);
@@ -107,7 +107,7 @@ watch_tell(PyObject *given, const dt_run *run, const dt_world *world)
 {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
-    tell(given, deeds_of(run, world->transport->size));
+    tell(given, events_of(run, world->transport->size));
     PyErr_Restore(type, error, trace);
 }
 
