@@ -158,6 +158,7 @@ WRAP = {
         TypeError,
         "avg",
     ),
+    "float bits": (lambda s: wrap(s, places=[R, Partial("bor")]), TypeError, "bitwise"),
     "stride alone": (
         lambda s: wrap(s, stride=(3, 1)),
         RuntimeError,

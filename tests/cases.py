@@ -21,7 +21,7 @@ else:
 
 DTYPES = [np.dtype(c) for c in "?bhilBHILefdgFDG"] + BFLOAT16
 INEXACT = [dtype for dtype in DTYPES if dtype.kind in "fcV"]
-OPS = ["sum", "avg", "product", "max", "min"]
+OPS = list(oracle.REDUCE)
 MESHES = [(1,), (2,), (3,), (4,), (2, 2), (2, 3), (3, 2), (2, 2, 2)]
 
 
@@ -82,8 +82,7 @@ def random_layout(
     partial: bool = True,
 ) -> Layout:
     """A layout of any kind; `partial`: it may have Partial placements."""
-    ops = OPS if np.dtype(dtype) in INEXACT else [o for o in OPS if o != "avg"]
-    op = op or str(rng.choice(ops))
+    op = op or str(rng.choice([o for o in OPS if oracle.reduces(o, dtype)]))
     choices = [Replicate(), *map(Shard, range(len(shape)))]
     choices += [Partial(op)] * partial
     placements = [choices[int(rng.integers(len(choices)))] for _ in mesh.shape]

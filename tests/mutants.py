@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import oracle
 from rows import Sample
 from validator import NOW, check
 from ways import Row, rows_of
@@ -36,6 +37,7 @@ EXPLAINED = [
     ("", "^partial is ", "", "a row that the rule could have"),
     ("", "^C may be cut", "quantile", "the points could be cut"),
     ("", "^reduce is 'product'", "^where=$", "a product of booleans is their minimum"),
+    ("", "^reduce is 'bitwise_or'", "", "of booleans it is their maximum"),
     ("", "may not be cut$", "", "another cut costs the same"),
     (r"^\(", "swap$", "resize", "another cut costs the same"),
     ("g=2$", "^operand 0: g is z", "attention", "another cut costs the same"),
@@ -162,7 +164,7 @@ def mistakes(
         yield (kept, partial, reduce), f"{letter} may not be cut"
     for other in partials(partial):
         yield (text, other, reduce), f"partial is {other!r}"
-    for other in ("sum", "max", "min", "avg", "product", None):
+    for other in (*oracle.REDUCE, None):
         yield (text, partial, other), f"reduce is {other!r}"
 
 

@@ -17,13 +17,22 @@ from dtensor import Layout, Partial, Replicate, Shard
 
 Array = npt.NDArray[Any]
 
+# Every reduction: what it does with two addends, and the kinds of dtype that have it
+# (V: bfloat16).
 REDUCE = {
     "sum": np.add,
     "avg": np.add,
     "product": np.multiply,
     "max": np.maximum,
     "min": np.minimum,
+    "bitwise_or": np.bitwise_or,
 }
+KINDS = dict.fromkeys(REDUCE, "biufcV") | {"avg": "fcV", "bitwise_or": "biu"}
+
+
+def reduces(op: str, dtype: Any) -> bool:
+    """Whether a dtype has a reduction."""
+    return np.dtype(dtype).kind in KINDS[op]
 
 
 def chunk(index: Array, count: int) -> list[Array]:
@@ -83,6 +92,8 @@ def addends(array: Array, op: str, n: int, rng: np.random.Generator) -> list[Arr
     shape = (n - 1, *array.shape)
     if op in ("max", "min"):
         return _bounded(array, op, n, rng)
+    if op == "bitwise_or":
+        return _bits(array, n, rng)
     if kind == "b":
         others = rng.integers(0, 2, shape).astype(bool)
         last = array & True
@@ -101,6 +112,13 @@ def addends(array: Array, op: str, n: int, rng: np.random.Generator) -> list[Arr
     for other in others:
         last = last - other
     return [*others, last.astype(array.dtype)]
+
+
+def _bits(array: Array, n: int, rng: np.random.Generator) -> list[Array]:
+    """Each bit that is set in one place at least, and no other bit."""
+    some = [sample(array.shape, array.dtype, rng) & array for _ in range(n)]
+    missing = array & ~np.bitwise_or.reduce(some, axis=0)
+    return [*some[:-1], np.asarray(some[-1] | missing)]
 
 
 def _bounded(array: Array, op: str, n: int, rng: np.random.Generator) -> list[Array]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import oracle
 from missing_rows import missing
 from moves import grid
 from mutants import fates
@@ -18,7 +19,7 @@ from validator import Verdict, check
 from ways import Row, kind_of, rows_alike, rows_of
 
 CHUNK = 5000  # rows that are played in one run
-KINDS = ("S", "P(sum)", "P(avg)", "P(max)", "P(min)")
+KINDS = ("S", *(f"P({op})" for op in oracle.REDUCE))
 
 
 class Totals(NamedTuple):

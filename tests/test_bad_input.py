@@ -1,11 +1,16 @@
 """Bad input raises on every rank, says what is wrong, and changes nothing."""
 
+import itertools
 import re
 import time
 
+import numpy as np
 import pytest
 from bad_rows import ROWS, Call, Row
+from meshes import line
 from scene import Scene
+
+from dtensor import DTensor, Shard, distribute_tensor
 
 SECONDS = 5
 
@@ -46,3 +51,24 @@ def test_there_are_enough_rows():
 @pytest.mark.parametrize("name", ROWS)
 def test_bad_input_raises_and_changes_nothing(ranks, name, one):
     ranks(try_row, ROWS[name], one)
+
+
+def crossed(*arrays):
+    """The cross product, or the type and the words of what is raised."""
+    try:
+        found = np.cross(*arrays)
+    except ValueError as error:
+        return type(error), str(error)
+    whole = found.full_tensor() if isinstance(found, DTensor) else found
+    return whole.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
+def test_cross_takes_and_refuses_the_lengths_that_numpy_does(ranks):
+    def body():
+        for lengths in itertools.product(range(5), repeat=2):
+            arrays = [np.arange(1.0, 1 + 4 * n).reshape(4, n) for n in lengths]
+            cut = [distribute_tensor(array, line(), [Shard(0)]) for array in arrays]
+            assert crossed(*cut) == crossed(*arrays), lengths
+
+    ranks(body)

@@ -112,7 +112,9 @@ def test_dtypes_become_those_of_the_tensors_where_they_can(tmp_path):
         state = {"x": np.zeros(5, dtype)}
         load(state, checkpoint_id=tmp_path)
         assert np.array_equal(state["x"], np.arange(5))
-    with pytest.raises(TypeError, match="'x' is float32, which does not become int32"):
+    with pytest.raises(
+        TypeError, match="'x' is float32, which cannot be cast to int32"
+    ):
         load({"x": np.zeros(5, "int32")}, checkpoint_id=tmp_path)
 
 

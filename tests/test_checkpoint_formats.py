@@ -119,7 +119,7 @@ def test_names_are_changed_and_judged(tmp_path):
     )
     assert keys.missing_keys == ["body.0.bias"] and keys.unexpected_keys == []
     assert np.array_equal(made.body[0].bias.detach(), before)
-    with pytest.raises(ValueError, match="'0.bias' and '2.bias' become 'bias'"):
+    with pytest.raises(ValueError, match="'0.bias' and '2.bias' both become 'bias'"):
         load_hf(made, tmp_path, rename=lambda name: name[2:])
     with pytest.raises(ValueError, match="Size mismatch between saved"):
         first = {"0.weight": "weight", "0.bias": "bias"}

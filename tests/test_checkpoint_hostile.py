@@ -132,7 +132,7 @@ def test_names_are_data_and_no_paths(tmp_path):
     found = read(tmp_path / "c")
     assert all(np.array_equal(found[name], values[name]) for name in names)
     assert os.listdir(tmp_path) == ["c"]
-    with pytest.raises(ValueError, match="the format has no tensor of this name"):
+    with pytest.raises(ValueError, match="the safetensors format reserves this name"):
         save({"__metadata__": np.ones(1)}, checkpoint_id=tmp_path / "c")
 
 

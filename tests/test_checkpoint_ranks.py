@@ -127,13 +127,13 @@ def test_ranks_may_have_names_of_their_own(tmp_path):
     [
         (
             lambda r: np.full(3, float(r == 1)),
-            "'w' .* ranks 0 and 1 they have other el",
+            "'w' .* ranks 0 and 1 have different el",
         ),
         (
             lambda r: np.zeros(3 + (r == 2)),
-            "'w' .* ranks 0 and 2 they have other dtypes",
+            "'w' .* ranks 0 and 2 have different dtypes",
         ),
-        (lambda r: float(r), "'w' .* ranks 0 and 1 they are other values"),
+        (lambda r: float(r), "'w' .* ranks 0 and 1 have different values"),
         (lambda r: 1 if r else np.zeros(2), "'w' is a tensor on some ranks"),
     ],
 )
@@ -199,12 +199,12 @@ def test_tensors_of_other_meshes_under_one_name_are_refused(tmp_path):
         mesh = init_device_mesh("cpu", (4,))
         row = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))["tp"]
         other = distribute_tensor(whole + rank // 2, row, [Shard(0)])
-        refuse("'w' .* ranks 0 and 2 they have other elements", w=other)
+        refuse("'w' .* ranks 0 and 2 have different elements", w=other)
         kind = Shard(0) if rank < 2 else Replicate()
         other = distribute_tensor(whole, row, [kind])
-        refuse("'w' .* ranks 0 and 2 they have other layouts", w=other)
+        refuse("'w' .* ranks 0 and 2 have different layouts", w=other)
         plain = distribute_tensor(whole, row, [Shard(0)]) if rank < 2 else whole
-        refuse("'w' .* ranks 0 and 2 they have other layouts", w=plain)
+        refuse("'w' .* ranks 0 and 2 have different layouts", w=plain)
         x = distribute_tensor(whole, mesh, [Shard(0)])
         refuse(
             "'x' .* rank 3, which has a part of it", **({"x": x} if rank < 3 else {})
@@ -267,8 +267,16 @@ def test_what_does_not_fit_is_refused_on_all_ranks_with_torch_s_sentences(tmp_pa
                 r"Size mismatch between saved \(6,\) and current: \(5,\) for x",
             ),
             ({"x": addends}, ValueError, partial),
-            ({"x": 5}, ValueError, "'x' is a tensor in the checkpoint, and none here"),
-            ({"n": x}, ValueError, "'n' is no tensor in the checkpoint, and one here"),
+            (
+                {"x": 5},
+                ValueError,
+                "'x' is a tensor in the checkpoint, but not one here",
+            ),
+            (
+                {"n": x},
+                ValueError,
+                "'n' is not a tensor in the checkpoint, but one here",
+            ),
         ]:
             with pytest.raises(kind, match=sentence) as info:
                 load(state, checkpoint_id=tmp_path)

@@ -186,7 +186,7 @@ def test_ranks_that_are_threads_may_not_share_an_object():
         with comm:
             cut(line()).full_tensor()
 
-    with pytest.raises(RuntimeError, match="need an object each"):
+    with pytest.raises(RuntimeError, match="need one object each"):
         run_ranks(2, body)
     assert run_ranks(1, body) == [None], "ranks that are gone do not matter"
 

@@ -143,11 +143,11 @@ def test_what_is_in_the_file_is_escaped(dump):
 
 
 DAMAGED = {
-    "no JSON": lambda text: text[:-20],
-    "is no JSON": lambda text: "[" * 100_000,
-    "is no JSON: Exceeds": lambda text: "9" * 5000,
+    "not JSON": lambda text: text[:-20],
+    "is not JSON": lambda text: "[" * 100_000,
+    "is not JSON: Exceeds": lambda text: "9" * 5000,
     "not written by CommDebugMode": lambda text: "{}",
-    "has version 9": lambda text: text.replace('"version": 1', '"version": 9'),
+    "has format version 9": lambda text: text.replace('"version": 1', '"version": 9'),
     "lacks 'children'": lambda text: text.replace('"children"', '"sons"', 1),
     "rank is str, not int": lambda text: text.replace('"rank": 0', '"rank": "<b>"'),
     "has 3 entries, not 4": lambda text: text.replace('"ranks": 3', '"ranks": 4'),

@@ -38,11 +38,11 @@ def ranks(count=4, **changes):
 
 def test_a_sound_job_has_no_troubles():
     assert troubles(ranks()) == []
-    assert "\nno troubles\n" in report(ranks())
+    assert "\nno problems\n" in report(ranks())
 
 
 TROUBLES = {
-    "build it with that MPI's mpicc": {"mpi": "MPICH Version: 4.2"},
+    "build it with the mpicc of mpi4py's MPI": {"mpi": "MPICH Version: 4.2"},
     "start the job with that MPI's own mpiexec": {"ranks": 1, "launcher": "Slurm"},
     "put Open MPI's bin folder first": {
         "mpiexec": "/usr/bin/mpiexec: HYDRA build details: Version: 4.0",
@@ -51,7 +51,7 @@ TROUBLES = {
     },
     "there is no mpiexec on the PATH": {"launcher": "", "told": 1},
     "set OMPI_MCA_mpi_yield_when_idle=1": {"cores": (0, 1)},
-    "milliseconds: start 2 ranks at most": {"cores": (0, 1), "mpi": "MPICH Version: 4"},
+    "milliseconds: start at most 2 ranks": {"cores": (0, 1), "mpi": "MPICH Version: 4"},
     "only cost time": {"cores": (0, 1), "yields": True},
     "set OMP_NUM_THREADS=2 and OPENBLAS_NUM_THREADS=2": {"threads": 8},
     "--shm-size=64m": {"shm": 1 << 20},
@@ -90,7 +90,7 @@ def test_a_machine_with_another_version_is_named():
 
 def test_missing_extras_are_notes():
     text = report(ranks(missing=("rich",)))
-    assert "no troubles" in text and "pip install 'dtensor-mpi[rich]'" in text
+    assert "no problems" in text and "pip install 'dtensor-mpi[rich]'" in text
 
 
 @pytest.mark.parametrize(

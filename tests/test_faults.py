@@ -232,9 +232,9 @@ def test_run_ranks_raises_what_the_first_rank_raised_and_names_it():
 
 
 def test_run_ranks_is_not_for_ranks():
-    with pytest.raises(RuntimeError, match="by a rank"):
+    with pytest.raises(RuntimeError, match="on a rank"):
         run_ranks(2, run_ranks, 2, line)
-    with pytest.raises(ValueError, match="1 rank at least"):
+    with pytest.raises(ValueError, match="at least 1 rank"):
         run_ranks(0, line)
 
 

@@ -45,6 +45,22 @@ def test_all_reduce_puts_all_together(ranks, op):
     ranks(body)
 
 
+def test_integers_are_put_together_bit_by_bit(ranks):
+    def body():
+        mesh = line()
+        xs = [np.arange(6) << rank for rank in range(mesh.size())]
+        want = np.bitwise_or.reduce(xs, axis=0)
+        mine = xs[mesh.get_rank()]
+        for op in ("bitwise_or", "bor", "BOR"):
+            np.testing.assert_array_equal(funcol.all_reduce(mine, op, mesh), want)
+        cut = funcol.reduce_scatter_tensor(mine, "bor", 0, mesh)
+        length = -(-6 // mesh.size())
+        start = mesh.get_rank() * length
+        np.testing.assert_array_equal(cut, want[start : start + length])
+
+    ranks(body)
+
+
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_reduce_scatter_gives_chunks_of_any_length(ranks, dim):
     def body():

@@ -17,6 +17,9 @@ from samples import FAMILIES, SAMPLES
 from validator import Part, Verdict, check, expectations, judge, listening, play, words
 from ways import every_row, place, rows_of
 
+from dtensor import Partial, Shard, distribute_tensor
+from dtensor.debug import CommDebugMode
+
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = {(2,): (2, 1), (3,): (2, 0), (2, 2): (1, 1)}  # mesh: rows, odd rows of a sample
 WHOLE = {
@@ -61,6 +64,22 @@ def test_mixed_partials_are_written_where_a_mesh_dimension_has_one_rank():
     rows = [r for r in every_row(sample, grid(1, 2)) if r.layouts[1].is_partial]
     wrong = [verdict for verdict in check(rows) if verdict.why]
     assert rows and not wrong, report(wrong)
+
+
+def test_bits_that_are_put_together_wait_as_sums_do(ranks):
+    def body():
+        array = np.arange(35).reshape(5, 7)
+        x = distribute_tensor(array, meshes.line(), [Shard(0)])
+        with CommDebugMode() as comm:
+            y = np.bitwise_or.reduce(x, axis=0)
+            z = np.bitwise_or(y, y) & 6
+        assert comm.get_total_counts() == 0
+        assert y.placements == z.placements == (Partial("bitwise_or"),)
+        want = np.bitwise_or.reduce(array, axis=0)
+        np.testing.assert_array_equal(y.full_tensor(), want)
+        np.testing.assert_array_equal(z.full_tensor(), want & 6)
+
+    ranks(body)
 
 
 # --- between processes ----------------------------------------------------------------

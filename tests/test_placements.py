@@ -5,13 +5,13 @@ import itertools
 import pickle
 
 import pytest
-from oracle import REDUCE, chunk
+from oracle import KINDS, REDUCE, chunk
 
-from dtensor import Partial, Placement, Replicate, Shard
+from dtensor import _C, Partial, Placement, Replicate, Shard
 from dtensor.placement_types import _StridedShard
 
 # All that differ, each made anew by calling it.
-KINDS = [
+MAKERS = [
     *(lambda d=d: Shard(d) for d in (-9, -1, 0, 1, 7, 8, 100)),
     Replicate,
     *(lambda op=op: Partial(op) for op in REDUCE),
@@ -22,15 +22,25 @@ KINDS = [
 ]
 
 
+def test_every_reduction_is_compared_with_numpy():
+    """The tests' own table has all that the library has, and names the same dtypes."""
+    rows = {row.name: row for row in _C.REDUCE_OPS}
+    assert list(rows) == list(REDUCE)
+    for name, row in rows.items():
+        assert row.ufunc in (REDUCE[name].__name__, None)
+        assert set(row.kinds) == set(KINDS[name]) - {"V"}
+        assert Partial(row.torch) == Partial(name)
+
+
 def test_placements_are_equal_exactly_if_they_are_made_alike():
-    for (i, a), (j, b) in itertools.product(enumerate(KINDS), repeat=2):
+    for (i, a), (j, b) in itertools.product(enumerate(MAKERS), repeat=2):
         assert (a() == b()) is (i == j)
         assert (a() != b()) is (i != j)
-    assert len({make() for make in KINDS} | {make() for make in KINDS}) == len(KINDS)
+    assert len({make() for make in MAKERS} | {make() for make in MAKERS}) == len(MAKERS)
     assert Shard(0) != 0
 
 
-@pytest.mark.parametrize("make", KINDS)
+@pytest.mark.parametrize("make", MAKERS)
 def test_a_copy_is_equal_and_of_the_same_type(make):
     placement = make()
     copies = [copy.copy(placement), copy.deepcopy(placement)]
@@ -59,7 +69,7 @@ def test_a_placement_says_what_it_is():
     assert Replicate().is_replicate()
     assert Partial("max").is_partial() and Partial("max").is_partial("max")
     assert not Partial("max").is_partial(reduce_op="sum")
-    for make in KINDS:
+    for make in MAKERS:
         asked = [make().is_shard(), make().is_replicate(), make().is_partial()]
         assert sum(asked) == (not isinstance(make(), _StridedShard))
         assert isinstance(make(), Placement)

@@ -15,9 +15,12 @@ EXAMPLES = sorted((ROOT / "tests" / "seed_examples").glob("*.py"))
 PARITY = (ROOT / "docs" / "torch_parity.md").read_text()
 
 # Every path is imported in a process of its own, a fork of one that has imported only
-# the root: Python does so before anything below it. What fails is printed.
+# the root: Python does so before anything below it. What fails is printed. MPI is not
+# started: it has threads, which a fork would lose.
 IMPORTS = """
 import importlib, os, sys
+import mpi4py
+mpi4py.rc.initialize = False
 importlib.import_module(ROOT)
 
 def attribute(root, path):

@@ -176,6 +176,7 @@ def test_collectives_work_in_place(ranks):
         assert x.tolist() == [n * (n + 1) / 2, 2.0 * n]
         x = torch.tensor(float(rank))
         assert dist.all_reduce(x, op=dist.ReduceOp.MAX, async_op=True).wait()
+        assert dist.ReduceOp.BOR == "bitwise_or" and "SUM" in dir(dist.ReduceOp)
         assert x.item() == n - 1
         array = np.full(3, rank)
         dist.broadcast(array, src=n - 1)

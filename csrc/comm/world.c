@@ -4,10 +4,13 @@
 #include "comm/run/execute.h"
 #include "comm/talk/measure.h"
 #include "comm/talk/note.h"
+#include "comm/way/way.h"
 #include "core/facts/hash.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- settings --- */
 
@@ -25,16 +28,42 @@ check_read(dt_check *out, dt_error *err)
     return DT_OK;
 }
 
+static dt_status
+way_read(const dt_way **out, dt_error *err)
+{
+    const char *text = getenv("DTENSOR_WAY");
+    *out = NULL;
+    if (text == NULL || *text == '\0')
+        return DT_OK;
+    *out = dt_way_named(text);
+    if (*out == NULL)
+        return dt_fail(err, DT_VALUE,
+                       "DTENSOR_WAY must be the name of a way, it is \"%.40s\"", text);
+    return DT_OK;
+}
+
+/* What must be set alike. */
+typedef struct {
+    int64_t check;
+    char way[16];
+} settings;
+
 /* The same sentence on all ranks: what is compared is known to all of them. */
 static dt_status
-compare_checks(const dt_world *world, const dt_check *checks, dt_error *err)
+compare_settings(const dt_world *world, const settings *all, dt_error *err)
 {
-    for (int rank = 1; rank < world->transport->size; rank++)
-        if (checks[rank] != checks[0])
+    for (int rank = 1; rank < world->transport->size; rank++) {
+        if (all[rank].check != all[0].check)
             return dt_fail(err, DT_RUNTIME,
-                           "DTENSOR_CHECK must be set alike on all ranks: it is %d on "
-                           "rank 0 and %d on rank %d",
-                           checks[0], checks[rank], rank);
+                           "DTENSOR_CHECK must be set alike on all ranks: it is "
+                           "%" PRId64 " on rank 0 and %" PRId64 " on rank %d",
+                           all[0].check, all[rank].check, rank);
+        if (memcmp(all[rank].way, all[0].way, sizeof all[0].way) != 0)
+            return dt_fail(err, DT_RUNTIME,
+                           "DTENSOR_WAY must be set alike on all ranks: it is \"%s\" "
+                           "on rank 0 and \"%s\" on rank %d",
+                           all[0].way, all[rank].way, rank);
+    }
     return DT_OK;
 }
 
@@ -70,15 +99,18 @@ world_free(dt_world *world)
 /* The first words between the ranks: that all are there, made of the same program and
  * prepared, and how they are set. */
 static dt_status
-greet(dt_world *world, const dt_error *local, dt_check *checks, dt_error *err)
+greet(dt_world *world, const dt_error *local, settings *all, dt_error *err)
 {
     static const char version[] = "dtensor protocol 1";
     dt_call call = {.hash = dt_hash(0, version, sizeof version), .local = *local};
     snprintf(call.what, sizeof call.what, "the start of dtensor");
     DT_TRY(dt_agree(world->all, &call, true, err));
 
-    DT_TRY(dt_share(checks, world->all, &world->check, sizeof *checks, call.what, err));
-    return compare_checks(world, checks, err);
+    settings own = {.check = world->check};
+    if (world->way != NULL)
+        snprintf(own.way, sizeof own.way, "%s", world->way->name);
+    DT_TRY(dt_share(all, world->all, &own, sizeof own, call.what, err));
+    return compare_settings(world, all, err);
 }
 
 static dt_status
@@ -87,10 +119,12 @@ world_start(dt_world *world, dt_error *err)
     DT_TRY(make_group_of_all(world, err));
     DT_TRY(dt_notes_make(&world->notes, world, err));
     dt_error local = {.status = DT_OK};
-    if (dt_timeout_read(&world->timeout, &local) == DT_OK)
-        check_read(&world->check, &local);
-    size_t room = (size_t)world->transport->size * sizeof(dt_cost);
-    void *scratch = malloc(2 * DT_MEASURE_BYTES + room);
+    if (dt_timeout_read(&world->timeout, &local) == DT_OK &&
+        check_read(&world->check, &local) == DT_OK)
+        way_read(&world->way, &local);
+    size_t measuring = dt_measure_scratch(world->transport->size);
+    size_t greeting = sizeof(settings) * (size_t)world->transport->size;
+    void *scratch = malloc(measuring > greeting ? measuring : greeting);
     if (scratch == NULL)
         dt_fail(&local, DT_MEMORY, "no memory for measuring messages");
     dt_status status = greet(world, &local, scratch, err);

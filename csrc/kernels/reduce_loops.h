@@ -26,7 +26,8 @@
 /* Signed numbers wrap as the unsigned ones do. 1u: uint16_t would multiply as int. */
 #define WRAPPING(type)                                                                 \
     LOOP(sum_##type, type##_t, (type##_t)(a + b))                                      \
-    LOOP(product_##type, type##_t, (type##_t)(1u * a * b))
+    LOOP(product_##type, type##_t, (type##_t)(1u * a * b))                             \
+    LOOP(bitwise_or_##type, type##_t, (type##_t)(a | b))
 
 #define ORDERED(type)                                                                  \
     LOOP(max_##type, type##_t, a > b ? a : b)                                          \
@@ -172,6 +173,7 @@ LOOPS(loops_PRODUCT, [DT_BOOL] = LEVEL(and_bool), COMPUTED(product), INEXACT(pro
       WIDENED(product))
 LOOPS(loops_MAX, [DT_BOOL] = LEVEL(or_bool), SELECTED(max), INEXACT(max), HALVES(max))
 LOOPS(loops_MIN, [DT_BOOL] = LEVEL(and_bool), SELECTED(min), INEXACT(min), HALVES(min))
+LOOPS(loops_BITWISE_OR, [DT_BOOL] = LEVEL(or_bool), COMPUTED(bitwise_or))
 
 #define LOOPS_OF(op, ...) [DT_##op] = LEVEL(loops_##op),
 #define SCALE_ROW(name) {.scale = LEVEL(scale_##name)}

@@ -796,7 +796,7 @@ def _redistribute_any(
     max_bytes: SupportsIndex | None = None,
 ) -> list[DTensor]: ...
 
-_Step = tuple[str, tuple[int, ...], str, str, int, int, int, int]
+_Step = tuple[str, tuple[int, ...], str, str, int, int, int, int, str, str]
 
 def _explain(
     from_layout: Layout,

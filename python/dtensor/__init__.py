@@ -3,11 +3,11 @@
 The names, arguments and placements are those of ``torch.distributed.tensor``.
 """
 
-# The MPI library must be there before the extension that needs it.
+# The extension needs the MPI library to be loaded first.
 from dtensor._core import world as _world  # noqa: F401
 
 # isort: split
-# Operators give tensors their methods, which all that follows may use.
+# The operators give tensors their methods, which the modules below may use.
 from dtensor import ops  # noqa: F401
 
 # isort: split
@@ -38,7 +38,7 @@ from dtensor.ops.random.arrays import rand, randn
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
 # isort: split
-from dtensor import array_api, autograd, fft, linalg, random  # of operators
+from dtensor import array_api, autograd, fft, linalg, random  # built on operators
 from dtensor.autograd import (
     enable_grad,
     inference_mode,
@@ -54,7 +54,7 @@ from dtensor._export import ExportedProgram, export
 from dtensor.nn._distribute import distribute_module
 
 # isort: split
-from dtensor import debug  # logs and pictures begin with the import
+from dtensor import debug  # its import starts logs and pictures
 
 __all__ = [
     "DTensor",

@@ -1,4 +1,4 @@
-"""What a computation would give, without data and without ranks."""
+"""The layouts that a computation would produce, without data and without ranks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +20,8 @@ def abstract(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     fn : callable
         An operator, or any function of tensors that does not look at their values.
     *args, **kwargs
-        Its arguments, with a `Layout` (or a DTensor, of which only that is used) for
-        each tensor, also in lists, tuples and dicts. All are on one mesh.
+        Its arguments, with a `Layout` (or a DTensor, whose layout is used) for
+        each tensor, also in lists, tuples and dicts. All must be on one mesh.
 
     Returns
     -------
@@ -31,9 +31,9 @@ def abstract(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Raises
     ------
     RuntimeError
-        If `fn` asks for values.
+        If `fn` reads the values of a tensor.
     Exception
-        What the operators raise for shapes, dtypes and axes that do not fit.
+        Whatever the operators raise for invalid shapes, dtypes or axes.
 
     Examples
     --------

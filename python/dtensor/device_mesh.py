@@ -38,24 +38,24 @@ def _agreed(what: str, build: Callable[[_C.World], M], compare: bool = True) -> 
 class DeviceMesh(Grid):
     """A grid of ranks. Pure geometry: it holds neither a rank nor a communicator.
 
-    Collective over all ranks of the job, also those that the mesh lacks: the ranks
-    compare what they were asked for, and all raise where it differs. Equal meshes are
-    equal and hash alike, however they were made.
+    Collective over all ranks of the job, including those outside the mesh: the ranks
+    compare their arguments, and all of them raise if these differ. Meshes that describe
+    the same grid compare equal and have the same hash, however they were made.
 
     Parameters
     ----------
     device_type : str
-        A label; arrays are NumPy's whatever it says. An index ("cpu:0") is refused.
+        A label only: arrays are always NumPy's. An index ("cpu:0") is refused.
     mesh : array_like of int
-        The ranks, in the shape of the mesh: distinct, and not necessarily all.
+        The ranks, in the shape of the mesh: each at most once, not necessarily all.
     mesh_dim_names : sequence of str, optional
         A name for every dimension.
     backend_override : mapping, optional
-        Checked as torch does, and without effect: there is one backend.
+        Checked as torch checks it, then ignored: there is only one backend.
     _init_backend : bool
-        With False the ranks do not compare what they were asked for.
+        If False, the ranks do not compare their arguments.
     _rank : int, optional
-        Without effect: a mesh asks for the rank of its caller.
+        Ignored: a mesh always uses the rank of its caller.
 
     Attributes
     ----------
@@ -64,16 +64,16 @@ class DeviceMesh(Grid):
     shape : tuple of int
         Lengths of the dimensions.
     ndim : int
-        Their number.
+        Number of dimensions.
 
     Raises
     ------
     RuntimeError
-        If the mesh is bigger than the world, a name is there twice, there are more or
-        fewer names than dimensions, the device type has an index, or ranks were asked
-        for different meshes. Raised on every rank.
+        If the mesh is bigger than the world, a name appears twice, there are more or
+        fewer names than dimensions, the device type has an index, or the ranks ask for
+        different meshes. Raised on every rank.
     ValueError
-        If a rank is not in the world, or is there twice. Raised on every rank.
+        If a rank is not in the world, or appears twice. Raised on every rank.
     TypeError
         If the mesh is not made of integers. Raised on every rank.
 
@@ -87,7 +87,7 @@ class DeviceMesh(Grid):
     DeviceMesh((dp=1, tp=1), 'cpu', stride=(1, 1))
     """
 
-    _groups: Sequence[_world.MPI.Comm] = ()  # the user's own, of from_group
+    _groups: Sequence[_world.MPI.Comm] = ()  # those that from_group was given
 
     def __new__(
         cls,
@@ -131,9 +131,9 @@ class DeviceMesh(Grid):
 
     @classmethod
     def abstract(cls, shape: Sequence[int], mesh_dim_names: Names = None) -> Self:
-        """Return a mesh of any size without ranks behind it, for planning.
+        """Return a mesh of any size that has no processes behind it, for planning.
 
-        Not collective. Layouts on it can be made and explained, arrays cannot.
+        Not collective. Layouts can be made and explained on it, arrays cannot.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class DeviceMesh(Grid):
         ValueError
             If a length is below 1.
         RuntimeError
-            If a name is there twice, or they are not one for every dimension.
+            If a name appears twice, or there is not one name for every dimension.
 
         Examples
         --------
@@ -172,16 +172,16 @@ class DeviceMesh(Grid):
         *,
         mesh_dim_names: Names = None,
     ) -> Self:
-        """Return a mesh over the processes of communicators of the user's own.
+        """Return a mesh over the processes of the user's own communicators.
 
-        Collective over the ranks of the mesh. `get_group` gives the same communicators
-        back; the library itself sends nothing through them.
+        Collective over the ranks of the mesh. `get_group` returns these communicators;
+        the library itself sends nothing through them.
 
         Parameters
         ----------
         group : mpi4py communicator, or sequence of them
-            One: a mesh of one dimension, its processes in their order. Several: one for
-            each dimension of `mesh`, over this rank's row.
+            One communicator gives a mesh of one dimension, with its processes in their
+            order. Several: one for each dimension of `mesh`, over this rank's row.
         device_type : str
             As in `DeviceMesh`.
         mesh : array_like of int, optional
@@ -197,19 +197,19 @@ class DeviceMesh(Grid):
         Raises
         ------
         ValueError
-            If `mesh` does not have the processes of the communicators, or is needed and
-            not given. Raised on every rank that was asked for it.
+            If `mesh` does not match the processes of the communicators, or is needed
+            and not given. Raised on every rank that makes the call.
         TypeError
-            If `group` is no communicator.
+            If `group` is not a communicator.
         RuntimeError
-            If the ranks are no MPI processes, or were asked for different meshes.
+            If the ranks are not MPI processes, or ask for different meshes.
         """
         one = isinstance(group, _world.MPI.Comm)
         groups = [group] if isinstance(group, _world.MPI.Comm) else list(group)
         if not groups:
             raise ValueError("Expects at least one ProcessGroup to be passed")
         if not all(isinstance(comm, _world.MPI.Comm) for comm in groups):
-            raise TypeError("from_group takes communicators of mpi4py")
+            raise TypeError("DeviceMesh.from_group takes mpi4py communicators")
         if not one and mesh is None:
             raise ValueError("Must pass mesh if passing multiple ProcessGroups")
         if not one and mesh_dim_names is None:
@@ -234,7 +234,7 @@ class DeviceMesh(Grid):
                 )
         what = f"DeviceMesh.from_group(..., mesh={geometry.short(grid.tolist())})"
         world.agree(self._token(), what, failure, self)
-        if failure is not None:  # of a rank outside its own mesh
+        if failure is not None:  # this rank is outside its own mesh
             raise failure
         self._groups = tuple(groups)
         return self
@@ -248,14 +248,15 @@ class DeviceMesh(Grid):
     def get_group(self, mesh_dim: int | str | None = None) -> _world.MPI.Comm:
         """Return a communicator over this rank's row of the mesh.
 
-        Made once, at first use: collective over the row then. The library itself does
-        not use it. ``COMM_NULL`` outside the mesh.
+        The first call makes it, and is collective over the row; later calls return the
+        same one. The library itself does not use it. On a rank outside the mesh it is
+        ``COMM_NULL``.
 
         Parameters
         ----------
         mesh_dim : int or str, optional
-            The dimension, also by a name that `_flatten` gave; needed where there are
-            several.
+            The dimension, by index or by name (also one that `_flatten` gave); needed
+            if the mesh has several.
 
         Returns
         -------
@@ -265,8 +266,8 @@ class DeviceMesh(Grid):
         Raises
         ------
         RuntimeError
-            If the mesh has several dimensions and none is named, or its ranks are no
-            MPI processes.
+            If the mesh has several dimensions and `mesh_dim` is not given, or its ranks
+            are not MPI processes.
         KeyError
             If the mesh has no dimension of this name.
         """
@@ -291,7 +292,7 @@ class DeviceMesh(Grid):
     def close(self) -> None:
         """Free the communicators that `get_group` made over rows of this mesh.
 
-        Every rank of the mesh calls it. Without it they live as long as the job.
+        Every rank of the mesh must call it. Otherwise they live as long as the job.
         """
         for dim in range(self.ndim):
             _world.free_row(self._row(dim))
@@ -318,19 +319,19 @@ def init_device_mesh(
 ) -> DeviceMesh:
     """Return a mesh of the ranks 0, 1, 2, ... in row-major order.
 
-    Collective over all ranks of the job, also where the mesh has fewer: the ranks
-    compare what they were asked for, and all raise where it differs.
+    Collective over all ranks of the job, even if the mesh has fewer: the ranks compare
+    their arguments, and all of them raise if these differ.
 
     Parameters
     ----------
     device_type : str
-        A label; arrays are NumPy's whatever it says. An index ("cpu:0") is refused.
+        A label only: arrays are always NumPy's. An index ("cpu:0") is refused.
     mesh_shape : sequence of int
         Lengths of the dimensions; their product may be less than the number of ranks.
     mesh_dim_names : sequence of str, optional
         A name for every dimension, by which `mesh["name"]` cuts the mesh.
     backend_override : mapping, optional
-        Checked as torch does, and without effect: there is one backend.
+        Checked as torch checks it, then ignored: there is only one backend.
 
     Returns
     -------
@@ -340,9 +341,9 @@ def init_device_mesh(
     Raises
     ------
     RuntimeError
-        If the mesh is bigger than the world, a name is there twice, there are more or
-        fewer names than dimensions, the device type has an index, or ranks were asked
-        for different meshes. Raised on every rank.
+        If the mesh is bigger than the world, a name appears twice, there are more or
+        fewer names than dimensions, the device type has an index, or the ranks ask for
+        different meshes. Raised on every rank.
     ValueError
         If a length is below 1. Raised on every rank.
 

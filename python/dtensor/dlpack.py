@@ -20,28 +20,29 @@ def from_dlpack(x: Any, device: str | None = None, copy: bool | None = None) -> 
         A torch.Tensor, JAX or NumPy array, a Tensor, or a DTensor that is whole on
         every rank.
     device : {"cpu"}, optional
-        Where the result is to be.
+        The device of the result.
     copy : bool, optional
-        True: always copy. False: never. By default memory is shared if `x` can.
+        True: always copy. False: never. By default memory is shared if `x` allows it.
 
     Returns
     -------
     Tensor
-        Of the shape and dtype of `x`; read-only if that is.
+        With the shape and dtype of `x`; read-only if `x` is.
 
     Raises
     ------
     BufferError
-        If `x` cannot be exported: a DTensor that is cut or Partial, memory that is not
-        the CPU's, a dtype that DLPack or NumPy lacks, or a copy that must not be.
+        If `x` cannot be exported: a DTensor that is sharded or Partial, memory that is
+        not the CPU's, a dtype that DLPack or NumPy lacks, or ``copy=False`` where a
+        copy is needed.
     TypeError
-        If `x` does not speak DLPack.
+        If `x` does not support DLPack.
     ValueError
-        If `device` is another one than "cpu".
+        If `device` is not "cpu".
 
     See Also
     --------
-    as_tensor : The same for what NumPy understands.
+    as_tensor : The same for anything that NumPy can convert.
 
     Examples
     --------
@@ -56,6 +57,6 @@ def from_dlpack(x: Any, device: str | None = None, copy: bool | None = None) -> 
             f"from_dlpack: expected an object with __dlpack__, not {type(x).__name__}"
         )
     asked = {"device": device, "copy": copy}
-    # NumPy 2.0 knows neither of them.
+    # NumPy 2.0 has neither argument, so those that are None are left out.
     options: dict[str, Any] = {k: v for k, v in asked.items() if v is not None}
     return as_tensor(np.from_dlpack(x, **options))

@@ -1,8 +1,8 @@
-"""``python -m dtensor.doctor``: what a bug report needs, and the usual troubles.
+"""``python -m dtensor.doctor``: what a bug report needs, and common problems.
 
-Also under ``mpiexec -n 4 python -m dtensor.doctor``: then rank 0 prints for all. Each
-trouble is one sentence with what ends it. (Where the MPI libraries of dtensor and of
-mpi4py differ the import of dtensor fails, and says so.)
+Under ``mpiexec -n 4 python -m dtensor.doctor`` rank 0 prints for all ranks. Each
+problem is one sentence that says how to fix it. (If dtensor and mpi4py use different
+MPI libraries, the import of dtensor fails already, and says so.)
 """
 
 import argparse
@@ -37,7 +37,7 @@ EXTRAS = {
     "ipyparallel": "notebooks with MPI engines",
     "tqdm": "progress bars",
 }
-# A variable that says how many ranks a launcher has started, and which this is.
+# For each launcher: the variables with the number of ranks, and with this rank.
 LAUNCHERS = {
     "Open MPI": ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     "MPICH or Intel MPI (PMI)": ("PMI_SIZE", "PMI_RANK"),
@@ -45,9 +45,9 @@ LAUNCHERS = {
 }
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 SHM_PER_RANK = 16 << 20  # what Open MPI's queues between two dozen ranks may take
-SHM_LEAST = 64 << 20  # a container's default is that, all used or not
+SHM_LEAST = 64 << 20  # the default of a container, which need not be all in use
 BARRIERS = 15
-SLOW = 1e-3  # seconds for a barrier on one machine, a thousand times what is usual
+SLOW = 1e-3  # seconds for a barrier on one machine: a thousand times the usual
 _YIELD = {"Open MPI": "set OMPI_MCA_mpi_yield_when_idle=1, or "}
 _TOLD = ("DTENSOR_", "OMPI_MCA_", "PRTE_MCA_", "MPI4PY_", "TORCH_LOGS", *THREADS)
 
@@ -63,23 +63,23 @@ class Facts:
     mpi4py_mpi: str
     """The MPI library that mpi4py runs with."""
     mpiexec: str
-    """What the mpiexec on the PATH says that it is; "" if there is none, or if this
-    process was started by one."""
+    """The version text of the mpiexec on the PATH; "" if there is none, or if an
+    mpiexec started this process."""
     launcher: str
-    """Who has started the ranks, by the environment; "" if nobody."""
+    """The launcher that started the ranks, from the environment; "" if none did."""
     told: int
-    """How many ranks the launcher says that there are."""
+    """The number of ranks that the launcher reports."""
     rank: int
     ranks: int
-    """How many ranks MPI sees."""
+    """The number of ranks that MPI sees."""
     host: str
     cores: tuple[int, ...]
     """Processors that this rank may use."""
     blas: str
     threads: int
-    """Threads that one rank's BLAS uses."""
+    """Threads that BLAS uses in one rank."""
     yields: bool
-    """Whether a rank that waits gives its processor away."""
+    """Whether a rank yields its processor while it waits."""
     shm: int
     """Free bytes in /dev/shm; -1 if there is none."""
     barrier: float
@@ -88,7 +88,7 @@ class Facts:
     missing: tuple[str, ...]
     """Extras that are not installed."""
     environment: dict[str, str]
-    """Variables that are read here or by MPI."""
+    """Environment variables that dtensor or MPI reads."""
 
 
 # --- looking --------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def _blas() -> str:
 
 
 def _threads(cores: int) -> int:
-    """Return how many threads BLAS takes: what the environment says, else all cores."""
+    """Return how many threads BLAS starts: as the environment says, else all cores."""
     for name in THREADS:
         if os.environ.get(name, "").isdecimal():
             return max(1, int(os.environ[name]))
@@ -191,7 +191,7 @@ def _barrier() -> float:
 
 
 def vendor(text: str) -> str:
-    """Return whose MPI a version text is of: "Open MPI", "MPICH", ...; "" unknown."""
+    """Return the MPI that a version text belongs to: "Open MPI", ...; "" if unknown."""
     names = {
         "Open MPI": r"open ?mpi|openrte|prte|pmix",
         "Intel MPI": r"intel",
@@ -203,12 +203,12 @@ def vendor(text: str) -> str:
 
 
 def troubles(ranks: Sequence[Facts]) -> list[str]:
-    """Return what is wrong, a sentence each, with what ends it.
+    """Return what is wrong, one sentence for each problem, with how to fix it.
 
     Parameters
     ----------
     ranks : sequence of Facts
-        Of all ranks, in order.
+        Those of all ranks, in order.
     """
     first = ranks[0]
     found = [*_library_troubles(first), *_skew(ranks)]
@@ -220,22 +220,22 @@ def troubles(ranks: Sequence[Facts]) -> list[str]:
 def _library_troubles(facts: Facts) -> Iterator[str]:
     if facts.mpi != facts.mpi4py_mpi:
         yield (
-            f"dtensor was built for another MPI ({facts.mpi}) than mpi4py runs with "
-            f"({facts.mpi4py_mpi}): build it with that MPI's mpicc, or set "
+            f"dtensor was built for another MPI ({facts.mpi}) than mpi4py uses "
+            f"({facts.mpi4py_mpi}): build it with the mpicc of mpi4py's MPI, or set "
             "MPI4PY_LIBMPI to the library that dtensor uses."
         )
     if facts.ranks == 1 and facts.told > 1:
         yield (
             f"{facts.launcher} says that there are {facts.told} ranks, but MPI sees "
-            f"one: the launcher is of another MPI than mpi4py's ({facts.mpi4py_mpi}); "
+            f"one: mpi4py uses another MPI ({facts.mpi4py_mpi}) than this launcher; "
             "start the job with that MPI's own mpiexec."
         )
     path, _, text = facts.mpiexec.partition(": ")
     ours, theirs = vendor(facts.mpi4py_mpi), vendor(text)
     if facts.mpiexec and ours and theirs and ours != theirs:
         yield (
-            f"the mpiexec on the PATH is {theirs}'s ({path}), but MPI is {ours}: put "
-            f"{ours}'s bin folder first on the PATH."
+            f"the mpiexec on the PATH is {theirs}'s ({path}), but the MPI here is "
+            f"{ours}: put {ours}'s bin folder first on the PATH."
         )
     if not facts.launcher and not facts.mpiexec:
         yield (
@@ -246,7 +246,7 @@ def _library_troubles(facts: Facts) -> Iterator[str]:
 
 
 def _skew(ranks: Sequence[Facts]) -> Iterator[str]:
-    """Yield what is not the same on all ranks; the most frequent is taken for right."""
+    """Yield the versions that differ between ranks; the most frequent one is right."""
     for name in ranks[0].versions:
         values = Counter(facts.versions.get(name, "none") for facts in ranks)
         if len(values) > 1:
@@ -255,7 +255,7 @@ def _skew(ranks: Sequence[Facts]) -> Iterator[str]:
             yield (
                 f"rank {odd.rank} on {odd.host} has {name} "
                 f"{odd.versions.get(name, 'none')}, most ranks have {usual}: install "
-                "the same on all machines."
+                "the same version on all machines."
             )
 
 
@@ -265,9 +265,9 @@ def _host_troubles(host: str, here: Sequence[Facts]) -> Iterator[str]:
     where = f"{count} ranks on {host} share {cores} processors"
     if count > cores and not all(facts.yields for facts in here):
         yield (
-            f"{where} and do not give way while they wait, which makes every message "
-            f"take milliseconds: {_YIELD.get(vendor(first.mpi), '')}start {cores} "
-            "ranks at most."
+            f"{where} and do not yield them while they wait, so every message takes "
+            f"milliseconds: {_YIELD.get(vendor(first.mpi), '')}start at most {cores} "
+            "ranks."
         )
     elif first.barrier > SLOW and len({facts.host for facts in here}) == 1:
         yield (
@@ -283,27 +283,27 @@ def _host_troubles(host: str, here: Sequence[Facts]) -> Iterator[str]:
             f"{max(1, cores // count)} before Python starts."
             if most > max(1, cores // count)
             else f"{where}: more ranks than processors only cost time; start "
-            f"{cores} at most unless this is a test."
+            f"at most {cores} unless this is a test."
         )
     wanted = max(SHM_LEAST, SHM_PER_RANK * count)
     if 0 <= first.shm < wanted:
         yield (
             f"/dev/shm of {host} has {size_text(first.shm)} free, too little for "
-            f"{count} ranks to talk through: give the container "
-            f"--shm-size={wanted >> 20}m or more, or remove what is left there."
+            f"the messages of {count} ranks: give the container "
+            f"--shm-size={wanted >> 20}m or more, or remove leftover files there."
         )
 
 
 def notes(facts: Facts) -> Iterator[str]:
-    """Yield what is no trouble, but good to know."""
+    """Yield what is not a problem, but good to know."""
     if not facts.launcher and facts.ranks == 1:
         yield (
-            "this is one rank, for no launcher has started it: "
-            "mpiexec -n 4 python -m dtensor.doctor looks at four."
+            "this is one rank, because no launcher started it: "
+            "mpiexec -n 4 python -m dtensor.doctor checks four."
         )
     for name in facts.missing:
         yield (
-            f"{name} is not installed, which is needed for {EXTRAS[name]}: "
+            f"{name}, needed for {EXTRAS[name]}, is not installed: "
             f"pip install 'dtensor-mpi[{name}]'"
         )
 
@@ -317,7 +317,7 @@ def report(ranks: Sequence[Facts]) -> str:
     Parameters
     ----------
     ranks : sequence of Facts
-        Of all ranks, in order.
+        Those of all ranks, in order.
     """
     first = ranks[0]
     hosts = Counter(facts.host for facts in ranks)
@@ -339,7 +339,7 @@ def report(ranks: Sequence[Facts]) -> str:
     width = max(map(len, rows))
     lines = [f"{name.ljust(width)}  {value}" for name, value in rows.items() if value]
     found = troubles(ranks)
-    count = f"{len(found)} trouble{'s' * (len(found) > 1)}" if found else "no troubles"
+    count = f"{len(found)} problem{'s' * (len(found) > 1)}" if found else "no problems"
     lines += ["", count]
     lines += [f"  * {sentence}" for sentence in found]
     lines += [f"  note: {sentence}" for sentence in notes(first)]
@@ -352,14 +352,14 @@ def main(arguments: Sequence[str] = ()) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Of the command line, which takes none but ``--help``.
+        Those of the command line; the only one is ``--help``.
     """
     argparse.ArgumentParser(
         prog="python -m dtensor.doctor",
-        description="Print what a bug report needs, and the usual troubles.",
+        description="Print what a bug report needs, and common problems.",
     ).parse_args(arguments)
     texts = MPI.COMM_WORLD.gather(asdict(examine()))
-    # Under a launcher of another MPI every process is rank 0 of its own.
+    # Under the launcher of a different MPI, every process is rank 0 of its own job.
     number = next(
         (os.environ[r] for _, r in LAUNCHERS.values() if r in os.environ), "0"
     )

@@ -42,7 +42,7 @@ def compute_local_shape_and_global_offset(
     placements : sequence of Placement, length ``mesh.ndim``
         How each mesh dimension holds the tensor.
     rank : int, optional
-        The rank that is asked about: by default the caller's own, and 0 on a mesh
+        The rank whose part is computed; default: the calling rank, or 0 on a mesh
         without ranks.
 
     Returns
@@ -51,8 +51,8 @@ def compute_local_shape_and_global_offset(
         ``(0,)`` for a rank outside the mesh.
     global_offset : tuple of int
         Index of the first element of the part; the length of the dimension where the
-        part is empty; ``()`` for a rank outside the mesh. Of a strided shard, which may
-        lie in several places, the first.
+        part is empty; ``()`` for a rank outside the mesh. For a strided shard, which
+        may lie in several places, the first of them.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def compute_local_shape_and_global_offset(
         If there are more or fewer placements than mesh dimensions, or a length is
         negative.
     IndexError
-        If a Shard names a dimension that the tensor lacks.
+        If a Shard names a dimension that the tensor does not have.
 
     Examples
     --------

@@ -1,27 +1,28 @@
 """Random numbers that do not depend on layouts, meshes or the number of ranks.
 
-Element i of a random array is a function of the generator's key and position and of i
-alone: every rank makes its own part, replicas are equal by construction, and nothing is
-sent. The numbers of `Generator.random` are those of
+Element i of a random array depends only on the generator's key and position and on i:
+every rank makes its own part, replicas are equal by construction, and nothing is sent.
+The numbers of `Generator.random` are those of
 ``numpy.random.Generator(numpy.random.Philox(key=seed))``, bit for bit.
 
-How far an array of n elements (a complex one: 2 n) moves the position of a generator,
-in words of 64 bits, whatever its layout:
+An array of n elements (a complex one: 2 n) advances the generator by so many words of
+64 bits, whatever its layout:
 
 ========================================== ====================================
 drawn                                      words
 ========================================== ====================================
 uniform numbers, 64 bits and more          n
 uniform numbers, up to 32 bits; dropout    n / 2; half a word is kept for the
-                                           next such draw, as NumPy does
+                                           next such draw, as in NumPy
 normal numbers                             n, or n + 1 if n is odd
-exponential numbers, integers, Bernoulli's n
+exponential, integer and Bernoulli numbers n
 permutations of n                          n
 ========================================== ====================================
 
-There is a default generator for each thread, as ranks may be threads. Its seed is the
-same on all ranks from the start, and stays so as long as all ranks draw alike. What a
-rank draws alone moves its own generator only: use another `Generator` for that.
+Each thread has its own default generator, because ranks may be threads. They start with
+the same seed on all ranks, and stay in step as long as all ranks make the same draws. A
+draw on one rank alone advances that rank's generator only: use a separate `Generator`
+for such draws.
 ``DTENSOR_CHECK=2`` compares the generators of the ranks at every draw of a DTensor.
 """
 
@@ -58,9 +59,9 @@ _own = threading.local()  # .generator: of this thread
 
 
 def default_generator() -> Generator:
-    """Return the generator that functions use without being given one.
+    """Return the generator that functions use when they are not given one.
 
-    It is this thread's own: ranks may be threads of one process.
+    Each thread has its own, because ranks may be threads of one process.
     """
     generator = getattr(_own, "generator", None)
     if generator is None:
@@ -69,16 +70,16 @@ def default_generator() -> Generator:
 
 
 def manual_seed(seed: Any, device_mesh: Any = None) -> Generator:
-    """Seed the default generator: give all ranks the same seed.
+    """Seed the default generator. All ranks must be given the same seed.
 
     Not collective.
 
     Parameters
     ----------
     seed : int
-        From -2**63 up to 2**128 - 1. Negative ones count from 2**64.
+        From -2**63 to 2**128 - 1. Negative seeds count from 2**64.
     device_mesh : DeviceMesh, optional
-        Which the rank must be part of. There is one generator for all meshes.
+        A mesh that this rank must be part of. One generator serves all meshes.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def manual_seed(seed: Any, device_mesh: Any = None) -> Generator:
 
 
 def seed() -> int:
-    """Seed the default generator by chance, the same on all ranks, and return the seed.
+    """Seed the default generator at random, alike on all ranks, and return the seed.
 
     Collective over all ranks.
     """
@@ -125,7 +126,7 @@ def set_rng_state(new_state: Any) -> None:
     Raises
     ------
     TypeError
-        If it is none of 32 uint8.
+        If `new_state` is not a state of 32 uint8.
     """
     default_generator().set_state(new_state)
 
@@ -134,14 +135,14 @@ def set_rng_state(new_state: Any) -> None:
 def fork_rng(
     devices: Any = None, enabled: bool = True, **options: Any
 ) -> Iterator[None]:
-    """Leave the default generator after the block as it was before.
+    """Restore the state of the default generator after the block.
 
     Parameters
     ----------
     devices : optional
-        Without effect: there is one device. So are torch's further options.
+        Ignored, like torch's other options: there is one device.
     enabled : bool, default True
-        Whether to do so at all.
+        If False, the state is not restored.
     """
     state = get_rng_state()
     try:

@@ -1,20 +1,20 @@
 """Ranks for tests: threads of one process, and a plugin for pytest.
 
-`run_ranks` is for unit tests, doctests and notebooks. As a plugin of pytest, which it
-is where dtensor is installed (else ``-p dtensor.testing``), this module has the marker
-``ranks``::
+`run_ranks` is for unit tests, doctests and notebooks. The module is also a plugin of
+pytest, loaded wherever dtensor is installed (else with ``-p dtensor.testing``). It has
+the marker ``ranks``::
 
     @pytest.mark.ranks(1, 2, 4, timeout=60)
     def test_sum(n_ranks):
         mesh = init_device_mesh("cpu", (n_ranks,))
         assert ones(n_ranks, device_mesh=mesh, placements=[Shard(0)]).sum() == n_ranks
 
-Under plain ``pytest`` this is a test on 1 rank, which runs there, and one each on 2 and
-4, which are jobs of mpiexec that run this test alone and are ended after `timeout`
-seconds (60 by default). Under ``mpiexec -n 2 python -m mpi4py -m pytest`` it runs in
-place, and tests that are not for 2 ranks are skipped. A test fails if a phase of it
-fails on any rank; what is shown is what happened there. The fixture `n_ranks` gives the
-number of ranks.
+Under plain ``pytest`` these are three tests: one on 1 rank, in the same process, and
+one each on 2 and 4 ranks, as mpiexec jobs that run this test alone and are ended after
+`timeout` seconds (60 by default). Under ``mpiexec -n 2 python -m mpi4py -m pytest`` the
+test runs in place, and tests that are not for 2 ranks are skipped. A test fails if a
+phase of it fails on any rank; the report shows what happened on that rank. The fixture
+`n_ranks` is the number of ranks.
 """
 
 import contextvars
@@ -26,9 +26,8 @@ from dtensor import _C
 
 __all__ = ["run_ranks"]
 
-pytest_plugins = [
-    "dtensor._core.pytest_plugin"
-]  # read by pytest, which may not be there
+# For pytest, which may not be installed.
+pytest_plugins = ["dtensor._core.pytest_plugin"]
 
 T = TypeVar("T")
 
@@ -44,7 +43,7 @@ class _Run:
         self.timeout = timeout
 
     def be_rank(self, rank: int, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        """What the thread of a rank does."""
+        """Run `fn` as one rank: the body of its thread."""
         try:
             self.worlds[rank].activate()
             self.worlds[rank].timeout = self.timeout
@@ -53,7 +52,7 @@ class _Run:
             self.fail(rank, error)
 
     def fail(self, rank: int, error: BaseException) -> None:
-        """Keep the first failure, and end the other ranks' waiting."""
+        """Keep the first failure, and end what the other ranks wait for."""
         with self.lock:
             if self.failure is None:
                 self.failure = rank, error
@@ -65,19 +64,19 @@ class _Run:
 def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> list[T]:
     """Call ``fn(*args)`` on `n` ranks that are threads of this process.
 
-    Meshes that `fn` makes are of these ranks; what works under ``mpiexec -n n`` works
-    here, except what hands out MPI communicators.
+    Meshes that `fn` makes are made of these ranks. What works under ``mpiexec -n n``
+    works here, except functions that return MPI communicators.
 
     Parameters
     ----------
     n : int
-        Number of ranks, at least 1. More than there are processors is fine.
+        Number of ranks, at least 1. There may be more ranks than processors.
     fn : callable
-        What every rank does. Ranks share the objects that it is given.
+        The function that every rank calls. The ranks share the objects passed to it.
     *args
         Its arguments.
     timeout : float
-        Seconds that a rank waits for another one at most.
+        How many seconds a rank waits for another one at most.
 
     Returns
     -------
@@ -89,10 +88,10 @@ def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> 
     ValueError
         If `n` is below 1.
     RuntimeError
-        If the caller is such a rank itself.
+        If the caller is itself a rank of `run_ranks`.
     BaseException
-        The first one that a rank raised, with a note that names the rank. The other
-        ranks are ended: what they wait for raises.
+        The first exception that a rank raised, with a note that names the rank. The
+        other ranks are ended: whatever they wait for raises.
 
     Examples
     --------
@@ -101,9 +100,9 @@ def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> 
     [0, 1, 2]
     """
     if n < 1:
-        raise ValueError(f"run_ranks needs 1 rank at least, not {n}")
+        raise ValueError(f"run_ranks needs at least 1 rank, not {n}")
     if getattr(threading.current_thread(), "dtensor_rank", None) is not None:
-        raise RuntimeError("run_ranks was called by a rank of run_ranks")
+        raise RuntimeError("run_ranks cannot be called on a rank of run_ranks")
     run = _Run(n, timeout)
     threads = []
     for rank in range(n):

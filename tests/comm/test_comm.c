@@ -27,7 +27,9 @@ costs_are_measured_and_equal_on_all_ranks(void)
     for (int n = 1; n <= RANKS_MAX; n++) {
         dt_cost costs[RANKS_MAX];
         on_ranks(n, compare_costs, costs);
-        CHECK(costs[0].latency > 0 && costs[0].bandwidth > 0 && costs[0].copy > 0);
+        CHECK(costs[0].copy > 0 && costs[0].node == 0);
+        for (int k = 0; k < DT_LINK_KINDS; k++)
+            CHECK(costs[0].links[k].latency > 0 && costs[0].links[k].bandwidth > 0);
         for (int rank = 1; rank < n; rank++)
             CHECK(memcmp(&costs[rank], &costs[0], sizeof *costs) == 0);
     }

@@ -82,7 +82,7 @@ typedef struct {
     dt_cost cost;
 } question;
 
-static const dt_cost COST = {.latency = 1e-6, .bandwidth = 1e10, .copy = 1e10};
+static const dt_cost COST = DT_COST_EVEN(1e-6, 1e10, 1e10);
 
 static inline void
 ask(question *out, const setting *set, const dt_mesh *mesh)

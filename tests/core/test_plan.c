@@ -124,6 +124,83 @@ check_pieces(const dt_mesh *mesh, const dt_layout *from, const dt_layout *to)
             CHECK(traffic[a][b] == 0);
 }
 
+/* Whether a piece that is received lies where its sender says that it does. */
+static bool
+lies_alike(const dt_piece *sent, const dt_piece *received)
+{
+    for (int d = 0; d < 2; d++) {
+        if (sent->counts[d] != received->counts[d])
+            return false;
+        for (int64_t i = 0; i < sent->counts[d]; i++) {
+            const dt_segment *a = &sent->runs[d][i], *b = &received->runs[d][i];
+            if (a->size != b->size || a->offset != b->theirs || a->theirs != b->offset)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void
+check_both_sides(const dt_mesh *mesh, const dt_layout *from, const dt_layout *to)
+{
+    dt_exchange x = {.from = from, .to = to};
+    dt_pieces sent[8], received[8];
+    for (int64_t rank = 0; rank < mesh->size; rank++) {
+        CHECK(dt_pieces_sent(&sent[rank], &x, rank, NULL) == DT_OK);
+        CHECK(dt_pieces_received(&received[rank], &x, rank, NULL) == DT_OK);
+    }
+    for (int64_t rank = 0; rank < mesh->size; rank++)
+        for (int64_t k = 0; k < sent[rank].count; k++) {
+            const dt_piece *piece = &sent[rank].pieces[k];
+            const dt_pieces *there = &received[piece->rank];
+            int64_t found = 0;
+            while (found < there->count && there->pieces[found].rank != rank)
+                found++;
+            CHECK(found < there->count && lies_alike(piece, &there->pieces[found]));
+        }
+    for (int64_t rank = 0; rank < mesh->size; rank++) {
+        dt_pieces_free(&sent[rank]);
+        dt_pieces_free(&received[rank]);
+    }
+}
+
+static void
+a_piece_says_where_it_lies_on_both_sides(void)
+{
+    for_all_pairs("R01", check_both_sides);
+}
+
+/* Meshes of (2, 4) ranks, 4 to a node: rows are nodes. */
+static void
+a_step_between_nodes_costs_what_the_network_does(void)
+{
+    const int64_t turned[] = {0, 4, 1, 5, 2, 6, 3, 7};
+    const dt_mesh *mesh = mesh_of(2, 2, 4, 1, NULL);
+    const dt_mesh *listed = mesh_of(2, 2, 4, 1, turned);
+    dt_cost cost = DT_COST_DEFAULT;
+    cost.links[DT_LINK_NETWORK] = (dt_link){.latency = 1e-4, .bandwidth = 1e9};
+    const char *const SHARDED[] = {"0R", "R0", "R0"};
+    for (int k = 0; k < 3; k++) {
+        const dt_layout *from = layout_of(k < 2 ? mesh : listed, SHARDED[k], 64, 64);
+        const dt_layout *to = layout_of(from->mesh, "RR", 64, 64);
+        const dt_plan *plan = plan_of(from, to);
+        CHECK(plan->step_count == 1);
+        cost.node = 0;
+        CHECK(dt_step_link(&plan->steps[0], &cost) == DT_LINK_NODE);
+        double near = dt_step_seconds(&plan->steps[0], &cost);
+        CHECK(near == plan->seconds);
+        cost.node = 4;
+        bool inside = k == 1;
+        CHECK((dt_step_link(&plan->steps[0], &cost) == DT_LINK_NODE) == inside);
+        CHECK((dt_step_seconds(&plan->steps[0], &cost) > near) == !inside);
+        dt_plan_release(plans, plan);
+        dt_layout_release(context, from);
+        dt_layout_release(context, to);
+    }
+    dt_mesh_release(context, mesh);
+    dt_mesh_release(context, listed);
+}
+
 static void
 an_exchange_moves_each_missing_element_once(void)
 {
@@ -276,6 +353,8 @@ main(void)
     plans = dt_plans_make(context);
     const check_test tests[] = {
         TEST(an_exchange_moves_each_missing_element_once),
+        TEST(a_piece_says_where_it_lies_on_both_sides),
+        TEST(a_step_between_nodes_costs_what_the_network_does),
         TEST(what_is_sent_is_received),
         TEST(no_plan_has_more_collectives_than_torch),
         TEST(a_reduction_that_does_not_commute_waits_for_those_on_its_left),

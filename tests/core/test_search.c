@@ -265,9 +265,13 @@ static void
 any_question_has_the_answer_of_the_full_product(void)
 {
     check_with(COST, 1);
-    check_with((dt_cost){.latency = 0, .bandwidth = 1e10, .copy = 1e9}, 2);
-    check_with((dt_cost){.latency = 1e-6, .bandwidth = 1e8, .copy = 1e12}, 3);
-    check_with((dt_cost){.latency = 1e-9, .bandwidth = 1e9, .copy = 1e10}, 4);
+    check_with((dt_cost)DT_COST_EVEN(0, 1e10, 1e9), 2);
+    check_with((dt_cost)DT_COST_EVEN(1e-6, 1e8, 1e12), 3);
+    check_with((dt_cost)DT_COST_EVEN(1e-9, 1e9, 1e10), 4);
+    dt_cost nodes = DT_COST_EVEN(1e-6, 1e10, 1e10);
+    nodes.links[DT_LINK_NETWORK] = (dt_link){.latency = 3e-5, .bandwidth = 1e9};
+    nodes.node = 2;
+    check_with(nodes, 5);
 }
 
 DT_MAIN(TEST(begin), TEST(the_search_equals_the_full_product),

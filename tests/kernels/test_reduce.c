@@ -69,7 +69,7 @@ half_nearest(half_format f, float value)
 
 typedef void fold(void *sum, const void *addend, dt_reduce_op op);
 
-#define FOLD(name, type, sum_of, product_of, max_of, min_of)                           \
+#define FOLD(name, type, sum_of, product_of, max_of, min_of, or_of)                    \
     static void fold_##name(void *sum, const void *addend, dt_reduce_op op)            \
     {                                                                                  \
         type a, b;                                                                     \
@@ -89,20 +89,24 @@ typedef void fold(void *sum, const void *addend, dt_reduce_op op);
         case DT_MIN:                                                                   \
             a = min_of;                                                                \
             break;                                                                     \
+        case DT_BITWISE_OR:                                                            \
+            a = or_of;                                                                 \
+            break;                                                                     \
         }                                                                              \
         memcpy(sum, &a, sizeof a);                                                     \
     }
 
 #define INTEGER(name, type)                                                            \
     FOLD(name, type, (type)((uint64_t)a + (uint64_t)b),                                \
-         (type)((uint64_t)a * (uint64_t)b), a > b ? a : b, a < b ? a : b)
+         (type)((uint64_t)a * (uint64_t)b), a > b ? a : b, a < b ? a : b,              \
+         (type)((uint64_t)a | (uint64_t)b))
 
 #define PICK(a_nan, b_nan, a_wins) (a_nan) || (!(b_nan) && (a_wins)) ? a : b
 
 /* `greater` and `less` say which of two equal zeros wins. */
 #define REAL(name, type, greater, less)                                                \
     FOLD(name, type, (a + b), (a * b), PICK(isnan(a), isnan(b), a greater b),          \
-         PICK(isnan(a), isnan(b), a less b))
+         PICK(isnan(a), isnan(b), a less b), a)
 
 #define COMPLEX(name, real)                                                            \
     typedef struct {                                                                   \
@@ -135,9 +139,9 @@ typedef void fold(void *sum, const void *addend, dt_reduce_op op);
                                                                                        \
     FOLD(name, name, ((name){a.re + b.re, a.im + b.im}), name##_times(a, b),           \
          PICK(name##_is_nan(a), name##_is_nan(b), name##_order(a, b) >= 0),            \
-         PICK(name##_is_nan(a), name##_is_nan(b), name##_order(a, b) <= 0))
+         PICK(name##_is_nan(a), name##_is_nan(b), name##_order(a, b) <= 0), a)
 
-FOLD(bool, uint8_t, (a | b), (a & b), (a | b), (a & b))
+FOLD(bool, uint8_t, (a | b), (a & b), (a | b), (a & b), (a | b))
 INTEGER(int8, int8_t)
 INTEGER(int16, int16_t)
 INTEGER(int32, int32_t)

@@ -1,11 +1,11 @@
 /* Plans of local steps alone: done at once, with nothing agreed on. */
 #include "comm/run/execute.h"
-#include "comm/way/mover.h"
+#include "comm/way/local.h"
 
 #include "core/memory/copy.h"
 #include "core/memory/memory.h"
 
-/* A lane between C-ordered arrays, the first of which may have strides of its own. */
+/* The strides of a rank's part in C order. */
 static void
 ordered_strides(int64_t *stride, const dt_layout *layout, int64_t rank)
 {
@@ -28,18 +28,13 @@ do_step(const dt_step *step, const void *src, const int64_t *src_stride, void *d
 {
     int64_t dst_stride[DT_MAX_NDIM];
     ordered_strides(dst_stride, step->to, rank);
-    dt_lane lane = {.ndim = step->to->ndim,
-                    .dtype = step->to->dtype,
-                    .itemsize = dt_dtype_size(step->to->dtype),
-                    .src = src,
-                    .src_stride = src_stride,
-                    .dst = dst,
-                    .dst_stride = dst_stride};
+    dt_ends ends = {src, src_stride, dst, dst_stride};
     dt_local local;
-    DT_TRY(dt_local_prepare(&local, step, &lane, rank, err));
-    dt_local_do(&local);
+    dt_status status = dt_local_prepare(&local, step, rank, err);
+    if (status == DT_OK)
+        dt_local_do(&local, &ends);
     dt_local_free(&local);
-    return DT_OK;
+    return status;
 }
 
 /* A rank's new part where it is one box within its old one: the common case, which

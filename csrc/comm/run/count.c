@@ -16,12 +16,13 @@ add_traffic(dt_traffic *sum, const dt_step *step, int64_t rank)
 }
 
 static double
-count_leg(dt_world *world, dt_step_kind kind, const dt_traffic *sum)
+count_leg(dt_world *world, const dt_step *step, const dt_traffic *sum)
 {
-    dt_counter *counter = &world->counters[kind];
-    double seconds = dt_traffic_seconds(sum, &world->cost);
+    dt_counter *counter = &world->counters[step->kind];
+    dt_link_kind link = dt_step_link(step, &world->cost);
+    double seconds = dt_traffic_seconds(sum, &world->cost, link);
     counter->seconds += seconds;
-    if (kind != DT_STEP_LOCAL) {
+    if (step->kind != DT_STEP_LOCAL) {
         counter->calls++;
         counter->bytes += sum->bytes_sent;
         counter->messages += sum->messages;
@@ -39,7 +40,7 @@ next_step(dt_world *world, const dt_plan *plan, int *done)
             return step;
         dt_traffic own = {0};
         add_traffic(&own, step, world->transport->rank);
-        count_leg(world, DT_STEP_LOCAL, &own);
+        count_leg(world, step, &own);
     }
     return NULL;
 }
@@ -82,7 +83,7 @@ dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *don
         }
         if (first == NULL)
             return between;
-        double seconds = count_leg(world, first->kind, &sum);
+        double seconds = count_leg(world, first, &sum);
         if (deeds == NULL)
             continue;
         deeds[(*deed_count)++] = (dt_deed){.kind = first->kind,

@@ -6,35 +6,34 @@
 enum { RUNS_KEPT = 32 };
 
 static dt_status
-begin_leg(dt_run *run, dt_error *err)
+begin_leg(dt_run *run, dt_run_leg *now, dt_error *err)
 {
-    dt_leg *now = &run->legs[run->leg];
-    if (now->is_local)
-        return DT_OK;
-    return dt_mover_begin(&run->mover, &now->round, run->task.number, err);
+    dt_leg *leg = &now->leg;
+    dt_step_kind kind = leg->steps[0]->kind;
+    if (run->watched)
+        now->begin = dt_now();
+    for (int k = 0; k < leg->round_count; k++)
+        dt_round_place(&leg->rounds[k], leg->ends);
+    if (kind != DT_STEP_LOCAL)
+        leg->group->world->counters[kind].calls++;
+    return leg->way->begin(leg, run->task.number, err);
 }
 
 static dt_status
 advance_legs(bool *done, dt_run *run, dt_error *err)
 {
     while (run->leg < run->leg_count) {
-        dt_leg *now = &run->legs[run->leg];
-        bool ended = true;
-        bool begins = run->stage == DT_RUN_BEGIN;
-        run->stage = DT_RUN_MOVE;
-        if (begins && run->watched)
-            now->begin = dt_now();
+        dt_run_leg *now = &run->legs[run->leg];
+        bool ended = false, begins = run->state == DT_RUN_BEGIN;
+        run->state = DT_RUN_MOVE;
         if (begins)
-            DT_TRY(begin_leg(run, err));
-        if (now->is_local)
-            dt_local_do(&now->local);
-        else
-            DT_TRY(dt_mover_advance(&ended, &run->mover, err));
+            DT_TRY(begin_leg(run, now, err));
+        DT_TRY(now->leg.way->advance(&ended, &now->leg, err));
         if (!ended)
             return DT_OK;
         if (run->watched)
             now->end = dt_now();
-        run->stage = DT_RUN_BEGIN;
+        run->state = DT_RUN_BEGIN;
         run->leg++;
     }
     *done = true;
@@ -45,14 +44,14 @@ static dt_status
 advance(bool *done, dt_task *task, dt_error *err)
 {
     dt_run *run = (dt_run *)task; /* the task is its first member */
-    if (run->stage == DT_RUN_AGREE) {
+    if (run->state == DT_RUN_AGREE) {
         dt_task *agreement = dt_agreement_task(run->agreement);
         bool agreed = false;
         agreement->number = task->number;
         DT_TRY(agreement->advance(&agreed, agreement, err));
         if (!agreed)
             return DT_OK;
-        run->stage = DT_RUN_BEGIN;
+        run->state = DT_RUN_BEGIN;
     }
     return advance_legs(done, run, err);
 }
@@ -62,10 +61,11 @@ abandon(dt_task *task)
 {
     dt_run *run = (dt_run *)task;
     dt_task *agreement = dt_agreement_task(run->agreement);
-    if (run->stage == DT_RUN_AGREE && agreement->abandon != NULL)
+    if (run->state == DT_RUN_AGREE && agreement->abandon != NULL)
         agreement->abandon(agreement);
-    if (run->stage == DT_RUN_MOVE)
-        run->poisoned = !dt_mover_abandon(&run->mover);
+    dt_leg *leg = run->state == DT_RUN_MOVE ? &run->legs[run->leg].leg : NULL;
+    if (leg != NULL)
+        run->poisoned = !leg->way->abandon(leg);
 }
 
 /* --- making --- */
@@ -108,9 +108,6 @@ prepare(dt_run *run, const dt_move *moves, int count, dt_error *err)
     for (int k = 0; k < count; k++)
         DT_TRY(take_move(run, &run->items[k], &moves[k], err));
     DT_TRY(dt_run_prepare(run, err));
-    if (run->leg_count > 0)
-        DT_TRY(dt_mover_prepare(&run->mover, run->task.group, &run->legs[0].round,
-                                sizeof(dt_leg), run->leg_count, err));
     return dt_run_bind(run, err);
 }
 
@@ -135,7 +132,7 @@ take_kept(dt_group *group, const dt_move *move, int64_t scratch)
 static dt_status
 use_again(dt_run *run, const dt_move *move, dt_error *err)
 {
-    run->stage = DT_RUN_AGREE;
+    run->state = DT_RUN_AGREE;
     run->leg = 0;
     run->watched = false;
     DT_TRY(take_move(run, &run->items[0], move, err));
@@ -183,16 +180,11 @@ dt_run_poisoned(const dt_run *run)
 static void
 run_destroy(dt_run *run)
 {
-    for (int k = 0; k < run->leg_count; k++) {
-        if (run->legs[k].is_local)
-            dt_local_free(&run->legs[k].local);
-        dt_round_free(&run->legs[k].round);
-    }
-    /* What messages under way may still touch is never freed. */
-    if (!run->poisoned) {
-        dt_run_unbind(run);
-        dt_mover_free(&run->mover);
-    }
+    if (run->poisoned) /* others may still touch all that it has */
+        return;
+    dt_run_unbind(run);
+    for (int k = 0; k < run->leg_count; k++)
+        dt_leg_free(&run->legs[k].leg);
     dt_bump_free(&run->memory);
     free(run->legs);
     free(run->items);

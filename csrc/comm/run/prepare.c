@@ -1,4 +1,13 @@
-/* From plans to legs: all that a run needs to know before it begins. */
+/* From plans to legs: all that a run needs to know before it begins.
+ *
+ * Steps of several plans that do the same between the same ranks are one leg, so that
+ * arrays which move together share messages; steps that send nothing are legs of their
+ * own. Preparing (legs, queues, cuts) depends on the plans alone, and so is done once for
+ * a run that is used again; binding takes the memory and tells the legs where the arrays
+ * are, each time. Nothing else takes memory: what cannot be had is known, and agreed on,
+ * before anything moves. A source may have any strides; it is copied into C order only
+ * where a leg wants that (dt_round_wants_order). Legs run one after the other and share
+ * their buffers; arrays in between take turns in two blocks. */
 #include "comm/run/run.h"
 
 #include "core/memory/copy.h"
@@ -63,112 +72,53 @@ bytes_of(const dt_layout *layout, int64_t rank)
     return (size_t)dt_layout_local_bytes(layout, coordinate);
 }
 
-static dt_leg *
-new_leg(dt_run *run)
+/* A leg of `count` items, zeroed but for its lists. */
+static dt_run_leg *
+new_leg(dt_run *run, int count)
 {
     if (run->leg_count == run->leg_room) {
         int room = run->leg_room > 0 ? 2 * run->leg_room : 4;
-        dt_leg *legs = realloc(run->legs, sizeof *legs * (size_t)room);
+        dt_run_leg *legs = realloc(run->legs, sizeof *legs * (size_t)room);
         if (legs == NULL)
             return NULL;
         run->legs = legs;
         run->leg_room = room;
     }
-    dt_leg *out = &run->legs[run->leg_count++];
-    *out = (dt_leg){0};
+    size_t n = (size_t)count;
+    dt_run_leg made = {.leg = {.count = count, .group = run->task.group}};
+    made.items = dt_bump_take(&run->memory, n, sizeof *made.items);
+    made.strides = dt_bump_take(&run->memory, n, sizeof *made.strides);
+    made.leg.steps = dt_bump_take(&run->memory, n, sizeof *made.leg.steps);
+    made.leg.ends = dt_bump_take(&run->memory, n, sizeof *made.leg.ends);
+    if (made.items == NULL || made.strides == NULL || made.leg.steps == NULL ||
+        made.leg.ends == NULL)
+        return NULL;
+    dt_run_leg *out = &run->legs[run->leg_count];
+    *out = made;
     return out;
-}
-
-static bool
-is_flat(dt_step_kind kind)
-{
-    return kind == DT_STEP_ALL_REDUCE || kind == DT_STEP_BROADCAST;
-}
-
-/* What a lane knows before its arrays are there. */
-static dt_status
-fill_lane(dt_lane *lane, dt_run *run, const dt_item *item, int64_t rank, dt_error *err)
-{
-    const dt_step *step = next_step(item);
-    lane->ndim = step->to->ndim;
-    lane->dtype = step->to->dtype;
-    lane->itemsize = dt_dtype_size(lane->dtype);
-    lane->dst_stride = c_strides(run, step->to, rank);
-    lane->src_stride = c_strides(run, step->from, rank);
-    if (item->step == 0 && item->wanted == NULL)
-        lane->src_stride = item->stride;
-    if (lane->dst_stride == NULL || lane->src_stride == NULL)
-        return no_memory(err);
-    return DT_OK;
-}
-
-static void
-make_flat(dt_lane *lane)
-{
-    static const int64_t STRIDES[] = {1, 2, 4, 8, 16, 32};
-    int k = 0;
-    while ((size_t)STRIDES[k] != lane->itemsize)
-        k++;
-    lane->ndim = 1;
-    lane->src_stride = lane->dst_stride = &STRIDES[k];
-}
-
-/* The first of two rounds of an all_reduce or broadcast is followed by one that gathers
- * what is in the result already. */
-static dt_status
-prepare_flat(dt_run *run, int at, const dt_step *const *steps, dt_error *err)
-{
-    dt_round *first = &run->legs[at].round;
-    int lanes = first->lane_count;
-    for (int k = 0; k < lanes; k++)
-        make_flat(&first->lanes[k]);
-    DT_TRY(dt_round_flat(first, steps, false, run->task.group, run->scratch, err));
-    dt_leg *second = new_leg(run);
-    dt_lane *copies = dt_bump_take(&run->memory, (size_t)lanes, sizeof *copies);
-    if (second == NULL || copies == NULL)
-        return no_memory(err);
-    first = &run->legs[at].round;
-    for (int k = 0; k < lanes; k++) {
-        copies[k] = first->lanes[k];
-        copies[k].sent = copies[k].received = (dt_pieces){0};
-    }
-    second->items = run->legs[at].items;
-    second->gathering = true;
-    second->round.lanes = copies;
-    second->round.lane_count = lanes;
-    return dt_round_flat(&second->round, steps, true, run->task.group, run->scratch,
-                         err);
 }
 
 /* Prepares the next step of `count` items, which is of one kind, as one leg. */
 static dt_status
 prepare_leg(dt_run *run, const int *items, int count, int64_t rank, dt_error *err)
 {
-    size_t n = (size_t)count;
-    dt_leg *made = new_leg(run);
-    dt_lane *lanes = dt_bump_take(&run->memory, n, sizeof *lanes);
-    const dt_step **steps = dt_bump_take(&run->memory, n, sizeof *steps);
-    int *who = dt_bump_take(&run->memory, n, sizeof *who);
-    if (made == NULL || lanes == NULL || steps == NULL || who == NULL)
+    dt_run_leg *made = new_leg(run, count);
+    if (made == NULL)
         return no_memory(err);
-    memcpy(who, items, sizeof *who * n);
-    made->items = who;
-    made->round.lanes = lanes;
-    made->round.lane_count = count;
+    memcpy((int *)made->items, items, sizeof *items * (size_t)count);
+    const dt_step **steps = (const dt_step **)made->leg.steps;
     for (int k = 0; k < count; k++) {
-        dt_item *item = &run->items[who[k]];
+        dt_item *item = &run->items[items[k]];
         steps[k] = next_step(item);
-        DT_TRY(fill_lane(&lanes[k], run, item, rank, err));
+        made->strides[k] = c_strides(run, steps[k]->to, rank);
+        if (made->strides[k] == NULL)
+            return no_memory(err);
         item->step++;
     }
-    int at = run->leg_count - 1;
-    if (steps[0]->kind == DT_STEP_LOCAL) {
-        made->is_local = true;
-        return dt_local_prepare(&made->local, steps[0], lanes, rank, err);
-    }
-    if (is_flat(steps[0]->kind))
-        return prepare_flat(run, at, steps, err);
-    return dt_round_exchange(&made->round, steps, run->task.group, run->scratch, err);
+    const char *why;
+    made->leg.way = dt_way_of(&why, run->task.group->world, steps[0]);
+    run->leg_count++; /* from here on it is freed with the run */
+    return made->leg.way->prepare(&made->leg, run->scratch, err);
 }
 
 static dt_status
@@ -179,18 +129,6 @@ prepare_local_steps(dt_run *run, int64_t rank, dt_error *err)
                next_step(&run->items[k])->kind == DT_STEP_LOCAL)
             DT_TRY(prepare_leg(run, &k, 1, rank, err));
     return DT_OK;
-}
-
-/* The source must be in C order where messages are cut from flat memory. */
-static dt_status
-want_order(dt_run *run, dt_item *item, int64_t rank, dt_error *err)
-{
-    const dt_plan *plan = item->move.plan;
-    if (plan->step_count == 0 || plan->steps[0].kind == DT_STEP_LOCAL ||
-        plan->steps[0].kind == DT_STEP_SCATTER)
-        return DT_OK;
-    item->wanted = c_strides(run, plan->from, rank);
-    return item->wanted != NULL ? DT_OK : no_memory(err);
 }
 
 /* Arrays in between are taken in turn, each large enough for its largest use. */
@@ -214,8 +152,11 @@ dt_run_prepare(dt_run *run, dt_error *err)
     if (together == NULL)
         return no_memory(err);
     for (int k = 0; k < run->count; k++) {
-        DT_TRY(want_order(run, &run->items[k], rank, err));
-        size_between(&run->items[k], rank);
+        dt_item *item = &run->items[k];
+        item->ordered = c_strides(run, item->move.plan->from, rank);
+        if (item->ordered == NULL)
+            return no_memory(err);
+        size_between(item, rank);
     }
     for (;;) {
         DT_TRY(prepare_local_steps(run, rank, err));
@@ -249,24 +190,33 @@ has_strides(const int64_t *stride, const int64_t *wanted, const int64_t *shape,
     return same || empty;
 }
 
-/* Where an item's data begins: its source, or a copy of it in C order. */
+static bool
+leg_wants_order(const dt_leg *leg, int k, const int64_t *stride)
+{
+    for (int r = 0; r < leg->round_count; r++)
+        if (dt_round_wants_order(&leg->rounds[r], k, stride))
+            return true;
+    return false;
+}
+
+/* Copies the source of an item into C order, if its first leg, as array `k` of which it
+ * moves, wants that and it is not. */
 static dt_status
-bind_source(dt_item *item, int64_t rank, dt_error *err)
+order_source(dt_item *item, const dt_leg *leg, int k, int64_t rank, dt_error *err)
 {
     const dt_layout *from = item->move.plan->from;
-    item->at = item->move.src;
-    if (item->wanted == NULL || item->move.src == NULL)
-        return DT_OK;
     int64_t shape[DT_MAX_NDIM];
     shape_of(shape, from, rank);
-    if (has_strides(item->stride, item->wanted, shape, from->ndim))
+    if (has_strides(item->stride, item->ordered, shape, from->ndim) ||
+        !leg_wants_order(leg, k, item->stride))
         return DT_OK;
     item->contiguous = dt_memory_take(bytes_of(from, rank));
     if (item->contiguous == NULL)
         return dt_fail(err, DT_MEMORY, "no memory for a copy of the local array");
-    dt_copy_box(item->contiguous, item->wanted, item->move.src, item->stride,
+    dt_copy_box(item->contiguous, item->ordered, item->move.src, item->stride,
                 from->ndim, shape, dt_dtype_size(from->dtype));
     item->at = item->contiguous;
+    item->at_stride = item->ordered;
     return DT_OK;
 }
 
@@ -285,44 +235,57 @@ bind_between(dt_item *item, dt_error *err)
 }
 
 /* Hands the arrays from leg to leg. */
-static void
-bind_lane(dt_lane *lane, dt_item *item, bool gathering)
+static dt_status
+bind_leg(dt_run *run, dt_run_leg *now, int64_t rank, dt_error *err)
 {
-    if (!gathering) {
+    for (int k = 0; k < now->leg.count; k++) {
+        dt_item *item = &run->items[now->items[k]];
+        if (item->step == 0 && item->move.src != NULL)
+            DT_TRY(order_source(item, &now->leg, k, rank, err));
         bool last = item->step + 1 == item->move.plan->step_count;
-        lane->src = item->at;
-        lane->dst = last ? item->move.dst : item->between[item->step % 2];
+        dt_ends *ends = &now->leg.ends[k];
+        *ends = (dt_ends){.src = item->at,
+                          .src_stride = item->at_stride,
+                          .dst = last ? item->move.dst : item->between[item->step % 2],
+                          .dst_stride = now->strides[k]};
+        item->at = ends->dst;
+        item->at_stride = ends->dst_stride;
         item->step++;
-    } else {
-        lane->dst = (char *)(uintptr_t)item->at;
-        lane->src = lane->dst;
     }
-    item->at = lane->dst;
+    return DT_OK;
 }
 
 dt_status
 dt_run_bind(dt_run *run, dt_error *err)
 {
     int64_t rank = run->task.group->world->transport->rank;
+    size_t room = 0;
     for (int k = 0; k < run->count; k++) {
-        DT_TRY(bind_source(&run->items[k], rank, err));
-        DT_TRY(bind_between(&run->items[k], err));
-        run->items[k].step = 0;
+        dt_item *item = &run->items[k];
+        DT_TRY(bind_between(item, err));
+        item->step = 0;
+        item->at = item->move.src;
+        item->at_stride = item->stride;
     }
     for (int k = 0; k < run->leg_count; k++) {
-        dt_leg *leg = &run->legs[k];
-        for (int j = 0; j < leg->round.lane_count; j++)
-            bind_lane(&leg->round.lanes[j], &run->items[leg->items[j]], leg->gathering);
-        if (leg->is_local)
-            leg->local.lane = leg->round.lanes[0];
+        DT_TRY(bind_leg(run, &run->legs[k], rank, err));
+        room = run->legs[k].leg.room > room ? run->legs[k].leg.room : room;
     }
-    return dt_mover_bind(&run->mover, err);
+    if (room == 0)
+        return DT_OK;
+    run->buffers = dt_memory_take(room);
+    if (run->buffers == NULL)
+        return dt_fail(err, DT_MEMORY, "no memory for the buffers of a collective");
+    for (int k = 0; k < run->leg_count; k++)
+        run->legs[k].leg.buffers = run->buffers;
+    return DT_OK;
 }
 
 void
 dt_run_unbind(dt_run *run)
 {
-    dt_mover_unbind(&run->mover);
+    dt_memory_give(run->buffers);
+    run->buffers = NULL;
     for (int k = 0; k < run->count; k++) {
         dt_item *item = &run->items[k];
         dt_memory_give(item->contiguous);

@@ -3,43 +3,42 @@
 #define DT_RUN_H
 
 #include "comm/run/execute.h"
-#include "comm/way/mover.h"
+#include "comm/way/way.h"
 
 /* One array, and how far its steps are prepared. */
 typedef struct {
     dt_move move;
-    int64_t *stride;       /* of the source */
-    const int64_t *wanted; /* strides that it must have, NULL: any */
-    void *contiguous;      /* the source with these, where it had others */
+    int64_t *stride;        /* of the source */
+    const int64_t *ordered; /* strides that it would have in C order */
+    void *contiguous;       /* the source in C order, where it must be and was not */
     void *between[2]; /* arrays that are neither the source nor the result, in turn */
     size_t between_bytes[2];
     int step;       /* prepared, or bound, so far */
     const void *at; /* where its data is after these steps */
+    const int64_t *at_stride;
 } dt_item;
 
-/* A round, or a local step of one item. */
+/* A leg with the items that take part in it. */
 typedef struct {
-    dt_round round;
-    dt_local local;
-    bool is_local;
-    const int *items;  /* of the lanes */
-    bool gathering;    /* the second round of a step: from the result to itself */
-    double begin, end; /* of a run that is watched */
-} dt_leg;
+    dt_leg leg;
+    const int *items;
+    const int64_t **strides; /* of the results, array by array: C order */
+    double begin, end;       /* of a run that is watched */
+} dt_run_leg;
 
 /* What a run does next, in this order. */
-typedef enum { DT_RUN_AGREE, DT_RUN_BEGIN, DT_RUN_MOVE } dt_stage;
+typedef enum { DT_RUN_AGREE, DT_RUN_BEGIN, DT_RUN_MOVE } dt_run_state;
 
 struct dt_run {
     dt_task task;
     dt_call call;
     dt_agreement *agreement;
-    dt_stage stage;
+    dt_run_state state;
     int count;
     dt_item *items;
     int leg_count, leg_room, leg;
-    dt_leg *legs;
-    dt_mover mover;
+    dt_run_leg *legs;
+    char *buffers; /* of one leg after the other */
     bool poisoned, watched;
     dt_bump memory; /* of what it is made of */
     int64_t scratch;

@@ -9,34 +9,29 @@ dt_run_watch(dt_run *run)
 }
 
 static void
-add_round(dt_deed *out, int64_t *sent, const dt_run *run, const dt_round *round)
+add_round(dt_deed *out, int64_t *sent, const dt_group *group, const dt_round *round)
 {
     for (int64_t k = 0; k < round->send_count; k++) {
-        const dt_stream *stream = &round->sends[k];
-        int64_t bytes = 0;
-        for (int p = 0; p < stream->count; p++) {
-            const dt_part *part = &stream->parts[p];
-            bytes += part->piece->elements * (int64_t)part->lane->itemsize;
-        }
+        int64_t bytes = dt_queue_bytes(&round->sends[k]);
         out->bytes += bytes;
-        sent[run->task.group->ranks[stream->place]] += bytes;
+        sent[group->ranks[round->sends[k].place]] += bytes;
     }
-    out->messages += round->send_count;
 }
 
 int
 dt_run_deed(dt_deed *out, int64_t *sent, const dt_run *run, int at)
 {
-    while (at < run->leg && run->legs[at].is_local)
+    while (at < run->leg && run->legs[at].leg.steps[0]->kind == DT_STEP_LOCAL)
         at++;
     if (at >= run->leg)
         return 0;
-    const dt_leg *first = &run->legs[at];
-    *out = (dt_deed){.kind = first->round.kind, .begin = first->begin};
-    do { /* a second round belongs to the call that the first one counts as */
-        add_round(out, sent, run, &run->legs[at].round);
-        out->end = run->legs[at].end;
-        at++;
-    } while (at < run->leg && !run->legs[at].is_local && !run->legs[at].round.counts);
-    return at;
+    const dt_run_leg *ended = &run->legs[at];
+    const dt_leg *leg = &ended->leg;
+    *out = (dt_deed){.kind = leg->steps[0]->kind,
+                     .begin = ended->begin,
+                     .end = ended->end,
+                     .messages = leg->messages};
+    for (int k = 0; k < leg->round_count; k++)
+        add_round(out, sent, leg->group, &leg->rounds[k]);
+    return at + 1;
 }

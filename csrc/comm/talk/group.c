@@ -24,6 +24,23 @@ group_tag(const dt_world *world, uint64_t hash)
     return (int)(1 + hash % slots) * DT_GROUP_TAGS;
 }
 
+int
+dt_group_place(const dt_group *group, int64_t rank)
+{
+    int low = 0, high = group->size;
+    if (rank >= 0 && rank < high && group->ranks[rank] == rank)
+        return (int)rank;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (group->ranks[group->by_rank[middle]] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < group->size && group->ranks[group->by_rank[low]] == rank;
+    return found ? (int)group->by_rank[low] : -1;
+}
+
 static dt_status
 group_make(dt_group **out, dt_world *world, const int64_t *ranks, int64_t count,
            dt_error *err)
@@ -37,21 +54,23 @@ group_make(dt_group **out, dt_world *world, const int64_t *ranks, int64_t count,
             return dt_fail(err, DT_VALUE,
                            "rank %" PRId64 " does not exist: there are %d", ranks[i],
                            size);
-    dt_group *group = calloc(1, sizeof *group + (size_t)count * sizeof(int));
-    if (group == NULL)
+    size_t room = (size_t)count * (sizeof(int64_t) + sizeof(int));
+    dt_group *group = calloc(1, sizeof *group + room);
+    int64_t *by_rank = group == NULL ? NULL : (int64_t *)(group + 1);
+    if (group == NULL || !dt_ranks_sort(by_rank, ranks, count)) {
+        free(group);
         return dt_fail(err, DT_MEMORY, "no memory for a group of %" PRId64 " ranks",
                        count);
+    }
 
-    int *places = (int *)(group + 1);
+    int *members = (int *)(by_rank + count);
     group->world = world;
     group->size = (int)count;
-    group->index = -1;
-    group->ranks = places;
-    for (int i = 0; i < group->size; i++) {
-        places[i] = (int)ranks[i];
-        if (places[i] == world->transport->rank)
-            group->index = i;
-    }
+    group->ranks = members;
+    group->by_rank = by_rank;
+    for (int i = 0; i < group->size; i++)
+        members[i] = (int)ranks[i];
+    group->index = dt_group_place(group, world->transport->rank);
     group->hash = ranks_hash(ranks, count);
     group->tag = group_tag(world, group->hash);
     group->queue = group;

@@ -88,31 +88,50 @@ time_copy(char *scratch)
     return best;
 }
 
-dt_status
-dt_measure(dt_cost *out, dt_world *world, void *scratch, dt_error *err)
+/* What one rank has measured. */
+typedef struct {
+    double latency, bandwidth, copy;
+} measured;
+
+static dt_status
+measure(measured *out, dt_group *all, char *buffer, dt_error *err)
 {
-    dt_group *all = world->all;
-    char *buffer = scratch;
-    memset(buffer, 0, 2 * DT_MEASURE_BYTES); /* pages that exist */
-    dt_cost cost = DT_COST_DEFAULT;
+    dt_cost given = DT_COST_DEFAULT;
+    *out = (measured){given.links[0].latency, given.links[0].bandwidth, given.copy};
     if (all->size > 1) {
         double small, large;
         DT_TRY(time_ring(&small, all, buffer, 8, SMALL_BATCHES, SMALL_ROUNDS, err));
         DT_TRY(time_ring(&large, all, buffer, DT_MEASURE_BYTES, LARGE_BATCHES, 1, err));
         double transfer = large > 2 * small ? large - small : large / 2;
-        cost.latency = small;
-        cost.bandwidth = DT_MEASURE_BYTES / transfer;
+        out->latency = small;
+        out->bandwidth = DT_MEASURE_BYTES / transfer;
     }
-    cost.copy = DT_MEASURE_BYTES / time_copy(buffer);
+    out->copy = DT_MEASURE_BYTES / time_copy(buffer);
+    return DT_OK;
+}
 
-    dt_cost *costs = (dt_cost *)(void *)(buffer + 2 * DT_MEASURE_BYTES);
-    DT_TRY(dt_share(costs, all, &cost, sizeof cost, "the start of dtensor", err));
+size_t
+dt_measure_scratch(int size)
+{
+    return 2 * DT_MEASURE_BYTES + (size_t)size * sizeof(measured);
+}
+
+dt_status
+dt_measure(dt_cost *out, dt_world *world, void *scratch, dt_error *err)
+{
+    dt_group *all = world->all;
+    char *buffer = scratch;
+    measured most;
+    memset(buffer, 0, 2 * DT_MEASURE_BYTES); /* pages that exist */
+    DT_TRY(measure(&most, all, buffer, err));
+    measured *every = (measured *)(void *)(buffer + 2 * DT_MEASURE_BYTES);
+    DT_TRY(dt_share(every, all, &most, sizeof most, "the start of dtensor", err));
     for (int rank = 0; rank < all->size; rank++) {
-        const dt_cost *c = &costs[rank];
-        cost.latency = c->latency > cost.latency ? c->latency : cost.latency;
-        cost.bandwidth = c->bandwidth < cost.bandwidth ? c->bandwidth : cost.bandwidth;
-        cost.copy = c->copy < cost.copy ? c->copy : cost.copy;
+        const measured *m = &every[rank];
+        most.latency = m->latency > most.latency ? m->latency : most.latency;
+        most.bandwidth = m->bandwidth < most.bandwidth ? m->bandwidth : most.bandwidth;
+        most.copy = m->copy < most.copy ? m->copy : most.copy;
     }
-    *out = cost;
+    *out = (dt_cost)DT_COST_EVEN(most.latency, most.bandwidth, most.copy);
     return DT_OK;
 }

@@ -7,8 +7,9 @@
 enum { DT_MEASURE_BYTES = 1 << 20 };
 
 /* Measures, collectively over all ranks of the world; the slowest rank counts, so all
- * get the same numbers. `scratch` has 2 * DT_MEASURE_BYTES bytes and a dt_cost for
- * each rank; after a failure it must not be freed, for messages may be under way. */
+ * get the same numbers, and all links the same. `scratch` has dt_measure_scratch bytes;
+ * after a failure it must not be freed, for messages may be under way. */
+size_t dt_measure_scratch(int size); /* in a world of `size` ranks */
 dt_status dt_measure(dt_cost *out, dt_world *world, void *scratch, dt_error *err);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct dt_group dt_group;
 typedef struct dt_task dt_task;
 typedef struct dt_notes dt_notes;
 typedef struct dt_run dt_run;
+struct dt_way;
 
 /* Something that takes several messages. Tasks of one group run one after the other in
  * the order in which they were started, which is the same on all its ranks. */
@@ -40,10 +41,11 @@ struct dt_task {
 struct dt_group {
     dt_world *world;
     int size;
-    int index;        /* one's own place, -1 if not a member */
-    const int *ranks; /* `size` ranks of the world, in the order of the group */
-    int tag;          /* the first of DT_GROUP_TAGS tags of the group's own */
-    uint64_t started; /* number of the task that ran last */
+    int index;              /* one's own place, -1 if not a member */
+    const int *ranks;       /* `size` ranks of the world, in the order of the group */
+    const int64_t *by_rank; /* the places in ascending order of their ranks */
+    int tag;                /* the first of DT_GROUP_TAGS tags of the group's own */
+    uint64_t started;       /* number of the task that ran last */
     /* below: group.c's and wait.c's own */
     dt_task *first, *last;
     dt_group *next, *next_active;
@@ -83,6 +85,7 @@ struct dt_world {
     dt_run *kept_runs;                  /* execute.c's */
     double timeout; /* seconds that a wait may take; DTENSOR_TIMEOUT, default 300 */
     dt_check check; /* DTENSOR_CHECK */
+    const struct dt_way *way; /* DTENSOR_WAY, for tests: where it fits; NULL: any */
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */
     dt_status (*poll)(void *data);
     void *poll_data;
@@ -102,6 +105,9 @@ struct dt_world {
  * tags depend on the ranks alone. DT_VALUE for a rank there is not. DT_MEMORY. */
 dt_status dt_world_group(dt_group **out, dt_world *world, const int64_t *ranks,
                          int64_t count, dt_error *err);
+
+/* The place of a rank of the world in the group, -1 if it is not a member. */
+int dt_group_place(const dt_group *group, int64_t rank);
 
 /* Enters a task; it runs when a rank waits, for this or any other task of the world. */
 dt_status dt_start(dt_task *task, dt_error *err);

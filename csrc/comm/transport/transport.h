@@ -10,7 +10,8 @@
  * (transport_threads.c), and a rank that is simulated without the others
  * (transport_alone.c). Everything above is the same code for all. Messages between
  * two ranks with one tag arrive in the order in which they were sent. Nothing here
- * blocks, checks a deadline or knows what a collective is. */
+ * waits for another rank or knows what a collective is; but for making and closing an
+ * endpoint over MPI, which are collective and have a deadline of their own. */
 #ifndef DT_TRANSPORT_H
 #define DT_TRANSPORT_H
 
@@ -45,6 +46,11 @@ typedef struct {
     bool (*cancel)(dt_transport *t, dt_request *request);
     /* Says whether a message with this tag has come, from any rank, and from which. */
     dt_status (*probe)(bool *found, int *rank, dt_transport *t, int tag, dt_error *err);
+    /* Where in this process memory of another rank can be read, that lies at `address`
+     * there; it must stay as it is until that rank is told. NULL: it cannot be. The entry
+     * is NULL where no rank's memory can be. */
+    const void *(*reach)(dt_transport *t, int rank, const void *address);
+    const char *reached; /* why it can be, for people: "ranks of one process" */
     /* Gives the processor away for a moment. */
     void (*idle)(dt_transport *t);
     /* Frees what is ours. For MPI this is collective. */

@@ -1,4 +1,4 @@
-/* Cutting streams into messages: the same cuts on both sides, whatever the strides. */
+/* Cutting queues into messages: the same cuts on both sides, whatever the strides. */
 #include "comm/way/round.h"
 
 #include <string.h>
@@ -8,11 +8,11 @@
 static void
 choose_split(dt_cursor *cursor)
 {
-    const dt_part *part = &cursor->stream->parts[cursor->part];
+    const dt_part *part = &cursor->queue->parts[cursor->part];
     const dt_piece *piece = part->piece;
-    int64_t room = (int64_t)(cursor->stream->capacity / part->lane->itemsize);
+    int64_t room = (int64_t)(cursor->queue->capacity / part->array->itemsize);
     cursor->inner = 1;
-    cursor->split = part->lane->ndim - 1;
+    cursor->split = part->array->ndim - 1;
     while (cursor->split >= 0 && piece->counts[cursor->split] == 1 &&
            cursor->inner * piece->size[cursor->split] <= room)
         cursor->inner *= piece->size[cursor->split--];
@@ -21,24 +21,24 @@ choose_split(dt_cursor *cursor)
 }
 
 void
-dt_cursor_begin(dt_cursor *cursor, const dt_stream *stream)
+dt_cursor_begin(dt_cursor *cursor, const dt_queue *queue)
 {
-    cursor->stream = stream;
+    cursor->queue = queue;
     cursor->part = 0;
-    if (stream->count > 0)
+    if (queue->count > 0)
         choose_split(cursor);
 }
 
 bool
 dt_cursor_ended(const dt_cursor *cursor)
 {
-    return cursor->part == cursor->stream->count;
+    return cursor->part == cursor->queue->count;
 }
 
 static void
 next_part(dt_cursor *cursor)
 {
-    if (++cursor->part < cursor->stream->count)
+    if (++cursor->part < cursor->queue->count)
         choose_split(cursor);
 }
 
@@ -61,45 +61,52 @@ go_on(dt_cursor *cursor, const dt_piece *piece, int64_t count)
 }
 
 bool
-dt_cursor_next(dt_box *box, dt_cursor *cursor, size_t used, size_t itemsize)
+dt_cursor_next(dt_box *box, dt_box *theirs, dt_cursor *cursor, size_t used,
+               size_t itemsize)
 {
     if (dt_cursor_ended(cursor))
         return false;
-    const dt_part *part = &cursor->stream->parts[cursor->part];
+    const dt_part *part = &cursor->queue->parts[cursor->part];
     const dt_piece *piece = part->piece;
-    size_t size = part->lane->itemsize;
+    size_t size = part->array->itemsize;
     if (used > 0 && size != itemsize)
         return false; /* elements of a message are all aligned alike */
-    size_t capacity = cursor->stream->capacity;
+    size_t capacity = cursor->queue->capacity;
     int64_t room = used < capacity ? (int64_t)((capacity - used) / size) : 0;
     int k = cursor->split;
     int64_t take = room / cursor->inner;
     if (take == 0)
         return false;
-    box->lane = part->lane;
-    for (int d = 0; d < part->lane->ndim; d++) {
+    box->array = part->array;
+    if (theirs != NULL)
+        theirs->array = part->array;
+    for (int d = 0; d < part->array->ndim; d++) {
         const dt_segment *run = &piece->runs[d][d <= k ? cursor->run[d] : 0];
         int64_t at = d <= k ? cursor->at[d] : 0;
         box->start[d] = run->offset + at;
         box->size[d] = d < k ? 1 : run->size - at;
+        if (d == k && box->size[d] > take)
+            box->size[d] = take;
+        if (theirs != NULL) {
+            theirs->start[d] = run->theirs + at;
+            theirs->size[d] = box->size[d];
+        }
     }
-    if (k < 0) {
-        box->elements = cursor->inner;
+    box->elements = k < 0 ? cursor->inner : box->size[k] * cursor->inner;
+    if (theirs != NULL)
+        theirs->elements = box->elements;
+    if (k < 0)
         next_part(cursor);
-        return true;
-    }
-    if (box->size[k] > take)
-        box->size[k] = take;
-    box->elements = box->size[k] * cursor->inner;
-    go_on(cursor, piece, box->size[k]);
+    else
+        go_on(cursor, piece, box->size[k]);
     return true;
 }
 
 bool
 dt_box_contiguous(const dt_box *box, const int64_t *stride)
 {
-    int64_t expected = (int64_t)box->lane->itemsize;
-    for (int d = box->lane->ndim - 1; d >= 0; d--) {
+    int64_t expected = (int64_t)box->array->itemsize;
+    for (int d = box->array->ndim - 1; d >= 0; d--) {
         if (box->size[d] != 1 && stride[d] != expected)
             return false;
         expected *= box->size[d];
@@ -111,7 +118,23 @@ int64_t
 dt_box_offset(const dt_box *box, const int64_t *stride)
 {
     int64_t offset = 0;
-    for (int d = 0; d < box->lane->ndim; d++)
+    for (int d = 0; d < box->array->ndim; d++)
         offset += box->start[d] * stride[d];
     return offset;
+}
+
+void
+dt_box_strides(int64_t *out, const dt_box *box)
+{
+    int64_t expected = (int64_t)box->array->itemsize;
+    for (int d = box->array->ndim - 1; d >= 0; d--) {
+        out[d] = expected;
+        expected *= box->size[d];
+    }
+}
+
+size_t
+dt_box_bytes(const dt_box *box)
+{
+    return (size_t)box->elements * box->array->itemsize;
 }

@@ -1,7 +1,6 @@
 #include "comm/way/mover.h"
 
 #include "core/memory/copy.h"
-#include "core/memory/memory.h"
 #include "kernels/reduce.h"
 
 #include <stdlib.h>
@@ -14,24 +13,15 @@ typedef struct {
     size_t bytes;
     dt_cursor from; /* receiving: where its boxes begin */
     bool direct;    /* sent from, or received into, the array itself */
-} slot;
+} message;
 
-struct dt_flow {
-    const dt_stream *stream;
+struct dt_channel {
+    const dt_queue *queue;
     dt_cursor cursor;
-    slot slots[DT_RING]; /* of a receiving one DT_DEPTH are used */
+    message
+        messages[DT_PACK_BUFFERS]; /* of a receiving one DT_MESSAGES_AT_ONCE are used */
     int oldest, busy;
 };
-
-static int64_t
-stream_bytes(const dt_stream *stream)
-{
-    int64_t bytes = 0;
-    for (int k = 0; k < stream->count; k++)
-        bytes +=
-            stream->parts[k].piece->elements * (int64_t)stream->parts[k].lane->itemsize;
-    return bytes;
-}
 
 /* Bytes of a pack buffer that suffices for a round. */
 static size_t
@@ -39,11 +29,11 @@ buffer_bytes(const dt_round *round)
 {
     int64_t most = 0;
     for (int64_t k = 0; k < round->send_count + round->receive_count; k++) {
-        const dt_stream *stream = k < round->send_count
-                                      ? &round->sends[k]
-                                      : &round->receives[k - round->send_count];
-        int64_t bytes = stream_bytes(stream);
-        if (stream->capacity <= round->slice)
+        const dt_queue *queue = k < round->send_count
+                                    ? &round->sends[k]
+                                    : &round->receives[k - round->send_count];
+        int64_t bytes = dt_queue_bytes(queue);
+        if (queue->capacity <= round->slice)
             most = bytes > most ? bytes : most;
     }
     size_t bytes = (size_t)most < round->slice ? (size_t)most : round->slice;
@@ -52,76 +42,54 @@ buffer_bytes(const dt_round *round)
 }
 
 static int
-flow_room(const dt_round *round, int64_t streams, bool receiving)
+channel_room(const dt_round *round, int64_t queues, bool receiving)
 {
-    if (streams > DT_WINDOW && !(receiving && round->reduced))
-        return DT_WINDOW;
-    return (int)streams;
+    if (queues > DT_CHANNELS_AT_ONCE && !(receiving && round->reduced))
+        return DT_CHANNELS_AT_ONCE;
+    return (int)queues;
 }
 
 static void
-place_buffers(dt_flow *flows, int count, int each, char **at, size_t bytes)
+place_buffers(dt_mover *mover, char *at)
 {
-    for (int k = 0; k < count; k++)
-        for (int s = 0; s < each; s++) {
-            flows[k].slots[s].buffer = *at;
-            *at += bytes;
-        }
+    mover->spare = at;
+    at += 2 * mover->buffer_bytes;
+    for (int k = 0; k < mover->send_room; k++)
+        for (int s = 0; s < DT_PACK_BUFFERS; s++, at += mover->buffer_bytes)
+            mover->sends[k].messages[s].buffer = at;
+    for (int k = 0; k < mover->receive_room; k++)
+        for (int s = 0; s < DT_MESSAGES_AT_ONCE; s++, at += mover->buffer_bytes)
+            mover->receives[k].messages[s].buffer = at;
 }
 
 dt_status
-dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds,
-                 size_t stride, int count, dt_error *err)
+dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds, int count,
+                 dt_error *err)
 {
     *mover = (dt_mover){.group = group};
     size_t bytes = 0;
     for (int k = 0; k < count; k++) {
-        const dt_round *round =
-            (const dt_round *)((const char *)rounds + stride * (size_t)k);
-        int sends = flow_room(round, round->send_count, false);
-        int receives = flow_room(round, round->receive_count, true);
-        size_t wanted = round->slice > 0 ? buffer_bytes(round) : 0;
+        const dt_round *round = &rounds[k];
+        int sends = channel_room(round, round->send_count, false);
+        int receives = channel_room(round, round->receive_count, true);
+        size_t wanted = buffer_bytes(round);
         bytes = wanted > bytes ? wanted : bytes;
         mover->send_room = sends > mover->send_room ? sends : mover->send_room;
         mover->receive_room =
             receives > mover->receive_room ? receives : mover->receive_room;
     }
-    size_t flows = (size_t)(mover->send_room + mover->receive_room);
-    mover->buffer_bytes = bytes;
-    if (flows == 0)
+    size_t channels = (size_t)(mover->send_room + mover->receive_room);
+    if (channels == 0)
         return DT_OK;
-    mover->sends = calloc(flows, sizeof *mover->sends);
-    mover->addends = calloc(flows + 1, sizeof *mover->addends);
+    mover->buffer_bytes = bytes;
+    mover->room = bytes * ((size_t)(mover->send_room * DT_PACK_BUFFERS) +
+                           (size_t)(mover->receive_room * DT_MESSAGES_AT_ONCE) + 2);
+    mover->sends = calloc(channels, sizeof *mover->sends);
+    mover->addends = calloc(channels + 1, sizeof *mover->addends);
     if (mover->sends == NULL || mover->addends == NULL)
         return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
     mover->receives = mover->sends + mover->send_room;
     return DT_OK;
-}
-
-dt_status
-dt_mover_bind(dt_mover *mover, dt_error *err)
-{
-    size_t flows = (size_t)(mover->send_room + mover->receive_room);
-    if (flows == 0)
-        return DT_OK;
-    size_t buffers = (size_t)(mover->send_room * DT_RING) +
-                     (size_t)(mover->receive_room * DT_DEPTH) + 2;
-    mover->memory = dt_memory_take(mover->buffer_bytes * buffers);
-    if (mover->memory == NULL)
-        return dt_fail(err, DT_MEMORY, "no memory for the buffers of a collective");
-    mover->spare = mover->memory;
-    char *at = mover->memory + 2 * mover->buffer_bytes;
-    size_t bytes = mover->buffer_bytes;
-    place_buffers(mover->sends, mover->send_room, DT_RING, &at, bytes);
-    place_buffers(mover->receives, mover->receive_room, DT_DEPTH, &at, bytes);
-    return DT_OK;
-}
-
-void
-dt_mover_unbind(dt_mover *mover)
-{
-    dt_memory_give(mover->memory);
-    mover->memory = NULL;
 }
 
 void
@@ -133,87 +101,88 @@ dt_mover_free(dt_mover *mover)
 }
 
 static void
-flow_begin(dt_flow *flow, const dt_stream *stream)
+channel_begin(dt_channel *channel, const dt_queue *queue)
 {
-    flow->stream = stream;
-    flow->oldest = flow->busy = 0;
-    dt_cursor_begin(&flow->cursor, stream);
+    channel->queue = queue;
+    channel->oldest = channel->busy = 0;
+    dt_cursor_begin(&channel->cursor, queue);
 }
 
-static void
-box_strides(int64_t *out, const dt_box *box)
+/* Where a box is in the source, and where in the result. */
+static const char *
+box_src(const dt_box *box)
 {
-    int64_t expected = (int64_t)box->lane->itemsize;
-    for (int d = box->lane->ndim - 1; d >= 0; d--) {
-        out[d] = expected;
-        expected *= box->size[d];
-    }
+    const dt_ends *ends = &box->array->ends;
+    return ends->src + dt_box_offset(box, ends->src_stride);
 }
 
-static size_t
-box_bytes(const dt_box *box)
+static char *
+box_dst(const dt_box *box)
 {
-    return (size_t)box->elements * box->lane->itemsize;
+    const dt_ends *ends = &box->array->ends;
+    return ends->dst + dt_box_offset(box, ends->dst_stride);
 }
 
 static void
 pack(char *out, const dt_box *box)
 {
-    const dt_lane *lane = box->lane;
+    const dt_array *array = box->array;
     int64_t stride[DT_MAX_NDIM];
-    box_strides(stride, box);
-    dt_copy_box(out, stride, lane->src + dt_box_offset(box, lane->src_stride),
-                lane->src_stride, lane->ndim, box->size, lane->itemsize);
+    dt_box_strides(stride, box);
+    dt_copy_box(out, stride, box_src(box), array->ends.src_stride, array->ndim,
+                box->size, array->itemsize);
 }
 
 static void
 unpack(const dt_box *box, const char *in)
 {
-    const dt_lane *lane = box->lane;
+    const dt_array *array = box->array;
     int64_t stride[DT_MAX_NDIM];
-    box_strides(stride, box);
-    dt_copy_box(lane->dst + dt_box_offset(box, lane->dst_stride), lane->dst_stride, in,
-                stride, lane->ndim, box->size, lane->itemsize);
+    dt_box_strides(stride, box);
+    dt_copy_box(box_dst(box), array->ends.dst_stride, in, stride, array->ndim,
+                box->size, array->itemsize);
 }
 
 /* --- sending --- */
 
 static dt_status
-send_message(dt_mover *mover, dt_flow *flow, dt_error *err)
+send_message(dt_mover *mover, dt_channel *channel, dt_error *err)
 {
-    slot *s = &flow->slots[(flow->oldest + flow->busy) % DT_RING];
+    message *m =
+        &channel->messages[(channel->oldest + channel->busy) % DT_PACK_BUFFERS];
     dt_box box, more;
-    dt_cursor_next(&box, &flow->cursor, 0, 0);
-    size_t itemsize = box.lane->itemsize;
-    const char *data = s->buffer;
-    s->bytes = box_bytes(&box);
-    bool filling = dt_cursor_next(&more, &flow->cursor, s->bytes, itemsize);
-    if (!filling && dt_box_contiguous(&box, box.lane->src_stride))
-        data = box.lane->src + dt_box_offset(&box, box.lane->src_stride);
+    dt_cursor_next(&box, NULL, &channel->cursor, 0, 0);
+    size_t itemsize = box.array->itemsize;
+    const char *data = m->buffer;
+    m->bytes = dt_box_bytes(&box);
+    bool filling = dt_cursor_next(&more, NULL, &channel->cursor, m->bytes, itemsize);
+    if (!filling && dt_box_contiguous(&box, box.array->ends.src_stride))
+        data = box_src(&box);
     else
-        pack(s->buffer, &box);
+        pack(m->buffer, &box);
     while (filling) {
-        pack(s->buffer + s->bytes, &more);
-        s->bytes += box_bytes(&more);
-        filling = dt_cursor_next(&more, &flow->cursor, s->bytes, itemsize);
+        pack(m->buffer + m->bytes, &more);
+        m->bytes += dt_box_bytes(&more);
+        filling = dt_cursor_next(&more, NULL, &channel->cursor, m->bytes, itemsize);
     }
-    flow->busy++;
-    mover->group->world->counters[mover->round->kind].bytes += (int64_t)s->bytes;
-    return dt_post_send(&s->request, mover->group, data, s->bytes, flow->stream->place,
-                        mover->phase, err);
+    channel->busy++;
+    mover->group->world->counters[mover->round->kind].bytes += (int64_t)m->bytes;
+    return dt_post_send(&m->request, mover->group, data, m->bytes,
+                        channel->queue->place, mover->phase, err);
 }
 
-/* Ends those of a flow's messages, from the oldest, that are done. */
+/* Ends those of a channel's messages, from the oldest, that are done. */
 static dt_status
-collect_sent(dt_mover *mover, dt_flow *flow, dt_error *err)
+collect_sent(dt_mover *mover, dt_channel *channel, dt_error *err)
 {
-    while (flow->busy > 0) {
+    while (channel->busy > 0) {
         bool done;
-        DT_TRY(dt_test(&done, mover->group, &flow->slots[flow->oldest].request, err));
+        DT_TRY(dt_test(&done, mover->group, &channel->messages[channel->oldest].request,
+                       err));
         if (!done)
             return DT_OK;
-        flow->oldest = (flow->oldest + 1) % DT_RING;
-        flow->busy--;
+        channel->oldest = (channel->oldest + 1) % DT_PACK_BUFFERS;
+        channel->busy--;
     }
     return DT_OK;
 }
@@ -222,18 +191,19 @@ static dt_status
 advance_sends(dt_mover *mover, dt_error *err)
 {
     for (int k = 0; k < mover->send_active;) {
-        dt_flow *flow = &mover->sends[k];
-        DT_TRY(collect_sent(mover, flow, err));
-        while (flow->busy < DT_DEPTH && !dt_cursor_ended(&flow->cursor))
-            DT_TRY(send_message(mover, flow, err));
-        if (flow->busy > 0) {
+        dt_channel *channel = &mover->sends[k];
+        DT_TRY(collect_sent(mover, channel, err));
+        while (channel->busy < DT_MESSAGES_AT_ONCE &&
+               !dt_cursor_ended(&channel->cursor))
+            DT_TRY(send_message(mover, channel, err));
+        if (channel->busy > 0) {
             k++;
         } else if (mover->send_next < mover->round->send_count) {
-            flow_begin(flow, &mover->round->sends[mover->send_next++]);
+            channel_begin(channel, &mover->round->sends[mover->send_next++]);
         } else {
-            dt_flow last = mover->sends[--mover->send_active];
-            mover->sends[mover->send_active] = *flow; /* keeps its buffers */
-            *flow = last;
+            dt_channel last = mover->sends[--mover->send_active];
+            mover->sends[mover->send_active] = *channel; /* keeps its buffers */
+            *channel = last;
         }
     }
     return DT_OK;
@@ -242,36 +212,36 @@ advance_sends(dt_mover *mover, dt_error *err)
 /* --- receiving --- */
 
 static dt_status
-receive_message(dt_mover *mover, dt_flow *flow, dt_error *err)
+receive_message(dt_mover *mover, dt_channel *channel, dt_error *err)
 {
-    slot *s = &flow->slots[(flow->oldest + flow->busy) % DT_DEPTH];
+    message *m =
+        &channel->messages[(channel->oldest + channel->busy) % DT_MESSAGES_AT_ONCE];
     dt_box box, more;
-    s->from = flow->cursor;
-    dt_cursor_next(&box, &flow->cursor, 0, 0);
-    size_t itemsize = box.lane->itemsize;
-    s->bytes = box_bytes(&box);
-    bool filling = dt_cursor_next(&more, &flow->cursor, s->bytes, itemsize);
-    s->direct = !filling && !mover->round->reduced &&
-                dt_box_contiguous(&box, box.lane->dst_stride);
+    m->from = channel->cursor;
+    dt_cursor_next(&box, NULL, &channel->cursor, 0, 0);
+    size_t itemsize = box.array->itemsize;
+    m->bytes = dt_box_bytes(&box);
+    bool filling = dt_cursor_next(&more, NULL, &channel->cursor, m->bytes, itemsize);
+    m->direct = !filling && !mover->round->reduced &&
+                dt_box_contiguous(&box, box.array->ends.dst_stride);
     while (filling) {
-        s->bytes += box_bytes(&more);
-        filling = dt_cursor_next(&more, &flow->cursor, s->bytes, itemsize);
+        m->bytes += dt_box_bytes(&more);
+        filling = dt_cursor_next(&more, NULL, &channel->cursor, m->bytes, itemsize);
     }
-    char *data = s->direct ? box.lane->dst + dt_box_offset(&box, box.lane->dst_stride)
-                           : s->buffer;
-    flow->busy++;
-    return dt_post_receive(&s->request, mover->group, data, s->bytes,
-                           flow->stream->place, mover->phase, err);
+    char *data = m->direct ? box_dst(&box) : m->buffer;
+    channel->busy++;
+    return dt_post_receive(&m->request, mover->group, data, m->bytes,
+                           channel->queue->place, mover->phase, err);
 }
 
 static void
-unpack_message(slot *s)
+unpack_message(message *m)
 {
     dt_box box;
-    for (size_t used = 0; !s->direct && used < s->bytes; used += box_bytes(&box)) {
-        size_t itemsize = used > 0 ? box.lane->itemsize : 0;
-        dt_cursor_next(&box, &s->from, used, itemsize);
-        unpack(&box, s->buffer + used);
+    for (size_t used = 0; !m->direct && used < m->bytes; used += dt_box_bytes(&box)) {
+        size_t itemsize = used > 0 ? box.array->itemsize : 0;
+        dt_cursor_next(&box, NULL, &m->from, used, itemsize);
+        unpack(&box, m->buffer + used);
     }
 }
 
@@ -279,29 +249,30 @@ static dt_status
 advance_receives(dt_mover *mover, dt_error *err)
 {
     for (int k = 0; k < mover->receive_active;) {
-        dt_flow *flow = &mover->receives[k];
-        while (flow->busy < DT_DEPTH && !dt_cursor_ended(&flow->cursor))
-            DT_TRY(receive_message(mover, flow, err));
-        bool done = flow->busy > 0;
-        while (done && flow->busy > 0) {
-            slot *s = &flow->slots[flow->oldest];
-            DT_TRY(dt_test(&done, mover->group, &s->request, err));
+        dt_channel *channel = &mover->receives[k];
+        while (channel->busy < DT_MESSAGES_AT_ONCE &&
+               !dt_cursor_ended(&channel->cursor))
+            DT_TRY(receive_message(mover, channel, err));
+        bool done = channel->busy > 0;
+        while (done && channel->busy > 0) {
+            message *m = &channel->messages[channel->oldest];
+            DT_TRY(dt_test(&done, mover->group, &m->request, err));
             if (!done)
                 break;
-            unpack_message(s);
-            flow->oldest = (flow->oldest + 1) % DT_DEPTH;
-            flow->busy--;
-            if (!dt_cursor_ended(&flow->cursor))
-                DT_TRY(receive_message(mover, flow, err));
+            unpack_message(m);
+            channel->oldest = (channel->oldest + 1) % DT_MESSAGES_AT_ONCE;
+            channel->busy--;
+            if (!dt_cursor_ended(&channel->cursor))
+                DT_TRY(receive_message(mover, channel, err));
         }
-        if (flow->busy > 0) {
+        if (channel->busy > 0) {
             k++;
         } else if (mover->receive_next < mover->round->receive_count) {
-            flow_begin(flow, &mover->round->receives[mover->receive_next++]);
+            channel_begin(channel, &mover->round->receives[mover->receive_next++]);
         } else {
-            dt_flow last = mover->receives[--mover->receive_active];
-            mover->receives[mover->receive_active] = *flow;
-            *flow = last;
+            dt_channel last = mover->receives[--mover->receive_active];
+            mover->receives[mover->receive_active] = *channel;
+            *channel = last;
         }
     }
     return DT_OK;
@@ -310,52 +281,50 @@ advance_receives(dt_mover *mover, dt_error *err)
 /* --- summing: the same slice of all addends, in the order of the ranks --- */
 
 static bool
-aligned(const void *data, const dt_lane *lane)
+aligned(const void *data, const dt_array *array)
 {
-    size_t unit = lane->itemsize < 16 ? lane->itemsize : 16;
+    size_t unit = array->itemsize < 16 ? array->itemsize : 16;
     return (uintptr_t)data % unit == 0;
 }
 
 static void
-combine_box(dt_mover *mover, const dt_box *to, const dt_box *own, int slot_index,
+combine_box(dt_mover *mover, const dt_box *to, const dt_box *own, int which,
             size_t used)
 {
     const dt_round *round = mover->round;
-    const dt_lane *lane = to->lane;
+    const dt_array *array = to->array;
     int n = 0;
-    const char *mine = lane->src + dt_box_offset(own, lane->src_stride);
+    const char *mine = box_src(own);
     char *spare = mover->spare;
-    if (!dt_box_contiguous(own, lane->src_stride) || !aligned(mine, lane)) {
+    if (!dt_box_contiguous(own, array->ends.src_stride) || !aligned(mine, array)) {
         pack(spare, own);
         mine = spare;
     }
     for (int k = 0; k < mover->receive_active; k++) {
-        const dt_flow *flow = &mover->receives[k];
-        if (n == k && flow->stream->order > round->order)
+        const dt_channel *channel = &mover->receives[k];
+        if (n == k && channel->queue->order > round->order)
             mover->addends[n++] = mine;
-        mover->addends[n++] = flow->slots[slot_index].buffer + used;
+        mover->addends[n++] = channel->messages[which].buffer + used;
     }
     if (n == mover->receive_active)
         mover->addends[n++] = mine;
-    bool direct = dt_box_contiguous(to, lane->dst_stride);
-    char *out = direct ? lane->dst + dt_box_offset(to, lane->dst_stride)
-                       : spare + mover->buffer_bytes;
-    dt_reduce(lane->dtype, round->op, out, mover->addends, n, round->divisor,
+    bool direct = dt_box_contiguous(to, array->ends.dst_stride);
+    char *out = direct ? box_dst(to) : spare + mover->buffer_bytes;
+    dt_reduce(array->dtype, round->op, out, mover->addends, n, round->divisor,
               to->elements);
     if (!direct)
         unpack(to, out);
 }
 
 static void
-combine_message(dt_mover *mover, int slot_index)
+combine_message(dt_mover *mover, int which)
 {
-    slot *s = &mover->receives[0].slots[slot_index];
+    message *m = &mover->receives[0].messages[which];
     dt_box to, own;
-    for (size_t used = 0; used < s->bytes; used += box_bytes(&to)) {
-        size_t itemsize = used > 0 ? to.lane->itemsize : 0;
-        dt_cursor_next(&to, &s->from, used, itemsize);
-        dt_cursor_next(&own, &mover->own_src, used, itemsize);
-        combine_box(mover, &to, &own, slot_index, used);
+    for (size_t used = 0; used < m->bytes; used += dt_box_bytes(&to)) {
+        size_t itemsize = used > 0 ? to.array->itemsize : 0;
+        dt_cursor_next(&to, &own, &mover->own, used, itemsize);
+        combine_box(mover, &to, &own, which, used);
     }
 }
 
@@ -365,9 +334,9 @@ advance_sums(dt_mover *mover, dt_error *err)
     int n = mover->receive_active;
     if (n == 0)
         return DT_OK;
-    dt_flow *first = &mover->receives[0];
+    dt_channel *first = &mover->receives[0];
     for (;;) {
-        while (first->busy < DT_DEPTH && !dt_cursor_ended(&first->cursor))
+        while (first->busy < DT_MESSAGES_AT_ONCE && !dt_cursor_ended(&first->cursor))
             for (int k = n - 1; k >= 0; k--) /* the first one last: it is looked at */
                 DT_TRY(receive_message(mover, &mover->receives[k], err));
         if (first->busy == 0) {
@@ -375,17 +344,18 @@ advance_sums(dt_mover *mover, dt_error *err)
             return DT_OK;
         }
         for (; mover->arrived < n; mover->arrived++) {
-            dt_flow *flow = &mover->receives[mover->arrived];
+            dt_channel *channel = &mover->receives[mover->arrived];
             bool done;
-            DT_TRY(
-                dt_test(&done, mover->group, &flow->slots[flow->oldest].request, err));
+            DT_TRY(dt_test(&done, mover->group,
+                           &channel->messages[channel->oldest].request, err));
             if (!done)
                 return DT_OK;
         }
         combine_message(mover, first->oldest);
         mover->arrived = 0;
         for (int k = 0; k < n; k++) {
-            mover->receives[k].oldest = (mover->receives[k].oldest + 1) % DT_DEPTH;
+            mover->receives[k].oldest =
+                (mover->receives[k].oldest + 1) % DT_MESSAGES_AT_ONCE;
             mover->receives[k].busy--;
         }
     }
@@ -397,9 +367,10 @@ static dt_status
 post_receives(dt_mover *mover, dt_error *err)
 {
     for (int k = mover->receive_active - 1; k >= 0; k--) {
-        dt_flow *flow = &mover->receives[k];
-        while (flow->busy < DT_DEPTH && !dt_cursor_ended(&flow->cursor))
-            DT_TRY(receive_message(mover, flow, err));
+        dt_channel *channel = &mover->receives[k];
+        while (channel->busy < DT_MESSAGES_AT_ONCE &&
+               !dt_cursor_ended(&channel->cursor))
+            DT_TRY(receive_message(mover, channel, err));
     }
     return DT_OK;
 }
@@ -408,35 +379,32 @@ post_receives(dt_mover *mover, dt_error *err)
 static void
 advance_own(dt_mover *mover)
 {
-    dt_box from, to;
-    if (!dt_cursor_next(&from, &mover->own_src, 0, 0) ||
-        !dt_cursor_next(&to, &mover->own_dst, 0, 0))
+    dt_box to, from;
+    if (!dt_cursor_next(&to, &from, &mover->own, 0, 0))
         return;
-    const dt_lane *lane = from.lane;
-    dt_copy_box(lane->dst + dt_box_offset(&to, lane->dst_stride), lane->dst_stride,
-                lane->src + dt_box_offset(&from, lane->src_stride), lane->src_stride,
-                lane->ndim, from.size, lane->itemsize);
+    const dt_array *array = to.array;
+    dt_copy_box(box_dst(&to), array->ends.dst_stride, box_src(&from),
+                array->ends.src_stride, array->ndim, to.size, array->itemsize);
 }
 
 dt_status
-dt_mover_begin(dt_mover *mover, const dt_round *round, uint64_t number, dt_error *err)
+dt_mover_begin(dt_mover *mover, const dt_round *round, char *buffers, uint64_t number,
+               dt_error *err)
 {
+    place_buffers(mover, buffers);
     mover->round = round;
     mover->phase = DT_PHASE_DATA + (int)(number & 7);
     mover->arrived = 0;
-    mover->send_active = flow_room(round, round->send_count, false);
-    mover->receive_active = flow_room(round, round->receive_count, true);
+    mover->send_active = channel_room(round, round->send_count, false);
+    mover->receive_active = channel_room(round, round->receive_count, true);
     mover->send_next = mover->send_active;
     mover->receive_next = mover->receive_active;
     for (int k = 0; k < mover->send_active; k++)
-        flow_begin(&mover->sends[k], &round->sends[k]);
+        channel_begin(&mover->sends[k], &round->sends[k]);
     for (int k = 0; k < mover->receive_active; k++)
-        flow_begin(&mover->receives[k], &round->receives[k]);
-    dt_cursor_begin(&mover->own_src, &round->own_src);
-    dt_cursor_begin(&mover->own_dst, &round->own_dst);
-    dt_counter *counter = &mover->group->world->counters[round->kind];
-    counter->calls += round->counts;
-    counter->messages += round->send_count;
+        channel_begin(&mover->receives[k], &round->receives[k]);
+    dt_cursor_begin(&mover->own, &round->own);
+    mover->group->world->counters[round->kind].messages += round->send_count;
     /* All is posted before MPI is asked for what has come: it would copy that first,
      * while the others wait for what this rank sends. */
     DT_TRY(post_receives(mover, err));
@@ -451,7 +419,7 @@ dt_mover_advance(bool *done, dt_mover *mover, dt_error *err)
         DT_TRY(reduced ? advance_sums(mover, err) : advance_receives(mover, err));
     if (mover->send_active > 0)
         DT_TRY(advance_sends(mover, err));
-    bool own_ended = reduced || dt_cursor_ended(&mover->own_src);
+    bool own_ended = reduced || dt_cursor_ended(&mover->own);
     if (!own_ended)
         advance_own(mover);
     *done = own_ended && mover->receive_active == 0 && mover->send_active == 0;
@@ -459,13 +427,13 @@ dt_mover_advance(bool *done, dt_mover *mover, dt_error *err)
 }
 
 static bool
-abandon_flows(dt_mover *mover, dt_flow *flows, int count)
+abandon_channels(dt_mover *mover, dt_channel *channels, int count)
 {
     bool free_now = true;
     for (int k = 0; k < count; k++)
-        for (int s = 0; s < DT_RING; s++)
-            if (flows[k].slots[s].request.handle != NULL &&
-                !dt_cancel(mover->group, &flows[k].slots[s].request))
+        for (int s = 0; s < DT_PACK_BUFFERS; s++)
+            if (channels[k].messages[s].request.handle != NULL &&
+                !dt_cancel(mover->group, &channels[k].messages[s].request))
                 free_now = false;
     return free_now;
 }
@@ -473,7 +441,7 @@ abandon_flows(dt_mover *mover, dt_flow *flows, int count)
 bool
 dt_mover_abandon(dt_mover *mover)
 {
-    bool sent = abandon_flows(mover, mover->sends, mover->send_room);
-    bool received = abandon_flows(mover, mover->receives, mover->receive_room);
+    bool sent = abandon_channels(mover, mover->sends, mover->send_room);
+    bool received = abandon_channels(mover, mover->receives, mover->receive_room);
     return sent && received;
 }

@@ -1,65 +1,40 @@
-/* mover.h: moves the messages of a round, without ever waiting; and local steps. */
+/* mover.h: moves the messages of a round, without ever waiting. */
 #ifndef DT_MOVER_H
 #define DT_MOVER_H
 
 #include "comm/way/round.h"
 
-enum {
-    DT_WINDOW = 16, /* streams under way at once, in each direction */
-    DT_DEPTH = 2,   /* messages under way in each */
-    DT_RING = 4, /* pack buffers of a stream that is sent, used in turn: it is dear to
-                    write to what the receiver has read a moment ago */
-};
-
-typedef struct dt_flow dt_flow;
+/* A queue of which messages are under way. */
+typedef struct dt_channel dt_channel;
 
 typedef struct {
     dt_group *group;
     const dt_round *round;
     int phase;
-    dt_flow *sends,
-        *receives; /* DT_WINDOW each, or one per peer where they are summed */
+    /* DT_CHANNELS_AT_ONCE each, or one per peer where they are summed */
+    dt_channel *sends, *receives;
     int send_room, receive_room;
     int send_active, receive_active;
-    int64_t send_next, receive_next; /* streams not begun yet */
-    dt_cursor own_src, own_dst;
+    int64_t send_next, receive_next; /* queues not begun yet */
+    dt_cursor own;
     int arrived;          /* addends of the oldest slice that are there */
     const void **addends; /* room for one pointer per rank */
-    char *memory;         /* pack buffers of all flows */
+    size_t buffer_bytes;  /* of a pack buffer */
+    size_t room;          /* bytes of all of them */
     char *spare; /* two of them: the own addend, and a result that is not contiguous */
-    size_t buffer_bytes;
 } dt_mover;
 
-/* Makes room for any of `count` rounds, which lie `stride` bytes apart. DT_MEMORY. */
+/* Makes room for any of `count` rounds. DT_MEMORY. */
 dt_status dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds,
-                           size_t stride, int count, dt_error *err);
+                           int count, dt_error *err);
 void dt_mover_free(dt_mover *mover);
 
-/* Takes the pack buffers, and gives them back. DT_MEMORY. */
-dt_status dt_mover_bind(dt_mover *mover, dt_error *err);
-void dt_mover_unbind(dt_mover *mover);
-
-/* Starts a round of task `number`. */
-dt_status dt_mover_begin(dt_mover *mover, const dt_round *round, uint64_t number,
-                         dt_error *err);
+/* Starts a round of task `number`; `buffers` has mover->room bytes. */
+dt_status dt_mover_begin(dt_mover *mover, const dt_round *round, char *buffers,
+                         uint64_t number, dt_error *err);
 dt_status dt_mover_advance(bool *done, dt_mover *mover, dt_error *err);
 
-/* Gives up. False if messages may still touch the memory of the mover and of lanes. */
+/* Gives up. False if messages may still touch the buffers and arrays. */
 bool dt_mover_abandon(dt_mover *mover);
-
-/* A step in which every rank makes its new part of its old one. */
-typedef struct {
-    dt_lane lane;
-    dt_pieces sent, received;
-    int64_t elements; /* of the new part */
-    bool keeps;       /* the own piece is copied */
-    bool fills;       /* the rest holds the identity of: */
-    dt_reduce_op identity;
-} dt_local;
-
-dt_status dt_local_prepare(dt_local *out, const dt_step *step, const dt_lane *lane,
-                           int64_t rank, dt_error *err);
-void dt_local_do(const dt_local *local);
-void dt_local_free(dt_local *local);
 
 #endif

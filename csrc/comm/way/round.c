@@ -3,12 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SLICE_MOST = 1024 * 1024,
-    SLICE_LEAST = 4 * 1024,
-    SCRATCH_DEFAULT = 12 * 1024 * 1024,
-    OWN_BYTES = 1024 * 1024, /* copied between two looks at the messages */
-};
+enum { OWN_BYTES = 1024 * 1024 }; /* copied between two looks at the messages */
 
 static dt_status
 no_memory(dt_error *err)
@@ -26,7 +21,8 @@ flat_piece(dt_piece *out, dt_bump *memory, int64_t rank, dt_range range, int64_t
     const dt_segment **runs = dt_bump_take(memory, 1, sizeof *runs);
     if (numbers == NULL || run == NULL || runs == NULL)
         return false;
-    *run = (dt_segment){.offset = range.start, .size = range.size};
+    *run =
+        (dt_segment){.offset = range.start, .theirs = range.start, .size = range.size};
     *runs = run;
     numbers[0] = range.size;
     numbers[1] = theirs;
@@ -43,23 +39,22 @@ flat_piece(dt_piece *out, dt_bump *memory, int64_t rank, dt_range range, int64_t
 /* Who takes part in a flat round, as one rank sees it. */
 typedef struct {
     const dt_step *step;
-    int64_t rank;     /* one's own */
-    int64_t elements; /* of the whole array */
-    int64_t count;    /* members that hold chunks */
-    int64_t place;    /* one's own among them, or -1 */
-    int64_t root;     /* of a broadcast; -1 in an all_reduce */
+    int64_t rank;                     /* one's own, of the world */
+    int64_t origin[DT_MESH_MAX_NDIM]; /* one's own coordinate, zeros outside the mesh */
+    int64_t elements;                 /* of the whole array */
+    int64_t count;                    /* members that hold chunks */
+    int64_t place;                    /* one's own among them, or -1 */
+    int64_t root;                     /* of a broadcast; -1 in an all_reduce */
     bool one_round;
-} flat;
+} members;
 
 /* The rank of a member: of those that the step's mesh dimensions bring together. */
 static int64_t
-member_rank(const flat *f, int64_t place)
+member_rank(const members *f, int64_t place)
 {
     const dt_mesh *mesh = f->step->to->mesh;
-    int64_t coordinate[DT_MESH_MAX_NDIM] = {0};
-    int64_t index = dt_mesh_index(mesh, f->rank);
-    if (index >= 0)
-        dt_mesh_coordinate(coordinate, mesh, index);
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    memcpy(coordinate, f->origin, sizeof coordinate);
     for (int k = f->step->mesh_dim_count - 1; k >= 0; k--) {
         int m = f->step->mesh_dims[k];
         coordinate[m] = place % mesh->shape[m];
@@ -68,28 +63,27 @@ member_rank(const flat *f, int64_t place)
     return dt_mesh_rank(mesh, dt_mesh_at(mesh, coordinate));
 }
 
-static flat
-flat_begin(const dt_step *step, int64_t rank)
+static members
+find_members(const dt_step *step, int64_t rank)
 {
-    flat f = {.step = step, .rank = rank, .place = -1, .root = -1};
+    const dt_mesh *mesh = step->to->mesh;
+    members f = {.step = step, .rank = rank, .place = -1, .root = -1};
     f.count = dt_step_group(step);
-    int64_t index = dt_mesh_index(step->to->mesh, rank);
-    int64_t coordinate[DT_MESH_MAX_NDIM] = {0};
     if (step->kind == DT_STEP_BROADCAST)
         f.root = dt_mesh_rank(step->from->mesh, 0);
-    if (index >= 0)
-        dt_mesh_coordinate(coordinate, step->to->mesh, index);
-    int64_t bytes = dt_layout_local_bytes(step->to, coordinate);
+    int64_t index = dt_mesh_index(mesh, rank);
+    if (index >= 0) {
+        dt_mesh_coordinate(f.origin, mesh, index);
+        f.place = dt_step_place(step, mesh, index);
+    }
+    int64_t bytes = dt_layout_local_bytes(step->to, f.origin);
     f.elements = bytes / (int64_t)dt_dtype_size(step->to->dtype);
     f.one_round = dt_in_one_round(bytes, f.count);
-    for (int64_t place = 0; index >= 0 && place < f.count; place++)
-        if (member_rank(&f, place) == rank)
-            f.place = place;
     return f;
 }
 
 static dt_range
-chunk_of(const flat *f, int64_t place)
+chunk_of(const members *f, int64_t place)
 {
     if (f->one_round)
         return (dt_range){0, f->elements};
@@ -99,7 +93,8 @@ chunk_of(const flat *f, int64_t place)
 }
 
 static bool
-add_flat(dt_pieces *list, dt_bump *memory, const flat *f, int64_t rank, dt_range range)
+add_flat(dt_pieces *list, dt_bump *memory, const members *f, int64_t rank,
+         dt_range range)
 {
     return range.size == 0 ||
            flat_piece(&list->pieces[list->count++], memory, rank, range, f->elements);
@@ -108,12 +103,12 @@ add_flat(dt_pieces *list, dt_bump *memory, const flat *f, int64_t rank, dt_range
 /* The pieces of one rank: scattering sends every member its chunk, gathering sends
  * every member one's own. The root of a broadcast has all and is sent nothing. */
 static bool
-flat_pieces(dt_lane *lane, dt_bump *memory, const flat *f, bool gathering)
+flat_pieces(dt_array *array, dt_bump *memory, const members *f, bool gathering)
 {
     size_t room = (size_t)(f->count + 1);
-    lane->sent.pieces = calloc(room, sizeof(dt_piece));
-    lane->received.pieces = calloc(room, sizeof(dt_piece));
-    bool well = lane->sent.pieces != NULL && lane->received.pieces != NULL;
+    array->sent.pieces = calloc(room, sizeof(dt_piece));
+    array->received.pieces = calloc(room, sizeof(dt_piece));
+    bool well = array->sent.pieces != NULL && array->received.pieces != NULL;
     bool is_root = f->rank == f->root;
     bool broadcast = f->root >= 0;
     if (f->place < 0 && !is_root)
@@ -128,24 +123,25 @@ flat_pieces(dt_lane *lane, dt_bump *memory, const flat *f, bool gathering)
         bool sends =
             gathering ? f->place >= 0 && rank != f->root : !broadcast || is_root;
         if (sends)
-            well = add_flat(&lane->sent, memory, f, rank, gathering ? own : theirs);
+            well = add_flat(&array->sent, memory, f, rank, gathering ? own : theirs);
         bool takes = gathering ? f->place >= 0 && !is_root : !broadcast;
         if (well && takes)
-            well = add_flat(&lane->received, memory, f, rank, gathering ? theirs : own);
+            well =
+                add_flat(&array->received, memory, f, rank, gathering ? theirs : own);
     }
     if (well && broadcast && !gathering && !is_root && f->place >= 0)
-        well = add_flat(&lane->received, memory, f, f->root, own);
+        well = add_flat(&array->received, memory, f, f->root, own);
     dt_range kept = gathering ? (dt_range){0, 0} : own;
     if (broadcast)
         kept = is_root && f->place >= 0 && !gathering ? (dt_range){0, f->elements}
                                                       : (dt_range){0, 0};
     if (well && kept.size > 0)
-        well = flat_piece(&lane->sent.own, memory, f->rank, kept, f->elements) &&
-               flat_piece(&lane->received.own, memory, f->rank, kept, f->elements);
+        well = flat_piece(&array->sent.own, memory, f->rank, kept, f->elements) &&
+               flat_piece(&array->received.own, memory, f->rank, kept, f->elements);
     return well;
 }
 
-/* --- streams --- */
+/* --- queues --- */
 
 /* True if a piece is one run of memory in C-ordered arrays of both sides. */
 static bool
@@ -172,7 +168,7 @@ limited(size_t bytes, size_t itemsize)
 }
 
 typedef struct {
-    int64_t rank;
+    int place;
     int64_t distance;
     dt_part part;
 } entry;
@@ -183,42 +179,32 @@ by_distance(const void *a, const void *b)
     const entry *x = a, *y = b;
     if (x->distance != y->distance)
         return x->distance < y->distance ? -1 : 1;
-    return (x->part.lane > y->part.lane) - (x->part.lane < y->part.lane);
+    return (x->part.array > y->part.array) - (x->part.array < y->part.array);
 }
 
-static int
-place_of(const dt_group *group, int64_t rank)
-{
-    if (rank < group->size && group->ranks[rank] == rank)
-        return (int)rank;
-    for (int k = 0; k < group->size; k++)
-        if (group->ranks[k] == rank)
-            return k;
-    return -1;
-}
-
-/* The pieces of all lanes in one list, by distance in the group. */
+/* The pieces of all arrays in one list, by distance in the group. */
 static entry *
 list_entries(int64_t *count, const dt_round *round, const dt_group *group, bool sending)
 {
     int64_t total = 0;
-    for (int k = 0; k < round->lane_count; k++)
-        total += sending ? round->lanes[k].sent.count : round->lanes[k].received.count;
+    for (int k = 0; k < round->array_count; k++)
+        total +=
+            sending ? round->arrays[k].sent.count : round->arrays[k].received.count;
     entry *entries = malloc(sizeof *entries * (size_t)(total + 1));
     if (entries == NULL)
         return NULL;
     *count = 0;
-    for (int k = 0; k < round->lane_count; k++) {
-        const dt_lane *lane = &round->lanes[k];
-        const dt_pieces *pieces = sending ? &lane->sent : &lane->received;
+    for (int k = 0; k < round->array_count; k++) {
+        const dt_array *array = &round->arrays[k];
+        const dt_pieces *pieces = sending ? &array->sent : &array->received;
         for (int64_t i = 0; i < pieces->count; i++) {
             const dt_piece *piece = &pieces->pieces[i];
-            int place = place_of(group, piece->rank);
+            int place = dt_group_place(group, piece->rank);
             int64_t ahead = sending ? place - group->index : group->index - place;
             entries[(*count)++] =
-                (entry){.rank = place, /* from here on: its place */
+                (entry){.place = place,
                         .distance = (ahead + group->size) % group->size,
-                        .part = {lane, piece}};
+                        .part = {array, piece}};
         }
     }
     qsort(entries, (size_t)*count, sizeof *entries, by_distance);
@@ -226,83 +212,86 @@ list_entries(int64_t *count, const dt_round *round, const dt_group *group, bool 
 }
 
 static dt_status
-make_streams(dt_round *round, const dt_group *group, bool sending, bool may_go_whole,
-             const int64_t *const *mine, dt_error *err)
+make_queues(dt_round *round, const dt_group *group, bool sending, bool may_go_whole,
+            const int64_t *const *mine, dt_error *err)
 {
     int64_t count = 0;
     entry *entries = list_entries(&count, round, group, sending);
-    dt_stream *streams = calloc((size_t)(count + 1), sizeof *streams);
+    dt_queue *queues = calloc((size_t)(count + 1), sizeof *queues);
     dt_part *parts = dt_bump_take(&round->memory, (size_t)(count + 1), sizeof *parts);
-    if (entries == NULL || streams == NULL || parts == NULL) {
+    if (entries == NULL || queues == NULL || parts == NULL) {
         free(entries);
-        free(streams);
+        free(queues);
         return no_memory(err);
     }
     int64_t made = 0;
     for (int64_t i = 0; i < count; i++) {
         parts[i] = entries[i].part;
-        dt_stream *last = made > 0 ? &streams[made - 1] : NULL;
-        if (last != NULL && last->place == (int)entries[i].rank) {
+        const dt_array *array = parts[i].array;
+        dt_queue *last = made > 0 ? &queues[made - 1] : NULL;
+        if (last != NULL && last->place == entries[i].place) {
             last->count++;
-            last->capacity = limited(round->slice, parts[i].lane->itemsize);
+            last->capacity = limited(round->slice, array->itemsize);
             continue;
         }
-        streams[made] =
-            (dt_stream){.place = (int)entries[i].rank, .count = 1, .parts = &parts[i]};
-        const dt_lane *lane = parts[i].lane;
         bool whole =
-            may_go_whole && round->lane_count == 1 && !round->reduced &&
-            whole_on_both(parts[i].piece, lane->ndim, mine[lane - round->lanes]);
-        streams[made++].capacity =
-            limited(whole ? (size_t)INT32_MAX : round->slice, lane->itemsize);
+            may_go_whole && round->array_count == 1 && !round->reduced &&
+            whole_on_both(parts[i].piece, array->ndim, mine[array - round->arrays]);
+        queues[made++] =
+            (dt_queue){.place = entries[i].place,
+                       .count = 1,
+                       .parts = &parts[i],
+                       .capacity = limited(whole ? (size_t)INT32_MAX : round->slice,
+                                           array->itemsize)};
     }
     free(entries);
     if (sending) {
-        round->sends = streams;
+        round->sends = queues;
         round->send_count = made;
     } else {
-        round->receives = streams;
+        round->receives = queues;
         round->receive_count = made;
     }
     return DT_OK;
+}
+
+int64_t
+dt_queue_bytes(const dt_queue *queue)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < queue->count; k++)
+        bytes +=
+            queue->parts[k].piece->elements * (int64_t)queue->parts[k].array->itemsize;
+    return bytes;
 }
 
 /* A share of the scratch for each buffer; the same on all ranks. */
 static void
 choose_slice(dt_round *round, int64_t ranks, int64_t scratch)
 {
+    const int64_t each = DT_PACK_BUFFERS + DT_MESSAGES_AT_ONCE;
     int64_t peers = ranks > 1 ? ranks - 1 : 1;
-    if (peers > 16 && !round->reduced)
-        peers = 16;
-    int64_t share = (scratch > 0 ? scratch : SCRATCH_DEFAULT) / (6 * peers);
-    int64_t slice = SLICE_MOST;
-    while (slice > SLICE_LEAST && slice > share)
+    if (peers > DT_CHANNELS_AT_ONCE && !round->reduced)
+        peers = DT_CHANNELS_AT_ONCE;
+    int64_t share = (scratch > 0 ? scratch : DT_SCRATCH_BYTES) / (each * peers);
+    int64_t least = scratch > 0 ? DT_SLICE_LEAST_BOUND : DT_SLICE_LEAST;
+    int64_t slice = DT_SLICE_MOST;
+    while (slice > least && slice > share)
         slice /= 2;
-    if (scratch > 0)
-        while (slice > 64 && slice > share)
-            slice /= 2;
     round->slice = (size_t)slice;
 }
 
 static int64_t
 order_of(const dt_step *step, int64_t rank)
 {
-    int64_t coordinate[DT_MESH_MAX_NDIM], order = 0;
     int64_t index = dt_mesh_index(step->from->mesh, rank);
-    if (index < 0)
-        return -1;
-    dt_mesh_coordinate(coordinate, step->from->mesh, index);
-    for (int k = 0; k < step->mesh_dim_count; k++) {
-        int m = step->mesh_dims[k];
-        order = order * step->from->mesh->shape[m] + coordinate[m];
-    }
-    return order;
+    return index < 0 ? -1 : dt_step_place(step, step->from->mesh, index);
 }
 
 static int
 by_order(const void *a, const void *b)
 {
-    const dt_stream *x = a, *y = b;
+    const dt_queue *x = a, *y = b;
     return (x->order > y->order) - (x->order < y->order);
 }
 
@@ -323,29 +312,22 @@ set_reduction(dt_round *round, const dt_step *step, const dt_group *group)
           by_order);
 }
 
-/* What stays on the rank, as a stream on either side; cut like the addends that it is
- * combined with. */
+/* What stays on the rank, as a queue; cut like the addends that it is combined with. */
 static dt_status
 make_own(dt_round *round, dt_error *err)
 {
-    size_t room = (size_t)round->lane_count;
-    dt_part *from = dt_bump_take(&round->memory, room, sizeof *from);
-    dt_part *to = dt_bump_take(&round->memory, room, sizeof *to);
-    if (from == NULL || to == NULL)
+    dt_part *parts =
+        dt_bump_take(&round->memory, (size_t)round->array_count, sizeof *parts);
+    if (parts == NULL)
         return no_memory(err);
-    int count = 0;
-    for (int k = 0; k < round->lane_count; k++) {
-        const dt_lane *lane = &round->lanes[k];
-        if (lane->sent.own.elements == 0)
-            continue;
-        from[count] = (dt_part){lane, &lane->sent.own};
-        to[count++] = (dt_part){lane, &lane->received.own};
-    }
-    size_t capacity = OWN_BYTES;
+    round->own = (dt_queue){.parts = parts, .capacity = OWN_BYTES};
     if (round->reduced && round->receive_count > 0)
-        capacity = round->receives[0].capacity;
-    round->own_src = (dt_stream){.count = count, .parts = from, .capacity = capacity};
-    round->own_dst = (dt_stream){.count = count, .parts = to, .capacity = capacity};
+        round->own.capacity = round->receives[0].capacity;
+    for (int k = 0; k < round->array_count; k++) {
+        const dt_array *array = &round->arrays[k];
+        if (array->received.own.elements > 0)
+            parts[round->own.count++] = (dt_part){array, &array->received.own};
+    }
     return DT_OK;
 }
 
@@ -358,13 +340,13 @@ ranks_of(const dt_step *step)
     return a > b ? a : b;
 }
 
-/* The local shapes of a rank on one side, lane by lane. */
+/* The local shapes of a rank on one side, array by array. */
 static const int64_t **
 local_shapes(dt_round *round, const dt_step *const *steps, int64_t rank, bool sending)
 {
     const int64_t **out =
-        dt_bump_take(&round->memory, (size_t)round->lane_count, sizeof *out);
-    for (int k = 0; out != NULL && k < round->lane_count; k++) {
+        dt_bump_take(&round->memory, (size_t)round->array_count, sizeof *out);
+    for (int k = 0; out != NULL && k < round->array_count; k++) {
         const dt_layout *layout = sending ? steps[k]->from : steps[k]->to;
         int64_t *shape =
             dt_bump_take(&round->memory, (size_t)(layout->ndim + 1), sizeof *shape);
@@ -381,68 +363,131 @@ local_shapes(dt_round *round, const dt_step *const *steps, int64_t rank, bool se
     return out;
 }
 
-dt_status
-dt_round_exchange(dt_round *round, const dt_step *const *steps, dt_group *group,
-                  int64_t scratch, dt_error *err)
+static dt_status
+make_exchange(dt_round *round, const dt_step *const *steps, bool whole, dt_group *group,
+              dt_error *err)
 {
     int64_t rank = group->world->transport->rank;
-    round->kind = steps[0]->kind;
-    round->reduced = round->kind == DT_STEP_REDUCE_SCATTER;
-    round->counts = true;
-    choose_slice(round, ranks_of(steps[0]), scratch);
-    for (int k = 0; k < round->lane_count; k++) {
+    for (int k = 0; k < round->array_count; k++) {
         dt_exchange exchange = {.from = steps[k]->from, .to = steps[k]->to};
         exchange.reduced = round->reduced ? dt_step_mask(steps[k]) : 0;
-        DT_TRY(dt_pieces_sent(&round->lanes[k].sent, &exchange, rank, err));
-        DT_TRY(dt_pieces_received(&round->lanes[k].received, &exchange, rank, err));
+        DT_TRY(dt_pieces_sent(&round->arrays[k].sent, &exchange, rank, err));
+        DT_TRY(dt_pieces_received(&round->arrays[k].received, &exchange, rank, err));
     }
     const int64_t *const *before = local_shapes(round, steps, rank, true);
     const int64_t *const *after = local_shapes(round, steps, rank, false);
     if (before == NULL || after == NULL)
         return no_memory(err);
-    /* The source of a scatter may have any strides and be larger than memory: slices.
-     */
-    bool whole = round->kind != DT_STEP_SCATTER;
-    DT_TRY(make_streams(round, group, true, whole, before, err));
-    DT_TRY(make_streams(round, group, false, whole, after, err));
-    set_reduction(round, steps[0], group);
-    return make_own(round, err);
+    DT_TRY(make_queues(round, group, true, whole, before, err));
+    return make_queues(round, group, false, whole, after, err);
 }
 
-dt_status
-dt_round_flat(dt_round *round, const dt_step *const *steps, bool gathering,
-              dt_group *group, int64_t scratch, dt_error *err)
+static dt_status
+make_flat(dt_round *round, const dt_step *const *steps, bool whole, dt_group *group,
+          dt_error *err)
 {
     int64_t rank = group->world->transport->rank;
-    round->kind = steps[0]->kind;
-    round->reduced = round->kind == DT_STEP_ALL_REDUCE && !gathering;
-    round->counts = !gathering;
-    choose_slice(round, ranks_of(steps[0]), scratch);
     int64_t **shapes =
-        dt_bump_take(&round->memory, (size_t)round->lane_count, sizeof *shapes);
+        dt_bump_take(&round->memory, (size_t)round->array_count, sizeof *shapes);
     if (shapes == NULL)
         return no_memory(err);
-    for (int k = 0; k < round->lane_count; k++) {
-        flat f = flat_begin(steps[k], rank);
+    for (int k = 0; k < round->array_count; k++) {
+        members f = find_members(steps[k], rank);
         shapes[k] = dt_bump_take(&round->memory, 1, sizeof **shapes);
         if (shapes[k] == NULL ||
-            !flat_pieces(&round->lanes[k], &round->memory, &f, gathering))
+            !flat_pieces(&round->arrays[k], &round->memory, &f, round->gathering))
             return no_memory(err);
         *shapes[k] = f.elements;
     }
     const int64_t *const *mine = (const int64_t *const *)shapes;
-    DT_TRY(make_streams(round, group, true, true, mine, err));
-    DT_TRY(make_streams(round, group, false, true, mine, err));
-    set_reduction(round, steps[0], group);
-    return make_own(round, err);
+    DT_TRY(make_queues(round, group, true, whole, mine, err));
+    return make_queues(round, group, false, whole, mine, err);
+}
+
+static dt_status
+make_arrays(dt_round *round, const dt_step *const *steps, int count, dt_error *err)
+{
+    round->arrays = dt_bump_take(&round->memory, (size_t)count, sizeof *round->arrays);
+    if (round->arrays == NULL)
+        return no_memory(err);
+    round->array_count = count;
+    for (int k = 0; k < count; k++) {
+        dt_array *array = &round->arrays[k];
+        array->ndim = round->flat ? 1 : steps[k]->to->ndim;
+        array->dtype = steps[k]->to->dtype;
+        array->itemsize = dt_dtype_size(array->dtype);
+    }
+    return DT_OK;
+}
+
+dt_status
+dt_rounds_make(dt_round *rounds, int *count, const dt_step *const *steps, int arrays,
+               bool whole, dt_group *group, int64_t scratch, dt_error *err)
+{
+    dt_step_kind kind = steps[0]->kind;
+    bool flat = kind == DT_STEP_ALL_REDUCE || kind == DT_STEP_BROADCAST;
+    *count = flat ? 2 : 1;
+    for (int k = 0; k < *count; k++) {
+        dt_round *round = &rounds[k];
+        bool gathering = k == 1;
+        round->kind = kind;
+        round->flat = flat;
+        round->gathering = gathering;
+        round->reduced = kind == DT_STEP_REDUCE_SCATTER ||
+                         (kind == DT_STEP_ALL_REDUCE && !gathering);
+        choose_slice(round, ranks_of(steps[0]), scratch);
+        DT_TRY(make_arrays(round, steps, arrays, err));
+        DT_TRY((flat ? make_flat : make_exchange)(round, steps, whole, group, err));
+        set_reduction(round, steps[0], group);
+        DT_TRY(make_own(round, err));
+    }
+    return DT_OK;
+}
+
+void
+dt_round_place(dt_round *round, const dt_ends *ends)
+{
+    static const int64_t STRIDES[] = {1, 2, 4, 8, 16, 32};
+    for (int k = 0; k < round->array_count; k++) {
+        dt_array *array = &round->arrays[k];
+        array->ends = ends[k];
+        if (round->gathering)
+            array->ends.src = array->ends.dst;
+        if (!round->flat)
+            continue;
+        int power = 0;
+        while ((size_t)STRIDES[power] != array->itemsize)
+            power++;
+        array->ends.src_stride = array->ends.dst_stride = &STRIDES[power];
+    }
+}
+
+bool
+dt_round_wants_order(const dt_round *round, int k, const int64_t *stride)
+{
+    const dt_array *array = &round->arrays[k];
+    if (round->flat)
+        return true;
+    for (int64_t i = 0; i < round->send_count; i++) {
+        const dt_queue *queue = &round->sends[i];
+        if (queue->capacity <= round->slice || queue->parts[0].array != array)
+            continue;
+        dt_cursor cursor;
+        dt_box box;
+        dt_cursor_begin(&cursor, queue);
+        while (dt_cursor_next(&box, NULL, &cursor, 0, 0))
+            if (!dt_box_contiguous(&box, stride))
+                return true;
+    }
+    return false;
 }
 
 void
 dt_round_free(dt_round *round)
 {
-    for (int k = 0; round->lanes != NULL && k < round->lane_count; k++) {
-        dt_pieces_free(&round->lanes[k].sent);
-        dt_pieces_free(&round->lanes[k].received);
+    for (int k = 0; k < round->array_count; k++) {
+        dt_pieces_free(&round->arrays[k].sent);
+        dt_pieces_free(&round->arrays[k].received);
     }
     free(round->sends);
     free(round->receives);

@@ -1,32 +1,34 @@
-/* The room comm/way: how one step of a plan moves data between ranks, or on one
- * of them.
+/* round.h: what ranks exchange in a step of a plan, and how a queue of messages is cut.
+ * All of it is memory and arithmetic; the ways (way.h) do the moving.
  *
- * May use: core, kernels, comm/transport, comm/talk.
- * Begin with: this header, then cursor.c and mover.c. */
-
-/* round.h: a step of a plan as messages, prepared so that only moving is left to do.
- * All of it is memory and arithmetic; execute.c does the moving. */
+ * A step is one round; an all_reduce or broadcast of much is two, whose flat chunks are
+ * first scattered, then gathered from the result. */
 #ifndef DT_ROUND_H
 #define DT_ROUND_H
 
 #include "comm/talk/talk.h"
 #include "core/layout/overlap.h"
 
+/* Where an array is and where it goes, on this rank; strides in bytes. */
+typedef struct {
+    const char *src; /* NULL: the rank has no part of it */
+    const int64_t *src_stride;
+    char *dst;
+    const int64_t *dst_stride;
+} dt_ends;
+
 /* One array in a round. */
 typedef struct {
     int ndim;
     dt_dtype dtype;
     size_t itemsize;
-    const char *src;
-    const int64_t *src_stride; /* bytes */
-    char *dst;
-    const int64_t *dst_stride;
+    dt_ends ends;
     dt_pieces sent, received; /* their `own` parts: what stays, on either side */
-} dt_lane;
+} dt_array;
 
-/* A piece of a lane. */
+/* A piece of an array. */
 typedef struct {
-    const dt_lane *lane;
+    const dt_array *array;
     const dt_piece *piece;
 } dt_part;
 
@@ -37,68 +39,82 @@ typedef struct {
     int count;
     const dt_part *parts;
     size_t capacity; /* bytes of a message at most */
-} dt_stream;
+} dt_queue;
 
 typedef struct {
     dt_step_kind kind;
-    bool counts; /* as one call of its kind */
-    int lane_count;
-    dt_lane *lanes;
+    bool flat;      /* of chunks of arrays in C order, taken as of one dimension */
+    bool gathering; /* the second round of a step: from the result to itself */
+    int array_count;
+    dt_array *arrays;
     int64_t send_count, receive_count;
-    dt_stream *sends, *receives; /* by distance: the pair at distance k is on both sides
-                                    before all pairs further apart */
-    dt_stream own_src, own_dst;  /* what stays, on either side */
-    bool reduced;                /* what arrives is combined with what stays */
+    dt_queue *sends, *receives; /* by distance: the pair at distance k is on both sides
+                                   before all pairs further apart */
+    dt_queue own;               /* what stays on the rank, as it would receive it */
+    bool reduced;               /* what arrives is combined with what stays */
     dt_reduce_op op;
     int64_t divisor;
     int64_t order;  /* of the own addend */
-    size_t slice;   /* bytes of a pack buffer */
+    size_t slice;   /* bytes of a message that must be packed, at most */
     dt_bump memory; /* of what it is made of */
 } dt_round;
 
-/* Prepares a round of an exchange of boxes; lanes have their arrays and strides, `from`
- * and `to` are the steps' layouts lane by lane. DT_MEMORY. */
-dt_status dt_round_exchange(dt_round *round, const dt_step *const *steps,
-                            dt_group *group, int64_t scratch, dt_error *err);
-
-/* Prepares the part of an all_reduce (or broadcast) that scatters (`gathering` false)
- * or gathers flat chunks of arrays in C order. DT_MEMORY. */
-dt_status dt_round_flat(dt_round *round, const dt_step *const *steps, bool gathering,
-                        dt_group *group, int64_t scratch, dt_error *err);
-
+/* Makes the round, or the two, of a step that some arrays do together. With `whole` what
+ * lies in one run of memory on both sides, in C order, is one message, which nobody
+ * packs; else all messages are slices. `rounds` are zeroed. DT_MEMORY; *count says how
+ * many are to be freed also then. */
+dt_status dt_rounds_make(dt_round *rounds, int *count, const dt_step *const *steps,
+                         int arrays, bool whole, dt_group *group, int64_t scratch,
+                         dt_error *err);
 void dt_round_free(dt_round *round);
 
-/* --- cutting a stream into messages --- */
+/* Tells a round where its arrays are. */
+void dt_round_place(dt_round *round, const dt_ends *ends);
+
+/* Whether array `k` must lie in C order, if it has these strides, for the messages of
+ * the round to be cut as the receivers cut them. */
+bool dt_round_wants_order(const dt_round *round, int k, const int64_t *stride);
+
+/* Bytes that this rank sends to one rank. */
+int64_t dt_queue_bytes(const dt_queue *queue);
+
+/* --- cutting a queue into messages --- */
 
 /* A box of a part, for one side's local array. */
 typedef struct {
-    const dt_lane *lane;
+    const dt_array *array;
     int64_t start[DT_MAX_NDIM], size[DT_MAX_NDIM];
     int64_t elements;
 } dt_box;
 
-/* How far a stream has been cut. */
+/* How far a queue has been cut. */
 typedef struct {
-    const dt_stream *stream;
-    int part;      /* stream->count at the end */
+    const dt_queue *queue;
+    int part;      /* queue->count at the end */
     int split;     /* dimension that is cut into slices, -1: the part goes whole */
     int64_t inner; /* elements of the dimensions behind it */
     int64_t at[DT_MAX_NDIM];  /* element within the run */
     int64_t run[DT_MAX_NDIM]; /* run within the list */
 } dt_cursor;
 
-void dt_cursor_begin(dt_cursor *cursor, const dt_stream *stream);
+void dt_cursor_begin(dt_cursor *cursor, const dt_queue *queue);
 bool dt_cursor_ended(const dt_cursor *cursor);
 
 /* Takes the next box that fits into a message which has `used` bytes of elements of
- * `itemsize` (0: it is empty). False if the message is full or the stream at its end.
- * Both sides of a stream get boxes of the same sizes. */
-bool dt_cursor_next(dt_box *box, dt_cursor *cursor, size_t used, size_t itemsize);
+ * `itemsize` (0: it is empty). False if the message is full or the queue at its end.
+ * Both sides of a queue get boxes of the same sizes. `theirs`, which may be NULL, is
+ * the same box in the other rank's local array. */
+bool dt_cursor_next(dt_box *box, dt_box *theirs, dt_cursor *cursor, size_t used,
+                    size_t itemsize);
 
 /* True if a box lies in one run of memory on the given strides. */
 bool dt_box_contiguous(const dt_box *box, const int64_t *stride);
 
 /* Where a box begins. */
 int64_t dt_box_offset(const dt_box *box, const int64_t *stride);
+
+/* Strides of a box by itself, in C order; and its bytes. */
+void dt_box_strides(int64_t *out, const dt_box *box);
+size_t dt_box_bytes(const dt_box *box);
 
 #endif

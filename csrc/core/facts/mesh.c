@@ -30,44 +30,6 @@ check_shape(int64_t *size, int ndim, const int64_t *shape, dt_error *err)
     return DT_OK;
 }
 
-static int
-compare_ranks(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Ranks mostly ascend, and then they are distinct without sorting. */
-static bool
-ascending(const int64_t *ranks, int64_t size)
-{
-    for (int64_t i = 1; i < size; i++)
-        if (ranks[i - 1] >= ranks[i])
-            return false;
-    return true;
-}
-
-static dt_status
-check_distinct(const int64_t *ranks, int64_t size, dt_error *err)
-{
-    if (ascending(ranks, size))
-        return DT_OK;
-    size_t bytes = sizeof *ranks * (size_t)size;
-    int64_t *sorted = malloc(bytes);
-    if (sorted == NULL)
-        return dt_fail(err, DT_MEMORY, "no memory for a mesh of %" PRId64 " ranks",
-                       size);
-    memcpy(sorted, ranks, bytes);
-    qsort(sorted, (size_t)size, sizeof *sorted, compare_ranks);
-    dt_status status = DT_OK;
-    for (int64_t i = 1; i < size && status == DT_OK; i++)
-        if (sorted[i - 1] == sorted[i])
-            status = dt_fail(err, DT_VALUE, "rank %" PRId64 " is twice in the mesh",
-                             sorted[i]);
-    free(sorted);
-    return status;
-}
-
 static dt_status
 check_ranks(const int64_t *ranks, int64_t size, dt_error *err)
 {
@@ -77,7 +39,7 @@ check_ranks(const int64_t *ranks, int64_t size, dt_error *err)
         if (ranks[i] < 0)
             return dt_fail(err, DT_VALUE, "rank %" PRId64 " of the mesh is negative",
                            ranks[i]);
-    return check_distinct(ranks, size, err);
+    return DT_OK;
 }
 
 static dt_status
@@ -129,6 +91,39 @@ own_places(const int64_t *ranks, int64_t size)
     return true;
 }
 
+typedef struct {
+    int64_t rank, place;
+} entry;
+
+static int
+by_rank(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+bool
+dt_ranks_sort(int64_t *out, const int64_t *ranks, int64_t size)
+{
+    bool ascending = true;
+    for (int64_t i = 0; i < size; i++) {
+        out[i] = i;
+        ascending = ascending && (i == 0 || ranks[i - 1] < ranks[i]);
+    }
+    if (ascending) /* as they mostly do */
+        return true;
+    entry *entries = malloc(sizeof *entries * (size_t)size);
+    if (entries == NULL)
+        return false;
+    for (int64_t i = 0; i < size; i++)
+        entries[i] = (entry){.rank = ranks[i], .place = i};
+    qsort(entries, (size_t)size, sizeof *entries, by_rank);
+    for (int64_t i = 0; i < size; i++)
+        out[i] = entries[i].place;
+    free(entries);
+    return true;
+}
+
 static dt_mesh *
 allocate(const int64_t *ranks, int64_t size)
 {
@@ -136,13 +131,28 @@ allocate(const int64_t *ranks, int64_t size)
     if (mesh == NULL || own_places(ranks, size))
         return mesh;
     size_t bytes = sizeof *ranks * (size_t)size;
-    mesh->ranks = malloc(bytes);
+    mesh->ranks = malloc(2 * bytes);
     if (mesh->ranks == NULL) {
         free(mesh);
         return NULL;
     }
     memcpy(mesh->ranks, ranks, bytes);
+    mesh->by_rank = mesh->ranks + size;
+    if (!dt_ranks_sort(mesh->by_rank, ranks, size)) {
+        dt_mesh_free(mesh);
+        return NULL;
+    }
     return mesh;
+}
+
+static dt_status
+check_distinct(const dt_mesh *mesh, dt_error *err)
+{
+    for (int64_t i = 1; mesh->ranks != NULL && i < mesh->size; i++)
+        if (mesh->ranks[mesh->by_rank[i]] == mesh->ranks[mesh->by_rank[i - 1]])
+            return dt_fail(err, DT_VALUE, "rank %" PRId64 " is twice in the mesh",
+                           mesh->ranks[mesh->by_rank[i]]);
+    return DT_OK;
 }
 
 dt_status
@@ -158,8 +168,13 @@ dt_mesh_make(dt_mesh **out, int ndim, const int64_t *shape, const int64_t *ranks
         return dt_fail(err, DT_MEMORY, "no memory for a mesh of %" PRId64 " ranks",
                        size);
 
-    mesh->ndim = ndim;
     mesh->size = size;
+    dt_status status = check_distinct(mesh, err);
+    if (status != DT_OK) {
+        dt_mesh_free(mesh);
+        return status;
+    }
+    mesh->ndim = ndim;
     mesh->world = world;
     mesh->named = names != NULL;
     int64_t stride = 1;
@@ -217,10 +232,16 @@ dt_mesh_index(const dt_mesh *mesh, int64_t rank)
 {
     if (mesh->ranks == NULL)
         return rank >= 0 && rank < mesh->size ? rank : -1;
-    for (int64_t i = 0; i < mesh->size; i++)
-        if (mesh->ranks[i] == rank)
-            return i;
-    return -1;
+    int64_t low = 0, high = mesh->size;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (mesh->ranks[mesh->by_rank[middle]] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < mesh->size && mesh->ranks[mesh->by_rank[low]] == rank;
+    return found ? mesh->by_rank[low] : -1;
 }
 
 void

@@ -15,8 +15,9 @@ typedef struct {
     int64_t shape[DT_MESH_MAX_NDIM];
     int64_t stride[DT_MESH_MAX_NDIM]; /* row-major, in ranks */
     int64_t size;                     /* product of the shape; a mesh of ndim 0 has 1 */
-    int64_t *ranks; /* `size` ranks of the world, or NULL: 0, 1, 2, ... */
-    int world;      /* 0: no ranks behind it (for planning only) */
+    int64_t *ranks;   /* `size` ranks of the world, or NULL: 0, 1, 2, ... */
+    int64_t *by_rank; /* the places in ascending order of their ranks; NULL without */
+    int world;        /* 0: no ranks behind it (for planning only) */
     bool named;
     char names[DT_MESH_MAX_NDIM][DT_NAME_MAX]; /* of the dimensions, where named */
     uint64_t hash;
@@ -46,8 +47,13 @@ bool dt_mesh_same_ranks(const dt_mesh *a, const dt_mesh *b);
 /* The rank at place `index` of the row-major order. */
 int64_t dt_mesh_rank(const dt_mesh *mesh, int64_t index);
 
-/* The place of `rank` in the row-major order, or -1 if the mesh lacks it. */
+/* The place of `rank` in the row-major order, or -1 if the mesh lacks it; a binary
+ * search where ranks are listed. */
 int64_t dt_mesh_index(const dt_mesh *mesh, int64_t rank);
+
+/* Writes the places of a list of ranks in ascending order of the ranks, for searches.
+ * False: no memory. */
+bool dt_ranks_sort(int64_t *out, const int64_t *ranks, int64_t size);
 
 /* Coordinate of a place, and back. */
 void dt_mesh_coordinate(int64_t *out, const dt_mesh *mesh, int64_t index);

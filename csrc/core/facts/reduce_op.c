@@ -58,6 +58,9 @@ dt_reduce_op_check(dt_reduce_op op, dt_dtype dtype, dt_error *err)
     case DT_LAW_AVERAGES:
         instead = "; use a floating dtype, or Partial(sum)";
         break;
+    case DT_LAW_BITWISE:
+        instead = "; it is of integers and booleans";
+        break;
     case DT_LAW_ADDS:
     case DT_LAW_MULTIPLIES:
     case DT_LAW_SELECTS:
@@ -144,6 +147,15 @@ orders_alike(dt_dtype from, dt_dtype to)
     return a == b ? y >= x : a == 'u' && y > x;
 }
 
+/* Any integer to any other: its bits are dropped, or the highest one repeated; to bool:
+ * whether there is one. */
+static bool
+has_bits(dt_dtype dtype)
+{
+    char kind = dt_dtype_kind(dtype);
+    return kind == 'b' || kind == 'i' || kind == 'u';
+}
+
 bool
 dt_reduce_op_converts(dt_reduce_op op, dt_dtype from, dt_dtype to)
 {
@@ -155,6 +167,8 @@ dt_reduce_op_converts(dt_reduce_op op, dt_dtype from, dt_dtype to)
         return multiplies_alike(from, to);
     case DT_LAW_SELECTS:
         return orders_alike(from, to);
+    case DT_LAW_BITWISE:
+        return has_bits(from) && has_bits(to);
     }
     return false;
 }

@@ -17,7 +17,8 @@
     X(ADDS, true, false)                                                               \
     X(AVERAGES, true, true) /* adds, and divides by the number of addends */           \
     X(MULTIPLIES, false, false)                                                        \
-    X(SELECTS, false, true) /* gives one of the addends, by their order */
+    X(SELECTS, false, true) /* gives one of the addends, by their order */             \
+    X(BITWISE, false, true) /* each bit by itself */
 
 typedef enum {
 #define DT_REDUCE_LAW_ENUM(law, ...) DT_LAW_##law,
@@ -42,7 +43,9 @@ typedef enum {
     X(AVG, "avg", "avg", NULL, AVERAGES, NOTHING, "fc", AVG)                           \
     X(PRODUCT, "product", "product", "multiply", MULTIPLIES, ONE, "biufc", PRODUCT)    \
     X(MAX, "max", "max", "maximum", SELECTS, LOWEST, "biufc", MIN)                     \
-    X(MIN, "min", "min", "minimum", SELECTS, HIGHEST, "biufc", MAX)
+    X(MIN, "min", "min", "minimum", SELECTS, HIGHEST, "biufc", MAX)                    \
+    X(BITWISE_OR, "bitwise_or", "bor", "bitwise_or", BITWISE, NOTHING, "biu",          \
+      BITWISE_OR)
 
 typedef enum {
 #define DT_REDUCE_OP_ENUM(op, ...) DT_##op,
@@ -73,11 +76,11 @@ const char *dt_reduce_op_name(dt_reduce_op op); /* "sum" */
 dt_status dt_reduce_op_parse(dt_reduce_op *out, const char *name, dt_error *err);
 
 /* DT_TYPE unless addends of `dtype` can be reduced by `op`: an average of integers or
- * booleans has no exact value of that dtype. */
+ * booleans has no exact value of that dtype, and floats have no bitwise_or. */
 dt_status dt_reduce_op_check(dt_reduce_op op, dt_dtype dtype, dt_error *err);
 
 bool dt_reduce_op_linear(dt_reduce_op op);     /* sum and avg: see DT_REDUCE_LAWS */
-bool dt_reduce_op_idempotent(dt_reduce_op op); /* avg, max and min */
+bool dt_reduce_op_idempotent(dt_reduce_op op); /* all but sum and product */
 
 /* Whether pending reductions of two mesh dimensions may be done in either order. */
 bool dt_reduce_op_commute(dt_reduce_op a, dt_reduce_op b);

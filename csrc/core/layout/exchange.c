@@ -1,5 +1,7 @@
 #include "core/layout/overlap.h"
 
+#include "core/memory/copy.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -300,6 +302,38 @@ dt_pieces_received(dt_pieces *out, const dt_exchange *exchange, int64_t rank,
                    dt_error *err)
 {
     return find_pieces(out, exchange, rank, false, err);
+}
+
+/* Goes to the next choice of one run along each dimension; false behind the last. */
+static bool
+next_choice(int64_t *at, const dt_piece *piece, int ndim)
+{
+    for (int d = ndim - 1; d >= 0; d--) {
+        if (++at[d] < piece->counts[d])
+            return true;
+        at[d] = 0;
+    }
+    return false;
+}
+
+void
+dt_piece_copy(char *dst, const int64_t *dst_stride, const char *src,
+              const int64_t *src_stride, const dt_piece *piece, int ndim,
+              size_t itemsize)
+{
+    int64_t at[DT_MAX_NDIM], size[DT_MAX_NDIM];
+    memset(at, 0, sizeof *at * (size_t)ndim);
+    do {
+        const char *from = src;
+        char *to = dst;
+        for (int d = 0; d < ndim; d++) {
+            const dt_segment *run = &piece->runs[d][at[d]];
+            from += run->theirs * src_stride[d];
+            to += run->offset * dst_stride[d];
+            size[d] = run->size;
+        }
+        dt_copy_box(to, dst_stride, from, src_stride, ndim, size, itemsize);
+    } while (next_choice(at, piece, ndim));
 }
 
 static bool

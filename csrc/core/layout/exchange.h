@@ -16,9 +16,10 @@ typedef struct {
     unsigned reduced;
 } dt_exchange;
 
-/* A run of elements of one dimension, within the local array of the asking rank. */
+/* A run of elements of one dimension: where it begins in the local array of the asking
+ * rank, and where in that of the other one. */
 typedef struct {
-    int64_t offset, size;
+    int64_t offset, theirs, size;
 } dt_segment;
 
 /* What one pair of ranks exchanges: a product of lists of runs, one list per dimension,
@@ -46,6 +47,12 @@ dt_status dt_pieces_sent(dt_pieces *out, const dt_exchange *exchange, int64_t ra
 dt_status dt_pieces_received(dt_pieces *out, const dt_exchange *exchange, int64_t rank,
                              dt_error *err);
 void dt_pieces_free(dt_pieces *pieces); /* zeroed, or filled by the above */
+
+/* Copies a piece from the other rank's local array, `src`, into the asking rank's, `dst`.
+ * Strides are in bytes. */
+void dt_piece_copy(char *dst, const int64_t *dst_stride, const char *src,
+                   const int64_t *src_stride, const dt_piece *piece, int ndim,
+                   size_t itemsize);
 
 /* How many messages of how many elements a rank sends in all, itself left out: without
  * making the pieces, where both layouts are on one mesh. */

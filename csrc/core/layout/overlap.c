@@ -9,12 +9,12 @@ typedef struct {
     bool failed;     /* no memory */
 } search;
 
-/* The runs that two ascending lists have in common, as places in the first list. */
+/* The runs that two ascending lists have in common, as places in either list. */
 static int64_t
 common_runs(dt_segment *out, int64_t *total, const dt_range *a, int64_t a_count,
             const dt_range *b, int64_t b_count)
 {
-    int64_t count = 0, before = 0;
+    int64_t count = 0, a_before = 0, b_before = 0;
     *total = 0;
     for (int64_t i = 0, j = 0; i < a_count && j < b_count;) {
         int64_t a_end = a[i].start + a[i].size, b_end = b[j].start + b[j].size;
@@ -22,15 +22,16 @@ common_runs(dt_segment *out, int64_t *total, const dt_range *a, int64_t a_count,
         int64_t end = a_end < b_end ? a_end : b_end;
         if (start < end) {
             if (out != NULL)
-                out[count] = (dt_segment){before + start - a[i].start, end - start};
+                out[count] = (dt_segment){.offset = a_before + start - a[i].start,
+                                          .theirs = b_before + start - b[j].start,
+                                          .size = end - start};
             count++;
             *total += end - start;
         }
         if (a_end <= b_end) {
-            before += a[i].size;
-            i++;
+            a_before += a[i++].size;
         } else {
-            j++;
+            b_before += b[j++].size;
         }
     }
     return count;

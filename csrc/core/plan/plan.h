@@ -82,8 +82,12 @@ typedef struct {
 
 void dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank);
 
-/* Predicted seconds of what a rank sends, receives and copies. */
-double dt_traffic_seconds(const dt_traffic *traffic, const dt_cost *cost);
+/* The dearest link that a step's mesh dimensions may use. */
+dt_link_kind dt_step_link(const dt_step *step, const dt_cost *cost);
+
+/* Predicted seconds of what a rank sends and receives over a link, and copies. */
+double dt_traffic_seconds(const dt_traffic *traffic, const dt_cost *cost,
+                          dt_link_kind link);
 
 /* Predicted seconds of a step, of its busiest rank. */
 double dt_step_seconds(const dt_step *step, const dt_cost *cost);
@@ -98,6 +102,9 @@ int64_t dt_step_group(const dt_step *step);
 /* Whether steps of two plans can be done as one, message by message: they do the same
  * between the same ranks. */
 bool dt_steps_together(const dt_step *a, const dt_step *b);
+
+/* The place, among them, of the rank at place `index` of a mesh. */
+int64_t dt_step_place(const dt_step *step, const dt_mesh *mesh, int64_t index);
 
 /* A step's mesh dimensions as a bit mask. */
 unsigned dt_step_mask(const dt_step *step);

@@ -15,14 +15,12 @@ dt_step_name(dt_step_kind kind)
     return NAMES[kind];
 }
 
-enum { ONE_ROUND_BYTES = 1 << 20, MORE_BYTES = 1 << 14 };
-
 /* One round sends bytes * (ranks - 1), two send nearly twice the bytes but no more:
  * with two ranks it is the same. Past the caches two rounds are faster all the same. */
 bool
 dt_in_one_round(int64_t bytes, int64_t ranks)
 {
-    return bytes <= ONE_ROUND_BYTES && bytes * (ranks - 2) <= MORE_BYTES;
+    return bytes <= DT_ONE_ROUND_BYTES && bytes * (ranks - 2) <= DT_ONE_ROUND_MORE;
 }
 
 int64_t
@@ -94,15 +92,14 @@ chunk_owners(int64_t elements, int64_t count)
     return chunk == 0 ? 0 : elements / chunk + (elements % chunk != 0);
 }
 
-/* The place of a rank among those that a step's mesh dimensions bring together. */
-static int64_t
-place_in_group(const dt_step *step, int64_t index)
+int64_t
+dt_step_place(const dt_step *step, const dt_mesh *mesh, int64_t index)
 {
     int64_t coordinate[DT_MESH_MAX_NDIM], place = 0;
-    dt_mesh_coordinate(coordinate, step->to->mesh, index);
+    dt_mesh_coordinate(coordinate, mesh, index);
     for (int k = 0; k < step->mesh_dim_count; k++) {
         int m = step->mesh_dims[k];
-        place = place * step->to->mesh->shape[m] + coordinate[m];
+        place = place * mesh->shape[m] + coordinate[m];
     }
     return place;
 }
@@ -121,7 +118,8 @@ all_reduce_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
         return;
     }
     int64_t size = (int64_t)dt_dtype_size(step->to->dtype);
-    int64_t own = chunk_bytes(bytes, size, n, place_in_group(step, index));
+    int64_t own =
+        chunk_bytes(bytes, size, n, dt_step_place(step, step->to->mesh, index));
     int64_t owners = chunk_owners(bytes / size, n);
     out->messages = owners - (own > 0) + (own > 0 ? n - 1 : 0);
     out->bytes_sent = bytes - own + own * (n - 1);
@@ -186,34 +184,78 @@ dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
     }
 }
 
+/* Whether all ranks of a mesh are of one node. */
+static bool
+mesh_in_node(const dt_mesh *mesh, int64_t node)
+{
+    int64_t first = dt_mesh_rank(mesh, 0) / node;
+    if (mesh->ranks == NULL)
+        return (mesh->size - 1) / node == first;
+    for (int64_t k = 1; k < mesh->size; k++)
+        if (mesh->ranks[k] / node != first)
+            return false;
+    return true;
+}
+
+/* Whether the ranks that differ along these mesh dimensions alone are always of one
+ * node: ranks that ascend along the mesh, in blocks of the size of a node. */
+static bool
+dims_in_node(const dt_step *step, int64_t node)
+{
+    const dt_mesh *mesh = step->to->mesh;
+    if (mesh->ranks != NULL)
+        return false;
+    for (int k = 0; k < step->mesh_dim_count; k++) {
+        int m = step->mesh_dims[k];
+        if (mesh->shape[m] > 1 && node % (mesh->stride[m] * mesh->shape[m]) != 0)
+            return false;
+    }
+    return true;
+}
+
+dt_link_kind
+dt_step_link(const dt_step *step, const dt_cost *cost)
+{
+    const dt_mesh *from = step->from->mesh, *to = step->to->mesh;
+    if (cost->node == 0)
+        return DT_LINK_NODE;
+    bool near = dt_mesh_same_ranks(from, to) && dims_in_node(step, cost->node);
+    near = near ||
+           (mesh_in_node(from, cost->node) && mesh_in_node(to, cost->node) &&
+            dt_mesh_rank(from, 0) / cost->node == dt_mesh_rank(to, 0) / cost->node);
+    return near ? DT_LINK_NODE : DT_LINK_NETWORK;
+}
+
 double
-dt_traffic_seconds(const dt_traffic *t, const dt_cost *cost)
+dt_traffic_seconds(const dt_traffic *t, const dt_cost *cost, dt_link_kind link)
 {
     int64_t wire =
         t->bytes_sent > t->bytes_received ? t->bytes_sent : t->bytes_received;
-    return cost->latency * (double)t->messages + (double)wire / cost->bandwidth +
+    return cost->links[link].latency * (double)t->messages +
+           (double)wire / cost->links[link].bandwidth +
            (double)t->bytes_copied / cost->copy;
 }
 
 static double
-rank_seconds(const dt_step *step, const dt_cost *cost, int64_t rank)
+rank_seconds(const dt_step *step, const dt_cost *cost, dt_link_kind link, int64_t rank)
 {
     dt_traffic t;
     dt_step_traffic(&t, step, rank);
-    return dt_traffic_seconds(&t, cost);
+    return dt_traffic_seconds(&t, cost, link);
 }
 
 /* The busiest of a few ranks of a mesh: the first has the longest parts, the others are
  * not on the diagonal on which nothing moves when an order changes. */
 static double
-mesh_seconds(const dt_step *step, const dt_cost *cost, const dt_mesh *mesh)
+mesh_seconds(const dt_step *step, const dt_cost *cost, dt_link_kind link,
+             const dt_mesh *mesh)
 {
     int64_t sample[] = {0, 1, mesh->size - 2};
     double most = 0;
     for (int k = 0; k < 3; k++) {
         if (sample[k] < 0 || sample[k] >= mesh->size || (k == 2 && sample[2] <= 1))
             continue;
-        double seconds = rank_seconds(step, cost, dt_mesh_rank(mesh, sample[k]));
+        double seconds = rank_seconds(step, cost, link, dt_mesh_rank(mesh, sample[k]));
         most = seconds > most ? seconds : most;
     }
     return most;
@@ -222,9 +264,10 @@ mesh_seconds(const dt_step *step, const dt_cost *cost, const dt_mesh *mesh)
 double
 dt_step_seconds(const dt_step *step, const dt_cost *cost)
 {
-    double seconds = mesh_seconds(step, cost, step->from->mesh);
+    dt_link_kind link = dt_step_link(step, cost);
+    double seconds = mesh_seconds(step, cost, link, step->from->mesh);
     if (dt_mesh_same_ranks(step->from->mesh, step->to->mesh))
         return seconds;
-    double there = mesh_seconds(step, cost, step->to->mesh);
+    double there = mesh_seconds(step, cost, link, step->to->mesh);
     return seconds > there ? seconds : there;
 }

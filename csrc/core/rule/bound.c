@@ -15,7 +15,7 @@
 double
 dt_bound_seconds(const dt_search *s, int64_t messages)
 {
-    return DT_SURELY * s->cost->latency * (double)messages;
+    return DT_SURELY * s->least.latency * (double)messages;
 }
 
 /* --- of one operand on one mesh dimension --- */
@@ -227,7 +227,7 @@ own_seconds(const dt_search *s, int k, const int *codes)
     for (int d = 0; d < layout->ndim; d++)
         own_dim(&part, s, k, d, codes);
     double size = (double)dt_dtype_size(layout->dtype);
-    double wire = size / s->cost->bandwidth, copy = size / s->cost->copy;
+    double wire = size / s->least.bandwidth, copy = size / s->cost->copy;
     addends += all;
     if (addends > 0)
         return wire * (double)part.after + copy * (double)(addends * part.common);
@@ -289,7 +289,7 @@ dt_bound_move(const dt_search *s, const dt_layout *from, const dt_layout *to)
         return 0;
     const dt_mesh *mesh = to->mesh;
     double size = (double)dt_dtype_size(to->dtype);
-    double wire = size / s->cost->bandwidth, copy = size / s->cost->copy, most = 0;
+    double wire = size / s->least.bandwidth, copy = size / s->cost->copy, most = 0;
     int64_t sample[] = {0, mesh->size > 1 ? 1 : 0, mesh->size > 2 ? mesh->size - 2 : 0};
     for (int k = 0; k < 3; k++) {
         int64_t coordinate[DT_MESH_MAX_NDIM], after, kept;

@@ -408,6 +408,7 @@ dt_propagate(dt_choice *out, dt_plans *plans, const dt_rule *rule,
                    .results = results,
                    .wanted = wanted,
                    .cost = cost,
+                   .least = dt_cost_least(cost),
                    .err = err};
     return run(out, &s);
 }
@@ -426,6 +427,7 @@ dt_propagate_all(dt_choice *out, dt_plans *plans, const dt_rule *rule,
                    .results = results,
                    .wanted = wanted,
                    .cost = cost,
+                   .least = dt_cost_least(cost),
                    .err = err,
                    .exhaustive = true};
     return run(out, &s);

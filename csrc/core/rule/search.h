@@ -80,6 +80,7 @@ typedef struct {
     const dt_dtype *results;
     const dt_layout *const *wanted;
     const dt_cost *cost;
+    dt_link least; /* no link of `cost` costs less */
     dt_error *err;
     const dt_mesh *mesh;
     bool exhaustive; /* nothing is left out */

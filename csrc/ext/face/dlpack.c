@@ -109,7 +109,8 @@ const char ext_tensor_dlpack_doc[] =
     "    `requires_grad` is set, DLPack lacks the dtype, the device is another one, "
     "or\n"
     "    read-only memory would have to be copied and must not be.\n"
-    "RuntimeError\n    If `stream` is not None.";
+    "RuntimeError, ValueError\n    If `stream` is not None: ValueError with NumPy 2.5 "
+    "and newer.";
 
 PyObject *
 ext_tensor_dlpack_device(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(ignored))

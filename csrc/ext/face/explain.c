@@ -1,6 +1,8 @@
 /* What a move would cost: the plan, told to Python. */
 #include "ext/face/face.h"
 
+#include "comm/way/way.h"
+
 /* What is known at once while step `k` of a plan runs: source, result, and what lies
  * between them before and after. */
 static int64_t
@@ -13,7 +15,8 @@ peak_bytes(const dt_plan *plan, const dt_traffic *traffic, int k)
 }
 
 static PyObject *
-explain_step(const dt_plan *plan, const dt_traffic *traffic, int k)
+explain_step(const dt_plan *plan, const dt_traffic *traffic, const dt_world *world,
+             int k)
 {
     const dt_step *step = &plan->steps[k];
     char from[1024], to[1024];
@@ -25,22 +28,27 @@ explain_step(const dt_plan *plan, const dt_traffic *traffic, int k)
     PyObject *dims = ext_tuple(mesh_dims, step->mesh_dim_count);
     if (dims == NULL)
         return NULL;
+    const char *why;
+    const dt_way *way = dt_way_of(&why, world, step);
     return Py_BuildValue(
-        "(sNssLLLL)", dt_step_name(step->kind), dims, from, to,
+        "(sNssLLLLss)", dt_step_name(step->kind), dims, from, to,
         (long long)traffic[k].bytes_sent, (long long)traffic[k].bytes_received,
-        (long long)traffic[k].messages, (long long)peak_bytes(plan, traffic, k));
+        (long long)traffic[k].messages, (long long)peak_bytes(plan, traffic, k), way->name, why);
 }
 
 static PyObject *
-explain_plan(const dt_plan *plan, int64_t rank)
+explain_plan(const dt_plan *plan, const dt_world *world, int64_t rank)
 {
     dt_traffic traffic[DT_PLAN_MAX_STEPS];
     int64_t peak = 0;
-    for (int k = 0; k < plan->step_count; k++)
-        dt_step_traffic(&traffic[k], &plan->steps[k], rank);
+    for (int k = 0; k < plan->step_count; k++) {
+        const char *why;
+        const dt_step *step = &plan->steps[k];
+        dt_way_of(&why, world, step)->traffic(&traffic[k], step, rank);
+    }
     PyObject *steps = PyList_New(plan->step_count);
     for (int k = 0; k < plan->step_count && steps != NULL; k++) {
-        PyObject *step = explain_step(plan, traffic, k);
+        PyObject *step = explain_step(plan, traffic, world, k);
         int64_t bytes = peak_bytes(plan, traffic, k);
         peak = bytes > peak ? bytes : peak;
         if (step == NULL)
@@ -53,11 +61,14 @@ explain_plan(const dt_plan *plan, int64_t rank)
     return Py_BuildValue("(dLN)", plan->seconds, (long long)peak, steps);
 }
 
-/* Costs as measured, or assumed where there are no ranks. -1 with an exception. */
+/* Costs as measured, or assumed where there are no ranks, and the world; NULL: there is
+ * none. -1 with an exception. */
 static int
-cost_of(dt_cost *out, int64_t *rank, const dt_layout *from, const dt_layout *to)
+cost_of(dt_cost *out, const dt_world **where, int64_t *rank, const dt_layout *from,
+        const dt_layout *to)
 {
     *out = DT_COST_DEFAULT;
+    *where = NULL;
     const dt_mesh *mesh = from->mesh->world != 0 ? from->mesh : to->mesh;
     if (mesh->world == 0) {
         if (*rank < 0)
@@ -68,6 +79,7 @@ cost_of(dt_cost *out, int64_t *rank, const dt_layout *from, const dt_layout *to)
     if (world == NULL)
         return -1;
     *out = world->cost;
+    *where = world;
     if (*rank < 0)
         *rank = world->transport->rank;
     return 0;
@@ -97,13 +109,14 @@ explain(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     if (from == to)
         return Py_BuildValue("(dL[])", 0.0, 0LL);
     dt_cost cost;
-    if (cost_of(&cost, &rank, from, to) < 0)
+    const dt_world *world;
+    if (cost_of(&cost, &world, &rank, from, to) < 0)
         return NULL;
     const dt_plan *plan;
     dt_error err;
     if (dt_plans_find(&plan, ext_plans, from, to, &cost, max_bytes, &err) != DT_OK)
         return ext_raise(&err);
-    PyObject *result = explain_plan(plan, rank);
+    PyObject *result = explain_plan(plan, world, rank);
     dt_plan_release(ext_plans, plan);
     return result;
 }
@@ -125,7 +138,7 @@ PyDoc_STRVAR(
     "mesh\n"
     "    dimensions, layout before, layout after, bytes sent, bytes received, "
     "messages\n"
-    "    sent, bytes held.\n\n"
+    "    sent, bytes held, the way that is expected, and why.\n\n"
     "Raises\n------\n"
     "ValueError\n"
     "    If the shapes differ or no plan keeps to `max_bytes`.\n"

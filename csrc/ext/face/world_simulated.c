@@ -17,10 +17,12 @@ ext_world_simulated(PyObject *Py_UNUSED(type), PyObject *args)
 {
     int size, rank;
     dt_cost cost = DT_COST_DEFAULT;
-    if (!PyArg_ParseTuple(args, "ii|(ddd):simulated", &size, &rank, &cost.latency,
-                          &cost.bandwidth, &cost.copy))
+    dt_link *link = &cost.links[DT_LINK_NODE];
+    if (!PyArg_ParseTuple(args, "ii|(ddd):simulated", &size, &rank, &link->latency,
+                          &link->bandwidth, &cost.copy))
         return NULL;
-    if (!(cost.latency >= 0 && cost.bandwidth > 0 && cost.copy > 0))
+    cost.links[DT_LINK_NETWORK] = *link;
+    if (!(link->latency >= 0 && link->bandwidth > 0 && cost.copy > 0))
         return PyErr_Format(PyExc_ValueError,
                             "simulated: a latency is 0 at least, and a bandwidth more");
     dt_transport *transport;

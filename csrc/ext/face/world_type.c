@@ -256,7 +256,8 @@ get_cost(PyObject *self, void *Py_UNUSED(closure))
     if (ext_world_check(self_of(self), "cost") < 0)
         return NULL;
     const dt_cost *cost = &self_of(self)->world->cost;
-    return Py_BuildValue("(ddd)", cost->latency, cost->bandwidth, cost->copy);
+    const dt_link *link = &cost->links[DT_LINK_NODE];
+    return Py_BuildValue("(ddd)", link->latency, link->bandwidth, cost->copy);
 }
 
 static PyObject *

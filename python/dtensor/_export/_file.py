@@ -1,4 +1,4 @@
-"""A program as JSON: plain values as they are, all else as {"its kind": ...}."""
+"""A program as JSON: plain values as they are, others as {"kind": ...}."""
 
 import base64
 import json
@@ -52,7 +52,7 @@ def written(
 
 
 def read(text: bytes, where: str) -> Parts:
-    """Return the program of a text; ValueError if it is none."""
+    """Return the program of a text; ValueError if it is not one."""
     try:
         data = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
@@ -64,7 +64,7 @@ def read(text: bytes, where: str) -> Parts:
         inputs, outputs = _decode(data["inputs"]), _decode(data["outputs"])
         _check(nodes, inputs, outputs, constants)
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, *BAD) as error:
-        raise ValueError(f"{where} is no exported program: {error}") from None
+        raise ValueError(f"{where} is not an exported program: {error}") from None
     return nodes, inputs, outputs, constants
 
 
@@ -84,21 +84,21 @@ def _node(data: Any) -> Node:
 def _check(
     nodes: list[Node], inputs: Any, outputs: Any, constants: Mapping[str, Any]
 ) -> None:
-    """Raise ValueError unless all that is used was there before."""
+    """Raise ValueError unless all that a node uses was defined before it."""
     seen: set[str] = set()
     for node in nodes:
         refs = _refs((node.args, dict(node.kwargs)))
         if node.kind not in KINDS or node.name in seen or not refs <= seen:
-            raise ValueError(f"node {node.name!r} is not one of a program")
+            raise ValueError(f"node {node.name!r} is not valid")
         if node.kind == "constant" and node.target not in constants:
             raise ValueError(f"constant {node.target!r} is missing")
         if node.kind not in ("call", "collective") and len(node.results) != 1:
-            raise ValueError(f"node {node.name!r} gives one tensor")
+            raise ValueError(f"node {node.name!r} must return one tensor")
         seen.add(node.name)
     if not isinstance(inputs, tuple) or len(inputs) != 2:
-        raise ValueError("inputs are arguments by place and by name")
+        raise ValueError("inputs must be positional and keyword arguments")
     if not _refs(inputs) | _refs(outputs) <= seen:
-        raise ValueError("an input or output is no node")
+        raise ValueError("an input or output is not a node")
 
 
 def _refs(tree: Any) -> set[str]:

@@ -1,4 +1,4 @@
-"""What a program is made of."""
+"""The parts of a program."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ KINDS = ("input", "parameter", "buffer", "constant", "call", "collective")
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """What a node has given: its result, or one of several."""
+    """The result of a node, or one of several."""
 
     node: str
     index: int | None = None
@@ -25,17 +25,17 @@ class Ref:
 
 
 class Result(NamedTuple):
-    """A tensor that a node gives."""
+    """The description of a tensor that a node returns."""
 
     shape: tuple[int, ...]
-    """Of this rank's part."""
+    """The shape of this rank's part."""
     dtype: np.dtype[Any]
     layout: _C.Layout | None = None
-    """Of the whole; None of what is no part of anything."""
+    """The layout of the whole; None if the tensor is not a part of a DTensor."""
 
     @classmethod
     def of(cls, x: _C.Tensor) -> Self:
-        """Return what is known of a tensor."""
+        """Return the description of a tensor."""
         if isinstance(x, _C.DTensor):
             return cls(x._local_tensor.shape, x.dtype, x.layout)
         return cls(x.shape, x.dtype)
@@ -52,22 +52,22 @@ class Result(NamedTuple):
 class Node:
     """A step of a program.
 
-    Of kind "input", "parameter", "buffer" or "constant" it is what the program starts
-    from; "call" calls an operator, "collective" one of `functional_collectives`.
+    A node of kind "input", "parameter", "buffer" or "constant" is what the program
+    starts from. "call" calls an operator, "collective" one of `functional_collectives`.
     """
 
     name: str
-    """Its own in the program."""
+    """Unique in the program."""
     kind: str
     target: str
-    """The operator or collective; the name in the state dict, or of the constant."""
+    """The operator or collective; or the name in the state dict, or of a constant."""
     args: tuple[Any, ...] = ()
-    """With a `Ref` for each tensor."""
+    """The arguments, with a `Ref` for each tensor."""
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     results: tuple[Result, ...] = ()
     operands: tuple[_C.Layout, ...] | None = None
-    """What the tensors among the arguments are parts of, where the operator must know
-    which part it has."""
+    """The layouts that the tensors among the arguments are parts of, if the operator
+    must know which part it has."""
 
     def __str__(self) -> str:
         given = [repr(x) for x in self.args]

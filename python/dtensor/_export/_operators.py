@@ -1,4 +1,4 @@
-"""Names of operators, by which a file refers to them."""
+"""The names by which a file refers to operators."""
 
 import sys
 
@@ -10,7 +10,7 @@ HOME = "dtensor.ops."
 
 
 def operators() -> dict[str, _C.Operator]:
-    """Return every operator by a name, as "linear.linear": its file and its place."""
+    """Return every operator by name: its module and its name in it, "linear.linear"."""
     best: dict[int, tuple[tuple[object, ...], str, _C.Operator]] = {}
     for path in sorted(name for name in sys.modules if name.startswith(HOME)):
         module = sys.modules[path]

@@ -1,4 +1,4 @@
-"""ExportedProgram: nodes in the order in which they run, and what they start from."""
+"""ExportedProgram: nodes in the order in which they run, and their starting values."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -30,22 +30,22 @@ COLLECTIVES: dict[str, Callable[..., _C.Tensor]] = {
 
 
 class ExportedProgram:
-    """A program of operators, without Python's control flow: what `export` makes.
+    """A program of operators, without Python's control flow, as `export` returns it.
 
-    Call it with what the module takes: tensors of the shapes and dtypes that it was
-    recorded with. It computes with the tensors of `state_dict`, which are those of the
-    module, and may be changed in place. Gradients are recorded as in the module, but
-    not where it computes with parts of tensors (`operands` of a node).
+    Call it with the arguments of the module: tensors of the shapes and dtypes that it
+    was recorded with. It computes with the tensors of `state_dict`, which are those of
+    the module and may be changed in place. Gradients are recorded as in the module,
+    except where it computes with parts of tensors (`operands` of a node).
 
     Attributes
     ----------
     nodes : list of Node
-        In the order in which they run. ``str()`` of the program prints them.
+        The nodes in the order in which they run. ``str()`` of the program prints them.
     state_dict : dict of str to Tensor
         Parameters and buffers by their names in the module.
     constants : dict of str to Tensor
-        What the module has made of nothing, such as masks, and buffers of it that
-        are not persistent.
+        Tensors that the module makes without inputs, such as masks, and its buffers
+        that are not persistent.
 
     See Also
     --------
@@ -68,21 +68,21 @@ class ExportedProgram:
 
     @property
     def inputs(self) -> list[Node]:
-        """The nodes of what the program is called with."""
+        """The nodes of the program's inputs."""
         return [node for node in self.nodes if node.kind == "input"]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
 
-        Collective where it has collectives, or DTensors.
+        Collective if it has collectives or DTensors.
 
         Raises
         ------
         TypeError
-            If it is called with other arguments than the module was.
+            If the arguments do not correspond to those that were recorded.
         ValueError
-            If a tensor has another shape or dtype than in the record, or what is no
-            tensor is not the same.
+            If a tensor has another shape or dtype than in the record, or an argument
+            that is not a tensor has another value.
         """
         values: dict[str, Any] = dict(self._given(args, kwargs))
         parts = any(node.operands is not None for node in self.nodes)
@@ -98,8 +98,8 @@ class ExportedProgram:
         wanted, given = leaves(self._inputs), leaves((args, kwargs))
         if len(wanted) != len(given) or list(kwargs) != list(self._inputs[1]):
             raise TypeError(
-                f"the program is called with {self._inputs}, {len(wanted)} arguments, "
-                f"not with {len(given)}"
+                f"the program takes {self._inputs}, {len(wanted)} arguments, but got "
+                f"{len(given)}"
             )
         nodes = {node.name: node for node in self.inputs}
         for ref, value in zip(wanted, given, strict=True):
@@ -109,8 +109,8 @@ class ExportedProgram:
                 yield ref.node, x
             elif value is not ref and value != ref:
                 raise ValueError(
-                    f"the program was recorded with {ref!r}, not {value!r}: what is no "
-                    "tensor is part of it"
+                    f"the program was recorded with {ref!r}, not {value!r}: arguments "
+                    "that are not tensors are fixed"
                 )
 
     def _run(self, node: Node, values: Mapping[str, Any]) -> Any:
@@ -150,10 +150,10 @@ class ExportedProgram:
         return f"<ExportedProgram: {calls} calls, {len(self.state_dict)} in state_dict>"
 
     def save(self, f: str | Path) -> None:
-        """Write the program to a file: JSON, with names in the place of parameters.
+        """Write the program to a JSON file, with names instead of parameters.
 
-        Not collective. Constants are in it, bit for bit; parameters and buffers are
-        not.
+        Not collective. The file contains constants, bit for bit, but no parameters and
+        buffers.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class ExportedProgram:
         Raises
         ------
         TypeError
-            If an operator is none of dtensor's, or got an argument that cannot be
+            If an operator is not one of dtensor's, or got an argument that cannot be
             written.
         OSError
             If the file cannot be written.
@@ -171,7 +171,7 @@ class ExportedProgram:
         known = operators()
         for node in self.nodes:
             if node.kind == "call" and node.target not in known:
-                raise TypeError(f"{node.target} is no operator of dtensor's own")
+                raise TypeError(f"{node.target} is not one of dtensor's operators")
         words = (self.nodes, self._inputs, self._outputs, self.constants)
         Path(f).write_text(_file.written(*words))
 
@@ -179,7 +179,7 @@ class ExportedProgram:
     def load(
         cls, f: str | Path, state_dict: Mapping[str, _C.Tensor]
     ) -> "ExportedProgram":
-        """Read a program that `save` has written. Nothing in the file is executed.
+        """Read a program that `save` wrote. Nothing in the file is executed.
 
         Not collective.
 
@@ -198,7 +198,7 @@ class ExportedProgram:
         Raises
         ------
         ValueError
-            If the file holds no such program, or one of operators that are not there.
+            If the file does not hold a program, or uses operators that do not exist.
         KeyError
             If a parameter or buffer is missing.
         OSError
@@ -215,7 +215,7 @@ class ExportedProgram:
 
 
 def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
-    """Return a tree with what nodes have given in the place of Refs."""
+    """Return a tree with the results of nodes in place of Refs."""
 
     def value(ref: Ref) -> Any:
         given = values[ref.node]
@@ -225,10 +225,10 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _check(x: Any, node: Node) -> None:
-    """Raise unless a tensor is what a node was recorded with."""
+    """Raise unless a tensor matches what a node was recorded with."""
     (wanted,) = node.results
     if not isinstance(x, _C.Tensor):
-        raise TypeError(f"{node.name} is a tensor, not {type(x).__name__}")
+        raise TypeError(f"{node.name} must be a tensor, not {type(x).__name__}")
     found = Result.of(x)
     if found[:2] != wanted[:2] or isinstance(x, _C.DTensor) and found != wanted:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""export: which operators a module calls, written down while it runs."""
+"""export: the operators that a module calls, recorded while it runs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,37 +27,38 @@ def export(
 ) -> ExportedProgram:
     """Record the operators that a module calls as a program.
 
-    The module is called once with the arguments, and what it does otherwise (Python's
-    control flow, shapes, numbers that are no tensors) is a part of the program as it
-    was. Collective if the module is, as one of DTensors.
+    The module is called once with the arguments. All else that it does (Python's
+    control flow, shapes, numbers that are not tensors) is fixed in the program as it
+    was in that call. Collective if the module is, as one of DTensors.
 
     Parameters
     ----------
     mod : Module
-        The module; one that draws random numbers or counts batches in ``eval()``.
+        The module; in ``eval()`` mode if it draws random numbers or counts batches.
     args : tuple
-        What it is called with: tensors, also in lists, tuples and dicts.
+        Its arguments: tensors, also in lists, tuples and dicts.
     kwargs : dict, optional
-        The same by keyword.
+        Its keyword arguments.
     strict : bool, default True
         Whether to compare the program with the module on other values: those of the
-        inputs in another order. Without it what the module has computed outside of
-        operators (with ``np.asarray(x)``, say) would be a constant.
+        inputs, shuffled. Without it, values that the module computes outside of
+        operators (with ``np.asarray(x)``, for example) silently become constants.
 
     Returns
     -------
     ExportedProgram
-        Call it in the place of the module.
+        The program, which can be called like the module.
 
     Raises
     ------
     TypeError
-        If `mod` is no module, or `args` no tuple.
+        If `mod` is not a module, or `args` is not a tuple.
     NotImplementedError
-        If a tensor is written to, or made of the inputs by what is no operator, as
-        ``redistribute`` and collectives: export a module before it is parallelized.
+        If a tensor is written to, or is computed from the inputs by something that is
+        not an operator, such as ``redistribute`` or a collective: export a module
+        before it is parallelized.
     RuntimeError
-        If the program gives something else than the module, on other values.
+        If the results of program and module differ on other values.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def export(
 
 
 def _address(x: _C.Tensor) -> tuple[Any, ...]:
-    """Return where the elements of a tensor are: equal ones are the same elements."""
+    """Return the address of a tensor's elements: equal addresses, same elements."""
     array = (x._local_tensor if isinstance(x, _C.DTensor) else x).numpy(force=True)
     place = array.__array_interface__["data"][0] if array.size else id(array)
     layout = x.layout if isinstance(x, _C.DTensor) else None
@@ -99,14 +100,14 @@ class _Recorder:
         self.names: set[str] = set()
         self.refs: dict[int, Ref] = {}  # by the identity of the tensor
         self.places: dict[tuple[Any, ...], Ref] = {}
-        self.kept: list[tuple[_C.Tensor, int]] = []  # so that identities stay
+        self.kept: list[tuple[_C.Tensor, int]] = []  # keeps the identities valid
         self.constants: dict[str, _C.Tensor] = {}
         self.paths = {id(x): name for name, x in operators().items()}
         self.called: dict[str, _C.Operator] = {}
         self.state: dict[str, _C.Tensor] = {}
         self.arguments = mapped(given, _C.Tensor, _leaf)
         self.inputs = mapped(self.arguments, _C.Tensor, self._input)
-        passing = set(_not_persistent(mod))  # they are in no state_dict
+        passing = set(_not_persistent(mod))  # they are not in a state_dict
         for kind, tensors in (
             ("parameter", mod.named_parameters(remove_duplicate=False)),
             ("buffer", mod.named_buffers(remove_duplicate=False)),
@@ -147,7 +148,7 @@ class _Recorder:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Have every operator that this thread calls told."""
+        """Record every operator that this thread calls."""
         _C.set_recorder(self._called)
         try:
             yield
@@ -178,15 +179,15 @@ class _Recorder:
             self._know(x, Ref(name, k if several else None))
 
     def _ref(self, x: Any) -> Ref:
-        """Return what a tensor is in the program: a constant, if it is unknown."""
+        """Return the Ref of a tensor in the program; an unknown one is a constant."""
         if isinstance(x, _C.Tensor):
             known = self.refs.get(id(x)) or self.places.get(_address(x))
             if known is not None:
                 return known
             if x.grad_fn is not None:
                 raise NotImplementedError(
-                    f"export: the module uses {x.grad_fn.name()}, which is no operator "
-                    "of a program; export it before it is parallelized"
+                    f"export: the module uses {x.grad_fn.name()}, which is not an "
+                    "operator; export the module before it is parallelized"
                 )
         x = x.detach() if isinstance(x, _C.Tensor) else _C.Tensor(x.copy())
         name, k = "constant", 1
@@ -198,7 +199,7 @@ class _Recorder:
     # --- the program
 
     def program(self, out: Any) -> ExportedProgram:
-        """Return the program, without nodes that nothing comes of."""
+        """Return the program, without nodes whose results are not used."""
         outputs = mapped(out, _C.Tensor, self._ref)
         for x, version in self.kept:
             if x._version != version:
@@ -226,11 +227,11 @@ def _not_persistent(mod: Module) -> Iterator[str]:
 
 
 def _leaf(x: _C.Tensor) -> _C.Tensor:
-    """Return the same elements as a leaf, by which it shows what is made of them."""
+    """Return the same elements as a leaf, so that what is computed from them shows."""
     return x.detach().requires_grad_(x.dtype.kind in "fc")
 
 
-# --- is it right? ---------------------------------------------------------------------
+# --- comparing with the module --------------------------------------------------------
 
 
 def _compare(program: ExportedProgram, mod: Module, given: Any) -> None:
@@ -241,9 +242,9 @@ def _compare(program: ExportedProgram, mod: Module, given: Any) -> None:
     for a, b in zip(wanted, found, strict=True):
         if isinstance(a, _C.Tensor) and not np.array_equal(_part(a), _part(b), True):
             raise RuntimeError(
-                "export: on other values the program gives something else than the "
-                "module, which computes with what is no operator, branches on values, "
-                "or draws random numbers (eval() for Dropout)"
+                "export: on other values the results of program and module differ: the "
+                "module computes outside of operators, branches on values, or draws "
+                "random numbers (for Dropout call eval())"
             )
 
 
@@ -252,7 +253,7 @@ def _part(x: _C.Tensor) -> Any:
 
 
 def _shuffled(x: _C.Tensor, rng: np.random.Generator) -> _C.Tensor:
-    """Return the same values in another order: of a DTensor on each rank."""
+    """Return the same values in another order; for a DTensor, on each rank."""
     array = _part(x)
     mixed = rng.permutation(array.ravel()).reshape(array.shape)
     if isinstance(x, _C.DTensor):

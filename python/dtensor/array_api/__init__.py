@@ -1,13 +1,13 @@
 """The array API standard, version 2024.12, over DTensors.
 
 ``import dtensor.array_api as xp`` or ``xp = x.__array_namespace__()``: the functions of
-https://data-apis.org/array-api/2024.12 with the extensions `linalg` and `fft`. What is
-computed, where, is what the operators of the same name do; arrays that are made here
-are float64 by default, and say where they lie by ``device_mesh=`` and ``placements=``.
-Arrays have one device, "cpu".
+https://data-apis.org/array-api/2024.12 with the extensions `linalg` and `fft`. They
+compute what the operators of the same name do, in the same layouts. Functions that make
+arrays make float64 by default, and take ``device_mesh=`` and ``placements=``. Arrays
+have one device, "cpu".
 
-Not collective in themselves: a function that moves nothing waits for nobody. ``bool``,
-``int`` and ``float`` of an array are collective.
+The functions are collective only if they move data. ``bool``, ``int`` and ``float`` of
+an array are collective.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""From a function of NumPy to what answers it for tensors."""
+"""From a NumPy function to the operator that implements it for tensors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +10,9 @@ __all__ = ["answer"]
 
 
 def answer(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the operator that answers NumPy's `function`.
+    """Return the operator that implements NumPy's `function`.
 
-    That spares the way through NumPy's protocols. A function without an operator takes
-    it, and ends in the fallback.
+    This avoids the detour through NumPy's protocols. A function without an operator
+    does go through them, and ends in the fallback.
     """
     return FUNCTIONS.get(function, function)

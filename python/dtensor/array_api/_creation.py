@@ -1,8 +1,8 @@
 """The functions that make arrays: operators with the signatures of the standard.
 
-Beside what the standard says they take `device_mesh` (default: that of the innermost
-``with mesh:``, else all ranks in a row) and `placements` (default: all replicated).
-They are given the same on all ranks, so that nothing is communicated.
+In addition to the standard's arguments they take `device_mesh` (default: that of the
+innermost ``with mesh:``, else a mesh of all ranks) and `placements` (default: all
+replicated). All ranks must pass the same arguments; nothing is communicated.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ Placements = Sequence[Placement] | None
 def _where(
     device: str | None, mesh: DeviceMesh | None, placements: Placements
 ) -> dict[str, Any]:
-    """Return the keywords that say where a new array lies."""
+    """Return the keywords for the layout of a new array."""
     check_device(device)
     if mesh is None:
         try:
@@ -58,11 +58,11 @@ def _where(
     return {"device_mesh": mesh, "placements": placements}
 
 
-# --- from what there is ---------------------------------------------------------------
+# --- from existing arrays -------------------------------------------------------------
 
 
 def _values(obj: Any, dtype: DType, copy: bool | None) -> npt.NDArray[Any]:
-    """Return an array of what is no tensor; the numbers in it may be 0-d DTensors."""
+    """Return an array of an object that is not a tensor; it may hold 0-d DTensors."""
     try:
         return np.array(obj, dtype, copy=copy)
     except RuntimeError:  # one of them is on another rank
@@ -90,21 +90,21 @@ def asarray(
 ) -> Any:
     """Return numbers, nested sequences of them or an array as an array.
 
-    A DTensor stays where it is unless `device_mesh` or `placements` say otherwise, and
-    a Tensor stays one of this rank. What is neither becomes a DTensor, and shares
-    memory with an array where it is not cut. Collective if there are 0-d DTensors among
-    the numbers.
+    A DTensor keeps its layout unless `device_mesh` or `placements` is given, and a
+    Tensor stays a Tensor of this rank. Anything else becomes a DTensor, which shares
+    memory with a given array if it is not sharded. Collective if there are 0-d DTensors
+    among the numbers.
 
     Parameters
     ----------
     obj : array_like
-        The same on all ranks, unless it is a Tensor.
+        It must be the same on all ranks, unless it is a Tensor.
     dtype : dtype_like, optional
-        Default: that of the array, or what NumPy makes of the numbers.
+        Default: that of the array, or the one that NumPy chooses for the numbers.
     device : str, optional
         "cpu".
     copy : bool, optional
-        True: always; False: ValueError where it cannot be done without.
+        True: always copy. False: ValueError if a copy is needed.
     device_mesh, placements
         See this module.
 
@@ -159,7 +159,7 @@ def arange(
     device_mesh: DeviceMesh | None = None,
     placements: Placements = None,
 ) -> Any:
-    """Return numbers from `start` to before `stop`; one number is `stop`."""
+    """Return numbers from `start` to `stop`, without `stop`; one number is `stop`."""
     where = _where(device, device_mesh, placements)
     return arrays.arange(start, stop, step, dtype, **where)
 
@@ -176,7 +176,7 @@ def linspace(
     device_mesh: DeviceMesh | None = None,
     placements: Placements = None,
 ) -> Any:
-    """Return `num` numbers from `start` to `stop`, as far from each other."""
+    """Return `num` evenly spaced numbers from `start` to `stop`."""
     where = _where(device, device_mesh, placements)
     return arrays.linspace(start, stop, num, endpoint, dtype=dtype, **where)
 
@@ -192,7 +192,7 @@ def eye(
     device_mesh: DeviceMesh | None = None,
     placements: Placements = None,
 ) -> Any:
-    """Return a matrix of ones on diagonal `k`, and zeros."""
+    """Return a matrix with ones on diagonal `k` and zeros elsewhere."""
     where = _where(device, device_mesh, placements)
     return arrays.eye(
         n_rows, n_cols, k, np.float64 if dtype is None else dtype, **where
@@ -208,7 +208,7 @@ def full(
     device_mesh: DeviceMesh | None = None,
     placements: Placements = None,
 ) -> Any:
-    """Return an array of one value, of whose kind the default dtype is."""
+    """Return an array of one value; the default dtype depends on its kind."""
     where = _where(device, device_mesh, placements)
     dtype = np.asarray(fill_value).dtype if dtype is None else dtype
     return _C.full(shape, fill_value, dtype=dtype, **where)
@@ -231,7 +231,7 @@ def _of_shape(factory: Callable[..., Any], doc: str) -> Callable[..., Any]:
     return created
 
 
-empty = _of_shape(_C.empty, "Return an array of whatever was in memory.")
+empty = _of_shape(_C.empty, "Return an array of uninitialized elements.")
 ones = _of_shape(_C.ones, "Return an array of ones.")
 zeros = _of_shape(_C.zeros, "Return an array of zeros.")
 
@@ -293,6 +293,6 @@ def _of_array(alike: Callable[..., Any], what: str) -> Callable[..., Any]:
     return created
 
 
-empty_like = _of_array(like.empty_like, "an array of whatever was in memory")
+empty_like = _of_array(like.empty_like, "an array of uninitialized elements")
 ones_like = _of_array(like.ones_like, "an array of ones")
 zeros_like = _of_array(like.zeros_like, "an array of zeros")

@@ -1,4 +1,4 @@
-"""What the standard asks about dtypes. Nothing but dtypes is looked at: it is local."""
+"""The standard's functions of dtypes. They are local: they read only dtypes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,7 @@ class IntegerInfo:
 
 
 def _dtype_of(given: Any) -> Any:
-    """Return an array's dtype, and what is no array as it is."""
+    """Return an array's dtype, and anything else as it is."""
     return given.dtype if isinstance(given, Tensor | np.ndarray | np.generic) else given
 
 
@@ -76,5 +76,5 @@ def can_cast(from_: npt.DTypeLike | Tensor, to: npt.DTypeLike, /) -> bool:
 def result_type(
     *arrays_and_dtypes: npt.DTypeLike | Tensor | complex,
 ) -> np.dtype[Any]:
-    """Return the dtype that arrays, dtypes and Python's numbers have together."""
+    """Return the common dtype of arrays, dtypes and Python's numbers."""
     return np.result_type(*(_dtype_of(given) for given in arrays_and_dtypes))

@@ -1,4 +1,4 @@
-"""The functions whose signatures NumPy has not, or whose results are other types."""
+"""Functions whose signatures or result types differ from NumPy's."""
 
 from typing import Any, Literal
 
@@ -46,14 +46,14 @@ def astype(
 
 
 def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Any:
-    """Return an array with its elements brought between `min` and `max`."""
+    """Return an array with its elements limited to the range from `min` to `max`."""
     return _clip(x, min, max)
 
 
 def sort(
     x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> Any:
-    """Return an array with its elements in order along an axis."""
+    """Return an array with its elements sorted along an axis."""
     ascending = _sort(x, axis=axis, stable=stable)
     return _flip(ascending, axis=axis) if descending else ascending
 
@@ -61,9 +61,9 @@ def sort(
 def argsort(
     x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> Any:
-    """Return the indices that bring an array's elements in order along an axis.
+    """Return the indices that sort an array's elements along an axis.
 
-    Equal elements stay in their order also where it descends.
+    Equal elements keep their order, also in a descending sort.
     """
     if not descending:
         return _argsort(x, axis=axis, stable=stable)
@@ -92,5 +92,5 @@ def broadcast_arrays(*arrays: Tensor) -> list[Any]:
 
 
 def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> list[Any]:
-    """Return the coordinates of a grid, of those along its axes."""
+    """Return the coordinates of a grid from the coordinates along its axes."""
     return list(_meshgrid(*arrays, indexing=indexing))

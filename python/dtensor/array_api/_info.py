@@ -1,4 +1,4 @@
-"""What the namespace says about itself."""
+"""The inspection interface of the namespace."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class Info:
     """What ``__array_namespace_info__()`` returns."""
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """Return which optional behaviour is there."""
+        """Return which optional behaviour is supported."""
         return {
             "boolean indexing": True,
             "data-dependent shapes": True,
@@ -36,15 +36,15 @@ class Info:
         }
 
     def default_device(self) -> str:
-        """Return the device of arrays that are made without naming one."""
+        """Return the default device of new arrays."""
         return DEVICE
 
     def devices(self) -> list[str]:
-        """Return all devices. How an array is spread over ranks is no device."""
+        """Return all devices. The layout of an array over ranks is not a device."""
         return [DEVICE]
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, np.dtype[Any]]:
-        """Return the dtypes of arrays that are made without naming one."""
+        """Return the default dtypes of new arrays."""
         check_device(device)
         return {
             "real floating": np.dtype("float64"),
@@ -62,7 +62,7 @@ class Info:
             parts = [self.dtypes(kind=part) for part in kind]
             return {name: dtype for part in parts for name, dtype in part.items()}
         if kind not in _DTYPES and kind not in _KINDS:
-            raise ValueError(f"{kind!r} is no kind of dtype")
+            raise ValueError(f"{kind!r} is not a kind of dtype")
         kinds = (kind,) if kind in _DTYPES else _KINDS[kind]
         names = [name for each in kinds for name in _DTYPES[str(each)]]
         return {name: np.dtype(name) for name in names}

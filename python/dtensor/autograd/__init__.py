@@ -1,7 +1,8 @@
-"""Gradients by reverse mode, recorded operator by operator: ``torch.autograd``.
+"""Reverse-mode gradients, recorded operator by operator: ``torch.autograd``.
 
-What requires a gradient is recorded by the dispatcher; `backward` goes back through it.
-Gradients are made of operators, so they are sharded and counted as any computation.
+The dispatcher records operators on tensors that require a gradient; `backward` walks
+back through the record. Gradients are computed by operators themselves, so they are
+sharded and counted like any other computation.
 """
 
 from dtensor.autograd import function, grad_mode, graph

@@ -1,4 +1,4 @@
-"""`backward` and `grad`, and what backward itself computes with."""
+"""`backward` and `grad`, and the functions that backward computes with."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,30 +19,30 @@ def backward(
     create_graph: bool = False,
     inputs: Tensors | None = None,
 ) -> None:
-    """Add the gradients of tensors to the `grad` of the leaves they were made of.
+    """Add the gradients of tensors to the `grad` of the leaves they were computed from.
 
-    The gradient of a leaf has its layout; of one that is Partial, Replicate in its
-    place. Collective where the gradients are: all ranks must call it alike.
+    The gradient of a leaf has the leaf's layout, with Replicate in place of Partial.
+    Collective if computing the gradients is: all ranks must make the same call.
 
     Parameters
     ----------
     tensors : Tensor, DTensor or sequence of these
-        What is differentiated.
+        The tensors to differentiate.
     grad_tensors : Tensor, DTensor, array_like or sequence of these, optional
-        The gradient of each, of its shape: v in the product of v and the Jacobian.
+        The gradient of each, of the same shape: v in the product of v and the Jacobian.
         Default: 1 for a tensor of one element.
     retain_graph : bool, optional
-        Keep what was recorded for another backward; default: `create_graph`.
+        Keep the graph for another backward; default: `create_graph`.
     create_graph : bool, default False
         Record the gradients too, so that they can be differentiated.
     inputs : Tensor, DTensor or sequence of these, optional
-        Only these get their gradient.
+        Compute only the gradients of these.
 
     Raises
     ------
     RuntimeError
-        If a tensor requires no gradient, has several elements and no gradient is
-        given, what it needs was given back by a backward before or written to since.
+        If a tensor requires no gradient; has several elements and no gradient is given;
+        or needs saved tensors that an earlier backward freed or that were written to.
     NotImplementedError
         If an operator has no gradient.
 
@@ -74,18 +74,19 @@ def grad(
     Parameters
     ----------
     outputs, inputs : Tensor, DTensor or sequence of these
-        What is differentiated, and by what: leaves or results on the way.
+        The tensors to differentiate, and those with respect to which: leaves or
+        intermediate results.
     grad_outputs : optional
-        As `grad_tensors` of `backward`.
+        As `grad_tensors` in `backward`.
     retain_graph, create_graph : bool, optional
         As in `backward`.
     allow_unused : bool, optional
-        Give None for an input that no output depends on, instead of an error; default:
+        Return None for an input that no output depends on, instead of raising; default:
         `materialize_grads`.
     is_grads_batched : bool, default False
-        Not there: a RuntimeError.
+        Not supported: True raises RuntimeError.
     materialize_grads : bool, default False
-        Give zeros for such an input.
+        Return zeros for such an input.
 
     Returns
     -------
@@ -95,10 +96,12 @@ def grad(
     Raises
     ------
     RuntimeError
-        As `backward`; or if an input requires no gradient or is not used.
+        As in `backward`; or if an input requires no gradient or is not used.
     """
     if is_grads_batched:
-        raise RuntimeError("grad: is_grads_batched is not there; call it for each")
+        raise RuntimeError(
+            "grad: is_grads_batched is not supported; call grad for each"
+        )
     if allow_unused is False and materialize_grads:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True"
@@ -138,7 +141,7 @@ def _tuple(tensors: Tensors) -> tuple[_C.Tensor, ...]:
 
 
 def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...]:
-    """Return the gradient to begin with for each tensor, None for ones."""
+    """Return the initial gradient of each tensor, None for ones."""
     if given is None:
         grads: tuple[Any, ...] = (None,) * len(tensors)
     elif isinstance(given, _C.Tensor | np.ndarray | int | float | complex):
@@ -146,7 +149,9 @@ def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...]:
     else:
         grads = tuple(given)
     if len(grads) != len(tensors):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
+        raise RuntimeError(
+            f"backward: got {len(tensors)} tensors but {len(grads)} gradients"
+        )
     return tuple(_gradient(x, g) for x, g in zip(tensors, grads, strict=True))
 
 
@@ -160,7 +165,7 @@ def _gradient(x: _C.Tensor, given: Any) -> Any:
         given = _replicated(given, x) if isinstance(x, _C.DTensor) else _C.Tensor(given)
     if isinstance(x, _C.DTensor) and not isinstance(given, _C.DTensor):
         raise RuntimeError(
-            "backward: the gradient of a DTensor is a DTensor, not a Tensor; "
+            "backward: the gradient of a DTensor must be a DTensor, not a Tensor: "
             "make one with distribute_tensor or DTensor.from_local"
         )
     if tuple(given.shape) != tuple(x.shape):
@@ -192,24 +197,24 @@ def sum_to(x: Any, shape: tuple[int, ...]) -> Any:
     if extra < 0 or any(
         d not in broadcast and x.shape[d] != shape[d - extra] for d in range(x.ndim)
     ):
-        raise ValueError(f"{tuple(x.shape)} is not broadcast from {shape}")
+        raise ValueError(f"shape {shape} does not broadcast to {tuple(x.shape)}")
     return x.sum(broadcast).reshape(shape)
 
 
 def cast(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a gradient in a dtype; the real part where that is real."""
+    """Return a gradient in a dtype; its real part if the dtype is real."""
     if x.dtype.kind == "c" and dtype.kind != "c":
         x = x.real
     return x.astype(dtype)
 
 
 def zeros(operand: Any) -> Any:
-    """Return the gradient of what nothing was made of."""
+    """Return the gradient of an operand that was not used: zeros."""
     return _made(operand.shape, operand.dtype, operand.layout, 0)
 
 
 def ones(x: _C.Tensor) -> Any:
-    """Return the gradient of a tensor by itself."""
+    """Return the gradient of a tensor with respect to itself: ones."""
     return _filled(x, 1)
 
 

@@ -1,4 +1,4 @@
-"""What backward calls on its way, and the methods of tensors that belong to it."""
+"""Hooks that backward calls, and the methods of tensors for autograd."""
 
 import weakref
 from collections.abc import Callable
@@ -14,14 +14,14 @@ Hook = Callable[[Any], Any]
 
 
 class RemovableHandle:
-    """What takes a hook away again: ``remove()``, or the end of a ``with`` block."""
+    """A handle that removes a hook: by ``remove()`` or at the end of a ``with``."""
 
     def __init__(self, hooks: list[Any], entry: Any) -> None:
         self._hooks = hooks
         self._entry = entry
 
     def remove(self) -> None:
-        """Take the hook away; nothing if it is gone already."""
+        """Remove the hook; do nothing if it is removed already."""
         self._hooks[:] = [entry for entry in self._hooks if entry is not self._entry]
 
     def __enter__(self) -> "RemovableHandle":
@@ -40,17 +40,17 @@ def _add(tensor: _C.Tensor, kind: str, hook: Hook) -> RemovableHandle:
 
 @method
 def register_hook(self: _C.Tensor, hook: Hook) -> RemovableHandle:
-    """Call ``hook(grad)`` when backward has the gradient of this tensor.
+    """Call ``hook(grad)`` when backward has computed the gradient of this tensor.
 
     Parameters
     ----------
     hook : callable
-        What it returns, unless that is None, takes the place of the gradient.
+        If it returns something other than None, this replaces the gradient.
 
     Returns
     -------
     RemovableHandle
-        Its ``remove()`` takes the hook away.
+        Its ``remove()`` removes the hook.
 
     Raises
     ------
@@ -66,12 +66,12 @@ def register_hook(self: _C.Tensor, hook: Hook) -> RemovableHandle:
 
 @method
 def register_post_accumulate_grad_hook(self: _C.Tensor, hook: Hook) -> RemovableHandle:
-    """Call ``hook(tensor)`` after backward has added to its `grad`; of leaves only.
+    """Call ``hook(tensor)`` after backward has added to the `grad` of this leaf.
 
     Raises
     ------
     RuntimeError
-        If the tensor requires no gradient or is no leaf.
+        If the tensor requires no gradient or is not a leaf.
     """
     if not self.requires_grad:
         raise RuntimeError(
@@ -91,9 +91,9 @@ def register_post_accumulate_grad_hook(self: _C.Tensor, hook: Hook) -> Removable
 
 @method
 def retain_grad(self: _C.Tensor) -> None:
-    """Let backward set `grad` of a result too, not only of leaves.
+    """Make backward set `grad` of this tensor, as it does for leaves.
 
-    Of one that is written to in place, the gradient is that of its last value.
+    If the tensor is written to in place, the gradient is that of its last value.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def retain_grad(self: _C.Tensor) -> None:
         if tensor is not None:
             tensor.grad = grad if tensor.grad is None else tensor.grad + grad
 
-    _add(self, "retain", retain)  # after the hooks, whenever these come
+    _add(self, "retain", retain)  # runs after all hooks, also later ones
 
 
 @method
@@ -122,14 +122,14 @@ def backward(
     create_graph: bool = False,
     inputs: Any = None,
 ) -> None:
-    """Add gradients to the `grad` of the leaves that this tensor was made of.
+    """Add gradients to the `grad` of the leaves that this tensor was computed from.
 
-    See `dtensor.autograd.backward`, of which this is the form for one tensor.
+    The form of `dtensor.autograd.backward` for one tensor.
     """
     _backward.backward(self, gradient, retain_graph, create_graph, inputs)
 
 
 @method
 def detach_(self: _C.Tensor) -> _C.Tensor:
-    """Forget how this tensor was made: it is a leaf without gradient from now on."""
+    """Detach this tensor from its graph in place: it becomes a leaf."""
     return _C.forget_history(self)

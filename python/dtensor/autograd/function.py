@@ -1,4 +1,4 @@
-"""Operations whose gradient the user writes: `Function`."""
+"""Operations with a gradient that the user defines: `Function`."""
 
 import functools
 from collections.abc import Callable
@@ -12,12 +12,12 @@ __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
 
 class FunctionCtx:
-    """What `forward` leaves for `backward`; any attribute may be set.
+    """What `forward` keeps for `backward`; any attribute may be set.
 
     Attributes
     ----------
     needs_input_grad : tuple of bool
-        For each argument of ``apply`` whether its gradient is wanted.
+        For each argument of ``apply``, whether its gradient is needed.
     saved_tensors : tuple
         What `save_for_backward` was given.
     """
@@ -36,27 +36,27 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What was kept; RuntimeError if it was written to since."""
+        """The saved tensors; RuntimeError if one was written to since."""
         return tuple(x.unpack() if isinstance(x, _C.Saved) else x for x in self._saved)
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
-        """Say which outputs have no gradient."""
+        """Mark outputs that have no gradient."""
         self._plain |= {id(x) for x in tensors}
 
     def mark_dirty(self, *tensors: Any) -> None:
-        """Say which inputs `forward` has written to and gives back."""
+        """Mark inputs that `forward` has written to and returns."""
         self._dirty = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros, not None, for an output that nobody used."""
+        """Set whether `backward` gets zeros, not None, for an unused output."""
         self._materialize = value
 
 
 class Function:
-    """An operation with a gradient of its own: override `forward` and `backward`.
+    """An operation with its own gradient: override `forward` and `backward`.
 
-    Call it by ``apply``; never make an instance. Operators within `forward` are not
-    recorded. With `setup_context` overridden, `forward` gets no context.
+    Call it with ``apply``; never make an instance. Operators within `forward` are not
+    recorded. If `setup_context` is overridden, `forward` gets no context.
 
     Examples
     --------
@@ -78,14 +78,14 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute: takes the context first, unless `setup_context` is overridden."""
+        """Compute; the context comes first, unless `setup_context` is overridden."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Keep what backward needs, where `forward` gets no context."""
+        """Save what backward needs, if `forward` gets no context."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
@@ -98,12 +98,12 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Compute, and record how to go back.
+        """Call `forward`, and record `backward`.
 
         Raises
         ------
         RuntimeError
-            In backward, if `backward` gives more or fewer gradients than there are
+            In backward, if `backward` returns more or fewer gradients than there are
             arguments.
         """
         ctx = FunctionCtx()
@@ -157,14 +157,14 @@ def _record(
 
 
 def _own(x: Any, args: tuple[Any, ...], ctx: FunctionCtx) -> Any:
-    """Return an output as an object of its own, unless it was written to."""
+    """Return an output as a new object, unless it was written to."""
     if any(x is arg for arg in args) and not any(x is d for d in ctx._dirty):
         return x.detach() if isinstance(x, _C.Tensor) else x
     return x
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Make the gradients that a `backward` gives have no gradient of their own."""
+    """Make `backward` return gradients that have no gradient themselves."""
 
     @functools.wraps(backward)
     def once(ctx: Any, *grads: Any) -> Any:

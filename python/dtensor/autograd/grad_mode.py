@@ -1,4 +1,4 @@
-"""Whether operators are recorded: `no_grad` and its kin."""
+"""Whether operators are recorded: `no_grad` and related contexts."""
 
 import functools
 import inspect
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Recording:
-    """Record operators of this thread, or not, within the context."""
+    """Set whether this thread records operators within the context."""
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode
@@ -35,7 +35,7 @@ class _Recording:
 
         @functools.wraps(function)
         def within(*args: Any, **kwargs: Any) -> Any:
-            with _Recording(mode):  # for each call: threads may make some at once
+            with _Recording(mode):  # one for each call: threads may call at once
                 return function(*args, **kwargs)
 
         @functools.wraps(function)
@@ -67,11 +67,11 @@ class _Recording:
 class no_grad(_Recording):
     """Record nothing: results do not require gradients. A context and a decorator.
 
-    Local to this thread; not collective, but all ranks must do alike.
+    Local to this thread. Not collective, but all ranks must use it alike.
     """
 
     def __new__(cls, function: Any = None) -> Any:
-        """Decorate a function also without parentheses."""
+        """Allow the decorator without parentheses."""
         made = super().__new__(cls)
         if function is None:
             return made
@@ -90,14 +90,14 @@ class enable_grad(_Recording):
 
 
 class inference_mode(_Recording):
-    """Record nothing, as `no_grad`; with ``mode=False`` do nothing."""
+    """Record nothing, like `no_grad`; with ``mode=False`` do nothing."""
 
     def __init__(self, mode: bool = True) -> None:
         super().__init__(not mode and is_grad_enabled())
 
 
 class set_grad_enabled(_Recording):
-    """Record or not from now on; as a context, until it ends.
+    """Set whether operators are recorded, from now on or within a context.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ class set_grad_enabled(_Recording):
         self._before.append(_C.set_recording(mode))
 
     def __enter__(self) -> None:
-        """Stay as it is since it was made."""
+        """Keep the mode, which was set when the object was made."""
 
     def __call__(self, function: F) -> F:
-        """Return a function that runs in this mode; what was before holds on."""
+        """Return a function that runs in this mode; the previous mode is restored."""
         _C.set_recording(self._before.pop())
         return super().__call__(function)

@@ -1,4 +1,4 @@
-"""The recorded graph: its nodes, and hooks on what it keeps."""
+"""The recorded graph: its nodes, and hooks on saved tensors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,17 +11,17 @@ __all__ = ["Node", "RemovableHandle", "saved_tensors_hooks"]
 
 
 class saved_tensors_hooks:
-    """Pass every tensor that is kept for backward through functions of the user's.
+    """Pass every tensor that is saved for backward through the user's functions.
 
-    Of this thread, for what is recorded within the ``with`` block. Blocks nest: the
-    innermost counts.
+    They apply to what this thread records within the ``with`` block. In nested blocks
+    the innermost hooks apply.
 
     Parameters
     ----------
     pack_hook : callable
-        ``pack_hook(tensor)`` gives what is kept in its place: anything.
+        ``pack_hook(tensor)`` returns any object, which is saved instead of the tensor.
     unpack_hook : callable
-        ``unpack_hook(packed)`` gives a tensor of the same values, when backward needs
+        ``unpack_hook(packed)`` returns a tensor of the same values when backward needs
         it.
     """
 

@@ -1,10 +1,10 @@
-"""Checkpoints that are plain safetensors files: ``torch.distributed.checkpoint``.
+"""Checkpoints in plain safetensors files: ``torch.distributed.checkpoint``.
 
-All ranks write one file, and read what they need of it, in whatever layout; a new
-checkpoint takes the place of the old one as a whole.
+All ranks write one file together, and read the parts that they need, in any layout. A
+new checkpoint replaces the old one in one step.
 """
 
-from dtensor.checkpoint.metadata import ChunkStorageMetadata  # which dtensor._C needs
+from dtensor.checkpoint.metadata import ChunkStorageMetadata  # dtensor._C needs it
 
 # isort: split
 from dtensor.checkpoint import state_dict

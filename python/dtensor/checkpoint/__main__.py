@@ -1,6 +1,6 @@
 """``python -m dtensor.checkpoint verify PATH`` and ``inspect PATH``.
 
-Of one process; ``verify`` reads every byte. Exit status 1: something is wrong.
+It runs in one process. ``verify`` reads every byte. Exit status 1: something is wrong.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from dtensor.checkpoint._store import Store
 
 
 def verify(store: Store) -> int:
-    """Check every block; print what is damaged."""
+    """Check every block; print those that are damaged."""
     wrong = 0
     read = 0
     for count, sentence in store.damaged():
@@ -27,7 +27,7 @@ def verify(store: Store) -> int:
 
 
 def inspect(store: Store) -> int:
-    """Print what is in a checkpoint."""
+    """Print the contents of a checkpoint."""
     for name, (k, entry) in sorted(store.entries.items()):
         dtype = entry.true or entry.stored
         shape = entry.array()[1] if entry.true else entry.stored_shape
@@ -40,7 +40,7 @@ def inspect(store: Store) -> int:
 
 
 def shown(text: str) -> str:
-    """Return a text of a file, with what a terminal would obey escaped."""
+    """Return a text of a file with the control characters of terminals escaped."""
     return text if text.isprintable() else ascii(text)
 
 

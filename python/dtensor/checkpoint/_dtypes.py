@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 __all__ = ["ITEM_BYTES", "dtype_of", "numpy_dtype", "raw_bytes", "stored_as"]
 
-# NumPy's names, and those of the format.
+# NumPy's names and the format's names.
 _NAMES = {
     "bool": "BOOL",
     "int8": "I8",
@@ -26,7 +26,7 @@ _NAMES = {
 }
 _DTYPES = {name: numpy for numpy, name in _NAMES.items()} | {"C64": "complex64"}
 
-# What the format lacks is stored as arrays with one dimension more: real and imaginary
+# Dtypes that the format lacks are stored with one more dimension: real and imaginary
 # part, or bytes.
 _VIEWS = {
     "complex64": ("F32", 2),
@@ -51,7 +51,7 @@ def _name(dtype: np.dtype[Any]) -> str:
 
 
 def stored_as(dtype: np.dtype[Any]) -> tuple[str, tuple[int, ...], str | None]:
-    """Return the format's name, the dimension that is added, and the true dtype.
+    """Return the format's name, the added dimension, and the true dtype.
 
     Raises
     ------
@@ -77,12 +77,12 @@ def stored_as(dtype: np.dtype[Any]) -> tuple[str, tuple[int, ...], str | None]:
 def dtype_of(
     stored: str, shape: tuple[int, ...], true: str | None
 ) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """Return dtype and shape of an array by what the file says of it.
+    """Return dtype and shape of an array from what the file says about it.
 
     Raises
     ------
     ValueError
-        If NumPy has no such dtype here, or the true dtype does not go with the rest.
+        If NumPy has no such dtype here, or the true dtype contradicts the stored one.
     """
     if true is None:
         if stored not in _DTYPES:
@@ -90,19 +90,17 @@ def dtype_of(
         return numpy_dtype(_DTYPES[stored]), shape
     name = true.split("/")[0]
     if name not in _VIEWS or (stored, *shape[-1:]) != _VIEWS[name]:
-        raise ValueError(
-            f"dtype {true} is not what {stored} of shape {shape} stands for"
-        )
+        raise ValueError(f"dtype {true} does not match {stored} of shape {shape}")
     if "long" in name and true != f"{name}/{_LONG}":
         raise ValueError(
-            f"{true} is a number of another machine: here it has {_LONG} bits"
+            f"{true} was saved on another machine: here it has {_LONG} bits"
         )
     return np.dtype(name), shape[:-1]
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """Return the dtype of a name; ImportError for bfloat16 without its package."""
-    if name == "bfloat16":  # which another package adds to NumPy
+    if name == "bfloat16":  # the package ml_dtypes adds it to NumPy
         try:
             scalar: type[Any] = importlib.import_module("ml_dtypes").bfloat16
             return np.dtype(scalar)
@@ -115,9 +113,9 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 
 def raw_bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Return the bytes of a C-ordered array; none is what memory had by chance.
+    """Return the bytes of a C-ordered array; padding bytes are zero.
 
-    They share memory with the array, unless its elements have bytes that mean nothing.
+    They share memory with the array, unless its elements have padding bytes.
     """
     raw = array.reshape(-1).view(np.uint8)
     if "long" not in _name(array.dtype) or _LONG_USED == np.dtype("g").itemsize:

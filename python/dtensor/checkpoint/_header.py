@@ -1,10 +1,10 @@
 """The header of a file: where the tensors are, and the checksums of its blocks.
 
-A file is a safetensors file like any other. What other readers do not need lies in its
-``__metadata__``: the length of a block, and the CRC-32C of every block of the data and
-of the header itself (with its own place zero), which take as much room before they are
-known as after; the true dtypes of what the format lacks; values that are no tensors;
-and paths in the nested state.
+A file is an ordinary safetensors file. What other readers do not need is in its
+``__metadata__``: the length of a block; the CRC-32C of every block of the data and of
+the header itself (computed with zeros in its own place), whose room is reserved before
+they are known; the true dtypes of arrays whose dtype the format lacks; values that are
+not tensors; and paths in the nested state.
 """
 
 import json
@@ -26,12 +26,12 @@ __all__ = ["NOTES", "Entry", "Header", "entry_of", "read_header"]
 Sums = npt.NDArray[np.uint32]
 
 VERSION = "1"
-BLOCK = 1 << 16  # bytes that one checksum is for, at least
-BLOCKS = 1 << 16  # of a file; where they would be more, they are longer
+BLOCK = 1 << 16  # bytes that one checksum covers, at least
+BLOCKS = 1 << 16  # the most in a file; larger files have longer blocks
 LENGTH = 8  # bytes of the length in front of the header
-MOST = 100_000_000  # bytes of a header, as the format's own library has it
+MOST = 100_000_000  # bytes of a header: the limit of the format's own library
 
-NOTES = "__metadata__"  # what the format calls them
+NOTES = "__metadata__"  # the format's name for them
 _PREFIX = "dtensor."
 _KEYS = {
     f"{_PREFIX}{key}"
@@ -51,19 +51,19 @@ class Entry:
     stored: str
     """The format's name of its element type."""
     true: str | None
-    """Its dtype where the format lacks it."""
+    """Its true dtype, if the format lacks it."""
     stored_shape: tuple[int, ...]
     begin: int
-    """Its first byte, from the beginning of the data."""
+    """The offset of its first byte from the beginning of the data."""
     end: int
 
     def array(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
-        """Return dtype and shape as NumPy has them; ValueError if it cannot."""
+        """Return NumPy's dtype and shape; ValueError if there is no such dtype."""
         return dtype_of(self.stored, self.stored_shape, self.true)
 
 
 def entry_of(name: str, dtype: np.dtype[Any], shape: tuple[int, ...], at: int) -> Entry:
-    """Return the entry of an array that begins at a byte of the data."""
+    """Return the entry of an array that begins at byte `at` of the data."""
     stored, last, true = stored_as(dtype)
     stored_shape = (*shape, *last)
     size = prod(stored_shape) * ITEM_BYTES[stored]
@@ -72,37 +72,37 @@ def entry_of(name: str, dtype: np.dtype[Any], shape: tuple[int, ...], at: int) -
 
 @dataclass
 class Header:
-    """What the header of a file says."""
+    """The contents of a file's header."""
 
     entries: list[Entry]
     """In the order of their data."""
     sums: Sums | None
-    """The checksum of each block; None in files of others."""
+    """The checksum of each block; None in files of other programs."""
     save: str = ""
-    """The same in all files of one save, and in no other."""
+    """The token of the save: the same in all its files, and in no others."""
     place: str = "1/1"
-    """Which of how many files."""
+    """The number of this file, and of how many: ``1/3``."""
     values: dict[str, str] = field(default_factory=dict)
-    """Values that are no tensors, as texts."""
+    """Values that are not tensors, as texts."""
     paths: dict[str, Path] = field(default_factory=dict)
-    """Of leaves whose name is not their whole path."""
+    """The paths of leaves whose name is not their whole path."""
     block: int = BLOCK
     base: int = 0
-    """Where in the file the data begin."""
+    """The offset in the file at which the data begin."""
 
     @property
     def data_bytes(self) -> int:
-        """How many bytes the data have."""
+        """The number of bytes of the data."""
         return self.entries[-1].end if self.entries else 0
 
     def finish(self, save: str, place: str) -> None:
-        """Fix what depends on all entries."""
+        """Set what depends on all entries."""
         self.save, self.place = save, place
         while self.blocks() > BLOCKS:
             self.block *= 2
 
     def blocks(self) -> int:
-        """Return how many blocks the data have."""
+        """Return the number of blocks of the data."""
         return -(-self.data_bytes // self.block)
 
     def made(self) -> bytes:
@@ -111,7 +111,7 @@ class Header:
             self.sums if self.sums is not None else np.zeros(self.blocks(), np.uint32)
         )
         notes = {
-            "format": "pt",  # which Hugging Face's tools ask for
+            "format": "pt",  # Hugging Face's tools need it
             "dtensor.version": VERSION,
             "dtensor.save": self.save,
             "dtensor.file": self.place,
@@ -126,7 +126,9 @@ class Header:
         header = text.encode()
         header += b" " * (-len(header) % 8)
         if len(header) > MOST:
-            raise ValueError(f"a header of {len(header)} bytes: {MOST} are allowed")
+            raise ValueError(
+                f"the header has {len(header)} bytes; at most {MOST} are allowed"
+            )
         made = len(header).to_bytes(LENGTH, "little") + header
         at = made.index(_HEADER_SUM) + len(_HEADER_SUM)
         return made[:at] + b"%08x" % _C.crc32c(made) + made[at + 8 :]
@@ -148,12 +150,12 @@ def _told(entry: Entry) -> dict[str, Any]:
 
 
 def read_header(fd: int) -> tuple[Header, str]:
-    """Return what the header of a file says, and a text that tells it from others.
+    """Return the header of a file, and a text that identifies this file.
 
     Raises
     ------
     ValueError
-        If the file is no safetensors file, is cut short, or is damaged.
+        If the file is not a safetensors file, is truncated, or is damaged.
     OSError
         If it cannot be read.
     """
@@ -161,12 +163,12 @@ def read_header(fd: int) -> tuple[Header, str]:
     length = os.pread(fd, LENGTH, 0)
     count = int.from_bytes(length, "little")
     if len(length) < LENGTH or count > size - LENGTH:
-        raise ValueError("no safetensors file, or cut short: the header is not there")
+        raise ValueError("not a safetensors file, or truncated: the header is missing")
     if count > MOST:
-        raise ValueError(f"a header of {count} bytes: {MOST} are allowed")
+        raise ValueError(f"the header has {count} bytes; at most {MOST} are allowed")
     text = os.pread(fd, count, LENGTH)
     if len(text) < count:
-        raise ValueError("cut short while it was read")
+        raise ValueError("truncated while it was read")
     base = LENGTH + count
     tensors, notes = _C.parse_safetensors(text, size - base)
     ours = {key: text for key, text in notes.items() if key.startswith(_PREFIX)}
@@ -174,9 +176,9 @@ def read_header(fd: int) -> tuple[Header, str]:
         sum_ = _C.crc32c(text)
         return Header(_entries(tensors, {}), None, base=base), f"{size} {sum_:08x}"
     if ours.get("dtensor.version", VERSION) != VERSION:
-        raise ValueError(f"version {ours['dtensor.version']} is not known here")
+        raise ValueError(f"format version {ours['dtensor.version']} is not supported")
     if ours.keys() != _KEYS:
-        raise ValueError("damaged: notes of dtensor are missing, or unknown")
+        raise ValueError("damaged: dtensor's metadata are incomplete or unknown")
     _check_header(length + text, ours["dtensor.header_crc32c"])
     header = _header(tensors, ours, base)
     return header, f"{header.save} {header.place} {ours['dtensor.header_crc32c']}"
@@ -186,7 +188,7 @@ def _check_header(text: bytes, told: str) -> None:
     at = text.find(_HEADER_SUM) + len(_HEADER_SUM)
     zeroed = text[:at] + b"0" * 8 + text[at + 8 :]
     if text.count(_HEADER_SUM) != 1 or f"{_C.crc32c(zeroed):08x}" != told:
-        raise ValueError("damaged: the CRC-32C of the header is not what was written")
+        raise ValueError("damaged: the CRC-32C of the header does not match")
 
 
 def _entries(tensors: Sequence[Any], dtypes: dict[str, str]) -> list[Entry]:
@@ -197,7 +199,7 @@ def _entries(tensors: Sequence[Any], dtypes: dict[str, str]) -> list[Entry]:
 
 
 def _header(tensors: Sequence[Any], notes: dict[str, str], base: int) -> Header:
-    """Return a header of ours, whose checksum is right: others may have computed it."""
+    """Return a header of ours. Its checksum is right, but others may have made it."""
     try:
         dtypes, values, paths = (
             json.loads(notes[_PREFIX + key]) for key in ("dtypes", "values", "paths")
@@ -215,22 +217,22 @@ def _header(tensors: Sequence[Any], notes: dict[str, str], base: int) -> Header:
             base,
         )
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"notes that dtensor does not write: {error}") from error
+        raise ValueError(f"invalid dtensor metadata: {error}") from error
     assert header.sums is not None
     most = max(BLOCK, header.data_bytes)
     if not 0 < header.block <= most or len(header.sums) != header.blocks():
-        raise ValueError("notes that dtensor does not write: blocks and checksums")
+        raise ValueError("invalid dtensor metadata: blocks and checksums")
     return header
 
 
 def _texts(value: Any) -> dict[str, str]:
     if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
         return value
-    raise TypeError("no object of texts")
+    raise TypeError("not an object of texts")
 
 
 def _paths(value: Any, leaves: int) -> dict[str, Path]:
-    """Return paths, if they are: a list has no more places than there are leaves."""
+    """Return checked paths: a list has at most as many places as there are leaves."""
 
     def is_key(key: Any) -> bool:
         if isinstance(key, list):
@@ -242,4 +244,4 @@ def _paths(value: Any, leaves: int) -> dict[str, Path]:
         for path in value.values()
     ):
         return value
-    raise TypeError("no object of paths")
+    raise TypeError("not an object of paths")

@@ -1,4 +1,4 @@
-"""Nested state under flat names, and values that are no tensors as JSON."""
+"""Nested state under flat names, and values that are not tensors as JSON."""
 
 import json
 import math
@@ -20,8 +20,8 @@ __all__ = [
     "replaced",
 ]
 
-# From the outside to a leaf: a str or int is a key of a dict, a list [k] is place k of
-# a list or tuple.
+# From the root to a leaf: a str or int is a key of a dict, a list [k] is index k of a
+# list or tuple.
 Path = list[Any]
 
 
@@ -39,7 +39,7 @@ def _has_tensor(value: Any) -> bool:
 
 
 def _is_inner(value: Any) -> bool:
-    """Whether what is in a value has names of its own: dicts, and lists of tensors."""
+    """Whether the items of a value get their own names: dicts, and lists of tensors."""
     if isinstance(value, Mapping):
         return len(value) > 0
     return isinstance(value, list | tuple) and _has_tensor(value)
@@ -56,7 +56,7 @@ def _word(key: Any) -> str:
     key = key[0] if isinstance(key, list) else key
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise TypeError(
-            f"a key of a state dict is a str or an int, not {type(key).__name__}"
+            f"keys of a state dict must be str or int, not {type(key).__name__}"
         )
     return str(key)
 
@@ -93,7 +93,7 @@ def flattened(state: Mapping[Any, Any]) -> dict[str, tuple[Path, Any]]:
 
 
 def replaced(value: Any, leaf: Callable[[str, Any], Any], name: str = "") -> Any:
-    """Put ``leaf(name, old)`` in the place of each leaf, in the dicts as given."""
+    """Replace each leaf by ``leaf(name, old)``, in the given dicts."""
     if name and not _is_inner(value):
         return leaf(name, value)
     new = [
@@ -109,15 +109,15 @@ def replaced(value: Any, leaf: Callable[[str, Any], Any], name: str = "") -> Any
 
 
 def nested(leaves: Mapping[str, Any], paths: Mapping[str, Path]) -> dict[Any, Any]:
-    """Return leaves nested as they were; those without a path stay under their name.
+    """Return leaves nested as before; those without a path stay under their name.
 
-    A tuple of tensors comes back as a list.
+    A tuple of tensors becomes a list.
 
     Raises
     ------
     ValueError
-        If a path leads through a leaf, to another's place, or through a dict as if it
-        were a list.
+        If a path leads through a leaf, to the place of another leaf, or treats a dict
+        as a list.
     """
     result: dict[Any, Any] = {}
     for name, value in leaves.items():
@@ -126,14 +126,14 @@ def nested(leaves: Mapping[str, Any], paths: Mapping[str, Path]) -> dict[Any, An
         for key, after in zip(path, path[1:], strict=False):
             inside = _entered(inside, key, [] if isinstance(after, list) else {})
         if _entered(inside, path[-1], value) is not value:
-            raise ValueError("paths of a checkpoint cross")
+            raise ValueError("paths in the checkpoint conflict")
     return result
 
 
 def _entered(inside: Any, key: Any, new: Any) -> Any:
-    """Return what is at a key of a dict, or place [k] of a list, which may be new."""
+    """Return the item at a key of a dict, or index [k] of a list; it may be new."""
     if not isinstance(inside, list if isinstance(key, list) else dict):
-        raise ValueError("paths of a checkpoint cross")
+        raise ValueError("paths in the checkpoint conflict")
     if isinstance(inside, dict):
         return inside.setdefault(key, new)
     (place,) = key
@@ -143,9 +143,9 @@ def _entered(inside: Any, key: Any, new: Any) -> Any:
     return inside[place]
 
 
-# --- values that are no tensors -------------------------------------------------------
+# --- values that are not tensors ------------------------------------------------------
 
-# A JSON object {kind: content} stands for what JSON lacks.
+# A JSON object {kind: content} represents a value that JSON lacks.
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "tuple": lambda items: tuple(map(_decoded, items)),
     "dict": lambda items: {_decoded(k): _decoded(v) for k, v in items},
@@ -156,7 +156,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-# What decoders raise; NumPy, for a dtype, also the last one.
+# What decoders raise; the last one is NumPy's, for a dtype.
 _WRONG = (
     *(ArithmeticError, KeyError, RecursionError, TypeError, ValueError),
     SyntaxError,
@@ -164,12 +164,12 @@ _WRONG = (
 
 
 def _encoded(value: Any) -> Any:
-    """Return a value as JSON has it.
+    """Return a value in a form that JSON can hold.
 
     Raises
     ------
     TypeError
-        For an object of any other class: files hold no code.
+        For an object of any other class: a file contains no code.
     """
     match value:
         case None | bool() | int() | str():
@@ -191,7 +191,7 @@ def _encoded(value: Any) -> Any:
         case type() if issubclass(value, np.generic):
             return {"dtype": np.dtype(value).name}
     raise TypeError(
-        f"a value of type {type(value).__name__} cannot be saved: files hold tensors, "
+        f"a value of type {type(value).__name__} cannot be saved: save tensors, "
         "numbers, texts, bytes, None, and lists, tuples and dicts of them"
     )
 
@@ -206,7 +206,7 @@ def _decoded(value: Any) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """Return a value that is no tensor as a text; see `_encoded` for what it may be."""
+    """Return a value that is not a tensor as a text; `_encoded` lists the types."""
     return json.dumps(_encoded(value), ensure_ascii=False, separators=(",", ":"))
 
 
@@ -216,9 +216,11 @@ def from_json(text: str) -> Any:
     Raises
     ------
     ValueError
-        If `text` is nothing that it gives.
+        If `text` is not something that `as_json` returns.
     """
     try:
         return _decoded(json.loads(text))
     except _WRONG as error:
-        raise ValueError(f"no value of a checkpoint: {text[:60]!r}") from error
+        raise ValueError(
+            f"not a value that a checkpoint holds: {text[:60]!r}"
+        ) from error

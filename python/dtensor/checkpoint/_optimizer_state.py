@@ -1,4 +1,4 @@
-"""State of optimizers under the names of parameters, nested or flat."""
+"""Optimizer state under the names of parameters, nested or flat."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,9 +20,9 @@ State = dict[str, Any]
 
 
 def initialised(optimizer: Optimizer) -> None:
-    """Make an optimizer have its state: by a step with gradients and learning rate 0.
+    """Create an optimizer's state by a step with gradients and learning rate 0.
 
-    One that has gradients already has had its chance, and has no state.
+    An optimizer whose parameters have gradients is left as it is, without state.
     """
     params = [p for group in optimizer.param_groups for p in group["params"]]
     if optimizer.state or any(p.grad is not None for p in params):
@@ -43,7 +43,7 @@ def initialised(optimizer: Optimizer) -> None:
 
 
 def named_state(optimizer: Optimizer, names: Mapping[int, str]) -> State:
-    """Return what ``optimizer.state_dict()`` does, with names for numbers.
+    """Return ``optimizer.state_dict()`` with parameter names instead of numbers.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def named_state(optimizer: Optimizer, names: Mapping[int, str]) -> State:
         for param, number in zip(group["params"], packed["params"], strict=True):
             if id(param) not in names:
                 raise KeyError(
-                    f"parameter {number} of the optimizer is not one of the model"
+                    f"parameter {number} of the optimizer is not in the model"
                 )
             of[number] = names[id(param)]
     return {
@@ -85,23 +85,23 @@ def numbered_state(
     settings: Mapping[str, State],
     strict: bool,
 ) -> State:
-    """Return given state as ``load_state_dict`` of an optimizer wants it.
+    """Return given state in the form that an optimizer's ``load_state_dict`` takes.
 
     Parameters
     ----------
     given : mapping
-        By name; it may have parameters of other optimizers too.
+        State by name; it may include parameters of other optimizers.
     own : mapping
-        What the optimizer has, by name.
+        The optimizer's own state, by name.
     settings : mapping
         The given settings, by name.
     strict : bool
-        Whether a parameter that is not given is an error; else it keeps what it has.
+        Whether a missing parameter is an error; if not, it keeps its state.
 
     Raises
     ------
     KeyError
-        For such a parameter.
+        If a parameter is missing and `strict` is True.
     """
     state, groups, number = dict[int, Any](), [], 0
     for group in own["param_groups"]:
@@ -109,7 +109,7 @@ def numbered_state(
         numbers = []
         for name in group["params"]:
             if name not in settings and strict:
-                raise KeyError(f"the state has nothing of parameter {name!r}")
+                raise KeyError(f"the state has no entry for parameter {name!r}")
             taken |= settings.get(name, {})
             values = given.get("state", {}).get(name, own["state"].get(name))
             if values is not None:
@@ -129,7 +129,7 @@ def flat(state: Mapping[str, Any]) -> State:
     Raises
     ------
     NotImplementedError
-        If a parameter's state has something else than tensors and numbers.
+        If the state of a parameter contains anything but tensors and numbers.
     """
     result: State = {}
 
@@ -153,14 +153,14 @@ def flat(state: Mapping[str, Any]) -> State:
 
 
 def unflat(rows: Mapping[str, Any], own: Mapping[str, Any]) -> State:
-    """Return nested state made of flat one, for the parameters of an optimizer.
+    """Return flat state in nested form, for the parameters of an optimizer.
 
     Parameters
     ----------
     rows : mapping
-        What `flat` has given, of this optimizer and maybe others.
+        What `flat` returned, for this optimizer and maybe others.
     own : mapping
-        What the optimizer has, by name: names may have dots in them.
+        The optimizer's own state, by name: names may contain dots.
     """
 
     def below(template: Any, prefix: str) -> Any:

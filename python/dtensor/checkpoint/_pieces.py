@@ -1,5 +1,5 @@
-"""What each rank writes of a tensor: bytes that lie together in the file, and no byte
-twice."""
+"""Which bytes of a tensor each rank writes: one contiguous range in the file, and no
+byte is written twice."""
 
 from collections.abc import Sequence
 from math import prod
@@ -20,24 +20,24 @@ Array = npt.NDArray[Any]
 def piece(leaf: Any, owners: Sequence[int], rank: int) -> tuple[int, Array] | None:
     """Return the bytes of a tensor that this rank writes, and where they begin.
 
-    A plain tensor, and a DTensor that is replicated everywhere, are cut into as many
-    parts as there are ranks that have them. Of another DTensor each rank writes some
-    rows: it is redistributed, unless it is so already; where several meshes have it,
-    their ranks share the rows. Collective over the ranks of its mesh.
+    A plain tensor, and a fully replicated DTensor, are split evenly among the ranks
+    that have them. Of any other DTensor each rank writes some rows; it is redistributed
+    to rows if needed. If several meshes have it, their ranks share the rows. Collective
+    over the ranks of its mesh.
 
     Parameters
     ----------
     leaf : Tensor or ndarray
     owners : sequence of int
-        The ranks that have it; of a DTensor mesh by mesh.
+        The ranks that have it; for a DTensor, mesh by mesh.
     rank : int
-        This one.
+        This rank.
 
     Returns
     -------
     tuple of int and ndarray, or None
-        Bytes from the beginning of the tensor, and a C-ordered array, which may share
-        memory with the tensor; None: it writes nothing.
+        The offset in bytes from the beginning of the tensor, and a C-ordered array,
+        which may share memory with the tensor. None: this rank writes nothing.
     """
     if not isinstance(leaf, DTensor):
         return _share(array_of(leaf), owners.index(rank), len(owners))
@@ -64,7 +64,7 @@ def _cuts(placement: Placement, dim: int) -> bool:
 
 
 def _share(array: Array, index: int, count: int) -> tuple[int, Array] | None:
-    """Return a part of an array that several ranks have: equal numbers of elements."""
+    """Return one of `count` equal shares of an array that several ranks have."""
     start, end = (array.size * k // count for k in (index, index + 1))
     if start == end:
         return None
@@ -73,5 +73,5 @@ def _share(array: Array, index: int, count: int) -> tuple[int, Array] | None:
 
 
 def copied(data: Array, leaf: Any) -> Array:
-    """Return data that later writes to their tensor do not change."""
+    """Return data that later writes to the tensor do not change."""
     return data.copy() if np.may_share_memory(data, array_of(leaf)) else data

@@ -1,10 +1,10 @@
-"""Where a checkpoint lies, and how a new one takes its place in one step.
+"""Where a checkpoint is stored, and how a new one replaces it in one step.
 
-The path of a file (``.safetensors``), or of a directory, in which there is one file
-``model.safetensors``, or several and ``model.safetensors.index.json``, which names
-them. Where there is an index it counts. So what makes a new checkpoint the checkpoint
-is one rename: of the file, or of the index; or, where one file follows several, the
-removal of the index.
+A path is that of a file (``.safetensors``) or of a directory. A directory has one file,
+``model.safetensors``, or several files and ``model.safetensors.index.json``, which
+names them. If there is an index, it decides. So a new checkpoint takes effect with one
+rename, of the file or of the index; or, if one file replaces several, with the removal
+of the index.
 """
 
 import fcntl
@@ -23,18 +23,18 @@ INDEX = "model.safetensors.index.json"
 ONE_OF_SEVERAL = re.compile(r"model-([0-9a-f]{16})-\d{5}-of-\d{5}\.safetensors")
 TEMPORARY = re.compile(r"\.tmp-([0-9a-f]{16})-.*")
 _SUM = '"dtensor.crc32c":"'
-MOST = 100_000_000  # bytes of an index
+MOST = 100_000_000  # bytes of an index, at most
 
 
 class Place:
-    """Where a new checkpoint is written, and where it is to be.
+    """Where a new checkpoint is written, and where it is moved at the end.
 
     Parameters
     ----------
     path : str
-        Of a file, or of a directory.
+        The path of a file or a directory.
     token : str
-        16 hexadecimal digits that no other save has.
+        16 hexadecimal digits that no other save uses.
     """
 
     def __init__(self, path: str, token: str) -> None:
@@ -45,11 +45,11 @@ class Place:
 
     @property
     def prefix(self) -> str:
-        """What the paths of all temporary files begin with."""
+        """The prefix of the paths of all temporary files."""
         return os.path.join(self.directory, f".tmp-{self.token}-")
 
     def names(self, count: int) -> list[str]:
-        """Return the names that the files will have."""
+        """Return the final names of the files."""
         if count == 1:
             return [self.file]
         return [
@@ -64,12 +64,12 @@ class Place:
     # --- what one rank does for all ---------------------------------------------------
 
     def begin(self) -> int:
-        """Make the directory, clear away what killed saves left, mark ours as alive.
+        """Make the directory, remove the files of killed saves, mark ours as alive.
 
         Returns
         -------
         int
-            A file descriptor: as long as it is open, nobody clears our files away.
+            A file descriptor. As long as it is open, no other save removes our files.
         """
         if not self.single and not os.path.isdir(self.directory):
             os.makedirs(self.directory, exist_ok=True)
@@ -77,9 +77,9 @@ class Place:
         self.clear()
         while True:
             lock = os.open(self.prefix + "lock", os.O_CREAT | os.O_RDWR, 0o600)
-            with suppress(OSError):  # a file system without locks: nobody clears there
+            with suppress(OSError):  # without locks no save removes files
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                if os.fstat(lock).st_nlink == 0:  # another save has cleared it away
+                if os.fstat(lock).st_nlink == 0:  # another save has removed it
                     os.close(lock)
                     continue
             return lock
@@ -99,7 +99,7 @@ class Place:
 
     @contextmanager
     def _held(self, token: str) -> Iterator[bool]:
-        """Tell whether a save has ended, and keep its lock meanwhile."""
+        """Yield whether a save has ended; its lock is held meanwhile."""
         try:
             lock = os.open(
                 os.path.join(self.directory, f".tmp-{token}-lock"), os.O_RDWR
@@ -109,7 +109,7 @@ class Place:
             return
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            dead = os.fstat(lock).st_nlink > 0  # else another save clears it away
+            dead = os.fstat(lock).st_nlink > 0  # else another save is removing it
         except OSError:
             dead = False
         try:
@@ -118,7 +118,7 @@ class Place:
             os.close(lock)
 
     def commit(self, names: Sequence[str], index: str) -> None:
-        """Give the files, which are on the disk, the place of the old ones."""
+        """Put the new files, which are on the disk, in the place of the old ones."""
         for name in names:
             os.rename(self.temporary(name), os.path.join(self.directory, name))
         sync_directory(self.directory)
@@ -139,13 +139,13 @@ class Place:
         os.rename(temporary, os.path.join(self.directory, INDEX))
 
     def _remove_old(self, names: Sequence[str]) -> None:
-        """Remove the files of the checkpoint before: those that no index names."""
+        """Remove the files of the previous checkpoint: those that no index names."""
         for name in os.listdir(self.directory):
             if name not in names and (name == FILE or ONE_OF_SEVERAL.fullmatch(name)):
                 self._remove(name)
 
     def end(self, lock: int) -> None:
-        """Remove what is left of this save; what cannot be is left to the next one."""
+        """Remove leftover files of this save; the next one removes what remains."""
         with suppress(OSError):
             for name in os.listdir(self.directory):
                 match = TEMPORARY.fullmatch(name)
@@ -160,7 +160,7 @@ class Place:
 
 
 def sync_directory(path: str) -> None:
-    """Have the names in a directory on the disk."""
+    """Flush the names in a directory to the disk."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)
@@ -172,7 +172,7 @@ def sync_directory(path: str) -> None:
 
 
 def index_text(files: dict[str, str], total: int, save: str) -> str:
-    """Return the index as Hugging Face's tools write it, with a checksum of itself."""
+    """Return the index in the form of Hugging Face's tools, with its own checksum."""
     index = {
         "metadata": {
             "total_size": total,
@@ -187,14 +187,14 @@ def index_text(files: dict[str, str], total: int, save: str) -> str:
 
 
 def files_of(path: str) -> tuple[list[str], dict[str, str] | None, str | None]:
-    """Return the files of a checkpoint, and by its index: their tensors, and the save.
+    """Return the files of a checkpoint and, from its index, their tensors and the save.
 
     Raises
     ------
     FileNotFoundError
-        If there is none.
+        If there is no checkpoint.
     ValueError
-        If the index is no such index, or damaged.
+        If the index is not valid, or is damaged.
     """
     if not os.path.isdir(path):
         if not os.path.exists(path):
@@ -223,7 +223,7 @@ def files_of(path: str) -> tuple[list[str], dict[str, str] | None, str | None]:
 
 
 def opened(path: str, flags: int = os.O_RDONLY) -> int:
-    """Open a file without waiting for a writer, should it be a pipe."""
+    """Open a file; if it is a pipe, do not wait for a writer."""
     return os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
 
 
@@ -235,12 +235,14 @@ def _read_index(data: bytes) -> tuple[dict[str, str], str | None]:
         index = json.loads(text, object_pairs_hook=_unique)
         files, notes = index["weight_map"], index.get("metadata") or {}
         if not all(map(_is_file, files.values())):
-            raise ValueError("it names something else than files beside it")
+            raise ValueError("it names something other than files in its directory")
         if any(key.startswith("dtensor.") for key in notes):
             _check_index(text, notes)
         return files, notes.get("dtensor.save")
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{INDEX} is no index, or damaged: {error!r}") from error
+        raise ValueError(
+            f"{INDEX} is not an index, or is damaged: {error!r}"
+        ) from error
 
 
 def _check_index(text: str, notes: dict[str, str]) -> None:
@@ -251,18 +253,18 @@ def _check_index(text: str, notes: dict[str, str]) -> None:
         or "dtensor.save" not in notes
         or f"{_C.crc32c(zeroed.encode()):08x}" != notes["dtensor.crc32c"]
     ):
-        raise ValueError("its CRC-32C is not what was written")
+        raise ValueError("its CRC-32C does not match")
 
 
 def _unique(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key appears twice")
     return made
 
 
 def _is_file(name: object) -> bool:
-    """Whether a name is one of a safetensors file in the same directory."""
+    """Whether a name is that of a safetensors file in the same directory."""
     return (
         isinstance(name, str)
         and name.endswith(".safetensors")

@@ -1,4 +1,4 @@
-"""What is saved, as all ranks have agreed on it, and where in which file it goes."""
+"""What is saved, as agreed by all ranks, and where in which file it goes."""
 
 import hashlib
 import json
@@ -41,9 +41,9 @@ PARTIAL = (
 
 
 def expanded(state: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return state with what objects in it give in their place."""
+    """Return state in which objects are replaced by their ``state_dict()``."""
     if not isinstance(state, Mapping):
-        raise TypeError(f"a state dict is a dict, not {type(state).__name__}")
+        raise TypeError(f"a state dict must be a dict, not {type(state).__name__}")
     return {
         key: value.state_dict()
         if isinstance(value, Stateful) and not isinstance(value, Mapping)
@@ -61,26 +61,26 @@ def array_of(leaf: Any) -> np.ndarray[Any, Any]:
 
 @dataclass
 class Seen:
-    """What one rank has, or all of them together."""
+    """What one rank has to save, or all of them together."""
 
     tensors: dict[str, tuple[str, str | None, list[int]]]
-    """Format's dtype, true dtype, shape as stored."""
+    """The format's dtype, the true dtype, and the stored shape."""
     layouts: dict[str, str]
-    """Of DTensors, without the ranks; empty for plain tensors."""
+    """The layouts of DTensors, without the ranks; empty for plain tensors."""
     meshes: dict[str, list[int]]
-    """The ranks that a DTensor is on; the one thing that ranks may have otherwise."""
+    """The ranks that a DTensor is on; only this may differ between ranks."""
     digests: dict[str, str]
-    """Of what is in plain tensors, which must be the same on all ranks."""
+    """Digests of plain tensors, whose elements must be the same on all ranks."""
     values: dict[str, str]
     paths: dict[str, Path]
 
     @classmethod
     def nothing(cls) -> Self:
-        """Return what a rank without a state has."""
+        """Return the value for a rank without a state."""
         return cls({}, {}, {}, {}, {}, {})
 
     def text(self) -> bytes:
-        """Return all of it, equal on ranks that have the same."""
+        """Return all of it as bytes; ranks that have the same return equal bytes."""
         return json.dumps(vars(self), sort_keys=True).encode()
 
 
@@ -90,7 +90,7 @@ def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
     Raises
     ------
     ValueError, TypeError
-        For what cannot be saved: Partial placements, tensors without data, objects.
+        If something cannot be saved: Partial placements, tensors without data, objects.
     """
     result, leaves = Seen.nothing(), dict[str, Any]()
     for name, (path, leaf) in flattened(expanded(state)).items():
@@ -101,7 +101,7 @@ def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
                 result.values[name] = as_json(leaf)
                 continue
             if name == NOTES:
-                raise ValueError("the format has no tensor of this name")
+                raise ValueError("the safetensors format reserves this name")
             leaves[name] = leaf
             stored, last, true = stored_as(leaf.dtype)
             result.tensors[name] = stored, true, [*leaf.shape, *last]
@@ -121,7 +121,7 @@ def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
 
 
 def digest_of(array: np.ndarray[Any, Any]) -> str:
-    """Return a text that other elements do not have."""
+    """Return a digest of the elements of an array."""
     data = raw_bytes(np.ascontiguousarray(array)).data
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
@@ -135,24 +135,24 @@ class Plan:
     """The ranks that have a plain tensor under a name; of a DTensor, the ranks of each
     mesh that it is on, mesh by mesh."""
     copies: dict[str, int]
-    """On how many meshes a DTensor is, where it is on several."""
+    """The number of meshes that a DTensor is on, if there are several."""
 
 
 def merged(parts: Sequence[Seen], ranks: Sequence[int]) -> Plan:
-    """Return what all ranks have together.
+    """Return what all ranks save together.
 
     Parameters
     ----------
     parts : sequence of Seen
-        What each rank has; or one, if all have the same.
+        What each rank has; or a single one, if all have the same.
     ranks : sequence of int
-        Their numbers in the world.
+        The ranks' numbers in the world.
 
     Raises
     ------
     ValueError
-        If ranks have different things under one name, or ranks of a DTensor's mesh
-        do not save it.
+        If ranks have different things under one name, or some ranks of a DTensor's
+        mesh do not save it.
     """
     whole = Seen.nothing()
     for rank, part in enumerate(parts):
@@ -163,7 +163,7 @@ def merged(parts: Sequence[Seen], ranks: Sequence[int]) -> Plan:
                     raise ValueError(_difference(name, kind, rank, parts))
     both = whole.tensors.keys() & whole.values.keys()
     if both:
-        raise ValueError(f"{min(both)!r} is a tensor on some ranks and none on others")
+        raise ValueError(f"{min(both)!r} is a tensor on some ranks and not on others")
     repeated = parts if len(parts) > 1 else [parts[0]] * len(ranks)
     of = dict(zip(ranks, repeated, strict=True))
     plan = Plan(whole, {}, {})
@@ -187,10 +187,10 @@ def _meshes(name: str, of: Mapping[int, Seen]) -> list[list[int]]:
             continue
         for other in mesh:
             theirs = of[other].meshes.get(name) if other in of else None
-            if theirs is not mesh and theirs != mesh:  # often the very same
+            if theirs is not mesh and theirs != mesh:  # usually the same object
                 raise ValueError(
-                    f"{name!r} is on the mesh of ranks {mesh} on rank {rank}, and rank "
-                    f"{other}, which has a part of it, does not save it so"
+                    f"{name!r} is on the mesh of ranks {mesh} on rank {rank}; rank "
+                    f"{other}, which has a part of it, does not save it on this mesh"
                 )
         found.append(mesh)
         inside.update(mesh)
@@ -198,12 +198,12 @@ def _meshes(name: str, of: Mapping[int, Seen]) -> list[list[int]]:
 
 
 def compare_copies(plan: Plan, of: Mapping[int, Mapping[str, str]]) -> None:
-    """Compare the digests, by rank, of what several meshes have.
+    """Compare the digests, by rank, of tensors that several meshes have.
 
     Raises
     ------
     ValueError
-        If they have different elements.
+        If the elements differ.
     """
     for name, count in plan.copies.items():
         ranks = plan.owners[name]
@@ -211,26 +211,26 @@ def compare_copies(plan: Plan, of: Mapping[int, Mapping[str, str]]) -> None:
         for k, rank in enumerate(ranks):
             first = ranks[k % length]
             if of[rank][name] != of[first][name]:
-                raise ValueError(_sentence(name, first, rank, "have other elements"))
+                raise ValueError(_sentence(name, first, rank, "elements"))
 
 
 def _difference(name: str, kind: str, rank: int, parts: Sequence[Seen]) -> str:
     first = next(r for r, part in enumerate(parts) if name in vars(part)[kind])
     what = {
-        "tensors": "have other dtypes or shapes",
-        "layouts": "have other layouts",
-        "digests": "have other elements",
-        "values": "are other values",
-        "paths": "have other paths",
+        "tensors": "dtypes or shapes",
+        "layouts": "layouts",
+        "digests": "elements",
+        "values": "values",
+        "paths": "paths",
     }[kind]
     return _sentence(name, first, rank, what)
 
 
 def _sentence(name: str, first: int, rank: int, what: str) -> str:
     return (
-        f"{name!r} is not the same on all ranks: on ranks {first} and {rank} they "
-        f"{what}. What is no DTensor, or on several meshes, is taken for replicated; "
-        "give what each rank has of its own a name of its own"
+        f"{name!r} is not the same on all ranks: ranks {first} and {rank} have "
+        f"different {what}. What is not a DTensor, or is on several meshes, must be "
+        "equal everywhere; save data that differ by rank under different names"
     )
 
 
@@ -240,8 +240,8 @@ def _sentence(name: str, first: int, rank: int, what: str) -> str:
 def files_for(plan: Plan, token: str, most: int) -> list[Header]:
     """Return the headers of the files, without checksums.
 
-    Arrays with long elements come first, as the format's own library sorts them, so
-    that all are aligned; a file ends before it would have more than `most` bytes.
+    Arrays with the largest elements come first, as the format's own library sorts them,
+    so that all are aligned. Only a file of a single array has more than `most` bytes.
     """
     files = [Header([], None)]
     for name, (stored, true, shape) in sorted(plan.whole.tensors.items(), key=_order):
@@ -266,7 +266,7 @@ def _order(item: tuple[str, tuple[str, str | None, list[int]]]) -> tuple[int, st
 
 
 def metadata_of(files: Sequence[Header], names: Sequence[str]) -> Metadata:
-    """Return what files hold, in PyTorch's words."""
+    """Return the contents of files as PyTorch's metadata."""
     found: dict[str, TensorStorageMetadata | BytesStorageMetadata] = {}
     where: dict[str, str] = {}
     for file, path in zip(files, names, strict=True):

@@ -1,4 +1,4 @@
-"""A bar that shows how much is done, on rank 0."""
+"""A progress bar, shown on rank 0."""
 
 import importlib
 from typing import Any
@@ -7,7 +7,7 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Counts bytes; with `shown`, in a bar of tqdm.
+    """Counts bytes; with `shown`, in a tqdm bar.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class Progress:
     Raises
     ------
     ImportError
-        If it is to be shown, and tqdm is not installed.
+        If `shown` is True and tqdm is not installed.
     """
 
     def __init__(self, what: str, total: int, shown: bool) -> None:
@@ -37,11 +37,11 @@ class Progress:
             )
 
     def add(self, done: int) -> None:
-        """Count some bytes more."""
+        """Count some more bytes."""
         if self._bar is not None:
             self._bar.update(done)
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar, and leave it on the screen."""
         if self._bar is not None:
             self._bar.close()

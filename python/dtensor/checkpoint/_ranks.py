@@ -1,4 +1,4 @@
-"""The ranks that save or load together: none fails alone."""
+"""The ranks that save or load together: if one fails, all of them raise."""
 
 import os
 import time
@@ -16,19 +16,19 @@ Group = DeviceMesh | world.MPI.Comm | None
 
 
 class Ranks(Protocol):
-    """Some ranks; this one has a number among them."""
+    """A group of ranks, in which this rank has a number."""
 
     @property
     def rank(self) -> int: ...
     @property
     def size(self) -> int: ...
     def share(self, data: bytes) -> list[bytes]:
-        """Give some bytes to all, and return everybody's. Collective."""
+        """Send bytes to all ranks, and return those of every rank. Collective."""
         ...
 
 
 class Alone:
-    """This rank and no other: ``no_dist=True``."""
+    """This rank alone: ``no_dist=True``."""
 
     rank, size = 0, 1
     numbers = (0,)
@@ -56,12 +56,12 @@ class WorldRanks:
         return self.world.share(data, self.mesh)
 
     def agree(self, what: str) -> None:
-        """Raise on all ranks if they call different things."""
+        """Raise on all ranks if their calls differ."""
         self.world.agree(what.encode(), what, None, self.mesh)
 
 
 def ranks_of(group: Group, no_dist: bool, what: str) -> Alone | WorldRanks:
-    """Return the ranks of a call, after they agreed on it; rank -1: not one of them."""
+    """Return the ranks of a call, after they agreed on it; rank -1 is outside them."""
     if no_dist:
         return Alone()
     if isinstance(group, world.MPI.Comm):
@@ -73,12 +73,12 @@ def ranks_of(group: Group, no_dist: bool, what: str) -> Alone | WorldRanks:
 
 
 def together(ranks: Ranks, what: str, work: Callable[[], bytes]) -> list[bytes]:
-    """Return what `work` gives, of all ranks, or raise on all of them.
+    """Return what `work` returns on each rank, or raise on all of them.
 
     Raises
     ------
     CheckpointException
-        If it failed on some rank.
+        If `work` failed on some rank.
     """
     mine: BaseException | None = None
     try:
@@ -108,11 +108,11 @@ SILENCE = b"-" + described(OSError("its answer cannot be written: is the disk fu
 
 
 class FileRanks:
-    """The same ranks in threads of their own, which speak through small files.
+    """The same ranks in background threads, which communicate through small files.
 
-    For what goes on in the background, while the ranks themselves compute and send.
-    Files have names that begin with `prefix`, and none is left at the end. On a full
-    disk there is room for an empty file still: it says that its rank has failed.
+    Used for background work while the ranks themselves compute and send. The names of
+    the files begin with `prefix`; all files are removed at the end. A full disk still
+    has room for an empty file, which says that its rank failed.
     """
 
     def __init__(self, prefix: str, rank: int, size: int, timeout: float) -> None:
@@ -122,7 +122,7 @@ class FileRanks:
         self.round = 0
 
     def share(self, data: bytes) -> list[bytes]:
-        """Rank 0 joins what the others wrote, and at last removes the joined file."""
+        """Rank 0 joins what the others wrote, and finally removes the joined file."""
         self.round += 1
         joined = f"{self.prefix}{self.round}-all"
         silence = [SILENCE] + [b"+"] * (self.size - 1)  # of rank 0
@@ -164,8 +164,8 @@ class FileRanks:
             nonlocal seconds
             if time.monotonic() > end:
                 raise RuntimeError(
-                    f"rank {self.rank} has waited {self.timeout:g} s for the "
-                    f"background save of ranks {list(of)}"
+                    f"rank {self.rank} waited {self.timeout:g} s for ranks "
+                    f"{list(of)} in a background save"
                 )
             time.sleep(seconds)
             seconds = min(2 * seconds, longest)
@@ -174,7 +174,7 @@ class FileRanks:
 
 
 def _write(path: str, data: bytes) -> bool:
-    """Make a file that is there as a whole, or empty; return whether it is whole."""
+    """Write a file atomically, or an empty one on failure; return whether it worked."""
     try:
         with open(path + "~", "wb") as file:
             file.write(data)
@@ -200,7 +200,7 @@ def timeout_of(ranks: "Alone | WorldRanks") -> float:
 
 
 def checked(ranks: "Alone | WorldRanks") -> bool:
-    """Whether the ranks compare what they should have alike."""
+    """Whether the ranks compare data that must be equal on all of them."""
     return isinstance(ranks, WorldRanks) and ranks.size > 1 and ranks.world.check
 
 

@@ -32,7 +32,7 @@ from dtensor.checkpoint.metadata import Metadata
 
 __all__ = ["Save"]
 
-# Which file, the byte of its data where it begins, and what.
+# The file, the offset in its data, and the bytes.
 Piece = tuple[int, int, npt.NDArray[Any]]
 TOKEN = 16  # characters
 
@@ -43,14 +43,14 @@ class Save:
     Parameters
     ----------
     what : str
-        The call, for messages.
+        The call, for error messages.
     path : str
     ranks : Ranks
-        Those that save together.
+        The ranks that save together.
     most : int
-        Bytes that a file may have.
+        The most bytes of a file.
     progress : bool
-        Whether rank 0 shows a bar.
+        Whether rank 0 shows a progress bar.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Save:
             together(self.ranks, self.what, lambda: self._compare(digests))
 
     def _arrange(self, texts: list[bytes]) -> bytes:
-        """Plan by what each rank has; return digests of what several meshes have."""
+        """Plan from what each rank has; return digests of what several meshes have."""
         parts = [Seen(**json.loads(text)) for text in texts]
         self.plan = plan = merged(parts, self.numbers)
         self.files = files_for(plan, self.place.token, self.most)
@@ -110,8 +110,8 @@ class Save:
     # --- write ------------------------------------------------------------------------
 
     def pieces(self, copy: bool = False) -> Iterator[Piece]:
-        """Yield what this rank writes, or copies of it. Collective; failures are kept
-        for later, so that no rank misses a redistribution."""
+        """Yield what this rank writes, or copies of it. Collective. Failures are raised
+        later, so that no rank misses a redistribution."""
         number = self.numbers[self.ranks.rank]
         for k, file in enumerate(self.files):
             for entry in file.entries:
@@ -146,7 +146,7 @@ class Save:
         return b""
 
     def write(self, pieces: Iterable[Piece]) -> bytes:
-        """Write pieces and have them on the disk; return what they add to checksums."""
+        """Write pieces and flush them to disk; return what they add to checksums."""
         total = sum(file.data_bytes for file in self.files) // self.ranks.size
         bar = Progress(self.what, total, self.progress)
         sums = [np.zeros(file.blocks(), np.uint32) for file in self.files]
@@ -189,7 +189,7 @@ class Save:
     # --- publish ----------------------------------------------------------------------
 
     def complete(self, pieces: Iterable[Piece], ranks: Ranks) -> Metadata:
-        """Write, and put the new checkpoint in the place of the old one. Collective."""
+        """Write the new checkpoint, and replace the old one by it. Collective."""
         self.ranks = ranks
         try:
             sums = together(ranks, self.what, lambda: self.write(pieces))
@@ -220,33 +220,37 @@ class Save:
         try:
             header = memoryview(file.made())
             if len(header) != file.base:
-                raise RuntimeError("a header has changed its length")
+                raise RuntimeError("the length of a header has changed")
             _C.write_at(fd, 0, 0, header, len(header), None, len(header))
             os.fsync(fd)
             if os.fstat(fd).st_size != file.base + file.data_bytes:
-                raise OSError(f"{self.names[k]} is not as long as was written")
+                raise OSError(
+                    f"{self.names[k]} does not have the length that was written"
+                )
         finally:
             os.close(fd)
 
     def end(self) -> None:
-        """Take away what is left of it."""
+        """Remove leftover files of this save."""
         if self.lock >= 0:
             lock, self.lock = self.lock, -1
             self.place.end(lock)
 
 
 def _plain(name: str, leaf: Any) -> Any:
-    """Return a tensor that this rank has alone.
+    """Return a tensor that only this rank has.
 
     Raises
     ------
     ValueError
-        If other ranks have some of it.
+        If other ranks have parts of it.
     """
     if not isinstance(leaf, DTensor):
         return leaf
     if leaf.device_mesh.size() > 1 and not all(
         p.is_replicate() for p in leaf.placements
     ):
-        raise ValueError(f"no_dist=True: other ranks have parts of {name!r}")
+        raise ValueError(
+            f"no_dist=True saves one rank, but other ranks have parts of {name!r}"
+        )
     return array_of(leaf)

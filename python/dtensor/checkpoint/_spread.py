@@ -1,4 +1,4 @@
-"""Whole tensors become what a model or an optimizer has in their place."""
+"""Whole tensors are put into the layouts of a model's or an optimizer's tensors."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,23 +19,23 @@ __all__ = ["spread"]
 def spread(
     given: Callable[[], Mapping[str, Any]], own: Mapping[str, Any], from_first: bool
 ) -> dict[str, Any]:
-    """Return given state, with DTensors in the layouts that `own` has by these names.
+    """Return given state, as DTensors in the layouts that `own` has under these names.
 
     Parameters
     ----------
     given : callable
-        Gives a flat mapping of whole tensors and plain values.
+        Returns a flat mapping of whole tensors and plain values.
     own : mapping
-        What they are to take the place of.
+        The state that they replace.
     from_first : bool
-        Whether only rank 0 has them: they are sent, and what others give is not looked
-        at. Collective over all ranks then.
+        Whether only rank 0 has them: it sends them, and what other ranks give is
+        ignored. Then collective over all ranks.
 
     Raises
     ------
     CheckpointException
-        On all ranks, if rank 0 has something that cannot be sent: TypeError for an
-        object, ValueError for a DTensor. It is of this class too.
+        On all ranks, if rank 0 has something that cannot be sent: also a TypeError for
+        an object, or a ValueError for a DTensor.
     """
     if not from_first:
         return {
@@ -61,10 +61,12 @@ def spread(
 
 
 def _described(given: Mapping[str, Any]) -> bytes:
-    """Return shapes and dtypes of tensors, and what is no tensor itself."""
+    """Return shapes and dtypes of tensors, and other values themselves."""
     for name, value in given.items():
         if isinstance(value, DTensor):
-            raise ValueError(f"{name!r} is a DTensor: rank 0 sends whole tensors")
+            raise ValueError(
+                f"{name!r} is a DTensor, but rank 0 must have whole tensors to send"
+            )
     return json.dumps(
         {
             name: [value.shape, value.dtype.name]
@@ -82,7 +84,7 @@ def _sent(value: Any, own: Any, shape: list[int], dtype: str) -> Any:
         ranks = own.device_mesh.ranks.ravel()
         if ranks[0] == 0 and len(ranks) == size:
             return _laid_out(value, own, 0)
-    # A mesh of other ranks: not all have this one, but all have the next.
+    # `own` is on a mesh of some ranks only, so a mesh of all ranks is used.
     mesh = DeviceMesh("cpu", list(range(size)), _init_backend=False)
     sent = distribute_tensor(value, mesh, [Replicate()], src_data_rank=0)
     whole = Tensor(np.array(sent.to_local().numpy(), dtype=sent.dtype))
@@ -90,11 +92,11 @@ def _sent(value: Any, own: Any, shape: list[int], dtype: str) -> Any:
 
 
 def _laid_out(value: Any, own: Any, source: int | None) -> Any:
-    """Return a whole tensor in the layout of what is there; others as they are."""
+    """Return a whole tensor in the layout of `own`; other values as they are."""
     if not isinstance(own, DTensor) or isinstance(value, DTensor):
         return value
     if value is not None and tuple(value.shape) != own.shape:
-        return value  # whoever loads it says what is wrong
+        return value  # load_state_dict reports what is wrong
     if source is None:
         whole = DTensor(
             value.detach() if isinstance(value, Tensor) else value,

@@ -1,4 +1,4 @@
-"""A checkpoint that is open: what it holds, and any part of it."""
+"""An open checkpoint: its contents, and reading any part of them."""
 
 import os
 from collections.abc import Iterator
@@ -26,15 +26,15 @@ class Store:
     Parameters
     ----------
     path : str
-        Of a file, or of a directory; also of files that other programs have written.
+        The path of a file or a directory; other programs may have written it.
 
     Raises
     ------
     FileNotFoundError
-        If there is none.
+        If there is no checkpoint.
     ValueError
-        If a file is no safetensors file, cut short, damaged, or not of the same save as
-        the others; the message has its path.
+        If a file is not a safetensors file, is truncated, is damaged, or is not of the
+        same save as the others; the message has its path.
     """
 
     def __init__(self, path: str) -> None:
@@ -69,13 +69,13 @@ class Store:
         self.marks.append(mark)
         for entry in header.entries:
             if entry.name in self.entries:
-                raise ValueError(f"{path}: {entry.name!r} is in another file too")
+                raise ValueError(f"{path}: {entry.name!r} is also in another file")
             self.entries[entry.name] = k, entry
         self.values |= header.values
         self.paths |= header.paths
 
     def _check(self, where: dict[str, str] | None, save: str | None) -> None:
-        """The files are those of one save, and hold what the index says."""
+        """Check that the files are of one save, and hold what the index says."""
         saves = [header.save for _, _, header in self.files]
         places = [header.place for _, _, header in self.files]
         count = len(self.files)
@@ -88,7 +88,7 @@ class Store:
             good = saves == [save] * count and sorted(places) == sorted(wanted)
         if not good:
             raise ValueError(
-                f"{self.path}: files of different saves, or not all of one"
+                f"{self.path}: files of different saves, or some are missing"
             )
         for name, file in (where or {}).items():
             known = self.entries.get(name)
@@ -108,7 +108,7 @@ class Store:
         self.files = []
 
     def mark(self) -> bytes:
-        """Return some bytes that are the same for the same checkpoint."""
+        """Return bytes that identify the checkpoint."""
         return " ".join(sorted(self.marks)).encode()
 
     def array(self, name: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
@@ -121,19 +121,19 @@ class Store:
     # --- reading ----------------------------------------------------------------------
 
     def read(self, name: str, out: Array, layout: Layout | None = None) -> None:
-        """Read this rank's part of an array; the whole without a layout.
+        """Read this rank's part of an array; without a layout, the whole array.
 
         Parameters
         ----------
         name : str
         out : ndarray
-            Of the shape of the part; in the dtype of the file and C-ordered it takes no
-            memory besides a block.
+            Has the shape of the part. If it has the file's dtype and is C-ordered,
+            reading needs only one block of additional memory.
 
         Raises
         ------
         ValueError
-            If blocks that have some of it are damaged.
+            If blocks that contain parts of it are damaged.
         """
         k, entry = self.entries[name]
         path, fd, header = self.files[k]
@@ -166,10 +166,10 @@ class Store:
         Raises
         ------
         ValueError
-            If the shape is another one, placements are Partial, it is read-only, or
+            If the shapes differ, placements are Partial, the tensor is read-only, or
             NumPy has no such dtype.
         TypeError
-            If numbers of the file's dtype do not become those of the tensor.
+            If the file's dtype cannot be cast to that of the tensor.
         """
         dtype, saved = self.array(name)
         if tuple(leaf.shape) != saved:
@@ -180,21 +180,23 @@ class Store:
         if isinstance(leaf, DTensor) and leaf.layout.is_partial:
             raise ValueError(f"{PARTIAL} (key {name!r})")
         if not np.can_cast(dtype, leaf.dtype, "same_kind"):
-            raise TypeError(f"{name!r} is {dtype}, which does not become {leaf.dtype}")
+            raise TypeError(
+                f"{name!r} is {dtype}, which cannot be cast to {leaf.dtype}"
+            )
         if isinstance(leaf, Tensor) and is_meta(leaf):
-            raise ValueError(f"{name!r} is on the meta device: it has no memory")
+            raise ValueError(f"{name!r} is on the meta device: call to_empty first")
         if not isinstance(leaf, np.generic) and not array_of(leaf).flags.writeable:
-            raise ValueError(f"{name!r} is to be read into an array that is read-only")
+            raise ValueError(f"{name!r} cannot be loaded into a read-only array")
 
     def read_into(self, name: str, leaf: Any) -> None:
-        """Read an array into a tensor that `check` has found good, in place."""
+        """Read an array in place into a tensor that `check` accepted."""
         if not isinstance(leaf, DTensor):
             self.read(name, array_of(leaf))
         elif leaf.device_mesh.get_coordinate() is not None:
             self.read(name, array_of(leaf), leaf.layout)
 
     def read_new(self, name: str, layout: Layout | None) -> Any:
-        """Return an array as a new Tensor, or DTensor of a layout."""
+        """Return an array as a new Tensor, or as a DTensor in a layout."""
         dtype, shape = self.array(name)
         if layout is None:
             whole = np.empty(shape, dtype)
@@ -208,7 +210,7 @@ class Store:
     # --- judging ----------------------------------------------------------------------
 
     def damaged(self) -> Iterator[tuple[int, str | None]]:
-        """Check every block: yield how many bytes were read, and what is wrong."""
+        """Check every block: yield how many bytes were read, and any damage."""
         for path, fd, header in self.files:
             room = memoryview(bytearray(header.block))
             for block in range(header.blocks()):
@@ -218,7 +220,7 @@ class Store:
                 if os.preadv(fd, [part], header.base + start) != len(part):
                     wrong = "cannot be read"
                 elif header.sums is not None and _C.crc32c(part) != header.sums[block]:
-                    wrong = "the CRC-32C is not what was written"
+                    wrong = "the CRC-32C does not match"
                 if wrong:
                     where = _described(header, start, start + len(part))
                     wrong = f"{path}: {where}: {wrong}"

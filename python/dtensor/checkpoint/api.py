@@ -1,4 +1,4 @@
-"""The exception of a save or load that failed on some rank."""
+"""The exception for a save or load that failed on some rank."""
 
 import builtins
 import json
@@ -6,26 +6,26 @@ from typing import Any
 
 __all__ = ["CheckpointException"]
 
-TOLD = 3  # failures that a message tells of
+TOLD = 3  # failures that a message lists, at most
 
 
 class CheckpointException(RuntimeError):
     """A save or load failed on some rank; raised on all of them.
 
-    Where all failures are of one class, and it is ValueError, TypeError,
-    NotImplementedError or a kind of OSError, the exception is of this class too, so
-    that ``except FileNotFoundError`` finds a checkpoint that is not there.
+    If all failures are of one class, and this is ValueError, TypeError,
+    NotImplementedError or a kind of OSError, the exception is also of this class. So
+    ``except FileNotFoundError`` catches a missing checkpoint.
 
     Parameters
     ----------
     msg : str
         The call.
     failures : dict of int to BaseException
-        By rank. Those of other ranks are made from their class and message.
+        The failures by rank. Those of other ranks are recreated from class and message.
 
     Notes
     -----
-    PyTorch's is a BaseException that ``except Exception`` does not find.
+    PyTorch's is a BaseException, which ``except Exception`` does not catch.
     """
 
     def __new__(cls, msg: str, failures: dict[int, BaseException]) -> Any:
@@ -40,12 +40,12 @@ class CheckpointException(RuntimeError):
 
     @property
     def failures(self) -> dict[int, BaseException]:
-        """What went wrong, by rank."""
+        """The failures, by rank."""
         return self._failures
 
 
 def _also(kind: type[BaseException]) -> type[BaseException]:
-    """Return a CheckpointException that is of another class too."""
+    """Return the class that derives from CheckpointException and from `kind`."""
     own = getattr(builtins, kind.__name__, None) is kind
     if not own or kind not in _PLAIN and not issubclass(kind, OSError):
         return CheckpointException
@@ -54,7 +54,7 @@ def _also(kind: type[BaseException]) -> type[BaseException]:
     return _KINDS[kind]
 
 
-_PLAIN = (NotImplementedError, TypeError, ValueError)  # made of a text and no more
+_PLAIN = (NotImplementedError, TypeError, ValueError)  # each takes just a text
 _KINDS: dict[type[BaseException], type[BaseException]] = {}
 
 
@@ -76,12 +76,12 @@ def described(error: BaseException) -> bytes:
 
 
 def remade(description: bytes) -> BaseException:
-    """Return the exception of another rank, or one as near as can be."""
+    """Return the exception of another rank, or the closest possible one."""
     name, text = json.loads(description)
     kind = getattr(builtins, name, None)
     if isinstance(kind, type) and issubclass(kind, Exception):
         try:
             return kind(text)
-        except TypeError:  # one that wants more than a text
+        except TypeError:  # its class needs more than a text
             pass
     return RuntimeError(f"{name}: {text}")

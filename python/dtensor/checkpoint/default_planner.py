@@ -1,12 +1,12 @@
-"""Options of saving and loading, in the words of ``torch.distributed.checkpoint``."""
+"""Options of saving and loading, as in ``torch.distributed.checkpoint``."""
 
 __all__ = ["DefaultLoadPlanner", "DefaultSavePlanner"]
 
 
 class DefaultSavePlanner:
-    """How to save: there is one way, so PyTorch's options are without effect.
+    """How to save. There is only one way, so PyTorch's options are ignored.
 
-    Names are flattened, and of replicas one is written, shared out evenly.
+    Names are flattened. Replicas are written once, and the ranks share the work evenly.
     """
 
     def __init__(
@@ -26,9 +26,9 @@ class DefaultLoadPlanner:
     Parameters
     ----------
     flatten_state_dict, flatten_sharded_tensors : bool, default True
-        Without effect: they are flattened.
+        Ignored: state dicts are always flattened.
     allow_partial_load : bool, default False
-        Whether names that the checkpoint lacks are left as they are.
+        Whether values that the checkpoint lacks are left unchanged.
     """
 
     def __init__(

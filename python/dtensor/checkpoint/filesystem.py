@@ -1,4 +1,4 @@
-"""Where a checkpoint is, in the words of ``torch.distributed.checkpoint``."""
+"""Where a checkpoint is stored, as in ``torch.distributed.checkpoint``."""
 
 import os
 from typing import Any
@@ -24,7 +24,7 @@ class _Storage:
 
 
 class FileSystemWriter(_Storage):
-    """A path to save to; PyTorch's further options are accepted, without effect."""
+    """A path to save to; PyTorch's other options are accepted and ignored."""
 
 
 class FileSystemReader(_Storage):
@@ -42,12 +42,12 @@ class HuggingFaceStorageReader(FileSystemReader):
 def path_of(
     checkpoint_id: PathLike | None, storage: FileSystemWriter | FileSystemReader | None
 ) -> str:
-    """Return where a checkpoint is.
+    """Return the path of a checkpoint.
 
     Raises
     ------
     ValueError
-        If neither says it.
+        If neither argument gives a path.
     TypeError
         If `storage` has no path.
     """
@@ -60,7 +60,7 @@ def path_of(
         )
     if not isinstance(storage, _Storage):
         raise TypeError(
-            f"{type(storage).__name__} is no storage that is known here; give "
-            "checkpoint_id=path, or a FileSystemWriter or FileSystemReader"
+            f"{type(storage).__name__} is not a supported storage; pass "
+            "checkpoint_id=path, a FileSystemWriter or a FileSystemReader"
         )
     return storage.path

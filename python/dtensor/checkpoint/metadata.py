@@ -16,7 +16,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ChunkStorageMetadata:
-    """One box of a tensor: what ``DTensor.__create_chunk_list__`` lists."""
+    """One box of a tensor, as ``DTensor.__create_chunk_list__`` lists them."""
 
     offsets: tuple[int, ...]
     """Index of its first element, in elements, per dimension."""
@@ -26,7 +26,7 @@ class ChunkStorageMetadata:
 
 @dataclass(frozen=True)
 class TensorProperties:
-    """What is known of a tensor besides its shape."""
+    """Properties of a tensor other than its shape."""
 
     dtype: np.dtype[Any]
 
@@ -42,12 +42,12 @@ class TensorStorageMetadata:
 
 @dataclass(frozen=True)
 class BytesStorageMetadata:
-    """A value of a checkpoint that is no tensor."""
+    """A value of a checkpoint that is not a tensor."""
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a checkpoint holds: what `save` returns."""
+    """The contents of a checkpoint, as `save` returns them."""
 
     state_dict_metadata: dict[str, TensorStorageMetadata | BytesStorageMetadata]
     """By flattened name."""

@@ -29,7 +29,7 @@ from dtensor.placement_types import Placement
 
 __all__ = ["load_npy", "save_npy"]
 
-WRITE = 1 << 20  # bytes of one call
+WRITE = 1 << 20  # bytes of one write
 TOKEN = 16  # characters
 
 # NumPy reads a header with `ast`, which in Python 3.11 two threads may not use at once
@@ -40,28 +40,27 @@ _reading = threading.Lock()
 def save_npy(file: PathLike, x: Any) -> None:
     """Save one array as a ``.npy`` file, which its ranks write together.
 
-    Collective over the mesh of `x`, or over all ranks if it is no DTensor and so the
-    same everywhere. An old file stays as it is until the new one has its place.
+    Collective over the mesh of `x`; over all ranks if it is not a DTensor, and then it
+    must be the same everywhere. An old file is kept until the new one replaces it.
 
     Parameters
     ----------
     file : path-like
-        Ends in ``.npy``.
+        A path that ends in ``.npy``.
     x : DTensor, Tensor or ndarray
 
     Raises
     ------
     CheckpointException
-        On all ranks, if something failed on one: ValueError for a Partial DTensor, or
-        plain arrays that differ between ranks (elements are not compared under
-        ``DTENSOR_CHECK=0``), OSError for what cannot be written. It is of this class
-        too.
+        On all ranks, if something failed on one. It is also a ValueError for a Partial
+        DTensor, or for plain arrays that differ between ranks (elements are not
+        compared under ``DTENSOR_CHECK=0``), and an OSError if a write failed.
     ValueError
         If `file` does not end in ``.npy``. On all ranks.
 
     Notes
     -----
-    bfloat16 is stored as two bytes without meaning, as ``np.save`` does.
+    bfloat16 is stored as untyped elements of two bytes, as ``np.save`` does.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def save_npy(file: PathLike, x: Any) -> None:
     """
     path = os.fspath(file)
     if not path.endswith(".npy"):
-        raise ValueError(f"save_npy wants a name that ends in .npy, not {path!r}")
+        raise ValueError(f"save_npy needs a path that ends in .npy, not {path!r}")
     what = f"checkpoint.save_npy({path!r})"
     array = x if isinstance(x, Tensor) else np.asarray(x)
     group = array.device_mesh if isinstance(array, DTensor) else None
@@ -87,7 +86,7 @@ def save_npy(file: PathLike, x: Any) -> None:
 
 
 class _Npy:
-    """One file while it is written."""
+    """One file that is being written."""
 
     def __init__(
         self, path: str, array: Any, ranks: Alone | WorldRanks, what: str
@@ -128,8 +127,8 @@ class _Npy:
     def _write(self, told: list[bytes]) -> bytes:
         if len({text[TOKEN:] for text in told}) > 1:
             raise ValueError(
-                "the array is not the same on all ranks; what is no DTensor is taken "
-                "for replicated"
+                "the array is not the same on all ranks; one that is not a DTensor "
+                "must be equal everywhere"
             )
         numbers = self.ranks.numbers
         part = piece(self.array, numbers, numbers[self.ranks.rank])
@@ -164,17 +163,17 @@ def load_npy(
 ) -> Any:
     """Load a ``.npy`` file; every rank reads its part.
 
-    Collective over all ranks, with a mesh.
+    With a mesh, collective over all ranks.
 
     Parameters
     ----------
     file : path-like
     device_mesh : DeviceMesh, optional
-        Default: every rank gets the whole, not collective.
+        Default: every rank gets the whole array; then not collective.
     placements : sequence of Placement, optional
         Default: Replicate.
     dtype : dtype-like, optional
-        What bytes without meaning are taken for, such as ``"bfloat16"``.
+        The dtype to read untyped elements as, such as ``"bfloat16"``.
 
     Returns
     -------
@@ -183,8 +182,8 @@ def load_npy(
     Raises
     ------
     CheckpointException
-        On all ranks, if something failed on one: OSError, or ValueError for what is no
-        such file, is cut short, or holds objects. It is of this class too.
+        On all ranks, if something failed on one. It is also an OSError, or a ValueError
+        if the file is not a ``.npy`` file, is truncated, or holds objects.
     """
     path = os.fspath(file)
     what = f"checkpoint.load_npy({path!r})"
@@ -209,7 +208,7 @@ def load_npy(
 
 
 def _mapped(path: str, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]:
-    """Return the array of a file; what is not looked at is not read."""
+    """Return the array of a file, memory-mapped: unused parts are not read."""
     with open(path, "rb") as file:
         version = np.lib.format.read_magic(file)
         read = (
@@ -221,12 +220,12 @@ def _mapped(path: str, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]:
             shape, fortran, kind = read(file)
         offset = file.tell()
     if kind.hasobject:
-        raise ValueError(f"{path} holds objects: they are not loaded")
+        raise ValueError(f"{path} holds Python objects, which load_npy does not load")
     if dtype is not None and kind.kind == "V":
         kind = as_tensor([], dtype).dtype
     array: npt.NDArray[Any]
     if 0 in shape:
-        array = np.empty(shape, kind)  # which cannot be mapped
+        array = np.empty(shape, kind)  # an empty array cannot be mapped
     elif fortran:
         array = np.memmap(path, kind, "r", offset, shape, "F")
     else:

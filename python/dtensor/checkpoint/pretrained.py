@@ -1,4 +1,4 @@
-"""Checkpoints without a state dict of the same shape: of Hugging Face, or one's own."""
+"""Loading without a matching state dict: Hugging Face's checkpoints, or any other."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -35,8 +35,8 @@ def load_hf(
 ) -> Any:
     """Load pretrained weights into a module, straight into its shards.
 
-    Collective. Every rank reads what it holds; numbers become those of the module's
-    dtype (bfloat16 to float32, say).
+    Collective. Every rank reads only the parts that it holds. Values are cast to the
+    module's dtype (bfloat16 to float32, for example).
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def load_hf(
         A ``.safetensors`` file, or a directory with ``model.safetensors``, or with
         several files and ``model.safetensors.index.json``.
     strict : bool, default True
-        Whether the names must be those of the module. A tensor that the file has under
-        another name only, as Hugging Face saves tied weights, is not missing.
+        Whether the names must match those of the module. A tied weight that the file
+        has under only one of its names, as Hugging Face saves it, is not missing.
     rename : callable, optional
-        Gives the module's name for a name of the file, or None to leave it out.
+        Returns the module's name for a name of the file, or None to skip it.
     process_group : DeviceMesh or MPI communicator, optional
         The ranks that load; default: all.
     progress : bool, default False
-        Whether rank 0 shows how much is read; needs the package tqdm.
+        Whether rank 0 shows a progress bar; needs the package tqdm.
 
     Returns
     -------
@@ -62,9 +62,8 @@ def load_hf(
     Raises
     ------
     CheckpointException
-        On all ranks, as `load`; RuntimeError for names under `strict`, and ValueError
-        for two names that become one, before anything is changed. It is of this class
-        too.
+        On all ranks, as in `load`. Before anything is changed: a RuntimeError if names
+        do not match under `strict`; also a ValueError if two names become one.
     """
     path = path_of(checkpoint_id, None)
     what = f"checkpoint.load_hf({path!r})"
@@ -82,7 +81,9 @@ def load_hf(
         def check() -> bytes:
             for there, name in names.items():
                 if name is not None and wanted[name] != there:
-                    raise ValueError(f"{there!r} and {wanted[name]!r} become {name!r}")
+                    raise ValueError(
+                        f"{there!r} and {wanted[name]!r} both become {name!r}"
+                    )
             _check_names(own, wanted, strict)
             for there, leaf in leaves.items():
                 store.check(there, leaf)
@@ -91,14 +92,14 @@ def load_hf(
         shown = progress and ranks.rank == 0
         together(ranks, what, check)
         together(ranks, what, lambda: read_leaves(store, leaves, {}, what, shown))
-    keys = module.load_state_dict(own)  # nothing is missing: for hooks
+    keys = module.load_state_dict(own)  # nothing is missing: this runs the hooks
     keys.missing_keys.extend(_missing(own, wanted))
     keys.unexpected_keys.extend(name for name in wanted if name not in own)
     return keys
 
 
 def _missing(own: Mapping[str, Any], wanted: Mapping[str, str]) -> list[str]:
-    """Return names of tensors that the file has under no name."""
+    """Return names of tensors that the file has under none of their names."""
     have = {_memory(own[name]) for name in wanted if name in own}
     return [
         name for name in own if name not in wanted and _memory(own[name]) not in have
@@ -133,36 +134,36 @@ def read(
     *,
     process_group: Group = None,
 ) -> dict[Any, Any]:
-    """Return what a checkpoint holds, nested as it was saved.
+    """Return the contents of a checkpoint, nested as they were saved.
 
-    Collective. Every rank reads what it holds.
+    Collective. Every rank reads only the parts that it holds.
 
     Parameters
     ----------
     checkpoint_id : path-like
         As for `load`.
     device_mesh : DeviceMesh, optional
-        Where the tensors are to be; default: each rank gets them whole, as Tensors.
+        The mesh of the tensors; default: each rank gets them whole, as Tensors.
     placements : sequence of Placement, mapping, or callable, optional
-        For all tensors; or by name, Replicate for the others; or what
-        ``placements(name, shape)`` returns. Default: Replicate.
+        Placements for all tensors; or a mapping by name, with Replicate for the others;
+        or a function ``placements(name, shape)``. Default: Replicate.
     process_group : DeviceMesh or MPI communicator, optional
         The ranks that read; default: all. The others get an empty dict.
 
     Returns
     -------
     dict
-        Of nested dicts and lists; a tuple that held tensors is a list. Of a file that
-        another program has written: a flat dict.
+        Nested dicts and lists; a tuple of tensors becomes a list. For a file that
+        another program wrote, a flat dict.
 
     Raises
     ------
     CheckpointException
-        On all ranks, as `load`. It is of this class too.
+        On all ranks, as in `load`.
 
     See Also
     --------
-    load : Into tensors that are there.
+    load : Load into existing tensors.
     """
     path = path_of(checkpoint_id, None)
     what = f"checkpoint.read({path!r})"

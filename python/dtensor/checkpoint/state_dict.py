@@ -1,4 +1,4 @@
-"""State of models and optimizers under the names of parameters:
+"""State of models and optimizers by parameter name:
 ``torch.distributed.checkpoint.state_dict``."""
 
 from collections.abc import Iterable, Mapping
@@ -32,35 +32,35 @@ __all__ = [
 State = dict[str, Any]
 Optimizers = Optimizer | Iterable[Optimizer]
 
-_WRAPPERS = ("_fsdp_wrapped_module.",)  # parts of names that only say what wraps it
+_WRAPPERS = ("_fsdp_wrapped_module.",)  # parts of names that come from wrappers
 
 
 @dataclass
 class StateDictOptions:
-    """How state is given and taken.
+    """How state is returned and loaded.
 
     Attributes
     ----------
     full_state_dict : bool
-        Whether tensors are whole, not DTensors: gathered on the way out, spread on the
-        way in.
+        Whether tensors are whole instead of DTensors: they are gathered when state is
+        returned, and distributed when it is loaded.
     cpu_offload : bool
-        With `full_state_dict`: only rank 0 gets them, the others an empty dict.
-        Without: nothing, for tensors are in the memory of processors here.
+        With `full_state_dict`: only rank 0 gets the state, other ranks an empty dict.
+        Otherwise ignored: tensors are always in CPU memory.
     ignore_frozen_params : bool
         Whether parameters that require no gradient are left out.
     keep_submodule_prefixes : bool
-        Whether names of `submodules` begin at the model, not at the submodule.
+        Whether names of `submodules` are relative to the model, not to the submodule.
     strict : bool
         As in ``Module.load_state_dict``.
     broadcast_from_rank0 : bool
-        With `full_state_dict`: rank 0 has the state that is set, and what the others
-        give is not looked at.
+        With `full_state_dict`: the state of rank 0 is loaded, and what other ranks give
+        is ignored.
     flatten_optimizer_state_dict : bool
         Whether the optimizers' state is one flat dict: ``state.NAME.exp_avg``,
         ``param_groups.NAME.lr``.
     dsd_fqn_modifiers : str
-        Without effect.
+        Ignored.
     """
 
     full_state_dict: bool = False
@@ -86,15 +86,16 @@ def get_model_state_dict(
     submodules: set[Module] | None = None,
     options: StateDictOptions | None = None,
 ) -> State:
-    """Return parameters and persistent buffers of a model by name.
+    """Return the parameters and persistent buffers of a model by name.
 
-    Collective with ``full_state_dict``, else not; then the tensors are the model's own.
+    Collective with ``full_state_dict``. Without it the call is not collective, and the
+    tensors are the model's own.
 
     Parameters
     ----------
     model : Module
     submodules : set of Module, optional
-        Only what is in these.
+        Return only the state of these.
     options : StateDictOptions, optional
 
     Returns
@@ -104,7 +105,7 @@ def get_model_state_dict(
     Raises
     ------
     ValueError
-        For options that contradict each other. On this rank only.
+        If options contradict each other. On this rank only.
     """
     options = _checked(options)
     prefixes = _prefixes(model, submodules, options)
@@ -124,31 +125,31 @@ def get_optimizer_state_dict(
     submodules: set[Module] | None = None,
     options: StateDictOptions | None = None,
 ) -> State:
-    """Return the state of optimizers by names of the model's parameters.
+    """Return the state of optimizers by the names of the model's parameters.
 
-    An optimizer without state is given it first, by a step that changes nothing else.
-    Collective with ``full_state_dict``, and where that step is.
+    An optimizer without state first gets it from a step that changes nothing else.
+    Collective with ``full_state_dict``, and if that step is.
 
     Parameters
     ----------
     model : Module
     optimizers : Optimizer or iterable of Optimizer
     submodules : set of Module, optional
-        Only the parameters of these.
+        Return only the state of these modules' parameters.
     options : StateDictOptions, optional
 
     Returns
     -------
     dict
-        ``"state"``: by name of the parameter. ``"param_groups"``: a list of settings,
-        with names in ``"params"``. Or one flat dict: see `StateDictOptions`.
+        ``"state"``: the state by parameter name. ``"param_groups"``: a list of
+        settings, with names in ``"params"``. Or one flat dict: see `StateDictOptions`.
 
     Raises
     ------
     ValueError
-        For options that contradict each other. On this rank only.
+        If options contradict each other. On this rank only.
     KeyError
-        If a parameter of an optimizer is not one of the model. On this rank only.
+        If an optimizer has a parameter that the model does not have. On this rank only.
     """
     options = _checked(options)
     names = _names(model)
@@ -184,7 +185,7 @@ def get_state_dict(
     Parameters
     ----------
     model, optimizers, submodules, options
-        As there.
+        As in these two functions.
 
     Returns
     -------
@@ -204,9 +205,9 @@ def set_model_state_dict(
     *,
     options: StateDictOptions | None = None,
 ) -> Any:
-    """Load what `get_model_state_dict` has given.
+    """Load what `get_model_state_dict` returned.
 
-    Collective with ``broadcast_from_rank0``, and where a DTensor has another layout.
+    Collective with ``broadcast_from_rank0``, and if a DTensor has another layout.
 
     Parameters
     ----------
@@ -221,12 +222,12 @@ def set_model_state_dict(
     Raises
     ------
     RuntimeError
-        As ``Module.load_state_dict``. On this rank only.
+        As in ``Module.load_state_dict``. On this rank only.
     ValueError
-        For options that contradict each other. On this rank only.
+        If options contradict each other. On this rank only.
     CheckpointException
-        With ``broadcast_from_rank0``, on all ranks: TypeError for an object that cannot
-        be sent, ValueError for a DTensor. It is of this class too.
+        With ``broadcast_from_rank0``, on all ranks. It is also a TypeError for an
+        object that cannot be sent, or a ValueError for a DTensor.
     """
     options = _checked(options)
     own = model.state_dict()
@@ -244,9 +245,9 @@ def set_optimizer_state_dict(
     *,
     options: StateDictOptions | None = None,
 ) -> None:
-    """Load what `get_optimizer_state_dict` has given.
+    """Load what `get_optimizer_state_dict` returned.
 
-    Collective with ``broadcast_from_rank0``, and where a DTensor has another layout.
+    Collective with ``broadcast_from_rank0``, and if a DTensor has another layout.
 
     Parameters
     ----------
@@ -258,13 +259,14 @@ def set_optimizer_state_dict(
     Raises
     ------
     KeyError
-        If it lacks a parameter of an optimizer, under ``strict``. On this rank only.
+        If ``strict`` is set and a parameter of an optimizer is missing. On this rank
+        only.
     ValueError
-        For options that contradict each other. On this rank only.
+        If options contradict each other. On this rank only.
     CheckpointException
-        With ``broadcast_from_rank0``, on all ranks: NotImplementedError for state that
-        is no tensor and no number, TypeError for other objects that cannot be sent,
-        ValueError for a DTensor. It is of this class too.
+        With ``broadcast_from_rank0``, on all ranks. It is also a NotImplementedError
+        for state that is neither a tensor nor a number, a TypeError for other objects
+        that cannot be sent, or a ValueError for a DTensor.
     """
     options = _checked(options)
     names = _names(model)
@@ -296,7 +298,7 @@ def set_state_dict(
     optim_state_dict: Mapping[str, Any],
     options: StateDictOptions | None = None,
 ) -> Any:
-    """Load what `get_state_dict` has given.
+    """Load what `get_state_dict` returned.
 
     Parameters
     ----------
@@ -306,7 +308,7 @@ def set_state_dict(
     Returns
     -------
     named tuple of missing_keys, unexpected_keys
-        Of the model.
+        Those of the model.
     """
     keys = set_model_state_dict(model, model_state_dict, options=options)
     set_optimizer_state_dict(model, optimizers, optim_state_dict, options=options)
@@ -334,7 +336,7 @@ def _clean(name: str) -> str:
 
 def _names(model: Module) -> dict[int, str]:
     """Return the name of each parameter, by its identity."""
-    model.state_dict()  # fully_shard shows its sharded parameters then
+    model.state_dict()  # makes fully_shard show its sharded parameters
     return {id(p): _clean(name) for name, p in model.named_parameters()}
 
 
@@ -349,7 +351,7 @@ def _frozen(model: Module) -> set[str]:
 def _prefixes(
     model: Module, submodules: set[Module] | None, options: StateDictOptions
 ) -> dict[str, bool]:
-    """Return what names that are asked for begin with, and whether to leave it out."""
+    """Return the prefixes of the names to return, and whether to strip them."""
     if not submodules:
         return {"": False}
     chosen = {id(module) for module in submodules}
@@ -364,7 +366,7 @@ def _prefixes(
 
 
 def _given(state: State, options: StateDictOptions) -> State:
-    """Return state as it is asked for. Collective with ``full_state_dict``."""
+    """Return state in the form that was asked for; collective if that is full."""
     if not options.full_state_dict:
         return state
     state = _whole(state, options.cpu_offload)
@@ -372,7 +374,7 @@ def _given(state: State, options: StateDictOptions) -> State:
 
 
 def _whole(value: Any, on_first: bool) -> Any:
-    """Return nested state with every DTensor gathered, maybe on rank 0 alone."""
+    """Return nested state with every DTensor gathered, or gathered on rank 0 only."""
     if isinstance(value, DTensor):
         ranks = value.device_mesh.ranks.ravel().tolist()
         root = ranks.index(0) if on_first and 0 in ranks else None

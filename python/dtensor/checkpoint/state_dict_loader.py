@@ -28,47 +28,47 @@ def load(
     no_dist: bool = False,
     progress: bool = False,
 ) -> None:
-    """Load a checkpoint into a state dict, in place, whatever layouts it had.
+    """Load a checkpoint into a state dict, in place, whatever its layouts were.
 
-    Collective over the ranks of `process_group`. Every rank reads the bytes of its own
-    parts (in blocks of 64 KiB or more, which it checks) into their memory; nothing is
-    sent.
+    Collective over the ranks of `process_group`. Every rank reads its own parts
+    directly into their memory, in blocks of 64 KiB or more whose checksums it checks.
+    No data are sent.
 
     Parameters
     ----------
     state_dict : dict
-        As for `save`: tensors of the shapes that were saved, in any layout and on any
-        number of ranks; they are filled. Plain values are replaced. Objects with
-        ``load_state_dict`` are given what their ``state_dict`` gave, filled. Names that
-        only the checkpoint has are left out.
+        As for `save`. Tensors have the shapes that were saved, in any layout and on any
+        number of ranks; they are filled in place. Plain values are replaced. For an
+        object with ``load_state_dict``, its ``state_dict()`` is filled and loaded.
+        Names that only the checkpoint has are ignored.
     checkpoint_id : path-like
-        As for `save`; also a safetensors file of another program, or a directory of
-        Hugging Face with such files.
+        As for `save`; also a safetensors file of another program, or a Hugging Face
+        directory of such files.
     storage_reader : FileSystemReader, optional
-        Has the path, where `checkpoint_id` is not given.
+        Gives the path if `checkpoint_id` is not given.
     planner : DefaultLoadPlanner, optional
-        Says whether names that the checkpoint lacks are an error.
+        Sets whether names that the checkpoint lacks are an error.
     process_group : DeviceMesh or MPI communicator, optional
         The ranks that load; default: all. The others do nothing.
     no_dist : bool, default False
         Whether this rank loads alone.
     progress : bool, default False
-        Whether rank 0 shows how much is read; needs the package tqdm.
+        Whether rank 0 shows a progress bar; needs the package tqdm.
 
     Raises
     ------
     CheckpointException
-        On all ranks, if something failed on one. Before anything is changed:
-        FileNotFoundError, RuntimeError for a missing name, ValueError for another
-        shape, Partial placements, or a file that is cut short, hostile or damaged in
-        its header, TypeError for a dtype that does not become that of the tensor. After
-        some tensors may have been filled: ValueError for damaged data. It is of this
-        class too.
+        On all ranks, if something failed on one. It is also of the class named here.
+        Before anything is changed: FileNotFoundError; RuntimeError for a missing name;
+        ValueError for another shape, Partial placements, or a file that is truncated,
+        malicious or damaged in its header; TypeError for a dtype that cannot be cast to
+        that of the tensor. After some tensors may have been filled: ValueError for
+        damaged data.
 
     See Also
     --------
-    save : The other way, with an example.
-    read : Without a state dict to fill.
+    save : Save a state dict; with an example.
+    read : Load without a state dict to fill.
     """
     path = path_of(checkpoint_id, storage_reader)
     what = f"checkpoint.load({path!r})"
@@ -102,7 +102,7 @@ def load(
 
 
 def open_store(ranks: Ranks, what: str, path: str, opened: ExitStack) -> Store:
-    """Return a checkpoint, open on all ranks; raise if they see different ones."""
+    """Return a checkpoint opened on all ranks; raise if they see different ones."""
     stores: list[Store] = []
 
     def open_it() -> bytes:
@@ -113,7 +113,9 @@ def open_store(ranks: Ranks, what: str, path: str, opened: ExitStack) -> Store:
 
     def compare() -> bytes:
         if len(set(marks)) > 1:
-            raise ValueError("ranks see different checkpoints: was one saved just now?")
+            raise ValueError(
+                "the ranks see different checkpoints: was one saved just now?"
+            )
         return b""
 
     together(ranks, what, compare)
@@ -126,9 +128,9 @@ def _is_there(store: Store, name: str, leaf: Any, partial: bool) -> bool:
     Raises
     ------
     RuntimeError
-        If the checkpoint lacks it, unless `partial`.
+        If the checkpoint lacks it and `partial` is False.
     ValueError
-        If it has something else under the name.
+        If the checkpoint has something of another kind under the name.
     """
     stored = name in store.entries
     if not stored and name not in store.values:
@@ -136,8 +138,8 @@ def _is_there(store: Store, name: str, leaf: Any, partial: bool) -> bool:
             return False
         raise RuntimeError(f"Missing key in checkpoint state_dict: {name}.")
     if stored != is_tensor(leaf):
-        there, here = ("a tensor", "none") if stored else ("no tensor", "one")
-        raise ValueError(f"{name!r} is {there} in the checkpoint, and {here} here")
+        there, here = ("a tensor", "not one") if stored else ("not a tensor", "one")
+        raise ValueError(f"{name!r} is {there} in the checkpoint, but {here} here")
     if stored:
         store.check(name, leaf)
     return True
@@ -150,7 +152,7 @@ def read_leaves(
     what: str,
     shown: bool,
 ) -> bytes:
-    """Fill tensors, and put what is no tensor into `loaded`."""
+    """Fill tensors, and put other values into `loaded`."""
     total = sum(leaf.nbytes for leaf in wanted.values() if is_tensor(leaf))
     bar = Progress(what, total, shown)
     try:

@@ -23,11 +23,11 @@ from dtensor.checkpoint.metadata import Metadata
 
 __all__ = ["AsyncCheckpointerType", "async_save", "save"]
 
-MOST = 50 * 10**9  # bytes of a file: what Hugging Face's hub takes
+MOST = 50 * 10**9  # bytes of a file: the limit of the Hugging Face hub
 
 
 class AsyncCheckpointerType(enum.Enum):
-    """What PyTorch writes in the background with; here it is a thread."""
+    """PyTorch's choice of a background thread or process; here it is a thread."""
 
     THREAD = "thread"
     PROCESS = "process"
@@ -48,34 +48,33 @@ def save(
     """Save a state dict as a safetensors file, which all ranks write together.
 
     Collective over the ranks of `process_group`. When it returns, the checkpoint is on
-    the disk and stays until another one has taken its place as a whole; if it raises,
-    or the job ends before, the checkpoint that was there is there.
+    the disk, and stays there until another one replaces it in one step. If it raises,
+    or the job ends first, the previous checkpoint is unchanged.
 
     Parameters
     ----------
     state_dict : dict
-        Nested dicts, and lists, of tensors and plain values; objects in it that have
-        ``state_dict`` and ``load_state_dict`` give their state. DTensors may live on
-        several meshes; what these have under one name must be the same. Other tensors,
-        and values, must be the same on all ranks that have them; ranks may have
-        different names.
+        Nested dicts and lists of tensors and plain values. An object with
+        ``state_dict`` and ``load_state_dict`` is replaced by its state. DTensors may be
+        on several meshes; those under one name must be equal. Other tensors and values
+        must be equal on all ranks that have them. Ranks may have different names.
     checkpoint_id : path-like
         A file that ends in ``.safetensors``, or a directory, which gets a file
         ``model.safetensors``, or several with an index.
     storage_writer : FileSystemWriter, optional
-        Has the path, where `checkpoint_id` is not given.
+        Gives the path if `checkpoint_id` is not given.
     planner : DefaultSavePlanner, optional
-        Without effect.
+        Ignored.
     process_group : DeviceMesh or MPI communicator, optional
         The ranks that save; default: all. The others get None at once.
     no_dist : bool, default False
-        Whether this rank saves what it has, alone.
+        Whether this rank saves its state alone.
     use_collectives : bool, default True
-        Without effect.
+        Ignored.
     max_shard_size : int, default 50 * 10**9
-        Bytes of data, in a directory, after which another file begins.
+        In a directory, the bytes of data after which another file begins.
     progress : bool, default False
-        Whether rank 0 shows how much is written; needs the package tqdm.
+        Whether rank 0 shows a progress bar; needs the package tqdm.
 
     Returns
     -------
@@ -85,24 +84,24 @@ def save(
     Raises
     ------
     CheckpointException
-        On all ranks, if something failed on one: ValueError for a Partial DTensor, a
-        tensor without data, two leaves with one name, a DTensor that ranks of its mesh
-        do not save, or tensors that differ between ranks or meshes (elements are not
-        compared under ``DTENSOR_CHECK=0``); TypeError for an object
-        that is no tensor and no plain value; OSError for a disk that is full or cannot
-        be written to. It is of this class too.
+        On all ranks, if something failed on one. It is also of the class named here.
+        ValueError for a Partial DTensor, a tensor without data, two leaves with one
+        name, a DTensor that some ranks of its mesh do not save, or tensors that differ
+        between ranks or meshes (elements are not compared under ``DTENSOR_CHECK=0``);
+        TypeError for an object that is neither a tensor nor a plain value; OSError for
+        a disk that is full or cannot be written to.
     ValueError
         If there is no path. On this rank only.
 
     See Also
     --------
-    load : The other way.
-    async_save : Goes on while it is written.
+    load : Load a checkpoint.
+    async_save : Save in the background.
 
     Notes
     -----
-    A DTensor is redistributed into rows, a tensor at a time, so that every rank writes
-    long runs of bytes; of replicas every rank writes its share.
+    DTensors are redistributed into rows, one at a time, so that every rank writes long
+    contiguous ranges of bytes. The ranks that hold replicas share the writing.
 
     Examples
     --------
@@ -146,8 +145,9 @@ def async_save(
 ) -> "Future[Metadata | None]":
     """Copy a state dict, and write it in the background.
 
-    Collective; when it returns, this rank's part is copied, and what is copied may
-    change. Saves that were begun before end first, also at the end of the program.
+    Collective. When it returns, this rank's part is copied, so the originals may be
+    changed. Earlier background saves finish first; the program also waits for them at
+    its end.
 
     Parameters
     ----------
@@ -155,23 +155,23 @@ def async_save(
 use_collectives, max_shard_size
         As in `save`.
     async_checkpointer_type, async_stager
-        Without effect.
+        Ignored.
 
     Returns
     -------
     Future
-        Its ``result()`` is what `save` returns, or raises; not collective. A failure is
-        also logged, as an error of the logger ``dtensor.checkpoint``.
+        Its ``result()`` returns or raises what `save` would; not collective. A failure
+        is also logged as an error, by the logger ``dtensor.checkpoint``.
 
     Raises
     ------
     CheckpointException, ValueError
-        As `save`, for what can be known before anything is written.
+        As in `save`, for errors that can be found before anything is written.
 
     Notes
     -----
-    In the background ranks speak through small files beside the checkpoint, not by MPI,
-    and wait for each other as long as elsewhere (``DTENSOR_TIMEOUT``).
+    In the background, ranks communicate through small files beside the checkpoint, not
+    through MPI. The usual timeout applies (``DTENSOR_TIMEOUT``).
     """
     path = path_of(checkpoint_id, storage_writer)
     ranks = _begin("async_save", path, max_shard_size, process_group, no_dist)
@@ -197,19 +197,19 @@ use_collectives, max_shard_size
 def _begin(
     name: str, path: str, most: int, group: Group, no_dist: bool
 ) -> Alone | WorldRanks:
-    """Return the ranks of a call, when earlier saves of this thread have ended."""
+    """Return the ranks of a call, once earlier saves of this thread have ended."""
     wait_for_saves()
     what = f"checkpoint.{name}({path!r}, max_shard_size={most!r})"
     return ranks_of(group, no_dist, what)
 
 
 def wait_for_saves() -> None:
-    """Wait for what this thread has begun in the background."""
+    """Wait for the background saves of this thread."""
     wait([f for f in [_queue.last] if f is not None])
 
 
 class _Queue(threading.local):
-    """The saves that a thread, which may be a rank, has begun in the background."""
+    """The background saves of a thread, which may be a rank."""
 
     last: "Future[Metadata | None] | None" = None
     executor: ThreadPoolExecutor | None = None

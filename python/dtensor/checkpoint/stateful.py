@@ -1,4 +1,4 @@
-"""Objects that give their state away and take it back."""
+"""Objects that can return their state and load it."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,5 +14,5 @@ class Stateful(Protocol):
         ...
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take the state back."""
+        """Load the state."""
         ...

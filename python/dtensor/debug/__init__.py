@@ -1,4 +1,4 @@
-"""Tools that show what happens, and what would."""
+"""Tools that show what a program does, or would do."""
 
 from dtensor.debug import _svg  # noqa: F401  # the pictures of tensors and meshes
 from dtensor.debug._expression import Expression, OperatorPlan, Row

@@ -1,4 +1,4 @@
-"""``python -m dtensor.debug view comm_mode_log.json``: a dump as a page to look at."""
+"""``python -m dtensor.debug view comm_mode_log.json``: shows a dump as an HTML page."""
 
 import argparse
 import sys
@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         output = Path(given.output or Path(given.files[0]).with_suffix(".html"))
         if output in map(Path, given.files):
-            raise ValueError(f"{output} is the dump: name another file by -o")
-        # What is no text, half of a surrogate pair, is shown as a question mark.
+            raise ValueError(f"{output} is the dump itself: name another file with -o")
+        # An unpaired surrogate is shown as a question mark.
         output.write_bytes(page(load(given.files)).encode(errors="replace"))
     except (OSError, ValueError) as error:
         print(f"{parser.prog} view: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Who holds what: an array cut into cells, each of which some ranks hold whole."""
+"""Who holds what: an array cut into cells, each held whole by some ranks."""
 
 import bisect
 import itertools
@@ -8,8 +8,8 @@ from dtensor import _C
 
 __all__ = ["MOST_RANKS", "Cell", "Grid", "grid_of", "span"]
 
-MOST_RANKS = 1024  # of a mesh that is drawn
-Range = tuple[int, int]  # first index, and the one behind the last
+MOST_RANKS = 1024  # of a mesh that is drawn, at most
+Range = tuple[int, int]  # first index, and one past the last
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class Cell:
     """A box of elements."""
 
     index: tuple[int, ...]
-    """Its place in the grid."""
+    """Its index in the grid."""
     holders: tuple[tuple[int, ...], ...]
-    """Ranks by replica: several in one hold addends, whose reduction is the array."""
+    """The ranks of each replica; several ranks in one hold addends of the array."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Grid:
     """All cells of a layout."""
 
     ranges: tuple[tuple[Range, ...], ...]
-    """What the cells have of each dimension."""
+    """The ranges of each dimension that the cells have."""
     cells: dict[tuple[int, ...], Cell]
-    """By place; without those that no rank holds."""
+    """Cells by index, without those that no rank holds."""
 
 
 def grid_of(layout: _C.Layout) -> Grid:
-    """Cut an array wherever the part of some rank begins or ends. Not collective.
+    """Cut an array wherever the part of a rank begins or ends. Not collective.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def grid_of(layout: _C.Layout) -> Grid:
     ranks = mesh.ranks.ravel().tolist()
     if len(ranks) > MOST_RANKS:
         raise ValueError(
-            f"a mesh of {len(ranks)} ranks is not drawn, at most {MOST_RANKS} are"
+            f"cannot draw a mesh of {len(ranks)} ranks: at most {MOST_RANKS} are drawn"
         )
     boxes = {rank: [box for box in layout.boxes(rank) if all(box[1])] for rank in ranks}
     points: list[set[int]] = [set() for _ in layout.shape]
@@ -78,6 +78,6 @@ def _replica(layout: _C.Layout, rank: int) -> tuple[int, ...]:
 
 
 def span(part: Range) -> str:
-    """Return a range as people write it, both ends included: "0-3", "4"."""
+    """Return a range as text, both ends included: "0-3", "4"."""
     first, end = part
     return str(first) if end - first == 1 else f"{first}-{end - 1}"

@@ -11,7 +11,7 @@ from dtensor.debug._watch import Collective, Record
 
 __all__ = ["CallSite", "Counts", "call_sites", "chain", "module_counts"]
 
-# What torch's names for one collective begin or end with.
+# Prefixes and suffixes of torch's names for one collective.
 _BEFORE = re.compile(r"^(_?c10d(_functional)?\.|dist\.|aten\.)+")
 _AFTER = re.compile(r"(\.default|_into_tensor|_tensor|_single|_base|_|_coalesced)+$")
 _OTHERS = {
@@ -37,7 +37,7 @@ def _name(key: Any) -> str:
 
 @dataclass(frozen=True)
 class CallSite:
-    """A line of the program, and what it made this rank send."""
+    """A line of the program, and what this rank sent because of it."""
 
     file: str
     line: int
@@ -45,19 +45,19 @@ class CallSite:
     names: tuple[str, ...]
     """The operators and moves."""
     calls: int
-    """How many collectives."""
+    """The number of collectives."""
     bytes: int
     """Sent by this rank."""
     messages: int
     """Sent by this rank."""
     seconds: float
-    """In collectives, waiting for other ranks included."""
+    """Time in collectives, including waiting for other ranks."""
 
 
 def chain(module: str, known: Container[str]) -> list[str]:
-    """Return a module and all that it is in, outermost first: "Global", "A", "A.b".
+    """Return a module and those that contain it, outermost first: "Global", "A", "A.b".
 
-    What is not known, a ModuleList, only holds modules: it has no place of its own.
+    Unknown names are left out: a ModuleList only contains modules and is never called.
     """
     if module == GLOBAL:
         return [GLOBAL]
@@ -80,7 +80,7 @@ def module_counts(
 
 
 class _Modules(dict[str, dict[str, Counter[str]]]):
-    """Also of modules where nothing ran."""
+    """Counts by module; empty ones for modules in which nothing ran."""
 
     def __missing__(self, name: str) -> dict[str, Counter[str]]:
         row: dict[str, Counter[str]] = {"forward": Counts(), "backward": Counts()}

@@ -1,7 +1,7 @@
-"""What CommDebugMode has recorded, as a document for JSON.
+"""What CommDebugMode recorded, as a JSON document.
 
-A tree of modules with the keys of torch's dump; beside them bytes, seconds, lines, and
-who sent how much to whom.
+A tree of modules with the keys of torch's dump, and also bytes, seconds, lines of the
+program, and how much each rank sent to each other.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ __all__ = ["FORMAT", "LEVELS", "VERSION", "document"]
 FORMAT, VERSION = "dtensor.comm_mode", 1
 LEVELS = range(4)
 
-# Operators that compute nothing: they are told of at level 3 only.
+# Operators that compute nothing: shown at level 3 only.
 _TRIVIAL = set(
     """
     astype atleast_1d atleast_2d atleast_3d broadcast_to conj copy detach diagonal
@@ -35,16 +35,16 @@ def document(
     records: Sequence[Record],
     modules: dict[str, Module],
 ) -> dict[str, Any]:
-    """Return the tree of modules, with what ran in each.
+    """Return the tree of modules with what ran in each.
 
     Parameters
     ----------
     noise_level : int
         As for ``CommDebugMode.generate_comm_debug_tracing_table``.
     where : tuple of int
-        This rank, and how many there are.
+        This rank, and the number of ranks.
     records : sequence of Record
-        In the order in which they began.
+        Records in the order in which they began.
     modules : dict
         By name.
 
@@ -116,7 +116,7 @@ def _count(node: dict[str, Any], record: Record) -> None:
 
 
 def _finish(node: dict[str, Any]) -> None:
-    """Give the counts torch's form: pairs."""
+    """Turn the counts into torch's form: pairs."""
     for pass_ in ("forward", "backward"):
         counts = node[f"collectives_{pass_}"]
         node[f"collectives_{pass_}"] = [[name, n] for name, n in counts.items()]

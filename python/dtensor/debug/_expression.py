@@ -1,4 +1,4 @@
-"""What an expression will do: its operators, their rows, and what these cost."""
+"""What an expression will do: its operators, the rows of their rules, and costs."""
 
 import itertools
 import math
@@ -15,8 +15,8 @@ from dtensor.debug._watch import Call, Record, unwatch, watch
 
 __all__ = ["Expression", "OperatorPlan", "Row", "explain_expression"]
 
-MOST_WAYS = 400  # that are tried on a mesh dimension
-MOST_ROWS = 6  # of each mesh dimension that are printed
+MOST_WAYS = 400  # tried on a mesh dimension, at most
+MOST_ROWS = 6  # printed for each mesh dimension, at most
 
 
 @dataclass(frozen=True)
@@ -24,29 +24,29 @@ class Row:
     """A way to compute an operator on one mesh dimension."""
 
     mesh_dim: int
-    """The mesh dimension; the others are as they were chosen."""
+    """The mesh dimension; the other ones keep the chosen row."""
     text: str
-    """Placements of operands and results there: "S(0),R->S(0)"."""
+    """Placements of operands and results on it: "S(0),R->S(0)"."""
     seconds: float
-    """Predicted for all moves of the operands, on all mesh dimensions."""
+    """Predicted time of all moves of the operands, on all mesh dimensions."""
     bytes_sent: int
-    """Bytes that the rank sends for them."""
+    """Bytes that the rank sends for these moves."""
     chosen: bool
-    """Whether it is the one that is taken."""
+    """Whether this row is chosen."""
 
 
 @dataclass(frozen=True)
 class OperatorPlan:
-    """An operator, or a move that the expression asks for, and what it costs a rank."""
+    """An operator, or a redistribute in the expression, and what it costs a rank."""
 
     name: str
     """The operator, or "redistribute"."""
     rule: str
-    """The text of its rule (docs/operators.md); "" of a move."""
+    """The text of its rule (docs/operators.md); "" for a move."""
     operands: tuple[str, ...]
-    """Placements as they come."""
+    """Placements of the operands."""
     moved_to: tuple[str, ...]
-    """What they are moved to: the same where nothing moves."""
+    """The placements that they are moved to; unchanged if nothing moves."""
     results: tuple[str, ...]
     """Placements of the results."""
     bytes_sent: int
@@ -54,9 +54,9 @@ class OperatorPlan:
     messages: int
     """Messages that the rank sends."""
     seconds: float
-    """Predicted for the moves."""
+    """Predicted time of the moves."""
     rows: tuple[Row, ...]
-    """The rows that could have been taken, by mesh dimension, cheapest first."""
+    """The possible rows, by mesh dimension, cheapest first."""
     site: str
     """The line of the program."""
 
@@ -85,25 +85,25 @@ class Expression:
     """What an expression does, operator by operator. ``str()`` prints it."""
 
     rank: int
-    """The rank that was asked about."""
+    """The rank that the numbers are for."""
     operators: tuple[OperatorPlan, ...]
-    """In the order in which they run; without those that are on this rank alone."""
+    """The operators in order, without those on this rank's Tensors alone."""
     result: Any
     """The expression's value, with a Layout for each tensor."""
 
     @property
     def bytes_sent(self) -> int:
-        """Bytes that the rank sends in all."""
+        """Total bytes that the rank sends."""
         return sum(plan.bytes_sent for plan in self.operators)
 
     @property
     def messages(self) -> int:
-        """Messages that the rank sends in all."""
+        """Total messages that the rank sends."""
         return sum(plan.messages for plan in self.operators)
 
     @property
     def predicted_seconds(self) -> float:
-        """Time of all moves by the cost model."""
+        """Predicted time of all moves, by the cost model."""
         return sum(plan.seconds for plan in self.operators)
 
     def __str__(self) -> str:
@@ -163,7 +163,7 @@ class _Cost:
 
 
 def _cost(old: Sequence[_C.Layout], new: Sequence[_C.Layout], rank: int) -> _Cost:
-    """Return what moves of operands cost a rank."""
+    """Return the cost to a rank of moving the operands."""
     plans = [
         _C._explain(a, b, _on(a, rank)) for a, b in zip(old, new, strict=True) if a != b
     ]
@@ -201,7 +201,7 @@ def _plan(
     )
 
 
-# --- the rows that could have been taken ----------------------------------------------
+# --- the possible rows ----------------------------------------------------------------
 
 
 def _rows(
@@ -211,9 +211,9 @@ def _rows(
     targets: Sequence[_C.Layout],
     rank: int,
 ) -> Iterator[Row]:
-    """Yield, for each mesh dimension, what the operator takes as it is there.
+    """Yield, for each mesh dimension, the placements that the operator accepts there.
 
-    A row is what needs no move: that is asked of the operator itself.
+    A row is a combination that needs no move; the operator itself is asked.
     """
     spread = [isinstance(x, _C.DTensor | _C.Layout) for x in _operands(call)]
     if len(spread) != len(sources):
@@ -240,7 +240,7 @@ def _rows(
 def _addends(now: Sequence[_C.Placement], k: int) -> list[_C.Placement]:
     """Return the Partial placements that operand k may have on a mesh dimension.
 
-    Nothing is made Partial but what is replicated beside a Partial operand
+    Only an operand that is replicated beside a Partial operand is made Partial
     (csrc/core/rule/propagate.h).
     """
     if now[k].is_partial():
@@ -253,7 +253,7 @@ def _addends(now: Sequence[_C.Placement], k: int) -> list[_C.Placement]:
 def _ways(
     layout: _C.Layout, mesh_dim: int, addends: Sequence[_C.Placement]
 ) -> list[_C.Layout]:
-    """Return a layout with every placement on one mesh dimension."""
+    """Return the variants of a layout with every placement on one mesh dimension."""
     places: list[_C.Placement] = [_C.Replicate()]
     places += [_C.Shard(dim) for dim in range(layout.ndim)]
     now = layout.placements
@@ -265,7 +265,7 @@ def _ways(
 def _accepted(
     call: Call, layouts: Sequence[_C.Layout], spread: Sequence[bool]
 ) -> tuple[_C.Layout, ...] | None:
-    """Return the results' layouts if an operator takes its operands as they are."""
+    """Return the results' layouts if an operator accepts its operands unmoved."""
     left = iter([x for x, varies in zip(layouts, spread, strict=True) if varies])
     args, kwargs = mapped(
         (call.args, call.kwargs), (_C.DTensor, _C.Layout), lambda _x: next(left)

@@ -1,4 +1,4 @@
-"""Which module a thread is in, forward or backward, while somebody watches it."""
+"""Which module a thread is in, forward or backward, while it is watched."""
 
 import sys
 import threading
@@ -12,11 +12,11 @@ from dtensor.nn.module import Module
 
 __all__ = ["GLOBAL", "Span", "Tracker"]
 
-GLOBAL = "Global"  # torch's name for what is in no module
+GLOBAL = "Global"  # torch's name for what is outside of all modules
 
 
 class Span(NamedTuple):
-    """How long a module was at work."""
+    """The time that a module took."""
 
     module: str
     backward: bool
@@ -32,13 +32,13 @@ class _Entry(NamedTuple):
 
 
 class Tracker:
-    """The modules of `dtensor.nn` that a thread calls and goes back through.
+    """The modules of `dtensor.nn` that a thread is in, in forward and backward.
 
-    A module is called by the class of the outermost one and the attributes that lead
-    to it: "Model.layers.0". Its hooks are there between `open` and `close` only.
+    A module is named by the class of the outermost one and the attributes that lead to
+    it: "Model.layers.0". The hooks exist only between `open` and `close`.
 
     Backward is inside a module from the gradient of its first output to that of its
-    last input; a module whose inputs have no gradient is left for the next one.
+    last input. It leaves a module whose inputs have no gradient when it enters another.
     """
 
     def __init__(self) -> None:
@@ -50,10 +50,10 @@ class Tracker:
         self._back: str | None = None  # the module that backward is in
         self._back_since = 0.0
         self._handles: list[Any] = []
-        self._left: set[int] = set()  # modules whose end it is told of
+        self._left: set[int] = set()  # modules that have a hook for their end
 
     def open(self) -> None:
-        """Begin, unless it has begun; as many calls of `close` end it."""
+        """Start tracking if needed; it ends after as many calls of `close`."""
         self.depth += 1
         if self.depth > 1:
             return
@@ -68,7 +68,7 @@ class Tracker:
         self._handles = [register_module_forward_pre_hook(enter)]
 
     def close(self) -> None:
-        """Take all hooks away."""
+        """Remove all hooks."""
         self.depth -= 1
         if self.depth:
             return
@@ -79,11 +79,11 @@ class Tracker:
         self.names, self.modules, self.spans = {}, {}, []
 
     def where(self) -> tuple[str, bool, bool]:
-        """Return the module that the thread is in, whether it goes back, and whether it
-        goes forward again meanwhile, in a checkpoint."""
+        """Return the module that the thread is in, whether in backward, and whether in
+        a forward within backward, as a checkpoint runs it."""
         try:
             _C.queue_callback(self._leave_back)
-        except RuntimeError:  # it is not in backward
+        except RuntimeError:  # not in backward
             self._leave_back()
             return self._stack[-1].name if self._stack else GLOBAL, False, False
         if self._stack:
@@ -109,7 +109,7 @@ class Tracker:
         self._handles += [x.register_hook(arrived) for x in inputs]
 
     def _have_left(self, module: Module) -> None:
-        """Be told of the end of a module's calls, after what its own hooks do."""
+        """Hook the end of a module's calls, after its own hooks."""
         thread = threading.get_ident()
 
         def leave(module: Module, _args: tuple[Any, ...], output: Any) -> None:
@@ -130,7 +130,7 @@ class Tracker:
         self.spans.append(Span(name, False, entry.begin, now))
 
         def begins(_grad: Any) -> None:
-            # What a module gives may be what its last one gives: that is nearer.
+            # A module may return its last child's output: the child is the inner one.
             if self._back is None or not _within(self._back, name):
                 self._set_back(name)
 
@@ -139,7 +139,7 @@ class Tracker:
         ]
 
     def _drop_ended(self, frame: FrameType | None) -> None:
-        """Forget calls that were left by an exception."""
+        """Forget calls that ended with an exception."""
         alive = set()
         while frame is not None:
             alive.add(id(frame))
@@ -173,7 +173,7 @@ class Tracker:
 
 
 def _is_called(module: Module) -> bool:
-    """Return whether a module can be called; a ModuleList only holds others."""
+    """Return whether a module can be called; a ModuleList only contains others."""
     return getattr(module.forward, "__func__", None) is not Module._forward_is_missing
 
 

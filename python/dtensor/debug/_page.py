@@ -1,7 +1,7 @@
 """The browser view: dumps of CommDebugMode as one HTML page.
 
-The page needs no network and runs no script: the tree folds by itself. Whatever comes
-out of a file is checked for its type and escaped.
+The page needs no network and runs no script: the tree folds without one. Everything
+read from a file is checked for its type and escaped.
 """
 
 import json
@@ -15,8 +15,8 @@ from dtensor.debug._units import duration, size
 
 __all__ = ["load", "page"]
 
-MOST_BYTES = 1 << 28  # of a file
-MOST_DEPTH = 100  # of modules
+MOST_BYTES = 1 << 28  # of a file, at most
+MOST_DEPTH = 100  # of nested modules
 MOST_CELLS = 64  # ranks along a side of the matrix
 
 _STYLE = """
@@ -36,17 +36,17 @@ summary{cursor:pointer}code{font-size:.93em}
 
 
 def load(paths: Sequence[str]) -> dict[str, Any]:
-    """Return what a dump says, with the rows of the matrix of all dumps.
+    """Return the first dump, with the matrix rows of all dumps.
 
     Parameters
     ----------
     paths : sequence of str
-        Of one run: a file of one rank, or of all, or one for each.
+        The files of one run: one rank's file, one file of all ranks, or one for each.
 
     Raises
     ------
     ValueError
-        If a file is no dump of CommDebugMode, or too large.
+        If a file is not a dump of CommDebugMode, or is too large.
     OSError
         If a file cannot be read.
     """
@@ -65,19 +65,19 @@ def _load(path: str) -> dict[str, Any]:
     length = Path(path).stat().st_size
     if length > MOST_BYTES:
         raise ValueError(
-            f"{path} has {size(length)}, a dump at most {size(MOST_BYTES)}"
+            f"{path} has {size(length)}; a dump has at most {size(MOST_BYTES)}"
         )
     try:
         document = json.loads(Path(path).read_bytes())
-    except (ValueError, RecursionError) as error:  # also of numbers with 5000 digits
-        raise ValueError(f"{path} is no JSON: {error}") from None
+    except (ValueError, RecursionError) as error:  # also for numbers with 5000 digits
+        raise ValueError(f"{path} is not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(
             f"{path} was not written by CommDebugMode.generate_json_dump of dtensor"
         )
     if document.get("version") != VERSION:
         raise ValueError(
-            f"{path} has version {document.get('version')!r} of the format, this "
+            f"{path} has format version {document.get('version')!r}, but this "
             f"dtensor reads version {VERSION}"
         )
     try:
@@ -91,7 +91,7 @@ def _load(path: str) -> dict[str, Any]:
 
 
 class _Wrong(ValueError):
-    """Something has another type than it must have."""
+    """A value of the document does not have the required type."""
 
 
 _TEXTS = [str]
@@ -157,7 +157,7 @@ def _check_node(node: Any, depth: int) -> None:
 
 
 def _fits(value: Any, wanted: Any, what: str) -> None:
-    """Raise unless a value has the form of a sample: its types, its keys."""
+    """Raise unless a value has the types and keys of a sample."""
     if isinstance(wanted, list):
         _is(value, list, what)
         for item in value:
@@ -194,7 +194,7 @@ def _is(value: Any, kind: type, what: str) -> None:
 
 
 def page(document: dict[str, Any]) -> str:
-    """Return the page of what `load` gives."""
+    """Return the page for what `load` returned."""
     title = f"Communication of rank {document['rank']} of {document['ranks']}"
     return "\n".join(
         [
@@ -215,7 +215,7 @@ def page(document: dict[str, Any]) -> str:
 
 
 def _row(cells: Sequence[Any], tag: str = "td") -> str:
-    """Return a row of a table; numbers are to the right."""
+    """Return a row of a table; numbers are right-aligned."""
     return (
         "<tr>"
         + "".join(
@@ -252,7 +252,7 @@ def _sites(sites: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _matrix(rows: dict[str, list[int]], ranks: int) -> Iterator[str]:
-    """Yield who sent how much to whom, darker for more."""
+    """Yield the table of bytes from rank to rank, darker for more."""
     yield "<h2>Bytes from rank to rank</h2>"
     known = sorted((int(rank), row) for rank, row in rows.items())
     if len(known) < ranks:

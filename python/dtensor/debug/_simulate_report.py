@@ -13,15 +13,15 @@ __all__ = ["Moves", "Simulation"]
 
 
 class Moves(NamedTuple):
-    """What one rank does in collectives of one kind."""
+    """The collectives of one kind, for one rank."""
 
     calls: int
-    """How often."""
+    """How often they run."""
     bytes: int
     """Bytes that it sends."""
     messages: int
-    """Messages that it sends; of arrays that go together those of one of them, which
-    are too few where others go to other ranks."""
+    """Messages that it sends. For arrays that move together, those of one array: too
+    few if other arrays go to other ranks."""
     seconds: float
     """Predicted time."""
 
@@ -30,7 +30,7 @@ class Moves(NamedTuple):
 class Simulation:
     """What a program costs one rank of a mesh, by the plans that would run.
 
-    ``str()`` gives a table; a notebook shows the page of `to_html`.
+    ``str()`` returns a table; a notebook shows the page of `to_html`.
     """
 
     mesh_shape: tuple[int, ...]
@@ -42,23 +42,23 @@ class Simulation:
     moves: dict[str, Moves] = field(repr=False)
     """By kind of collective, and "local" for moves that send nothing."""
     peak_bytes: int
-    """Most bytes of tensors without data that lived at a time."""
+    """The most bytes of tensors without data that were alive at the same time."""
     live_bytes: int
-    """Those that were left at the end."""
+    """The bytes of those that were alive at the end."""
 
     @property
     def comm_counts(self) -> Counter[str]:
-        """How often each collective ran, as ``CommDebugMode.get_comm_counts``."""
+        """How often each collective ran, like ``CommDebugMode.get_comm_counts``."""
         return Counter({name: m.calls for name, m in self._collectives().items()})
 
     @property
     def comm_bytes(self) -> Counter[str]:
-        """Bytes that the rank sent in each, as ``CommDebugMode.get_comm_bytes``."""
+        """Bytes that the rank sent in each, like ``CommDebugMode.get_comm_bytes``."""
         return Counter({name: m.bytes for name, m in self._collectives().items()})
 
     @property
     def predicted_seconds(self) -> float:
-        """Time of all moves by the cost model; without waiting, without arithmetic."""
+        """Predicted time of all moves, without waiting and without arithmetic."""
         return sum(m.seconds for m in self.moves.values())
 
     def _collectives(self) -> dict[str, Moves]:
@@ -113,7 +113,7 @@ class Simulation:
         Returns
         -------
         str
-            With the fields and properties of this class: bytes and seconds as numbers.
+            The fields and properties of this class, with bytes and seconds as numbers.
         """
         return json.dumps(
             {
@@ -143,7 +143,7 @@ class Simulation:
         )
 
     def to_html(self) -> str:
-        """Return the report as a page of its own, which needs nothing else.
+        """Return the report as a self-contained page.
 
         Returns
         -------

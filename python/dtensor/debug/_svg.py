@@ -1,7 +1,7 @@
 """Pictures for notebooks: who holds what of a DTensor, and the ranks of a mesh.
 
-Colour is the rank, hatching says replicated, a plus says addends (Partial). Made of
-layouts alone: nothing is computed, sent or waited for.
+Colours stand for ranks, hatching for replicas, a plus for addends (Partial). The
+pictures are made from layouts alone: nothing is computed, sent or waited for.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from dtensor.device_mesh import DeviceMesh
 __all__ = ["dtensor_html", "mesh_html"]
 
 MOST_CELLS = 72
-MOST_BYTES = 18_000  # of a picture
+MOST_BYTES = 18_000  # of a picture, at most
 SIDE = 168  # of a block, in pixels
 _GAP = 26
 
@@ -29,15 +29,15 @@ _HATCH = (
 
 
 def _color(rank: int) -> str:
-    """Return a light colour; neighbours differ, by the golden angle."""
+    """Return a light colour; the golden angle makes neighbours differ."""
     return f"hsl({rank * 137.508 % 360:.0f},70%,{(72, 82)[rank // 16 % 2]}%)"
 
 
 def dtensor_html(tensor: Any) -> str | None:
     """Return a picture of a DTensor's layout as HTML; None for another Tensor.
 
-    What Jupyter shows of a tensor. Under 20 kB; without a picture where that is not
-    enough.
+    Jupyter shows it for a tensor. It has less than 20 kB; if the picture does not fit,
+    it is left out.
     """
     if not isinstance(tensor, _C.DTensor):
         return None
@@ -99,7 +99,7 @@ def _drawn(grid: Grid, unit: int | None, names: Sequence[str] | None) -> Iterato
 
 
 def _edges(parts: Sequence[Range], unit: int | None) -> list[int]:
-    """Return where cells begin and end: by their lengths, and not too thin."""
+    """Return the edges of cells: proportional to their lengths, but not too thin."""
     total = sum(end - first for first, end in parts)
     sizes = [
         unit or max(22, round(SIDE * (end - first) / total)) for first, end in parts
@@ -149,7 +149,7 @@ def _cell(
     yield f"<title>{text[:60]}</title></text>" if short != text else "</text>"
 
 
-# Tensor and DTensor are types of C, which take methods from a table.
+# Tensor and DTensor are C types, which get methods from a table.
 _C.install(
     ops.SLOTS,
     {"_repr_html_": dtensor_html},

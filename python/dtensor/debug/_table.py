@@ -9,7 +9,7 @@ __all__ = ["table"]
 
 
 def table(document: dict[str, Any]) -> str:
-    """Return a line for each module, collective and operator, indented by depth."""
+    """Return the table: a line for each module, collective and operator, indented."""
     return "\n".join(_node(document, "", document["noise_level"])) + "\n"
 
 

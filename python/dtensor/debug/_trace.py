@@ -1,4 +1,4 @@
-"""A timeline in the JSON format of Chrome's traces: one track for each rank."""
+"""A timeline in Chrome's trace format (JSON), with one track for each rank."""
 
 import itertools
 import time
@@ -17,10 +17,10 @@ MICRO = 1e6  # the format counts in microseconds
 def events(
     rank: int, records: Sequence[Record], spans: Sequence[Span]
 ) -> dict[str, Any]:
-    """Return the events of a rank, on its own clock, and what sets that clock.
+    """Return the events of a rank, on its own clock, and how to set that clock.
 
-    Modules, operators and collectives are intervals that lie in each other. What ends
-    outside of what it began in, an asynchronous move, is an interval of its own.
+    Modules, operators and collectives are nested intervals. One that ends outside the
+    interval that it began in, as an asynchronous move may, is a separate interval.
     """
     found = [
         _event(f"{span.module}{' (backward)' * span.backward}", "module", span[2:])
@@ -76,7 +76,7 @@ def _nested(rank: int, found: list[Event]) -> list[Event]:
 
 
 def merge(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the file's content: the events of all ranks from the first one on."""
+    """Return the file's content: the events of all ranks, timed from the first one."""
     times = [e["ts"] + p["offset"] * MICRO for p in parts for e in p["events"]]
     start = min(times, default=0.0)
     named = [

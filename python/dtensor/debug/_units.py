@@ -1,4 +1,4 @@
-"""Bytes and seconds for people."""
+"""Bytes and seconds in readable form."""
 
 __all__ = ["duration", "size"]
 

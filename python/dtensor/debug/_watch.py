@@ -1,6 +1,7 @@
-"""Who is told of operators, moves and collectives while they run.
+"""Watchers, which are called for operators, moves and collectives while they run.
 
-While nobody watches an operator takes one look at a pointer: ext/dispatch/dispatch.c.
+If there is no watcher, an operator only checks one pointer
+(csrc/ext/dispatch/dispatch.c).
 """
 
 import sys
@@ -43,30 +44,30 @@ class Site(NamedTuple):
 
 
 class Collective(NamedTuple):
-    """A collective that has run, as this rank saw it."""
+    """A finished collective, as seen by this rank."""
 
     name: str
     begin: float  # time.monotonic()
     end: float
-    bytes: int  # that this rank has sent
+    bytes: int  # sent by this rank
     messages: int
     peers: Sequence[tuple[int, int]]  # rank, bytes sent to it
 
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """An operator that runs, or a move that no operator has asked for."""
+    """An operator that runs, or a move that is not part of an operator."""
 
-    # "operator"; "move": what the program asks for; "implicit": what a function made of
-    # operators does; "fallback": what one without a rule does
+    # "operator"; "move": requested by the program; "implicit": made by a function that
+    # is composed of operators; "fallback": made by a function without a rule
     kind: str
     name: str
     site: Site
     module: str
     backward: bool
-    recomputed: bool  # forward inside backward, of a checkpoint
+    recomputed: bool  # forward inside backward, in a checkpoint
     sources: Known  # the layouts of the operands
-    targets: Known  # what these are moved to
+    targets: Known  # the layouts that these are moved to
     results: Known
     distributed: bool  # there is a DTensor among the operands
     seconds: float  # predicted for the moves of an operator
@@ -76,7 +77,7 @@ class Record:
 
 
 class Call(NamedTuple):
-    """An operator and its arguments: not to be kept, for that would keep arrays."""
+    """An operator and its arguments. Do not keep it: it keeps arrays alive."""
 
     operator: _C.Operator
     args: tuple[Any, ...]
@@ -87,7 +88,7 @@ Watcher = Callable[[Record, Call | None], object]
 
 
 class _State(threading.local):
-    """What is known of a thread: who watches it, and what it is doing."""
+    """The state of a thread: its watchers, and what it is doing."""
 
     def __init__(self) -> None:
         self.watchers: list[Watcher] = []
@@ -102,10 +103,10 @@ _count = 0
 
 
 def watch(watcher: Watcher, everywhere: bool = False) -> None:
-    """Have ``watcher(record, call)`` called before each operator and each move.
+    """Call ``watcher(record, call)`` before each operator and each move.
 
-    A record is complete when what it is about has ended; those of asynchronous moves
-    when somebody has waited. Of this thread, or of all with `everywhere`.
+    A record is complete when its operator or move has ended; that of an asynchronous
+    move, when it was waited for. For this thread, or with `everywhere` for all threads.
     """
     global _count
     (_everywhere if everywhere else _state.watchers).append(watcher)
@@ -117,7 +118,7 @@ def watch(watcher: Watcher, everywhere: bool = False) -> None:
 
 
 def unwatch(watcher: Watcher, everywhere: bool = False) -> None:
-    """End what `watch` began, in the same thread."""
+    """Undo `watch`, in the same thread."""
     global _count
     (_everywhere if everywhere else _state.watchers).remove(watcher)
     if not everywhere:
@@ -129,7 +130,7 @@ def unwatch(watcher: Watcher, everywhere: bool = False) -> None:
 
 
 def tracker() -> Tracker:
-    """Return what is known of the modules that this thread is in."""
+    """Return the tracker of the modules that this thread is in."""
     return _state.tracker
 
 
@@ -182,7 +183,7 @@ def _on_move(
     state = _state
     if not state.watchers and not _everywhere:
         return None
-    if state.running:  # its operands: the record says so already
+    if state.running:  # of its operands, which the record already has
         record = state.running[-1]
     else:
         kind, name = _asked_by(sys._getframe(1), what)
@@ -213,7 +214,7 @@ def _on_move(
 
 
 def _site(frame: FrameType) -> Site:
-    """Return the nearest line that is not ours."""
+    """Return the nearest line outside this library."""
     while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
         frame = frame.f_back
     code = frame.f_code
@@ -221,7 +222,7 @@ def _site(frame: FrameType) -> Site:
 
 
 def _asked_by(frame: FrameType, what: str) -> tuple[str, str]:
-    """Return the kind of a move, and who asked for it: a function made of others?"""
+    """Return the kind of a move, and the function that requested it."""
     if frame.f_code is not move_all.__code__:
         return "move", what
     asked = frame.f_back is not None and frame.f_back.f_code is _gathered.__code__

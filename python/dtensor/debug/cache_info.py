@@ -1,4 +1,4 @@
-"""What is remembered from call to call."""
+"""Statistics of the caches of operator calls and plans."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ __all__ = ["CacheInfo", "cache_info"]
 
 
 class CacheInfo(NamedTuple):
-    """Numbers since the process began; `entries` is how many are kept now."""
+    """Counts since the process started; `entries` are those in the caches now."""
 
     operator_hits: int
     operator_misses: int
@@ -22,16 +22,16 @@ class CacheInfo(NamedTuple):
 
 
 def cache_info() -> CacheInfo:
-    """Return how often calls of operators, and moves, were known already.
+    """Return how often operator calls and moves were found in the caches.
 
-    An operator is known by its arguments: layouts, dtypes of numbers, and the values of
-    constants such as `axis`. A miss takes 20 us longer than a hit. The entries used
-    last are kept, up to a capacity. Not collective.
+    The key of an operator call is its arguments: layouts, dtypes of numbers, and the
+    values of constants such as `axis`. A miss takes about 20 us longer than a hit. The
+    most recently used entries are kept, up to a capacity. Not collective.
 
     Returns
     -------
     CacheInfo
-        Of this process.
+        The counts of this process.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which collectives a piece of code runs, what they send, and who asked for them."""
+"""Which collectives a piece of code runs, what they send, and what caused them."""
 
 import json
 import os
@@ -19,37 +19,37 @@ _Counts = dict[str, tuple[int, int, int]]  # calls, bytes, messages by name
 
 
 def _totals(world: _C.World | None) -> _Counts:
-    """What this rank did since its world was made; nothing before that."""
+    """The counts of this rank since its world was made; none before that."""
     return {} if world is None else world.counters()
 
 
 class CommDebugMode:
     """Count the collectives that run inside a ``with`` block, on this rank.
 
-    Counted is what moves elements of arrays, whoever asked for it: `redistribute`, an
-    operator that moves its operands, `full_tensor`, ``print``. What ranks tell each
-    other to compare their calls is not. Beside the counts there is a record of every
-    operator and move, with the module (of `dtensor.nn`), the direction, and the line of
-    the program that it belongs to. Entering and leaving is not collective, and nothing
-    about what runs is changed; the hooks on modules are there inside the block only.
+    It counts every collective that moves elements of arrays, whatever caused it:
+    `redistribute`, an operator that moves its operands, `full_tensor`, ``print``. The
+    messages with which ranks compare their calls are not counted. Every operator and
+    move is also recorded, with its module (of `dtensor.nn`), its direction, and its
+    line of the program. Entering and leaving is not collective, and does not change
+    what runs; modules have hooks only inside the block.
 
     The names are "all_gather", "all_reduce", "reduce_scatter", "all_to_all",
-    "broadcast", "scatter", "gather", and "exchange" for any other pattern. Several
-    arrays that move together count once. An asynchronous move counts when it runs: at
-    the latest when somebody waits for it. On ranks that the array lies on, calls are
-    equal; bytes and messages are those that this rank sends.
+    "broadcast", "scatter", "gather", and "exchange" for any other pattern. Arrays that
+    move together count once. An asynchronous move counts when it runs: at the latest
+    when it is waited for. All ranks that hold the array count the same calls; bytes and
+    messages are those that this rank sends.
 
-    Blocks may be nested: each counts all that runs inside it. The same object may be
-    entered again, and then counts from 0, unless it is inside a block of its own, which
-    goes on counting. Ranks that are threads (`dtensor.testing.run_ranks`) need an
-    object each. Records are of the thread that entered.
+    Blocks may be nested: each counts all that runs inside it. An object that is entered
+    again counts from 0; if it is entered inside its own block, it goes on counting.
+    Ranks that are threads (`dtensor.testing.run_ranks`) need one object each. Records
+    are of the thread that entered.
 
     Attributes
     ----------
     comm_module_counts : dict
         ``["Global" or a module]["forward" or "backward"][collective]``: how often it
-        ran there. A module has what its children have, and "Global" has all. Modules
-        are called as "Model.layers.0": the class of the outermost, then attributes.
+        ran there. A module includes its children, and "Global" includes all. Modules
+        are named like "Model.layers.0": the class of the outermost, then attributes.
 
     See Also
     --------
@@ -57,8 +57,8 @@ class CommDebugMode:
 
     Notes
     -----
-    After ``torch.distributed.tensor.debug.CommDebugMode``, which has operators of torch
-    for names, and no bytes. Its names are understood where counts are read:
+    Modelled on ``torch.distributed.tensor.debug.CommDebugMode``, whose counts are by
+    torch operator and do not include bytes. Its names also work for reading counts:
     ``get_comm_counts()["all_gather_into_tensor"]``.
 
     Examples
@@ -86,7 +86,7 @@ class CommDebugMode:
         self._modules: dict[str, Module] = {}
         self._spans: list[Span] = []
         self._first_span = 0
-        self._where = (0, 1)  # rank, and how many there are
+        self._where = (0, 1)  # rank, and number of ranks
 
     def __enter__(self) -> Self:
         """Start counting.
@@ -102,7 +102,7 @@ class CommDebugMode:
         if mine is not None and mine is not world and not mine.closed:
             raise RuntimeError(
                 f"this CommDebugMode counts for rank {mine.rank}: ranks that are "
-                "threads need an object each, made in the function that all call"
+                "threads need one object each, made in the function that run_ranks runs"
             )
         if self._depth == 0:
             self._start, self._seen = _totals(world), {}
@@ -119,10 +119,10 @@ class CommDebugMode:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Stop counting; what was counted stays readable."""
+        """Stop counting; the counts stay readable."""
         try:
             self._look()
-        except RuntimeError:  # of a world that was closed, or is inside a call
+        except RuntimeError:  # the world was closed, or is inside a call
             if error is None:
                 raise
         finally:
@@ -139,8 +139,8 @@ class CommDebugMode:
         Returns
         -------
         Counter
-            By name; only what ran, so that ``== {"all_reduce": 1}`` says all. A name
-            that is not there reads as 0.
+            Counts by name, only of collectives that ran, so that it can be compared:
+            ``== {"all_reduce": 1}``. A missing name reads as 0.
         """
         return self._column(0)
 
@@ -149,23 +149,23 @@ class CommDebugMode:
         return self.get_comm_counts().total()
 
     def get_comm_bytes(self) -> Counter[str]:
-        """Return how many bytes this rank has sent in each collective that ran.
+        """Return how many bytes this rank sent in each collective that ran.
 
         Returns
         -------
         Counter
-            By name, as `get_comm_counts`; 0 where this rank only received.
+            Bytes by name, as in `get_comm_counts`; 0 if this rank only received.
         """
         return self._column(1)
 
     def get_comm_messages(self) -> Counter[str]:
-        """Return how many messages this rank has sent in each collective that ran.
+        """Return how many messages this rank sent in each collective that ran.
 
         Returns
         -------
         Counter
-            By name, one for each peer and round; long ones that are sent in pieces
-            count once.
+            Messages by name: one for each peer and round. A long message that is sent
+            in pieces counts once.
         """
         return self._column(2)
 
@@ -181,10 +181,10 @@ class CommDebugMode:
         Returns
         -------
         list of CallSite
-            `file`, `line`, `function`; the names of operators and moves; and the
-            collectives' number, bytes and messages sent by this rank, and seconds.
-            Lines of this library and of NumPy count for whoever called them. Backward
-            is the line that called it.
+            `file`, `line`, `function`; the names of operators and moves; the number of
+            collectives, the bytes and messages that this rank sent, and seconds. Calls
+            inside this library and NumPy count for the line that called these. Backward
+            counts for the line that called it.
         """
         return call_sites(self._records)
 
@@ -206,7 +206,7 @@ class CommDebugMode:
         }
 
     def get_sharding_info(self) -> dict[str, Any]:
-        """Return the placements of those parameters that are DTensors.
+        """Return the placements of the parameters that are DTensors.
 
         Returns
         -------
@@ -228,14 +228,14 @@ class CommDebugMode:
         Parameters
         ----------
         noise_level : int, default 3
-            0: the collectives of each module. 1: and what it is, its parameters, and
-            the operators on DTensors, but for trivial ones such as `reshape`. 2: and
-            operators on arrays of this rank alone. 3: and trivial ones.
+            0: the collectives of each module. 1: also its type, its parameters, and the
+            operators on DTensors, except trivial ones such as `reshape`. 2: also
+            operators on this rank's own arrays. 3: also trivial ones.
 
         Returns
         -------
         str
-            Without colours.
+            The table, without colours.
 
         Raises
         ------
@@ -249,7 +249,7 @@ class CommDebugMode:
     ) -> None:
         """Write `generate_comm_debug_tracing_table` to a file.
 
-        Not collective: let one rank do it, or give each a name of its own.
+        Not collective: call it on one rank, or give each rank its own file name.
 
         Raises
         ------
@@ -269,17 +269,17 @@ class CommDebugMode:
     ) -> None:
         """Write what ran to a file for ``python -m dtensor.debug view``.
 
-        Collective with `all_ranks` only.
+        Collective only with `all_ranks`.
 
         Parameters
         ----------
         file_name : str
-            Replaced if it is there.
+            An existing file is replaced.
         noise_level : int, default 3
             As for `generate_comm_debug_tracing_table`.
         all_ranks : bool, default False
-            Every rank tells rank 0 what it sent to whom; rank 0 writes. Without it the
-            file knows of this rank alone.
+            Whether rank 0 collects how much each rank sent to each other, and writes
+            the file. If False, the file is about this rank alone.
 
         Raises
         ------
@@ -298,13 +298,13 @@ class CommDebugMode:
     def export_chrome_trace(self, path: str) -> None:
         """Write a timeline of all ranks for https://ui.perfetto.dev, one track each.
 
-        Collective: rank 0 writes. Clocks of different machines are set by their time of
-        day.
+        Collective: rank 0 writes. Clocks of different machines are aligned by their
+        time of day.
 
         Parameters
         ----------
         path : str
-            Of a file in the JSON format of Chrome's traces.
+            A file in Chrome's trace format (JSON).
 
         Raises
         ------
@@ -324,13 +324,13 @@ class CommDebugMode:
         ]
         return f"CommDebugMode({', '.join(parts) or 'nothing ran'})"
 
-    # --- what is behind ---------------------------------------------------------------
+    # --- implementation ---------------------------------------------------------------
 
     def _tell(self, record: Record, _call: Call | None) -> None:
         self._records.append(record)
 
     def _look(self) -> None:
-        """Take down what has run since the start."""
+        """Record what has run since the start."""
         if self._world is None:  # until the first mesh is made
             self._world = _C.World.current()
         self._rank()
@@ -342,7 +342,7 @@ class CommDebugMode:
         }
 
     def _look_at_modules(self) -> None:
-        """Take down which modules were called, while that is known."""
+        """Record which modules were called, while that is known."""
         if self._depth > 0:
             self._modules = dict(tracker().modules)
             self._spans = tracker().spans[self._first_span :]
@@ -365,7 +365,7 @@ class CommDebugMode:
         return _dump.document(noise_level, self._rank(), self._records, self._modules)
 
     def _share(self, part: Any) -> list[Any]:
-        """Return what every rank gives; all ranks of the job take part."""
+        """Return the parts of all ranks. Collective over all ranks of the job."""
         world = _C.World.current()
         if world is None:
             return [part]
@@ -377,7 +377,7 @@ def _is(x: Any) -> bool:
 
 
 def _write(path: str, text: str) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     draft = f"{path}.{os.getpid()}.part"
     try:
         with open(draft, "w", encoding="utf-8") as file:

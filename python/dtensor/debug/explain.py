@@ -1,4 +1,4 @@
-"""What a move of an array, or an expression, will cost, before it is done."""
+"""What a move of an array, or an expression, will cost, before it runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ __all__ = ["Explanation", "Step", "explain"]
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a move, as the rank that was asked about sees it."""
+    """One step of a move, for one rank."""
 
     op: str
     """Kind: "all_gather", "all_to_all", "exchange", ..., or "local"."""
@@ -25,31 +25,36 @@ class Step:
     to: str
     """The placements after."""
     bytes_sent: int
-    """Bytes that the rank sends."""
+    """Bytes that the rank sends, or that others read of its memory."""
     bytes_received: int
-    """Bytes that the rank receives."""
+    """Bytes that the rank receives or reads."""
     messages: int
-    """Messages that the rank sends."""
+    """Messages that the rank sends; what others read of its memory takes none."""
     peak_bytes: int
-    """Bytes of the rank's parts before and after, and of what is needed in between."""
+    """Bytes of the rank's parts before and after the step, and of its buffers."""
+    way: str
+    """How the step is expected to move data: "messages", "read" (the ranks read each
+    other's memory), or "local"."""
+    why: str
+    """Why this way is expected, in a few words."""
 
 
 @dataclass(frozen=True)
 class Explanation:
     """A plan for a move: its steps, and what they cost one rank.
 
-    ``str()`` gives a table, or "nothing to move" for a plan without steps. What it says
-    is what runs.
+    ``str()`` returns a table, or "nothing to move" for a plan without steps. It is the
+    plan that redistribute runs.
     """
 
     rank: int
-    """The rank that was asked about."""
+    """The rank that the numbers are for."""
     steps: list[Step]
-    """The steps, in order; none where nothing is to be done."""
+    """The steps, in order; empty if there is nothing to do."""
     peak_bytes: int
-    """Most bytes that the rank holds at a time for this move, its input included."""
+    """The most bytes that the rank holds at once for this move, including its input."""
     predicted_seconds: float
-    """Time by the cost model, from what was measured when the ranks started."""
+    """Predicted time, by the cost model with the values measured at the start."""
 
     @property
     def bytes_sent(self) -> int:
@@ -79,6 +84,9 @@ class Explanation:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(_pad, row, widths, range(7))).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * width for width in widths))
+        ways = {f"{s.way} ({s.why})": 0 for s in self.steps if s.way != "local"}
+        if ways:
+            lines.append("way: " + ", ".join(ways))
         lines.append(
             f"rank {self.rank}: peak {size(self.peak_bytes)}, "
             f"predicted {duration(self.predicted_seconds)}"
@@ -121,51 +129,51 @@ def explain(
 def explain(
     x: Any, /, *args: Any, rank: int | None = None, **kwargs: Any
 ) -> Explanation | Expression:
-    """Return what a move, or an expression, will do and cost; nothing is done.
+    """Return what a move, or an expression, will do and cost, without running it.
 
-    ``explain(x, placements=None, device_mesh=None)`` is the plan by which
-    ``x.redistribute(device_mesh, placements)`` would run. ``explain(fn, *args)`` is
-    what ``fn(*args)`` would do: for each operator its rule, the layouts that operands
-    are moved to, the rows of the rule that could have been taken with their costs, and
-    bytes. Not collective, nothing moves, nothing is computed. Also for Layouts in the
-    place of DTensors, and on a mesh without ranks.
+    ``explain(x, placements=None, device_mesh=None)`` returns the plan that
+    ``x.redistribute(device_mesh, placements)`` would run. ``explain(fn, *args)``
+    returns what ``fn(*args)`` would do: for each operator its rule, the layouts that
+    its operands are moved to, the possible rows of the rule with their costs, and the
+    bytes sent. Not collective; nothing moves and nothing is computed. Layouts may be
+    given instead of DTensors, also on a mesh without ranks.
 
     Parameters
     ----------
     x : DTensor, Layout, or callable
-        What is to be moved; or an operator, or any function of tensors that does not
-        look at their values, such as a module.
+        The array to move; or an operator, or any function of tensors that does not read
+        their values, such as a module.
     placements : sequence of Placement, or Layout, optional
-        The wanted placements; by default Replicate on all mesh dimensions. A Layout
-        also says orders, cut points and the mesh.
+        The target placements; default: Replicate on all mesh dimensions. A Layout also
+        gives orders, cut points and the mesh.
     device_mesh : DeviceMesh, optional
-        The wanted mesh; by default that of `x`.
+        The target mesh; default: that of `x`.
     *args, **kwargs
         The arguments of the function.
     rank : int, optional
-        The rank whose bytes, messages and memory are told; by default the caller's own,
-        and 0 on a mesh without ranks.
+        The rank whose bytes, messages and memory are returned; default: the calling
+        rank, or 0 on a mesh without ranks.
     max_bytes : int, optional
-        The bound on scratch memory that redistribute would be given.
+        The bound on scratch memory, as redistribute takes it.
 
     Returns
     -------
     Explanation
-        Of a move: the steps and their sums.
+        For a move: the steps and their sums.
     Expression
-        Of a function: its operators, and their sums.
+        For a function: its operators and their sums.
 
     Raises
     ------
     TypeError
         If `x` is neither a DTensor nor a Layout nor callable.
     ValueError
-        If there are more or fewer placements than mesh dimensions, or no plan keeps
-        `max_bytes`.
+        If there are more or fewer placements than mesh dimensions, or no plan stays
+        within `max_bytes`.
     IndexError
-        If a Shard names a dimension that the tensor lacks.
+        If a Shard names a dimension that the tensor does not have.
     RuntimeError
-        If the function asks for values.
+        If the function reads the values of a tensor.
 
     Examples
     --------

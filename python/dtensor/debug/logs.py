@@ -1,14 +1,14 @@
-"""Messages of what the library does on its own, through Python's `logging`.
+"""Log messages about what the library does on its own, through Python's `logging`.
 
-``DTENSOR_LOGS``, or torch's ``TORCH_LOGS``, says from which level on:
+``DTENSOR_LOGS``, or torch's ``TORCH_LOGS``, sets the level:
 
 =========== ======= =================================================================
-in it       level   what is told
+value       level   what is logged
 =========== ======= =================================================================
 ``+dtensor``  DEBUG  every operator with its layouts, every move with its plan
-``dtensor``   INFO   operands that are moved because a rule wants it; gathers of
+``dtensor``   INFO   operands that are moved because a rule requires it; gathers for
                      functions without a rule; with the line of the program, and bytes
-``-dtensor``  WARNING  warnings only
+``-dtensor``  WARNING  only warnings
 =========== ======= =================================================================
 """
 
@@ -29,7 +29,7 @@ _LEVELS = {"+": logging.DEBUG, "": logging.INFO, "-": logging.WARNING}
 
 
 def rank_here() -> int:
-    """Return the rank of this thread, also before there is a world."""
+    """Return the rank of this thread, even before there is a world."""
     world = _C.World.current()
     if world is not None:
         return world.rank
@@ -45,7 +45,7 @@ def _with_rank(record: logging.LogRecord) -> bool:
 
 
 class _ToStderr(logging.Handler):
-    """Writes whole lines, to what is ``sys.stderr`` now."""
+    """Writes whole lines to the current ``sys.stderr``."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -63,15 +63,15 @@ _watching = False
 
 
 def set_logs(dtensor: int | None = None) -> None:
-    """Tell from a level on what the library does on its own. Not collective.
+    """Set the level from which the library logs what it does. Not collective.
 
-    Records go to the logger ``dtensor``, and have the number `rank`. They are printed
-    on stderr unless that logger has a handler already.
+    Records go to the logger ``dtensor``, and have the attribute `rank`. They are
+    printed to stderr unless that logger already has a handler.
 
     Parameters
     ----------
     dtensor : int, optional
-        ``logging.DEBUG``, ``INFO`` or ``WARNING``; None: nothing is told any more.
+        ``logging.DEBUG``, ``INFO`` or ``WARNING``; None turns logging off.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _tell(record: Record, _call: Call | None) -> None:
     if told is None and not LOGGER.isEnabledFor(logging.DEBUG):
         return
     before, after = _names(record.sources), _names(record.targets)
-    costs = [*map(_cost, plans), *["by a plan that is not told"] * unplanned]
+    costs = [*map(_cost, plans), *["by an unknown plan"] * unplanned]
     cost = "; ".join(costs) or "nothing to move"
     if told is not None:
         LOGGER.info(told, record.name, before, after, cost, record.site)
@@ -111,9 +111,9 @@ def _tell(record: Record, _call: Call | None) -> None:
         LOGGER.debug("%s %s -> %s: %s", record.name, before, after, cost)
 
 
-# What nobody has asked for, by the kind of the record.
+# Moves that the program did not request, by the kind of the record.
 _TOLD = {
-    "fallback": "%s has no rule, its arguments are gathered %s -> %s: %s; at %s",
+    "fallback": "%s has no rule: its arguments are gathered %s -> %s: %s; at %s",
     "implicit": "%s moves %s -> %s: %s; at %s",
     "operator": "%s moves its operands %s -> %s: %s; at %s",
 }
@@ -129,7 +129,7 @@ _Plan = tuple[
 
 
 def _plans(record: Record) -> tuple[list[_Plan], int]:
-    """Return the plans of what moves, and how many have layouts that Python lacks."""
+    """Return the plans of the moves, and how many have layouts unknown to Python."""
     pairs = zip(record.sources, record.targets, strict=True)
     plans, unplanned = [], 0
     for old, new in pairs:
@@ -149,7 +149,7 @@ def _cost(plan: _Plan) -> str:
 
 
 def _read(text: str, strict: str = "") -> int | None:
-    """Return the level that a value of the variable names, the last one of several."""
+    """Return the level that the variable's value names; of several, the last one."""
     level = None
     for word in filter(None, (part.strip() for part in text.split(","))):
         sign = word[0] if word[0] in "+-" else ""
@@ -165,7 +165,7 @@ def _read(text: str, strict: str = "") -> int | None:
 
 
 def _begin() -> None:
-    """Do what the environment asks for; DTENSOR_LOGS before TORCH_LOGS."""
+    """Set the level from the environment: DTENSOR_LOGS, else TORCH_LOGS."""
     level = _read(os.environ.get("DTENSOR_LOGS", ""), "DTENSOR_LOGS")
     if level is None:
         level = _read(os.environ.get("TORCH_LOGS", ""))

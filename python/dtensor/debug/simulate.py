@@ -13,8 +13,8 @@ from dtensor.device_mesh import DeviceMesh, init_device_mesh
 
 __all__ = ["Moves", "Simulation", "simulate"]
 
-# Where to look (some of these modules are hidden by a function of their name) for
-# operators whose results, as a rule, show the memory of their only operand.
+# Modules (a function of the same name hides some of them) with the operators whose
+# results usually are views of their only operand.
 _MODULES = "index.read shape.permute shape.rearrange shape.split shape.view".split()
 _VIEWS = frozenset(
     "broadcast_to expand expand_dims getitem matrix_transpose moveaxis ravel reshape "
@@ -30,11 +30,11 @@ def simulate(
     rank: int = 0,
     cost: tuple[float, float, float] | None = None,
 ) -> Simulation:
-    """Run a program as one rank of a mesh of any size, and tell what it would cost.
+    """Run a program as one rank of a mesh of any size, and return what it would cost.
 
-    Needs neither the other ranks nor data: nothing is sent, and collectives are counted
-    by the plans that would run. Not collective; inside a job it is a matter of this
-    rank alone.
+    It needs neither the other ranks nor data: nothing is sent, and collectives are
+    counted from the plans that would run. Not collective; inside a job it concerns only
+    the calling rank.
 
     Parameters
     ----------
@@ -42,32 +42,32 @@ def simulate(
         Lengths of the dims of the mesh.
     fn : callable
         ``fn(mesh)`` builds, parallelizes and steps a model, as on every rank of a real
-        job. Its tensors are those of the device ``"meta"``, which simulate makes the
-        one of new modules; it may not ask for values. What it does is reported, unless
-        it returns a callable: then this is called, without arguments, and the report
-        is about this call alone.
+        job. Its tensors are on the device ``"meta"``, which is the default for new
+        modules here; it must not read values. The report covers all that it does. If it
+        returns a callable, this is called without arguments, and the report covers that
+        call alone.
     mesh_dim_names : sequence of str, optional
         A name for every dim.
     rank : int, default 0
-        The rank to be. Rank 0 has the longest parts.
+        The simulated rank. Rank 0 has the longest parts.
     cost : tuple of 3 float, optional
-        Seconds of a message, bytes per second of messages into one rank, and of copies.
-        Default: 1 us, 10 GB/s, 10 GB/s. It also decides which plans are taken;
-        ``_C.World.current().cost`` is what was measured for the ranks of this job.
+        Seconds per message, bytes per second of messages into one rank, and bytes per
+        second of copies. Default: 1 us, 10 GB/s, 10 GB/s. It also decides which plans
+        are chosen; ``_C.World.current().cost`` has the values measured for this job.
 
     Returns
     -------
     Simulation
-        Counts and bytes by collective, peak memory, predicted seconds: of the rank.
+        Counts and bytes by collective, peak memory, predicted seconds of the rank.
 
     Raises
     ------
     ValueError
         If there is no such rank, a length is below 1, or a cost is not positive.
     NotImplementedError
-        If `fn` asks for values that nobody has: ``float(loss)``, ``print(x)``.
+        If `fn` reads values, which do not exist: ``float(loss)``, ``print(x)``.
     Exception
-        What `fn` raises.
+        Whatever `fn` raises.
 
     See Also
     --------
@@ -76,21 +76,21 @@ def simulate(
 
     Notes
     -----
-    The other ranks count as doing what this one does: what is agreed on or shared is
-    this rank's own, so parts of ``from_local`` are as many times as large as there are
-    ranks, and all parts of a sequence in `context_parallel` as long as this rank's.
-    Plain arrays with data may be used too; where they would have to be sent, what comes
-    out has none. A `CommDebugMode` inside `fn` tells of modules and lines as on a real
-    rank, with predicted seconds, but not of who gets the bytes.
+    The other ranks are assumed to do what this one does, and to have the same values
+    for what is agreed on or shared. So all parts in ``from_local`` have this rank's
+    shape, and all parts of a sequence in `context_parallel` this rank's length. Plain
+    arrays with data may be used too; a move that would send them gives a result without
+    data. A `CommDebugMode` inside `fn` records modules and lines as on a real rank,
+    with predicted seconds, but not which ranks receive the bytes.
 
     Memory is that of tensors without data, from when they are made until they are
-    freed: parts of parameters, gradients, states of optimizers, results of operators
-    that live on or that backward needs, what moves make and what lies between their
-    steps. Views count once. What a kernel, or the packing of messages (12 MiB at most),
-    takes for itself does not count, nor do arrays with data.
+    freed: parts of parameters, gradients, optimizer states, results of operators that
+    are still used or that backward needs, and results and intermediates of moves. Views
+    count once. Temporary memory of kernels and of packing messages (at most 12 MiB) is
+    not counted, and neither are arrays with data.
 
-    Seconds are those of moves, by the model that chooses plans: latency, bandwidth and
-    copies, without waiting for other ranks and without any arithmetic.
+    Seconds are the predicted times of moves, by the model that chooses plans: latency,
+    bandwidth and copies, without waiting for other ranks and without arithmetic.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _mark_views() -> None:
 
 
 class _Run:
-    """What the thread of the rank does: it has the world of its own."""
+    """One simulation: the body of its thread, which has a world of its own."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class _Run:
             counts, seconds = self.world.counters(), self.world.predicted()
             self.world.memory(True)
             result = built()
-        live, peak = self.world.memory()  # while what was built and the result live
+        live, peak = self.world.memory()  # while the model and the result are alive
         del built, result
         moves = {}
         for name, row in self.world.counters().items():

@@ -17,35 +17,35 @@ def visualize_sharding(
 ) -> None:
     """Print which ranks hold which part of a DTensor.
 
-    Rows and columns are ranges of the last two dimensions; there is a table for each
-    part of the dimensions before them. Only the first rank of the mesh prints, and
-    nothing for an array without elements. Not collective, nothing moves.
+    Rows and columns are ranges of the last two dimensions; each part of the dimensions
+    before them has its own table. Only the first rank of the mesh prints, and it prints
+    nothing for an array without elements. Not collective; nothing moves.
 
-    A cell names every rank that holds it: ``cpu:0, cpu:1`` are replicas, and
-    ``cpu:0 + cpu:1`` hold addends of it.
+    A cell names every rank that holds it: ``cpu:0, cpu:1`` hold replicas, and
+    ``cpu:0 + cpu:1`` hold addends.
 
     Parameters
     ----------
     dtensor : DTensor
-        With any number of dimensions. (PyTorch: 1 or 2.)
+        It may have any number of dimensions. (PyTorch: 1 or 2.)
     header : str, optional
-        Printed before it.
+        Text to print before the table.
     use_rich : bool, default False
         Print with colours and frames: needs the extra ``rich``.
 
     Raises
     ------
     TypeError
-        If it is no DTensor. On this rank only.
+        If `dtensor` is not a DTensor. On this rank only.
     ModuleNotFoundError
-        If `use_rich` is asked for without rich. On the rank that prints only.
+        If `use_rich` is True and rich is not installed. On the rank that prints only.
     ValueError
         If the mesh has more than 1024 ranks. On the rank that prints only.
 
     Notes
     -----
-    After ``torch.distributed.tensor.debug.visualize_sharding``, which needs tabulate or
-    rich.
+    Modelled on ``torch.distributed.tensor.debug.visualize_sharding``, which needs
+    tabulate or rich.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _print(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 def _print_rich(
     title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
-    text = require("rich", "rich.text").Text  # [red] in a header is no markup
+    text = require("rich", "rich.text").Text  # [red] in a header is not markup
     heading = text(title) if title else None
     table = require("rich", "rich.table").Table(title=heading, show_lines=True)
     for head in ("", *heads):

@@ -1,4 +1,4 @@
-"""What may still change: parts of DTensors, long sequences, rules of the user's own."""
+"""What may still change: local_map, context_parallel, register_sharding and more."""
 
 from dtensor.experimental.attention import context_parallel
 from dtensor.experimental.func_map import local_map

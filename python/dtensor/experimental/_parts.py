@@ -1,4 +1,4 @@
-"""The nodes of a program of one rank, and the collectives between them."""
+"""The nodes of one rank's program, and the collectives between them."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import count
@@ -22,20 +22,20 @@ NEUTRAL = {
 
 
 class Parts:
-    """Nodes as they are made, each with the layouts that its results are parts of.
+    """The nodes made so far, and the layouts that their results are parts of.
 
     Attributes
     ----------
     mesh : DeviceMesh
-        Of one dimension.
+        A mesh of one dimension.
     rank : int
-        Whose parts they are.
+        The rank whose program this is.
     nodes : list of Node
-        In the order in which they run.
+        The nodes in the order in which they run.
     layouts : dict of Ref to Layout
-        Of all that was given so far.
+        The layouts of all results so far.
     constants : dict of str to Tensor
-        Those of the program.
+        The constants of the program.
     """
 
     def __init__(
@@ -72,23 +72,23 @@ class Parts:
             self.layouts[Ref(node.name, k)] = layout
 
     def rows(self, layout: _C.Layout) -> tuple[slice, ...]:
-        """Return where this rank's part lies in the whole."""
+        """Return the indices of this rank's part in the whole."""
         ((start, size),) = layout.boxes((self.rank,))
         return tuple(slice(a, a + n) for a, n in zip(start, size, strict=True))
 
     def whole(self, ref: Ref) -> Ref:
-        """Return what a node has given, whole."""
+        """Return the result of a node, gathered."""
         return self.move(ref, self.layouts[ref].with_placements(None))
 
     def move(self, ref: Ref, to: _C.Layout) -> Ref:
-        """Return what a node has given in another layout, by collectives if need be."""
+        """Return the result of a node in another layout, with collectives if needed."""
         source = self.layouts[ref]
         if source == to:
             return ref
         if (ref, to) not in self._moved:
             (a,), (b,) = source.placements, to.placements
             step = MOVES[_kind(a), _kind(b)]
-            # A collective gives chunks; other parts are cut out of the whole.
+            # Collectives return chunks; other parts are sliced from the gathered array.
             chunks = _C.Layout(self.mesh, [b], to.shape, to.dtype)
             if to != chunks and not a.is_replicate():
                 step = Parts._by_whole
@@ -127,7 +127,7 @@ class Parts:
         return self._new("part", "call", "index.getitem", to, ref, self.rows(to))
 
     def _addend(self, ref: Ref, to: _C.Layout) -> Ref:
-        """Rank 0 has the value, the others what adds nothing; if there is such: all."""
+        """Rank 0 keeps the value, others the identity; max, min, avg keep it on all."""
         neutral = NEUTRAL.get(_reduction(to))
         if self.rank == 0 or neutral is None:
             return ref

@@ -1,10 +1,10 @@
-"""Attention over a sequence that is cut: each rank's queries meet all ranks' keys.
+"""Attention over a sharded sequence: each rank's queries attend to all ranks' keys.
 
-Keys and values are gathered, or go round from rank to rank. What the queries of a rank
-get from the keys of another is a result and the logarithm of the sum of its weights;
-these are put together as they come. The gradient makes the probabilities again from the
-logarithm of the whole sum, part by part, so nothing but that is kept. After Liu,
-Zaharia, Abbeel, "Ring Attention with Blockwise Transformers", 2023 (arXiv:2310.01889).
+Keys and values are gathered, or rotate from rank to rank. The queries of a rank and the
+keys of another give a partial result and the logarithm of the sum of its weights; these
+are merged as they arrive. The gradient recomputes the probabilities from the logarithm
+of the whole sum, part by part, so only that is kept. See Liu, Zaharia, Abbeel, "Ring
+Attention with Blockwise Transformers", 2023 (arXiv:2310.01889).
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,19 +29,19 @@ __all__ = ["Ring", "ring_attention"]
 Array = npt.NDArray[Any]
 ALL = slice(None)
 
-# The operators, whatever stands under their names while a context is open.
+# The operators themselves: their names are replaced while a context is open.
 _attention = attention._attention
 _attention_backward = attention._attention_backward
 
 
 class Ring(NamedTuple):
-    """How one call is done: equal on all ranks."""
+    """The settings of one call: equal on all ranks."""
 
     mesh: DeviceMesh
-    layouts: tuple[_C.Layout, _C.Layout]  # of keys and values, cut along the sequence
+    layouts: tuple[_C.Layout, _C.Layout]  # of keys and values, sharded by sequence
     causal: bool
     balanced: bool
-    rotate: bool  # round the ring; else they are gathered
+    rotate: bool  # around the ring; else they are gathered
     scale: float | None
     grouped: bool
 
@@ -52,12 +52,12 @@ class Ring(NamedTuple):
         return [layout.local_shape((r,))[-2] for r in range(self.mesh.size())]
 
     def meeting(self, source: int) -> tuple[slice, slice, bool] | None:
-        """Return which queries here meet which keys of a rank, and whether causally.
+        """Return which queries here attend to which keys of a rank; and if causally.
 
-        Rows of a rank lie in the order of the sequence. Balanced, they are a chunk of
-        the head and its mirror image: keys of a rank before this one have their head
-        before all queries and their tail behind them; of a rank behind, all lie before
-        this rank's own tail.
+        The rows of a rank are in the order of the sequence. With load balancing they
+        are a chunk of the head and its mirror image in the tail. Keys of an earlier
+        rank: the head comes before all queries here, the tail after them. Keys of a
+        later rank: all of them come before this rank's tail.
         """
         mine = self.mesh.get_local_rank()
         if not self.causal or source == mine:
@@ -73,12 +73,12 @@ class Ring(NamedTuple):
 
 
 def ring_attention(tensors: Sequence[_C.Tensor], ring: Ring) -> _C.Tensor:
-    """Return this rank's rows of the result; of q, k, v: its rows. Differentiable."""
+    """Return this rank's rows of the result for its rows of q, k, v. Differentiable."""
     result: _C.Tensor = _Attention.apply(*tensors, ring)
     return result
 
 
-# --- keys and values on their way -----------------------------------------------------
+# --- moving keys and values -----------------------------------------------------------
 
 
 def _around(ring: Ring, k: _C.Tensor, v: _C.Tensor) -> Iterator[tuple[int, list[Any]]]:
@@ -87,7 +87,7 @@ def _around(ring: Ring, k: _C.Tensor, v: _C.Tensor) -> Iterator[tuple[int, list[
     if ring.rotate:
         here = _wholes([k, v], ring.layouts)
         for step in range(n):
-            # The next ones travel while these are computed with.
+            # The next ones move while these are used.
             there = _rotated(here, ring, step + 1, True) if step + 1 < n else here
             yield (mine - step) % n, [x.to_local() for x in here]
             here = there
@@ -111,7 +111,7 @@ def _wholes(parts: Sequence[Any], layouts: Sequence[_C.Layout]) -> list[_C.DTens
 def _rotated(
     tensors: list[_C.DTensor], ring: Ring, step: int, wait: bool = False
 ) -> list[_C.DTensor]:
-    """Return the tensors with each part `step` ranks behind the one that it is of."""
+    """Return the tensors with each part moved `step` ranks around the ring."""
     there = of_ranks(np.roll(ring.mesh.ranks, -step).tolist(), ring.mesh)
     layouts = [
         _C.Layout(there, x.placements, x.shape, x.dtype, cuts=x.layout.cuts)
@@ -121,7 +121,7 @@ def _rotated(
 
 
 class _Sums:
-    """The gradients of keys and values, which are added to where these are met."""
+    """The gradients of keys and values, accumulated as these move."""
 
     def __init__(self, ring: Ring, dtype: np.dtype[Any], hollow: bool) -> None:
         self.ring, self.step = ring, 0
@@ -135,7 +135,7 @@ class _Sums:
             self.ends = np.cumsum(ring.lengths)
 
     def add(self, source: int, keys: slice, grads: Sequence[Any]) -> None:
-        """Add to the gradients of some keys of a rank."""
+        """Add to the gradients of some of a rank's keys."""
         if self.ring.rotate:
             parts = [x.to_local().numpy(force=True) for x in self.here]
         else:
@@ -146,7 +146,7 @@ class _Sums:
             part[..., keys, :] += _array(grad)
 
     def go_on(self) -> None:
-        """Follow the keys and values to the next rank; after the last, home."""
+        """Follow the keys and values to the next rank; after the last, to the owner."""
         self.step += 1
         if self.ring.rotate:
             self.here = _rotated(self.here, self.ring, self.step)
@@ -161,7 +161,7 @@ class _Sums:
         return [_as(x, dtype) for x in parts]
 
 
-# --- what is computed -----------------------------------------------------------------
+# --- computing ------------------------------------------------------------------------
 
 
 def _array(x: _C.Tensor) -> Array:
@@ -183,16 +183,16 @@ def _as(x: _C.Tensor, dtype: np.dtype[Any]) -> _C.Tensor:
 
 
 def _put_together(out: Array, total: Array, more: Array, logsum: Array) -> None:
-    """Add a result with the logarithm of its weights' sum to those of other keys."""
+    """Merge a partial result, and the logarithm of its weights' sum, into `out`."""
     both = np.logaddexp(total, logsum)
-    finite = np.where(np.isneginf(both), 0, both)  # a query that has met no key yet
+    finite = np.where(np.isneginf(both), 0, both)  # a query that has seen no key yet
     out *= np.exp(total - finite)[..., None]
     out += more * np.exp(logsum - finite)[..., None]
     total[...] = both
 
 
 class _Attention(Function):
-    """Without data, on a simulated rank, keys and values go round and that is all."""
+    """On a simulated rank, without data, only the moves of keys and values are made."""
 
     @staticmethod
     def forward(ctx: Any, q: Any, k: Any, v: Any, ring: Ring) -> Any:

@@ -1,4 +1,4 @@
-"""Which rows of a sequence each rank holds while it is cut."""
+"""Which rows of a sharded sequence each rank holds."""
 
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -12,7 +12,7 @@ ROTATE_METHODS = ("allgather", "alltoall")
 
 
 class _Options:
-    """How `context_parallel` cuts and rotates: of this thread, and those it starts."""
+    """The options of `context_parallel`, for this thread and those it starts."""
 
     _balance: ContextVar[bool] = ContextVar("balance", default=True)
     _rotate: ContextVar[str] = ContextVar("rotate", default="allgather")
@@ -28,15 +28,15 @@ class _Options:
 
     @property
     def rotate_method(self) -> str:
-        """How keys and values come to the ranks: "allgather" or "alltoall"."""
+        """How keys and values reach the ranks: "allgather" or "alltoall"."""
         return self._rotate.get()
 
     @rotate_method.setter
     def rotate_method(self, value: str) -> None:
         if value not in ROTATE_METHODS:
             raise NotImplementedError(
-                f"Unknown rotate method {value!r}; there are "
-                f"{' and '.join(map(repr, ROTATE_METHODS))}"
+                f"Unknown rotate method {value!r}; use "
+                f"{' or '.join(map(repr, ROTATE_METHODS))}"
             )
         self._rotate.set(value)
 
@@ -53,8 +53,8 @@ def chunk(length: int, count: int, index: int) -> slice:
 def rows(length: int, ranks: int, rank: int, balanced: bool) -> Iterator[slice]:
     """Yield the rows that a rank holds, in their order.
 
-    Of a causal mask the first rows see little and the last ones much: balanced, a rank
-    has chunk `rank` of twice as many, counted from the head, and that from the tail.
+    Under a causal mask the first rows have few keys and the last ones many. Balanced, a
+    rank has two of ``2 * ranks`` chunks: number `rank` from the head and from the tail.
 
         length 10, 2 ranks:  [0,3) and [9,10);  [3,6) and [6,9)
     """

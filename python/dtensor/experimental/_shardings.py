@@ -13,7 +13,7 @@ __all__ = ["Sharding", "rule_of"]
 
 Placements = Sequence[Placement | None]
 Sharding = tuple[Placements, Placements]
-Place = tuple[int, int]  # a term (operands, then results) and a dim of it
+Place = tuple[int, int]  # a term (operands, then results), and one of its dims
 
 WORD = re.compile(r"\.\.\.|\([^)]*\)(?:\[[^]]*\])?|[A-Za-z]'*(?:\[[^]]*\])?|\d+|\*")
 
@@ -24,10 +24,10 @@ def rule_of(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> _C.Rule:
-    """Return the rule that accepts `shardings` and what is all replicated.
+    """Return the rule that accepts `shardings`, and all replicated.
 
-    Shapes and words are those of the operator's own rule, with all factors whole; each
-    sharding joins the dims that it cuts by a factor of its own.
+    Shapes and words are those of the operator's own rule, with no factor sharded; each
+    sharding joins the dims that it shards with a new factor.
     """
     operands = list(_operands([*args, *kwargs.values()]))
     operands.sort(key=lambda operand: operand.index)
@@ -55,7 +55,7 @@ def rule_of(
             continue
         if not any(isinstance(p, Shard) for p in row[:count]):
             raise ValueError(
-                f"register_sharding: of {results}, {given} a result is cut, and no "
+                f"register_sharding: in {results}, {given} a result is sharded but no "
                 "argument is"
             )
         name = next(names)
@@ -64,8 +64,8 @@ def rule_of(
                 place = term, _dim(placement, terms[term])
                 if place in joined:
                     raise ValueError(
-                        f"register_sharding: dim {place[1]} of argument {term} takes "
-                        "part in two shardings; a rule cuts each dim in one way"
+                        f"register_sharding: dim {place[1]} of argument {term} is "
+                        "in two shardings; a rule shards each dim in one way"
                     )
                 joined[place] = name
         made = {p.reduce_op for p in row[count:] if isinstance(p, Partial)}
@@ -73,8 +73,8 @@ def rule_of(
             isinstance(p, Partial) for p in row[:count]
         ):
             raise ValueError(
-                "register_sharding: shards give addends of one kind only, and stand "
-                f"beside no addends: {results}, {given}"
+                "register_sharding: with shards, results must be addends of one kind, "
+                f"and arguments must not be Partial: {results}, {given}"
             )
         reduce = made.pop() if made else reduce
     words = [
@@ -95,7 +95,7 @@ def rule_of(
 
 
 def _checked(shardings: Any) -> list[tuple[list[Any], list[Any]]]:
-    """Return pairs of lists of placements; TypeError if these are none."""
+    """Return pairs of lists of placements; TypeError for anything else."""
     try:
         pairs = [(list(results), list(given)) for results, given in shardings]
         right = all(isinstance(p, Placement | None) for x, y in pairs for p in x + y)
@@ -103,8 +103,8 @@ def _checked(shardings: Any) -> list[tuple[list[Any], list[Any]]]:
         right = False
     if not right:
         raise TypeError(
-            "register_sharding: the function returns pairs of lists of placements, of "
-            f"results and of arguments, not {shardings}"
+            "register_sharding: the function must return pairs (placements of results, "
+            f"placements of arguments), not {shardings}"
         )
     return pairs
 
@@ -126,7 +126,7 @@ def _operands(values: Sequence[Any]) -> Iterator[Operand]:
 
 
 def _terms(rule: _C.Rule, operands: Sequence[Operand]) -> tuple[list[list[str]], int]:
-    """Return the words of operands and results, all whole, and how many operands."""
+    """Return the words of operands and results, unsharded, and the operand count."""
     given, results = rule.text.upper().split(";")[0].split("->")
     terms = [
         WORD.findall(term) for side in (given, results) for term in side.split(",")
@@ -151,7 +151,7 @@ def _terms(rule: _C.Rule, operands: Sequence[Operand]) -> tuple[list[list[str]],
 
 
 def _partial_row(row: Sequence[Placement], count: int) -> str | None:
-    """Return a sharding without shards in the words of csrc/core/rule/rule.h."""
+    """Return a sharding without shards in the notation of csrc/core/rule/rule.h."""
     if all(isinstance(p, Replicate) for p in row):
         return None
     words = [p.reduce_op if isinstance(p, Partial) else "R" for p in row]

@@ -1,4 +1,4 @@
-"""Leaves of nested lists, tuples and dicts, and the same nest of other leaves."""
+"""Leaves of nested lists, tuples and dicts, and the same structure with others."""
 
 from collections.abc import Iterator
 from copy import copy
@@ -8,7 +8,7 @@ __all__ = ["leaves", "with_leaves"]
 
 
 def leaves(tree: Any) -> list[Any]:
-    """Return what is in no container any more, from left to right; None is a leaf."""
+    """Return the leaves of a tree, from left to right; None is a leaf."""
     return list(_walk(tree))
 
 
@@ -24,7 +24,7 @@ def _walk(tree: Any) -> Iterator[Any]:
 
 
 def with_leaves(tree: Any, new: list[Any]) -> Any:
-    """Return a tree of the same form with `new` in the place of its leaves."""
+    """Return a tree of the same structure with `new` as its leaves."""
     return _rebuild(tree, iter(new))
 
 
@@ -33,7 +33,7 @@ def _rebuild(tree: Any, new: Iterator[Any]) -> Any:
         items = [_rebuild(item, new) for item in tree]
         return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
     if isinstance(tree, dict):
-        made = copy(tree)  # of its own kind, such as a defaultdict
+        made = copy(tree)  # keeps its class, such as defaultdict
         for key, item in tree.items():
             made[key] = _rebuild(item, new)
         return made

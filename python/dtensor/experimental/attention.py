@@ -1,4 +1,4 @@
-"""context_parallel: a sequence cut over the ranks, and attention over all of it."""
+"""context_parallel: attention over a sequence that is sharded over the ranks."""
 
 import threading
 from collections.abc import Collection, Iterator, Sequence
@@ -24,19 +24,19 @@ _cp_options = _sequence.options
 
 
 def set_rotate_method(rotate_method: str) -> None:
-    """Choose how keys and values come to the ranks, for this thread.
+    """Choose how keys and values reach the ranks, for this thread.
 
     Parameters
     ----------
     rotate_method : {"allgather", "alltoall"}
-        All at once, the default: one collective, and memory for all keys and values; or
-        round a ring, where each rank holds those of two ranks at a time, and the next
-        ones travel while it computes.
+        "allgather", the default, takes one collective, and memory for all keys and
+        values. "alltoall" rotates them around a ring: each rank holds those of two
+        ranks at a time, and the next ones move while it computes.
 
     Raises
     ------
     NotImplementedError
-        For anything else.
+        For any other method.
     """
     _cp_options.rotate_method = rotate_method
 
@@ -52,47 +52,47 @@ def context_parallel(
     buffer_seq_dims: list[int] | None = None,
     no_restore_buffers: Collection[Any] | None = None,
 ) -> Iterator[None]:
-    """Cut buffers along the sequence, and make attention go over all ranks' parts.
+    """Shard buffers along the sequence, and make attention span all ranks' parts.
 
     Within the ``with`` block `scaled_dot_product_attention`, however it was imported,
-    takes this rank's rows of query, key and value for parts of a sequence that lies on
-    the ranks of the mesh. Collective then: every rank calls it alike, forward and
-    backward. Other threads are not touched.
+    treats this rank's rows of query, key and value as parts of a sequence that is
+    sharded over the ranks of the mesh. It is then collective: every rank must make the
+    same call, forward and backward. Other threads are not affected.
 
     Parameters
     ----------
     mesh : DeviceMesh
-        Of one dimension.
+        A mesh of one dimension.
     buffers : list of Tensor, optional
-        What has a dim of the sequence: inputs, labels, positional embeddings. Each
-        becomes this rank's part of itself, and after the block, whatever has happened
-        in it, what it was. No parameters, no DTensors.
+        Tensors with a sequence dim: inputs, labels, positional embeddings. Each becomes
+        this rank's part of itself, and is restored after the block, also after an
+        exception. Parameters and DTensors are not allowed.
     buffer_seq_dims : list of int, optional
-        That dim of each.
+        The sequence dim of each.
     no_restore_buffers : set of Tensor, optional
-        Those among them that stay what they are at the end.
+        Buffers that are not restored at the end.
 
     Raises
     ------
     ValueError
-        If there are more or fewer dims than buffers, `no_restore_buffers` has others, a
-        buffer is there twice, is a parameter or the result of operators, or the mesh
-        has several dimensions. In a causal attention, on every rank: if the parts are
-        not such as this function cuts.
+        If there are more or fewer dims than buffers, `no_restore_buffers` has other
+        tensors, a buffer appears twice, is a parameter or the result of operators, or
+        the mesh has several dimensions. In a causal attention, on every rank: if the
+        parts are not those that this function makes.
     TypeError
-        If a buffer is no Tensor of this rank.
+        If a buffer is not a Tensor of this rank.
     IndexError
-        If a buffer lacks the dim.
+        If a buffer does not have the dim.
     NotImplementedError
-        In attention: for a mask or dropout, or a causal one of more or fewer queries
-        than keys.
+        In attention: for a mask or dropout, or for a causal attention with more or
+        fewer queries than keys.
 
     Notes
     -----
-    Rank i of n gets chunk i of 2 n, and chunk 2 n - 1 - i: under a causal mask all have
-    equal work then. Lengths need not be multiples of 2 n (in PyTorch they must).
+    Rank i of n gets chunks i and 2 n - 1 - i of 2 n, so that all ranks have equal work
+    under a causal mask. Lengths need not be multiples of 2 n (in PyTorch they must).
     ``dtensor.experimental.attention._cp_options.enable_load_balance = False`` gives
-    each rank one chunk. Second derivatives are not there.
+    each rank one chunk. Second derivatives are not supported.
 
     Examples
     --------
@@ -125,33 +125,33 @@ def context_parallel_unshard(
     seq_dims: list[int],
     load_balancer: None = None,
 ) -> list[_C.Tensor]:
-    """Return the whole of what `context_parallel` has cut, on every rank.
+    """Return the whole of buffers that `context_parallel` sharded, on every rank.
 
-    Collective over the mesh. Without gradients.
+    Collective over the mesh. It has no gradient.
 
     Parameters
     ----------
     mesh : DeviceMesh
-        That of the context.
+        The mesh of the context.
     buffers : list of Tensor
-        This rank's parts: buffers within the context, or what was made of them.
+        This rank's parts: buffers within the context, or results computed from them.
     seq_dims : list of int
-        The dim of the sequence of each.
+        The sequence dim of each.
     load_balancer : None
-        In the place of PyTorch's; the order is that of the options of the context.
+        Only None; the order is that of the options of the context.
 
     Returns
     -------
     list of Tensor
-        New ones, in the order of the sequence.
+        New tensors, in the order of the sequence.
 
     Raises
     ------
     ValueError
-        If there are more or fewer dims than buffers, or parts have other lengths than
-        `context_parallel` gives them: on every rank.
+        If there are more or fewer dims than buffers, or the parts do not have the
+        lengths that `context_parallel` gives them. On every rank.
     IndexError
-        If a buffer lacks the dim: on every rank.
+        If a buffer does not have the dim. On every rank.
     """
     _check_mesh(mesh)
     if len(buffers) != len(seq_dims):
@@ -160,14 +160,14 @@ def context_parallel_unshard(
         )
     if load_balancer is not None:
         raise NotImplementedError(
-            "context_parallel_unshard: the one load balancer is head and tail, which "
-            "_cp_options.enable_load_balance switches"
+            "context_parallel_unshard: load_balancer must be None; set "
+            "_cp_options.enable_load_balance instead"
         )
     return [_whole(x, dim, mesh) for x, dim in zip(buffers, seq_dims, strict=True)]
 
 
 def _set(x: _C.Tensor, data: _C.Tensor) -> None:
-    """Give a buffer other data; backward that needs what was there raises."""
+    """Give a buffer other data; a backward that needs the old data raises."""
     x.data = data
     _C.written(x)
 
@@ -175,8 +175,8 @@ def _set(x: _C.Tensor, data: _C.Tensor) -> None:
 def _check_mesh(mesh: DeviceMesh) -> None:
     if mesh.ndim != 1:
         raise ValueError(
-            f"context_parallel goes over a mesh of one dimension, not {mesh}: cut it, "
-            'as mesh["cp"]'
+            f"context_parallel needs a mesh of one dimension, not {mesh}: slice it, "
+            'as in mesh["cp"]'
         )
 
 
@@ -201,13 +201,13 @@ def _check_buffers(
     for place, (x, dim) in enumerate(zip(buffers, dims, strict=True)):
         if not isinstance(x, _C.Tensor) or isinstance(x, _C.DTensor):
             raise TypeError(
-                "context_parallel: a buffer is a Tensor of this rank, not "
+                "context_parallel: a buffer must be a Tensor of this rank, not "
                 f"{type(x).__name__}"
             )
         if x._is_param or not x.is_leaf or _among(x, buffers[:place]):
             raise ValueError(
                 f"context_parallel: buffer {place} is a parameter, the result of "
-                "operators that were recorded, or there twice"
+                "recorded operators, or listed twice"
             )
         if not -x.ndim <= dim < x.ndim:
             raise IndexError(f"context_parallel: buffer {place} has no dim {dim}")
@@ -242,8 +242,8 @@ def _check_lengths(lengths: list[int], balanced: bool) -> None:
     ]
     if lengths != expected:
         raise ValueError(
-            f"the ranks hold {lengths} rows of a sequence, which are not what "
-            f"context_parallel gives them of {total}: {expected}"
+            f"the ranks hold {lengths} rows of a sequence of {total}, but "
+            f"context_parallel gives them {expected}"
         )
 
 
@@ -267,7 +267,7 @@ _own = {name: getattr(attention, name) for name in ("_attention", "_with_dropout
 
 @contextmanager
 def _patched(mesh: DeviceMesh) -> Iterator[None]:
-    """Have this thread's calls of attention answered by the ring."""
+    """Make this thread's calls of attention use the ring."""
     global _count
     with _lock:
         _count += 1
@@ -294,13 +294,13 @@ def _call(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """Answer for the operator: the result, and nothing for the sums."""
+    """Stand in for the operator: return the result, and None for the sums."""
     options = (bool(is_causal), scale, bool(enable_gqa))
     mesh = _mesh()
     if mesh is None:
         return _own["_attention"](query, key, value, attn_mask, *options)
     if attn_mask is not None:
-        _refuse("attn_mask is not supported, is_causal is", mesh)
+        _refuse("attn_mask is not supported; use is_causal", mesh)
     if not any(isinstance(x, _C.DTensor) for x in (query, key, value)):
         tensors = [_C.as_tensor(x) for x in (query, key, value)]
         return _local(mesh, tensors, options), None
@@ -323,26 +323,27 @@ def _mesh() -> DeviceMesh | None:
 
 
 def _refuse(why: str, mesh: DeviceMesh) -> NoReturn:
-    """Raise, also on ranks that come with a call that is supported."""
+    """Raise, also on ranks whose own call is supported."""
     error = NotImplementedError(f"context_parallel: {why}")
     world.current().agree(b"", "context_parallel", error, mesh)
     raise error
 
 
 def _check_dtensors(mesh: DeviceMesh, *tensors: Any) -> tuple[_C.DTensor, ...]:
-    """Raise unless this rank's parts are its rows of the sequence, of some heads."""
+    """Raise unless each part holds this rank's rows of the sequence, for some heads."""
     for x in tensors:
         if not isinstance(x, _C.DTensor) or x.device_mesh != tensors[0].device_mesh:
             raise RuntimeError(
-                "context_parallel: query, key and value are DTensors of one mesh, or "
-                "none of them is"
+                "context_parallel: query, key and value must all be DTensors on one "
+                "mesh, or all be Tensors"
             )
         heads = [p.is_replicate() or p.is_shard() for p in x.placements]
         cut = [p.dim % x.ndim for p in x.placements if isinstance(p, Shard)]
         along = x.device_mesh == mesh and cut == [x.ndim - 2]
         if not along and (not all(heads) or any(dim >= x.ndim - 2 for dim in cut)):
             raise NotImplementedError(
-                f"context_parallel: DTensors are cut along leading dims, not {x.layout}"
+                f"context_parallel: DTensors may be sharded only along batch and "
+                f"head dims, not {x.layout}"
             )
     return tensors
 
@@ -362,7 +363,7 @@ def _local(mesh: DeviceMesh, tensors: list[_C.Tensor], options: Options) -> _C.T
 
 
 def _check_call(tensors: list[_C.Tensor], options: Options) -> None:
-    """Raise what the operator raises for shapes and dtypes, and what is ours."""
+    """Raise what the operator raises for shapes and dtypes, and our own errors."""
     (q, k, v), (causal, scale, grouped) = tensors, options
     with no_grad():
         out, _ = _own["_attention"](q[..., :0, :], k, v, None, False, scale, grouped)
@@ -379,7 +380,7 @@ def _check_call(tensors: list[_C.Tensor], options: Options) -> None:
 def _ring_of(
     mesh: DeviceMesh, tensors: list[_C.Tensor], options: Options
 ) -> _ring.Ring:
-    """Return how a call is done; the ranks tell each other how many keys they have."""
+    """Return the settings of a call; the ranks exchange how many keys they have."""
     (_, k, v), (causal, scale, grouped) = tensors, options
     keys, _ = gathering(k, -2, mesh)
     values = _C.Layout(

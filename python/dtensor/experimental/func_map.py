@@ -30,50 +30,51 @@ def local_map(
 ) -> Any:
     """Apply a function of this rank's tensors to DTensors.
 
-    Each DTensor among the arguments, also inside lists, tuples and dicts, becomes this
-    rank's part of it; what the function returns becomes DTensors again. The function is
-    collective over the mesh if it communicates (`dtensor.functional_collectives`), and
-    so is making DTensors: one small agreement for each output, in which sizes that
-    differ add up to the global shape. Without a DTensor among the arguments it is
-    called as it is.
+    The function gets this rank's part of each DTensor among the arguments, also inside
+    lists, tuples and dicts; what it returns becomes DTensors again. The call is
+    collective over the mesh: if the function communicates
+    (`dtensor.functional_collectives`), and in making each output a DTensor, where the
+    ranks agree on the global shape, the sum of their sizes. Without a DTensor among the
+    arguments the function is called directly.
 
     Parameters
     ----------
     func : callable, optional
         The function. Without it a decorator is returned.
     out_placements : placements, or tuple of (placements or None)
-        The placements of the output, or of each output, flattened, of several. None for
-        an output that is no tensor.
+        The placements of the output, or of each of several, flattened. None for an
+        output that is not a tensor.
     in_placements : sequence of (placements or None), optional
-        What each argument, flattened, must have for placements: an entry for every
-        argument, None for what is no tensor; or an entry for every tensor or array
-        alone. Tensors and arrays are passed as they are. Without it nothing is checked.
+        The required placements of each flattened argument: one entry for every
+        argument, with None for those that are not tensors, or one entry for each tensor
+        or array only. Tensors and arrays are passed unchanged. Default: no check.
     in_grad_placements : sequence of (placements or None), optional
-        How the gradient of the parts is laid out; see `DTensor.to_local`. Entries as
-        those of `in_placements`. Default: as the argument, Replicate where it is
-        Partial.
+        The placements of the gradients of the parts; see `DTensor.to_local`. The
+        entries are like those of `in_placements`. Default: those of the argument, with
+        Replicate instead of Partial.
     device_mesh : DeviceMesh, optional
         The mesh of the DTensors; default: that of the first one.
     redistribute_inputs : bool, default False
-        Whether a DTensor with other placements than asked for is moved, or an error.
+        Whether a DTensor with other placements than required is redistributed; if not,
+        it is an error.
 
     Returns
     -------
     callable
-        The function of DTensors. Arguments by keyword are passed as they are.
+        The function of DTensors. Keyword arguments are passed unchanged.
 
     Raises
     ------
     AssertionError
-        By the function: for more or fewer placements than arguments or outputs; None
-        for a tensor, or placements for what is none; a DTensor on another mesh, or one
-        that `func` returns.
+        When the result is called: for more or fewer placements than arguments or
+        outputs; None for a tensor, or placements for anything else; a DTensor on
+        another mesh; or a DTensor that `func` returns.
     ValueError
-        By the function: if a DTensor has other placements than asked for, and
-        `redistribute_inputs` is False; or outputs of the ranks do not fit together.
+        When the result is called: if a DTensor has other placements than required and
+        `redistribute_inputs` is False, or the outputs of the ranks do not match.
 
-    What one rank raises after the call of `func` has begun, be it that alone, the
-    others raise as well where they make DTensors of outputs.
+    If one rank raises once the call of `func` has begun, the other ranks raise as well,
+    when they make DTensors of the outputs.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class _LocalMap:
             out = self.func(*with_leaves(args, local), **kwargs)
             self._check_outputs(leaves(out))
         except Exception as error:
-            # The others may be where outputs become DTensors: there they are told.
+            # Ranks that are making DTensors of outputs receive the error there.
             if mesh.get_coordinate() is not None and any(self.out):
                 world.current().agree(b"", "local_map", error, mesh)
             raise
@@ -157,7 +158,7 @@ class _LocalMap:
         )
 
     def _part(self, x: Any, mesh: DeviceMesh, spec: Any, grad: Any) -> Any:
-        """Return what the function gets for one argument."""
+        """Return what the function gets for an argument."""
         if not isinstance(x, _C.DTensor):
             _check_no_tensor(x, spec, self.wanted)
             return x
@@ -214,7 +215,7 @@ class _LocalMap:
 
 
 def _for_each(placements: InputPlacements, flat: list[Any], name: str) -> list[Any]:
-    """Return an entry for each argument, of one for each or for each array alone."""
+    """Return one entry for each argument; given may be entries for arrays only."""
     if placements is None or len(placements) == len(flat):
         return [None] * len(flat) if placements is None else list(placements)
     given = iter(placements)

@@ -1,4 +1,4 @@
-"""Tensors beside DTensors, taken for replicated."""
+"""Tensors beside DTensors, treated as replicated."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,10 +10,10 @@ __all__ = ["implicit_replication"]
 
 @contextmanager
 def implicit_replication() -> Iterator[None]:
-    """Let a Tensor that stands beside a DTensor count as replicated.
+    """Treat a Tensor beside a DTensor as replicated.
 
-    Elsewhere an operator that gets both raises RuntimeError, as in torch, since nobody
-    knows whether all ranks hold the same. Plain NumPy arrays always count as
+    Outside the context, an operator that gets both raises RuntimeError, as in torch,
+    because the Tensor may differ between ranks. Plain NumPy arrays always count as
     replicated; ``DTENSOR_CHECK=2`` compares them across ranks. Backward to such a
     Tensor raises: make it a DTensor if it requires a gradient.
 

@@ -1,4 +1,4 @@
-"""Sharding rules of the user's own."""
+"""Sharding rules written by the user."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,23 +24,24 @@ def register_sharding(op: Any) -> Callable[[Function], Function]:
     Returns
     -------
     callable
-        A decorator for a function of the operator's own arguments, in which an object
-        with ``shape``, ``ndim`` and ``dtype`` stands for each tensor. It returns pairs
-        (placements of the results, placements of the arguments) for ONE mesh dim; None
-        stands for an argument that is no tensor. All replicated is always acceptable.
+        A decorator for a function of the operator's arguments, in which each tensor is
+        an object with ``shape``, ``ndim`` and ``dtype``. The function returns pairs
+        (placements of the results, placements of the arguments) for ONE mesh dim, with
+        None for an argument that is not a tensor. All replicated is always accepted.
 
     Raises
     ------
     TypeError
-        If `op` is no operator, but composed of several.
+        If `op` is not an operator, for example because it is composed of several.
     ValueError
-        When the operator is called, on every rank: if a dim takes part in two of the
-        shardings, or addends of two kinds come out. A rule cuts each dim in one way.
+        When the operator is called, on every rank: if a dim is in two of the shardings,
+        or results are addends of two kinds. A rule shards each dim in one way.
 
     Notes
     -----
-    The kernel stays: each rank calls it on its parts. Known calls are forgotten.
-    After ``torch.distributed.tensor.experimental.register_sharding``.
+    The kernel is unchanged: each rank calls it on its parts. The operator's cache of
+    calls is cleared. Modelled on
+    ``torch.distributed.tensor.experimental.register_sharding``.
 
     Examples
     --------
@@ -67,6 +68,6 @@ def _operator_of(op: Any) -> _C.Operator:
     if isinstance(found, _C.Operator):
         return found
     raise TypeError(
-        f"register_sharding: {op!r} is no operator with a rule of its own; it may be "
-        "composed of several: register those"
+        f"register_sharding: {op!r} is not an operator with its own rule; if it is "
+        "composed of several operators, register those"
     )

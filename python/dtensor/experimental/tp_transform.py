@@ -1,4 +1,4 @@
-"""tensor_parallel_transformation: a program becomes one rank's, with collectives."""
+"""tensor_parallel_transformation: one rank's part of a program, with collectives."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -32,44 +32,44 @@ def tensor_parallel_transformation(
 ) -> ExportedProgram:
     """Return the program of one rank, which computes with its part of the parameters.
 
-    Not collective. Parameters of the modules that the plan names are cut as the styles
-    say, all others are whole on every rank, and so are inputs and outputs. Operators
-    take the cheapest layouts; what has to move for them is a collective that stands in
-    the program: see `nodes`, or ``print(program)``.
+    Not collective. Parameters of the modules in the plan are sharded as their styles
+    say. All other parameters, the inputs and the outputs are whole on every rank. Each
+    operator uses the cheapest layouts; the moves that it needs are collectives in the
+    program: see `nodes`, or ``print(program)``.
 
     Parameters
     ----------
     exported_program : ExportedProgram
-        Of one process, as `dtensor.export` gives it. It is not changed.
+        The program of one process, as `dtensor.export` returns it. It is not changed.
     rank : int
-        Whose program is wanted; only that rank can run it.
+        The rank whose program is returned; only that rank can run it.
     world_size : int
         The number of ranks, from rank 0 of the job.
     device_type : str
         A label of their mesh.
     parallel_strategies : dict of str to ParallelStyle
-        `ColwiseParallel` or `RowwiseParallel`, classes or objects of them, by the names
-        of the Linear and Embedding modules that they are for. The layouts of inputs and
-        outputs that an object has are of no account.
+        `ColwiseParallel` or `RowwiseParallel`, as class or instance, by the names of
+        Linear and Embedding modules. The input and output layouts of an instance are
+        ignored.
 
     Returns
     -------
     ExportedProgram
-        Collective, to be called by all ranks with equal inputs. Its `state_dict` has
-        this rank's parts. It records no gradients.
+        A collective program: all ranks must call theirs, with equal inputs. Its
+        `state_dict` has this rank's parts. It records no gradients.
 
     Raises
     ------
     ValueError
-        If there is no such rank, or the program is one of DTensors.
+        If there is no such rank, or the program already uses DTensors.
     AssertionError
         If a module of the plan has no weight in the program.
     NotImplementedError
-        If a style is another one.
+        If a style is not one of the two.
 
     Notes
     -----
-    After ``torch.distributed.tensor.experimental._tp_transform`` of PyTorch.
+    Modelled on ``torch.distributed.tensor.experimental._tp_transform``.
 
     Examples
     --------
@@ -86,13 +86,15 @@ def tensor_parallel_transformation(
     (2, 4)
     """
     if not 0 <= rank < world_size:
-        raise ValueError(f"there is no rank {rank} of {world_size}")
+        raise ValueError(
+            f"tensor_parallel_transformation: no rank {rank} of {world_size}"
+        )
     if any(
         result.layout is not None or node.operands is not None
         for node in exported_program.nodes
         for result in node.results
     ):
-        raise ValueError("the program is one of DTensors: it has its layouts already")
+        raise ValueError("the program uses DTensors, so it already has layouts")
     placements = _parameter_placements(exported_program, parallel_strategies)
     if world_size <= world.current().size:
         mesh = of_ranks(range(world_size))
@@ -105,7 +107,7 @@ def tensor_parallel_transformation(
 def _parameter_placements(
     program: ExportedProgram, strategies: Strategies
 ) -> dict[str, Placement]:
-    """Return the placement of each parameter that the plan cuts."""
+    """Return the placement of each parameter that the plan shards."""
     looked_up = {
         ref.node
         for node in program.nodes
@@ -123,12 +125,12 @@ def _parameter_placements(
         kind = style if isinstance(style, type) else type(style)
         if not issubclass(kind, _LayerStyle):
             raise NotImplementedError(
-                "tensor_parallel_transformation knows ColwiseParallel and "
+                "tensor_parallel_transformation supports ColwiseParallel and "
                 f"RowwiseParallel, not {kind.__name__}"
             )
         prefix = f"{name}." if name else ""
         if f"{prefix}weight" not in tables:
-            raise AssertionError(f"{prefix}weight is no parameter of the program")
+            raise AssertionError(f"{prefix}weight is not a parameter of the program")
         sharding = kind._shardings[tables[f"{prefix}weight"]]
         for last, placement in sharding.parameters.items():
             if prefix + last in program.state_dict:
@@ -137,7 +139,7 @@ def _parameter_placements(
 
 
 class _Transformation:
-    """The nodes of one rank, as they are made one after the other."""
+    """The nodes of one rank's program, made one after the other."""
 
     def __init__(
         self,
@@ -168,7 +170,7 @@ class _Transformation:
         )
 
     def _start(self, node: Node) -> None:
-        """Add what a program starts from, of a parameter this rank's part."""
+        """Add an input, buffer or constant; of a parameter, this rank's part."""
         (result,) = node.results
         placement: Placement = Replicate()
         if node.kind == "parameter":
@@ -182,9 +184,9 @@ class _Transformation:
         self.parts.add(node, (layout,))
 
     def _call(self, node: Node) -> None:
-        """Add an operator, after what moves its operands."""
+        """Add an operator, after the moves of its operands."""
         planned = self._plan(node)
-        if planned is None:  # whole operands give whole results
+        if planned is None:  # gathered operands, replicated results
             new = _with_refs(node, map(self.parts.whole, _refs(node)))
             layouts = [
                 _C.Layout(self.parts.mesh, None, result.shape, result.dtype)
@@ -200,7 +202,7 @@ class _Transformation:
     def _plan(
         self, node: Node
     ) -> tuple[tuple[_C.Layout, ...], tuple[_C.Layout, ...]] | None:
-        """Return layouts of results and operands, or None where no rule says them."""
+        """Return the layouts of results and operands, or None if there is no rule."""
         layouts = [self.parts.layouts[ref] for ref in _refs(node)]
         if all(x.placements[0].is_replicate() for x in layouts):
             return None
@@ -227,7 +229,7 @@ def _refs(node: Node) -> list[Ref]:
 def _with_refs(
     node: Node, new: Iterable[Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of a node with other things in the place of tensors."""
+    """Return the arguments of a node with other values in place of tensors."""
     given = iter(new)
     args, kwargs = mapped((node.args, dict(node.kwargs)), Ref, lambda _: next(given))
     return args, kwargs
@@ -236,7 +238,7 @@ def _with_refs(
 def _places(
     operator: _C.Operator, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Iterator[bool]:
-    """Yield for each operand of a call whether it is a tensor; else it is a number."""
+    """Yield for each operand of a call whether it is a tensor, not a number."""
     for place, x in enumerate((*args, *kwargs.values())):
         number = isinstance(x, int | float | complex | np.generic)
         if place < min(operator.operands, len(args)) and number:

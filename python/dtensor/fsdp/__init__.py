@@ -1,8 +1,8 @@
-"""Data parallelism with spread parameters: ``torch.distributed.fsdp``.
+"""Fully sharded data parallelism: ``torch.distributed.fsdp``.
 
-`fully_shard` spreads parameters, gradients and the optimizer's state; `replicate` keeps
-them whole on every rank. After S. Rajbhandari et al., "ZeRO: Memory Optimizations
-Toward Training Trillion Parameter Models", SC 2020.
+`fully_shard` shards parameters, gradients and the optimizer's state; `replicate` keeps
+them whole on every rank. See S. Rajbhandari et al., "ZeRO: Memory Optimizations Toward
+Training Trillion Parameter Models", SC 2020.
 """
 
 from dtensor.fsdp._fully_shard import (

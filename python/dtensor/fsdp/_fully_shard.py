@@ -45,45 +45,46 @@ def fully_shard(
     offload_policy: OffloadPolicy | None = None,
     ignored_params: Iterable[Any] | None = None,
 ) -> Any:
-    """Spread the parameters of a module over ranks that train on different data.
+    """Shard the parameters of a module over ranks that train on different data.
 
-    Parameters become DTensors. Forward gathers them, by one all_gather, and gives them
-    back; so does backward, and leaves in `grad` the average of the ranks' gradients,
-    by one reduce_scatter. All that is below the module, and not under a `fully_shard`
-    of its own, moves together: call it from the inside to the outside. Optimizers are
-    made afterwards. Not collective; forward and backward are, over the mesh.
+    Parameters become DTensors. Forward gathers them with one all_gather, and frees the
+    gathered copies at its end. Backward does the same, and leaves the average of the
+    ranks' gradients in `grad`, with one reduce_scatter. The parameters of the module
+    and of its submodules that are not under a `fully_shard` of their own move together:
+    apply it to inner modules first. Make optimizers afterwards. The call is not
+    collective; forward and backward are, over the mesh.
 
     Parameters
     ----------
     module : Module or list of Module
-        Changed in place. All ranks have the same values.
+        Changed in place. All ranks must have the same values.
     mesh : DeviceMesh, optional
-        Of one dim; or of two: spread over the second, and replicated over the first
-        (HSDP). Default: the mesh of a ``with`` block, else all ranks.
+        A mesh of one dim; or of two: sharded over the second, and replicated over the
+        first (HSDP). Default: the mesh of a ``with`` block, else all ranks.
     reshard_after_forward : bool or int, optional
-        Give back what was gathered after forward. An int keeps it spread over groups
-        of so many ranks. Default: True, but False for the outermost module.
+        Whether to free the gathered parameters after forward. An int keeps them sharded
+        over groups of so many ranks. Default: True, but False for the outermost module.
     shard_placement_fn : callable, optional
-        ``fn(parameter)`` gives the Shard to use, or None for ``Shard(0)``.
+        ``fn(parameter)`` returns the Shard to use, or None for ``Shard(0)``.
     mp_policy : MixedPrecisionPolicy, optional
     offload_policy : OffloadPolicy, optional
-        Of no account: memory is the host's.
+        Ignored: parameters are always in host memory.
     ignored_params : iterable of Parameter, optional
-        Parameters that stay as they are.
+        Parameters to leave unchanged.
 
     Returns
     -------
     FSDPModule or list of these
-        The module itself, now also of that class.
+        The module itself, now also an `FSDPModule`.
 
     Raises
     ------
     ValueError
         If the mesh has more than two dims, a container without a forward is given,
-        `reshard_after_forward` divides no group, or a parameter is on a mesh that does
-        not belong to this one. On every rank.
+        `reshard_after_forward` does not divide the number of ranks, or a parameter is
+        on a mesh that does not belong to this one. On every rank.
     AssertionError
-        If the module is under `fully_shard` already.
+        If `fully_shard` was already applied to the module.
     """
     mesh = _default_mesh() if mesh is None else mesh
     if mesh.ndim not in (1, 2):
@@ -111,20 +112,20 @@ def replicate(
     ignored_params: Iterable[Any] | None = None,
     **ignored: Any,
 ) -> Any:
-    """Train a module on ranks that all have the whole of it and different data.
+    """Train a module that every rank holds whole, each rank on different data.
 
-    As `fully_shard`, but that parameters become replicated DTensors: nothing is
-    gathered, and the gradients of all that is below are averaged by one all_reduce.
+    As `fully_shard`, except that parameters become replicated DTensors: nothing is
+    gathered, and one all_reduce averages the gradients of the module and of all below.
 
     Parameters
     ----------
     module : Module or list of Module
     mesh : DeviceMesh, optional
-        Of one dim; default: as in `fully_shard`.
+        A mesh of one dim; default: as in `fully_shard`.
     mp_policy, offload_policy, ignored_params
         As in `fully_shard`.
     **ignored
-        Options of torch's older ``replicate``, such as `bucket_cap_mb`.
+        Options of torch's older ``replicate``, such as `bucket_cap_mb`; ignored.
 
     Returns
     -------
@@ -149,9 +150,9 @@ def replicate(
 
 
 def register_fsdp_forward_method(module: Module, method_name: str) -> None:
-    """Have another method of a module gather and give back as `forward` does.
+    """Make another method of a module gather and free parameters as `forward` does.
 
-    Without effect on a module that `fully_shard` was not applied to.
+    It has no effect on a module that `fully_shard` was not applied to.
     """
     state = state_of(module)
     if state is None:
@@ -184,7 +185,7 @@ def _checked_reshard(reshard: bool | int | None, ranks: int) -> bool | int | Non
     if reshard < 1 or ranks % reshard:
         raise ValueError(
             "reshard_after_forward as an int must be a factor of the number of ranks "
-            f"that the parameters are spread over: {reshard} is none of {ranks}"
+            f"that the parameters are sharded over: {reshard} does not divide {ranks}"
         )
     return {1: False, ranks: True}.get(reshard, reshard)
 
@@ -206,7 +207,7 @@ def _placed(
     place: Callable[[Any], Spread],
     ignored: Iterable[Any] | None,
 ) -> list[Placed]:
-    """Return the parameters that a call is for; all errors come before any change."""
+    """Return the parameters that a call handles; every error comes before a change."""
     for each in modules:
         if isinstance(each, ModuleList | ModuleDict):
             raise ValueError(
@@ -216,7 +217,7 @@ def _placed(
         if state_of(each) is not None:
             raise AssertionError(
                 "Each distinct composable distributed API can only be applied to a "
-                f"module once: {type(each).__name__} is under fully_shard already"
+                f"module once: fully_shard already has this {type(each).__name__}"
             )
     left_out = {id(parameter) for parameter in ignored or ()}
     placed = [
@@ -247,7 +248,7 @@ def _listed(module: Any) -> list[Module]:
 
 
 def _managed(modules: Sequence[Module]) -> list[Module]:
-    """Return the modules below that no other `fully_shard` has."""
+    """Return these modules and those below that are under no other `fully_shard`."""
     found: list[Module] = []
     seen: set[int] = set()
 
@@ -267,7 +268,7 @@ def _managed(modules: Sequence[Module]) -> list[Module]:
 def _parameters(
     modules: Sequence[Module], left_out: set[int]
 ) -> list[tuple[Any, Owners]]:
-    """Return each parameter once, with all the places where it is."""
+    """Return each parameter once, with all modules and names that hold it."""
     owners: dict[int, tuple[Any, Owners]] = {}
     for module in modules:
         for name, parameter in module._parameters.items():

@@ -14,7 +14,7 @@ __all__ = ["Group", "Switches"]
 
 @dataclass
 class Switches:
-    """What the methods of `FSDPModule` set."""
+    """The settings that the methods of `FSDPModule` change."""
 
     gradient_sync: bool = True
     all_reduce: bool = True
@@ -42,8 +42,8 @@ class Group:
         self.reshard_after_forward: bool | int = True
         self.is_full = False
         self.in_backward = False
-        self._depth = 0  # of the backward that came here first
-        self._is_due = False  # gradients have come, or may come, that are not reduced
+        self._depth = 0  # of the first backward that reached this group
+        self._is_due = False  # unreduced gradients have arrived, or may arrive
         self.prefetch: tuple[list[Group], list[Group]] = ([], [])
         self._coming: list[list[DTensor]] | None = None
         self._waits: set[int] = set()
@@ -57,11 +57,11 @@ class Group:
             lists.setdefault((p.layout.mesh, p.compute_dtype), []).append(p)
         return list(lists.values())
 
-    # --- whole and spread -------------------------------------------------------------
+    # --- gathered and sharded ---------------------------------------------------------
 
     @no_grad()
     def unshard(self, async_op: bool = False) -> None:
-        """Gather the parameters; with `async_op` only begin. Collective."""
+        """Gather the parameters; with `async_op` only start. Collective."""
         if self.is_full and any(p.is_stale() for p in self.parameters):
             self.reshard()
         if self.is_full or self._coming is not None:
@@ -83,7 +83,7 @@ class Group:
         ]
 
     def wait(self) -> None:
-        """Have the modules use what was gathered."""
+        """Make the modules use the gathered parameters."""
         if self._coming is None:
             return
         for together, gathered in zip(self._by_mesh(), self._coming, strict=True):
@@ -96,9 +96,9 @@ class Group:
             parameter.show(parameter.full)
 
     def reshard(self, write_back: bool = False) -> None:
-        """Give the gathered parameters back; nothing is sent.
+        """Free the gathered parameters; nothing is sent.
 
-        With `write_back` what was written to them is kept.
+        With `write_back` the values that were written to them are kept.
         """
         self.wait()
         if not self.is_full:
@@ -113,7 +113,7 @@ class Group:
 
     @no_grad()
     def hold(self, count: int) -> None:
-        """Keep the parameters spread over groups of `count` ranks until backward."""
+        """Keep the parameters sharded over groups of `count` ranks until backward."""
         for p in self.parameters:
             local = p.full.detach()
             local = local.to_local() if isinstance(local, DTensor) else local
@@ -136,14 +136,14 @@ class Group:
     # --- around forward and backward --------------------------------------------------
 
     def before_forward(self) -> None:
-        """Gather, unless it is done; begin with those that are to come next."""
+        """Gather if needed, and start to gather the groups that are prefetched."""
         self.unshard()
         self.wait()
         for group in self.prefetch[0]:
             group.unshard(async_op=True)
 
     def after_forward(self) -> None:
-        """Give back what the module was computed with, unless backward is under way."""
+        """Free the gathered parameters, unless backward is running."""
         after = self.reshard_after_forward
         if self.in_backward or after is False:
             return
@@ -152,7 +152,7 @@ class Group:
         self.reshard()
 
     def before_backward(self) -> None:
-        """Gather again, when the gradient of an output comes."""
+        """Gather again when the gradient of an output arrives."""
         self._begin()
         if self.switches.unshard_in_backward:
             self.unshard()
@@ -168,25 +168,25 @@ class Group:
             queue_callback(self.after_backward)
 
     def _arrived(self, full: Any) -> None:
-        """Reduce, when the last of the parameters has its gradient.
+        """Reduce when the last of the parameters has its gradient.
 
-        In a backward within backward, as checkpoints of the older form make for each
-        call, more may come.
+        In a backward within backward, which reentrant checkpoints run for each call,
+        more gradients may arrive.
         """
-        self._begin()  # where it did not come by an output of forward
+        self._begin()  # if it did not arrive through an output of forward
         self._is_due = True
         self._waits.discard(id(full))
         if not self._waits and backward_depth() == self._depth:
             self._finish()
 
     def after_backward(self) -> None:
-        """Reduce what has come, where some parameters were not used."""
+        """Reduce what has arrived, if some parameters were not used."""
         if self.in_backward and self._is_due:
             self._finish()
         self.in_backward = False
 
     def forget_run(self) -> None:
-        """Begin anew after an exception."""
+        """Start afresh after an exception."""
         self.in_backward = False
         self._waits = set()
         self._postponed.clear()
@@ -208,7 +208,7 @@ class Group:
 
     @no_grad()
     def reduce(self) -> None:
-        """Add up the gradients of the ranks, each rank its part. Collective."""
+        """Sum the gradients of the ranks; each rank gets its part. Collective."""
         lists: dict[tuple[DeviceMesh, Any], list[tuple[Sharded, DTensor]]] = {}
         scaled = self.switches.divide_factor is not None or self.switches.force_sum
         for p in self.parameters:
@@ -223,7 +223,7 @@ class Group:
     def _reduce_together(
         self, together: list[tuple[Sharded, DTensor]], scaled: bool
     ) -> None:
-        """Reduce gradients that can move together, by one collective."""
+        """Reduce gradients that can move together with one collective."""
         dtype = self.policy.reduce_dtype
         mesh = together[0][1].device_mesh
         late = not self.switches.all_reduce or any(
@@ -251,7 +251,7 @@ class Group:
             p.add_gradient(grad)
 
     def _target(self, p: Sharded, grad: DTensor, late: bool) -> Layout:
-        """Return where a gradient goes; `late`: still as addends of the replicas."""
+        """Return the reduced layout of a gradient; `late`: addends of the replicas."""
         dtype = self.policy.reduce_dtype
         target = p.layout.with_dtype(grad.dtype if dtype is None else dtype)
         if not late:

@@ -1,4 +1,4 @@
-"""The methods that a module gets by `fully_shard`, and its class."""
+"""The class that `fully_shard` gives a module, and its methods."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,25 +11,25 @@ __all__ = ["FSDPModule", "UnshardHandle", "become"]
 
 
 class UnshardHandle:
-    """What `FSDPModule.unshard` gives with ``async_op=True``."""
+    """What `FSDPModule.unshard` returns with ``async_op=True``."""
 
     def __init__(self, group: Group) -> None:
         self._group = group
 
     def wait(self) -> None:
-        """Wait until the parameters are there, and have the module use them."""
+        """Wait until the parameters are gathered, and make the module use them."""
         self._group.wait()
 
 
 class FSDPModule:
-    """A module under `fully_shard`: its class is a subclass of this one and its own.
+    """A module under `fully_shard`; its class derives from this one and from its own.
 
-    The methods that begin with ``set_`` hold for all modules below too where they have
-    the argument `recurse`, which is True by default.
+    A ``set_`` method with the argument `recurse`, True by default, also applies to all
+    modules below.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make an instance of the class that it was, as slices of a Sequential do."""
+        """Make an instance of the original class, as slices of a Sequential need."""
         plain: Any = cls.__mro__[2]
         made = plain.__new__(plain)
         made.__init__(*args, **kwargs)
@@ -50,7 +50,7 @@ class FSDPModule:
         return [state.group for state in states if state is not None]
 
     def reshard(self) -> None:
-        """Give the gathered parameters back; not collective."""
+        """Free the gathered parameters; not collective."""
         self._state().group.reshard()
 
     def unshard(self, async_op: bool = False) -> UnshardHandle | None:
@@ -59,7 +59,8 @@ class FSDPModule:
         Parameters
         ----------
         async_op : bool, default False
-            Only begin, and return what waits for the end; else forward does.
+            Only start, and return a handle that waits for the end; without a call of
+            its ``wait`` the next forward waits.
         """
         group = self._state().group
         group.unshard(async_op)
@@ -69,28 +70,28 @@ class FSDPModule:
         return None
 
     def set_is_last_backward(self, is_last_backward: bool) -> None:
-        """Say whether the next backward is the last before the optimizer's step."""
+        """Set whether the next backward is the last before the optimizer's step."""
         for group in self._groups(True):
             group.switches.last_backward = is_last_backward
 
     def set_requires_gradient_sync(
         self, requires_gradient_sync: bool, *, recurse: bool = True
     ) -> None:
-        """Reduce gradients after backward, or keep them whole for the next one."""
+        """Set whether backward reduces gradients, or keeps them whole for the next."""
         for group in self._groups(recurse):
             group.switches.gradient_sync = requires_gradient_sync
 
     def set_requires_all_reduce(
         self, requires_all_reduce: bool, *, recurse: bool = True
     ) -> None:
-        """On a mesh of two dims, reduce over the replicas too, or keep the addends."""
+        """Set whether a mesh of two dims reduces over the replicas too, or later."""
         for group in self._groups(recurse):
             group.switches.all_reduce = requires_all_reduce
 
     def set_reshard_after_forward(
         self, reshard_after_forward: bool, recurse: bool = True
     ) -> None:
-        """Give parameters back after forward, or keep them until backward."""
+        """Set whether parameters are freed after forward or kept until backward."""
         for module in self._below(recurse):
             state = state_of(module)
             if state is not None:
@@ -100,16 +101,16 @@ class FSDPModule:
     def set_reshard_after_backward(
         self, reshard_after_backward: bool, *, recurse: bool = True
     ) -> None:
-        """Give parameters back after backward, or keep them for the next forward."""
+        """Set whether parameters are freed after backward, or kept for forward."""
         for group in self._groups(recurse):
             group.switches.reshard_after_backward = reshard_after_backward
 
     def set_modules_to_forward_prefetch(self, modules: Sequence["FSDPModule"]) -> None:
-        """Begin to gather these modules too when forward comes to this one."""
+        """Start to gather these modules too when forward reaches this one."""
         self._state().group.prefetch[0][:] = _groups_of(modules)
 
     def set_modules_to_backward_prefetch(self, modules: Sequence["FSDPModule"]) -> None:
-        """Begin to gather these modules too when backward comes to this one."""
+        """Start to gather these modules too when backward reaches this one."""
         self._state().group.prefetch[1][:] = _groups_of(modules)
 
     def set_all_reduce_hook(self, hook: Callable[[Any], None]) -> None:
@@ -117,20 +118,20 @@ class FSDPModule:
         self._state().group.switches.all_reduce_hook = hook
 
     def set_gradient_divide_factor(self, factor: float) -> None:
-        """Divide the sum of gradients by `factor`, not by the number of ranks."""
+        """Divide the sum of gradients by `factor` instead of the number of ranks."""
         self._state().group.switches.divide_factor = factor
 
     def set_reduce_scatter_divide_factor(self, factor: float) -> None:
-        """Do as `set_gradient_divide_factor`, its newer name."""
+        """Do the same as `set_gradient_divide_factor`, its newer name."""
         self.set_gradient_divide_factor(factor)
 
     def set_force_sum_reduction_for_comms(self, enable: bool) -> None:
-        """Reduce by sums, and divide afterwards."""
+        """Reduce with sums, and divide afterwards."""
         for group in self._groups(True):
             group.switches.force_sum = enable
 
     def set_unshard_in_backward(self, unshard_in_backward: bool) -> None:
-        """Gather in backward, or not, where no gradient needs the parameters."""
+        """Set whether backward gathers, which gradients may not need."""
         self._state().group.switches.unshard_in_backward = unshard_in_backward
 
     def set_post_optim_event(self, event: object) -> None:
@@ -140,7 +141,7 @@ class FSDPModule:
         """Do nothing: all memory is the library's own."""
 
     def reset_iter_state(self) -> None:
-        """Begin anew after an exception in forward or backward."""
+        """Start afresh after an exception in forward or backward."""
         for group in self._groups(True):
             group.forget_run()
 
@@ -162,7 +163,7 @@ _classes: dict[tuple[type, type], type] = {}
 
 
 def become(module: Module, base: type, prefix: str) -> None:
-    """Make a module one of a class that has the methods of `base` too."""
+    """Change the class of a module to one that also has the methods of `base`."""
     cls = type(module)
     key = (cls, base)
     if key not in _classes:

@@ -1,4 +1,4 @@
-"""One parameter: spread over the data-parallel ranks, and whole while it is needed."""
+"""One parameter: sharded over the data-parallel ranks, and whole while it is needed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ class Spread:
     Parameters
     ----------
     mesh : DeviceMesh
-        Of one dim, or of two: the parameters are replicated along the first.
+        A mesh of one dim; or of two: the parameters are replicated along the first.
     placement : Placement
         Along the last dim: a Shard, or Replicate for plain data parallelism.
     """
@@ -45,13 +45,13 @@ class Spread:
         )
 
     def layout(self, whole: Any) -> Layout:
-        """Return how a parameter is held: with tensor parallelism, cut a second time.
+        """Return the layout of a parameter; under tensor parallelism it is cut twice.
 
         Raises
         ------
         ValueError
-            If it is a DTensor on a mesh that is not cut from the same mesh as ours, or
-            a module that shares it is spread in another way.
+            If it is a DTensor on a mesh that is not a slice of the same root mesh as
+            ours, or a module that shares it is sharded in another way.
         """
         twin = _twin(whole)
         if twin is not None:
@@ -67,25 +67,26 @@ class Spread:
             module, name = twin.owners[0]
             raise ValueError(
                 f"fully_shard: a parameter is shared with {type(module).__name__}."
-                f"{name}, which is spread as {theirs.placements} over {theirs.mesh!r}, "
-                f"and cannot be as {self.placements} over {self.mesh!r}: give both "
+                f"{name}, sharded as {theirs.placements} over {theirs.mesh!r}, "
+                f"and cannot also be {self.placements} over {self.mesh!r}: pass both "
                 "modules to one call, fully_shard([a, b])"
             )
         return twin
 
 
 def _joined(outer: DeviceMesh, inner: DeviceMesh) -> DeviceMesh:
-    """Return the mesh of the dims of both, which are cut from one root.
+    """Return the mesh of the dims of both, which are slices of one root mesh.
 
-    That of `inner` is not asked: equal meshes may be one object, whatever their roots.
+    The root of `inner` is not used: equal meshes may be one object even if their roots
+    differ.
     """
     root = outer._get_root_mesh()
     mine, others = outer.mesh_dim_names or (), inner.mesh_dim_names or ()
     known = set(root.mesh_dim_names or ()) - set(mine)
     if not others or not known.issuperset(others) or root[others] != inner:
         raise ValueError(
-            "fully_shard: a parameter that is a DTensor must be on a mesh that is cut, "
-            f"by names, from the same mesh as that of fully_shard: {inner!r} and "
+            "fully_shard: a parameter that is a DTensor must be on a mesh sliced, "
+            f"by name, from the same mesh as the mesh of fully_shard: {inner!r} and "
             f"{outer!r}"
         )
     if root.mesh_dim_names == mine + others:
@@ -94,16 +95,16 @@ def _joined(outer: DeviceMesh, inner: DeviceMesh) -> DeviceMesh:
 
 
 def nested(mesh: DeviceMesh, mine: Sequence[Placement], inner: Layout) -> Layout:
-    """Return how a parameter is held that is cut by two: the inner layout cuts first.
+    """Return the layout of a parameter that is cut twice: the inner layout cuts first.
 
     Parameters
     ----------
     mesh : DeviceMesh
         First the dims of data parallelism, then those of `inner`.
     mine : sequence of Placement
-        Along the first dims of the mesh.
+        The placements along the first dims of the mesh.
     inner : Layout
-        Of tensor parallelism.
+        The layout of tensor parallelism.
     """
     order = {dim: tuple(m + len(mine) for m in dims) for dim, dims in inner.shard_order}
     cuts = dict(inner.cuts or {})
@@ -146,10 +147,11 @@ class Sharded:
     Attributes
     ----------
     sharded : DTensor
-        The parameter that the user sees and optimizers change.
+        The parameter that the user sees and optimizers update.
     full : Tensor or DTensor
-        What the module computes with: a leaf of its own, whose memory comes and goes.
-        Without it, it has no data, and using it raises or gives no data either.
+        What the module computes with: a separate leaf that has memory only while the
+        parameter is gathered. Without memory it has no data; using it then raises, or
+        gives a result without data.
     """
 
     def __init__(
@@ -173,9 +175,9 @@ class Sharded:
         _known[id(whole)] = _known[id(self.sharded)] = self
         self.compute_dtype = np.dtype(self.sharded.dtype if dtype is None else dtype)
         self._gathered_at = 0  # the version of `sharded`
-        self.waiting: Any = None  # gradients that are to be reduced
+        self.waiting: Any = None  # gradients that are not reduced yet
         self.watched = False
-        self.held: Any = None  # between forward and backward, spread over fewer ranks
+        self.held: Any = None  # between forward and backward, sharded over fewer ranks
         hollow = empty((), self.compute_dtype, "meta")
         self._hollow = self._wrap(hollow.expand(self.gathered.local_shape()))
         self.full: Any = Parameter(self._hollow.detach(), whole.requires_grad)
@@ -188,7 +190,7 @@ class Sharded:
         return Layout(mesh, placements, self.layout.shape, self.layout.dtype)
 
     def _part_of(self, whole: Any) -> DTensor:
-        """Return this rank's part of what all ranks have alike; nothing is sent."""
+        """Return this rank's part of what is equal on all ranks; nothing is sent."""
         if is_meta(whole):
             local = empty(self.layout.local_shape(), whole.dtype, "meta")
             return DTensor(local, self.layout, requires_grad=False)
@@ -200,12 +202,12 @@ class Sharded:
         return part.copy() if np.shares_memory(part.to_local(), local) else part
 
     def show(self, parameter: Any) -> None:
-        """Make the modules that own the parameter have it in this form."""
+        """Put the parameter in this form into the modules that own it."""
         for module, name in self.owners:
             module._parameters[name] = parameter
 
     def follow_owner(self) -> None:
-        """Take what ``load_state_dict(assign=True)`` has put there, and its flag."""
+        """Adopt the tensor that ``load_state_dict(assign=True)`` set, and its flag."""
         module, name = self.owners[0]
         if module._parameters[name] is not self.sharded:
             self.sharded = module._parameters[name]
@@ -216,7 +218,7 @@ class Sharded:
     # --- memory -----------------------------------------------------------------------
 
     def _wrap(self, local: Tensor) -> Any:
-        """Return the gathered array as what the module had before."""
+        """Return the gathered array as the type that the module had before."""
         if self.inner is None:
             return local
         layout = self.inner.with_dtype(self.compute_dtype)
@@ -227,16 +229,16 @@ class Sharded:
         return bool(self.sharded._version != self._gathered_at)
 
     def fill(self, gathered: DTensor) -> None:
-        """Take the memory of what was gathered."""
+        """Use the memory of the gathered array."""
         self._gathered_at = self.sharded._version
         self.full.data = self._wrap(gathered.to_local().detach())
 
     def drop(self) -> None:
-        """Give the memory of the full form back."""
+        """Free the memory of the full form."""
         self.full.data = self._hollow
 
     def write_back(self) -> None:
-        """Take this rank's part of what was written to the full form."""
+        """Copy this rank's part of the full form back to the parameter."""
         local = self.full.detach()
         local = local.to_local() if isinstance(local, DTensor) else local
         layout = self.gathered.with_dtype(self.compute_dtype)
@@ -247,7 +249,7 @@ class Sharded:
     # --- gradients --------------------------------------------------------------------
 
     def keep_gradient(self, dtype: npt.DTypeLike | None) -> None:
-        """Add the gradient of the full form to those that wait, in a dtype."""
+        """Add the gradient of the full form to the waiting ones, in a dtype."""
         grad = self.full.grad
         self.full.grad = None
         if grad is not None:
@@ -255,7 +257,7 @@ class Sharded:
             self.waiting = grad if self.waiting is None else self.waiting + grad
 
     def take_gradient(self, op: str) -> DTensor:
-        """Return the gradients that wait, as addends, and forget them."""
+        """Return the waiting gradients as addends, and forget them."""
         grad, self.waiting = self.waiting, None
         inner = () if self.inner is None else grad.placements
         local = grad.to_local() if isinstance(grad, DTensor) else grad
@@ -266,7 +268,7 @@ class Sharded:
         return DTensor(local.detach(), layout, requires_grad=False)
 
     def add_gradient(self, grad: DTensor) -> None:
-        """Add what was reduced to the gradient that the user sees; call its hooks."""
+        """Add the reduced gradient to the one that the user sees; call its hooks."""
         if grad.dtype != self.sharded.dtype:
             grad = grad.astype(self.sharded.dtype)
         have = self.sharded.grad
@@ -280,8 +282,8 @@ _known: WeakValueDictionary[int, Sharded] = WeakValueDictionary()
 
 
 def _twin(parameter: Any) -> Sharded | None:
-    """Return what another group has for a parameter that several modules share."""
+    """Return another group's record of a parameter that several modules share."""
     twin = _known.get(id(parameter))
     if twin is None or parameter is twin.sharded or parameter is twin._whole():
         return twin
-    return None  # the id is that of a tensor that was
+    return None  # the id belonged to a tensor that is gone

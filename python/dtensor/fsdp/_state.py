@@ -13,7 +13,7 @@ __all__ = ["State", "state_of"]
 
 
 class State:
-    """Of one `fully_shard` call: its modules, its group, and the hooks on both."""
+    """The state of one `fully_shard` call: modules, group, and the hooks on both."""
 
     def __init__(
         self, modules: Sequence[Module], group: Group, reshard: bool | int | None
@@ -29,7 +29,7 @@ class State:
             module.register_forward_pre_hook(
                 self.before_forward, prepend=True, with_kwargs=True
             )
-            # also after an exception: the next forward gathers anew
+            # also after an exception: the next forward gathers again
             module.register_forward_hook(self.after_forward, always_call=True)
             module.register_state_dict_pre_hook(self._to_sharded)
             module.register_load_state_dict_pre_hook(self._to_sharded)
@@ -40,7 +40,7 @@ class State:
     def find_root(self) -> None:
         """Make the first module whose forward is called the root of those below it.
 
-        Backward begins with the root, which therefore stays whole by default.
+        Backward begins with the root, which therefore stays gathered by default.
         """
         if self.is_root is not None:
             return
@@ -71,7 +71,7 @@ class State:
         return args, kwargs
 
     def after_forward(self, module: Module, args: Any, output: Any) -> Any:
-        """Give the parameters back, and be told when backward comes here."""
+        """Free the parameters, and get called when backward arrives here."""
         self._left.discard(id(module))
         if not self._left:
             self.group.after_forward()

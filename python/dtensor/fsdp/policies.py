@@ -17,14 +17,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class MixedPrecisionPolicy:
-    """In which dtypes a module computes and communicates.
+    """The dtypes in which a module computes and communicates.
 
     Attributes
     ----------
     param_dtype : dtype_like, optional
-        Of the gathered parameters; default: their own.
+        The dtype of the gathered parameters; default: their own.
     reduce_dtype : dtype_like, optional
-        Of the gradients while they are reduced; default: as they are computed.
+        The dtype in which gradients are reduced; default: that in which they are
+        computed.
     output_dtype : dtype_like, optional
         What the floating-point outputs of the module's forward are cast to.
     cast_forward_inputs : bool
@@ -39,7 +40,7 @@ class MixedPrecisionPolicy:
 
 @dataclass
 class OffloadPolicy:
-    """Parameters stay where they are."""
+    """No offloading: parameters stay where they are."""
 
 
 @dataclass
@@ -49,14 +50,14 @@ class CPUOffloadPolicy(OffloadPolicy):
     Attributes
     ----------
     pin_memory : bool
-        Of no account without an accelerator.
+        Ignored: there is no accelerator.
     """
 
     pin_memory: bool = True
 
 
 class ShardPlacementResult(NamedTuple):
-    """What a `shard_placement_fn` may give: a placement, on a mesh of its own."""
+    """What a `shard_placement_fn` may return: a placement, on a mesh of its own."""
 
     placement: Placement
     mesh: DeviceMesh

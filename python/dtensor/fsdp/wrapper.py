@@ -1,4 +1,4 @@
-"""The older, wrapping form: `FullyShardedDataParallel`, made of `fully_shard`."""
+"""The older wrapper, `FullyShardedDataParallel`, built on `fully_shard`."""
 
 import contextlib
 import enum
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ShardingStrategy(enum.Enum):
-    """What is spread over the ranks, and when it is whole."""
+    """What is sharded over the ranks, and when it is gathered."""
 
     FULL_SHARD = enum.auto()
     SHARD_GRAD_OP = enum.auto()
@@ -39,7 +39,7 @@ class ShardingStrategy(enum.Enum):
 
 
 class BackwardPrefetch(enum.Enum):
-    """When backward gathers the next parameters; of no account here."""
+    """When backward gathers the next parameters; ignored here."""
 
     BACKWARD_PRE = enum.auto()
     BACKWARD_POST = enum.auto()
@@ -47,9 +47,9 @@ class BackwardPrefetch(enum.Enum):
 
 @dataclass(frozen=True)
 class MixedPrecision:
-    """Dtypes, as `dtensor.fsdp.MixedPrecisionPolicy` has them.
+    """Dtypes, as in `dtensor.fsdp.MixedPrecisionPolicy`.
 
-    `buffer_dtype` and the flags that torch has beside are of no account.
+    `buffer_dtype` and torch's other flags are ignored.
     """
 
     param_dtype: npt.DTypeLike | None = None
@@ -62,13 +62,13 @@ class MixedPrecision:
 
 @dataclass
 class CPUOffload:
-    """Parameters are in the memory of the host anyway."""
+    """Accepted and ignored: parameters are always in host memory."""
 
     offload_params: bool = False
 
 
 class ModuleWrapPolicy:
-    """Wrap the modules of some classes, each on its own.
+    """A policy that wraps the modules of some classes, each on its own.
 
     Parameters
     ----------
@@ -99,35 +99,35 @@ def size_based_auto_wrap_policy(
     nonwrapped_numel: int,
     min_num_params: int = 100_000_000,
 ) -> bool:
-    """Return whether a module has so many parameters that are not wrapped below."""
+    """Return whether a module has that many elements in parameters not yet wrapped."""
     return nonwrapped_numel >= min_num_params
 
 
 class FullyShardedDataParallel(Module):
-    """A module whose parameters are spread over the ranks of data parallelism.
+    """A module whose parameters are sharded over the ranks of data parallelism.
 
     Parameters
     ----------
     module : Module
-        Wrapped, and changed in place by `fully_shard`.
+        The module to wrap; `fully_shard` changes it in place.
     process_group : mpi4py.MPI.Comm or DeviceMesh, optional
         The ranks; default: all, or those of `device_mesh`.
     sharding_strategy : ShardingStrategy, optional
         Default: FULL_SHARD.
     auto_wrap_policy : callable, optional
-        ``policy(module=, recurse=, nonwrapped_numel=)``: modules below that are
+        ``policy(module=, recurse=, nonwrapped_numel=)`` selects the submodules that are
         gathered on their own.
     mixed_precision : MixedPrecision, optional
     ignored_modules : iterable of Module, optional
-        Modules whose parameters stay as they are.
+        Modules whose parameters are left unchanged.
     param_init_fn : callable, optional
-        Called with each module first.
+        Called with each module before it is sharded.
     ignored_states : iterable of Parameter, optional
     device_mesh : DeviceMesh, optional
     cpu_offload, backward_prefetch, device_id, sync_module_states, forward_prefetch, \
 limit_all_gathers, use_orig_params
-        Of no account: parameters are in the memory of the host, are DTensors, and the
-        ranks have the same values.
+        Ignored: parameters are in host memory, are DTensors, and must have the same
+        values on all ranks.
 
     Raises
     ------
@@ -176,7 +176,7 @@ limit_all_gathers, use_orig_params
 
     @property
     def module(self) -> Module:
-        """The module that is wrapped."""
+        """The wrapped module."""
         return self._fsdp_wrapped_module
 
     def __getattr__(self, name: str) -> Any:
@@ -191,7 +191,7 @@ limit_all_gathers, use_orig_params
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Keep the gradients of backward whole on every rank within the block."""
+        """Within the block, keep the gradients of backward unreduced on every rank."""
         module: Any = self.module
         module.set_requires_gradient_sync(False)
         try:
@@ -200,7 +200,7 @@ limit_all_gathers, use_orig_params
             module.set_requires_gradient_sync(True)
 
     def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0) -> Any:
-        """Scale the gradients of all ranks to a norm of at most `max_norm`; return it.
+        """Scale the gradients to a norm of at most `max_norm`; return the norm before.
 
         Collective.
         """
@@ -211,9 +211,9 @@ limit_all_gathers, use_orig_params
     def summon_full_params(
         module: Module, recurse: bool = True, writeback: bool = True, **ignored: Any
     ) -> Iterator[None]:
-        """Have whole parameters within the block; what is written to them stays.
+        """Gather the parameters within the block; what is written to them is kept.
 
-        Collective. `rank0_only`, `offload_to_cpu` and `with_grads` are of no account.
+        Collective. `rank0_only`, `offload_to_cpu` and `with_grads` are ignored.
         """
         modules = list(module.modules()) if recurse else [module]
         groups = [s.group for m in modules if (s := state_of(m)) is not None]
@@ -264,7 +264,7 @@ def _sharder(
 def _wrap_below(
     module: Module, policy: Callable[..., bool], shard: Callable[..., Any]
 ) -> int:
-    """Shard modules below, the innermost first; return what is wrapped, in elements."""
+    """Shard submodules, the innermost first; return how many elements are wrapped."""
     wrapped = 0
     for child in module.children():
         total = sum(int(p.size) for p in child.parameters())
@@ -285,7 +285,7 @@ _PREFIX = "_fsdp_wrapped_module."
 
 
 def _strip(module: Module, state: dict[str, Any], prefix: str, *ignored: Any) -> None:
-    """Name parameters as the wrapped module does."""
+    """Remove the wrapper's prefix from the names of parameters."""
     for name in list(state):
         if name.startswith(prefix + _PREFIX):
             state[prefix + name[len(prefix + _PREFIX) :]] = state.pop(name)

@@ -1,8 +1,8 @@
-"""Collectives that are functions of Tensors: ``torch.distributed``'s functional ones.
+"""The functional collectives of ``torch.distributed``.
 
-Each takes this rank's tensor and gives a new one; nothing is written in place. They
-have gradients, wait for nothing that the library would not, are compared across the
-ranks before data move (all raise where they differ) and counted by `CommDebugMode`.
+Each takes this rank's Tensor and returns a new one; nothing is written in place. They
+have gradients, and `CommDebugMode` counts them. The ranks compare their calls before
+data move, and all of them raise if the calls differ. Results need no `wait_tensor`.
 """
 
 from dtensor.functional_collectives._all_to_all import (

@@ -1,4 +1,4 @@
-"""Every rank sends something to every other one."""
+"""Collectives in which every rank sends to every other one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,34 +29,36 @@ def all_to_all_single(
     group: Group,
     tag: str = "",
 ) -> _C.Tensor:
-    """Cut the tensor along dim 0, send a piece to each rank, and join what they send.
+    """Split the tensor along dim 0, send a piece to each rank, and join those received.
 
-    The gradient goes back the same ways.
+    The gradient takes the same paths back.
 
     Parameters
     ----------
     self : Tensor or array_like
-        Of one dtype, and of shapes that differ in dim 0 at most.
+        This rank's tensor. The ranks must agree on the dtype, and on the shape except
+        for dim 0.
     output_split_sizes : sequence of int or None
-        How many rows come from each rank of the group.
+        How many rows this rank receives from each rank of the group.
     input_split_sizes : sequence of int or None
-        How many go to each. With None for both, pieces are equal.
+        How many rows it sends to each. If both are None, the pieces are equal.
     group, tag
         As in `all_reduce`.
 
     Returns
     -------
     Tensor
-        The pieces in the order of the ranks that they come from.
+        The received pieces, in the order of their source ranks.
 
     Raises
     ------
     AssertionError
-        If one of the sizes is None, or they are not one for each rank, or without them
-        dim 0 is no multiple of the number of ranks: on every rank.
+        If only one of the two is None, there is not one size for each rank, or without
+        sizes the length of dim 0 is not a multiple of the number of ranks. On every
+        rank.
     ValueError
-        If sizes do not add up, or a rank expects another number of rows than the other
-        one sends: on every rank.
+        If sizes do not add up, or a rank expects a number of rows that the other one
+        does not send. On every rank.
     """
     x, mesh = given("all_to_all_single", self, group)
     if mesh.get_coordinate() is None:
@@ -69,7 +71,7 @@ def all_to_all_single(
         shape = (n, n, rows, *rest)
         route = layout_of(x, mesh, Shard(0), shape), layout_of(x, mesh, Shard(1), shape)
         return reshaped(move([reshaped(x, (1, *shape[1:]))], [route])[0], x.shape)
-    # A tensor for each rank that rows go to: on all ranks before, on that one after.
+    # One move for each destination: from rows on all ranks to rows on that one.
     matrix = _everybodys_sizes(mine, mesh)
     ends = np.cumsum(mine[0])
     pieces = [x[end - rows : end] for end, rows in zip(ends, mine[0], strict=True)]
@@ -81,17 +83,18 @@ def all_to_all_single(
 def shard_dim_alltoall(
     self: Any, gather_dim: int, shard_dim: int, group: Group, tag: str = ""
 ) -> _C.Tensor:
-    """Join the parts of all ranks along one dim, and cut what comes along another.
+    """Join the parts of all ranks along one dim, and shard the result along another.
 
-    What `all_gather_tensor`, and a part of its result, would be. The gradient goes back
-    the same ways.
+    The result is the same as this rank's part of `all_gather_tensor`. The gradient
+    takes the same paths back.
 
     Parameters
     ----------
     self : Tensor or array_like
-        Of one dtype, and of shapes that differ in `gather_dim` at most.
+        This rank's tensor. The ranks must agree on the dtype, and on the shape except
+        for `gather_dim`.
     gather_dim, shard_dim : int
-        The dims: parts of the second are those of ``torch.chunk``.
+        The two dims. `shard_dim` is split as ``torch.chunk`` does.
     group, tag
         As in `all_reduce`.
 
@@ -103,9 +106,9 @@ def shard_dim_alltoall(
     Raises
     ------
     ValueError, RuntimeError
-        If the tensors do not fit together: on every rank.
+        If the tensors do not match. On every rank.
     IndexError
-        If there is no such dim: on every rank.
+        If there is no such dim. On every rank.
     """
     x, mesh = given("shard_dim_alltoall", self, group)
     x = with_dim(x)
@@ -119,7 +122,7 @@ def shard_dim_alltoall(
 
 
 def _sending(x: _C.Tensor, mesh: DeviceMesh, to: int, rows: npt.NDArray[Any]) -> Move:
-    """Return the move of so many rows from each rank to one of them."""
+    """Return the move that sends so many rows from each rank to one of them."""
     ends = np.cumsum(rows)
     whole = (int(ends[-1]), *x.shape[1:])
     from_all = {0: [0, *ends.tolist()]}
@@ -134,20 +137,20 @@ def _sending(x: _C.Tensor, mesh: DeviceMesh, to: int, rows: npt.NDArray[Any]) ->
 def _split_sizes(
     x: _C.Tensor, sizes: tuple[Sequence[int] | None, ...], n: int
 ) -> npt.NDArray[np.int64] | None:
-    """Return what this rank sends and gets; None: equal pieces."""
+    """Return how many rows this rank sends and receives; None: equal pieces."""
     if x.ndim == 0:
-        raise ValueError("all_to_all_single cuts dim 0, which a scalar lacks")
+        raise ValueError("all_to_all_single splits dim 0, but the tensor is a scalar")
     if all(each is None for each in sizes):
         if x.shape[0] % n:
             raise AssertionError(
-                f"all_to_all_single: dim 0 has length {x.shape[0]}, which is no "
-                f"multiple of the {n} ranks: give the sizes"
+                f"all_to_all_single: dim 0 has length {x.shape[0]}, which is not a "
+                f"multiple of the {n} ranks: give the split sizes"
             )
         return None
     if any(each is None or len(each) != n for each in sizes):
         raise AssertionError(
-            "all_to_all_single: output_split_sizes and input_split_sizes have an entry "
-            f"for each of the {n} ranks, or both are None"
+            "all_to_all_single: output_split_sizes and input_split_sizes must both "
+            f"have an entry for each of the {n} ranks, or both be None"
         )
     mine = np.array(sizes, np.int64)
     if (mine < 0).any() or mine[0].sum() != x.shape[0]:
@@ -169,7 +172,7 @@ def _everybodys_sizes(
     if len(wrong):
         i, j = wrong[0]
         raise ValueError(
-            f"all_to_all_single: place {i} of the group sends {sent[i, j]} rows to "
-            f"place {j}, which expects {got[j, i]}"
+            f"all_to_all_single: rank {i} of the group sends {sent[i, j]} rows to "
+            f"rank {j}, which expects {got[j, i]}"
         )
     return sent

@@ -1,4 +1,4 @@
-"""One tensor in, one tensor out."""
+"""Collectives of one tensor."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,8 +34,8 @@ def tensor_of(x: Any) -> _C.Tensor:
     """Return an argument as a Tensor; TypeError for a DTensor."""
     if isinstance(x, _C.DTensor):
         raise TypeError(
-            "a functional collective takes what one rank holds, x.to_local(), and not "
-            "a DTensor, which is moved by x.redistribute(...)"
+            "a functional collective takes what one rank holds, not a DTensor: pass "
+            "x.to_local(), or use x.redistribute(...)"
         )
     return x if isinstance(x, _C.Tensor) else _C.as_tensor(x)
 
@@ -47,12 +47,12 @@ def reshaped(x: _C.Tensor, shape: tuple[int, ...]) -> _C.Tensor:
 
 
 def with_dim(x: _C.Tensor) -> _C.Tensor:
-    """Return a tensor of one dim at least."""
+    """Return a tensor of at least one dim."""
     return x if x.ndim else reshaped(x, (1,))
 
 
 def given(what: str, x: Any, group: Group) -> tuple[_C.Tensor, DeviceMesh]:
-    """Return the tensor and the ranks of a call; a bad tensor is raised on all."""
+    """Return the tensor and the ranks of a call; raise on all ranks if one is bad."""
     mesh = mesh_of(group)
     return together(what, mesh, lambda: tensor_of(x)), mesh
 
@@ -61,7 +61,7 @@ def _partial(reduce_op: str) -> Partial:
     name = REDUCTIONS.get(str(reduce_op).lower())
     if name is None:
         raise ValueError(
-            f"Invalid ReduceOp: {reduce_op!r}; there are {', '.join(REDUCTIONS)}"
+            f"Invalid ReduceOp: {reduce_op!r}; use one of {', '.join(REDUCTIONS)}"
         )
     return Partial(name)
 
@@ -83,7 +83,7 @@ def scattering(x: _C.Tensor, reduce_op: str, dim: int, mesh: DeviceMesh) -> Move
 
 
 def gathering(x: _C.Tensor, dim: int, mesh: DeviceMesh) -> Move:
-    """Return the move of all_gather: the ranks tell each other sizes that differ."""
+    """Return the move of all_gather; the ranks exchange their sizes."""
     source = _C.DTensor.from_local(x.detach(), mesh, [Shard(dim)]).layout
     return source, source.with_placements([Replicate()])
 
@@ -92,27 +92,28 @@ def gathering(x: _C.Tensor, dim: int, mesh: DeviceMesh) -> Move:
 
 
 def wait_tensor(tensor: Any) -> _C.Tensor:
-    """Return the tensor when it is there. Results of the functions here always are."""
+    """Return the tensor once it is complete; results of these functions always are."""
     return tensor_of(tensor).wait()
 
 
 def all_reduce(self: Any, reduceOp: str, group: Group, tag: str = "") -> _C.Tensor:
-    """Put the tensors of all ranks together, element by element.
+    """Reduce the tensors of all ranks, element by element; every rank gets the result.
 
-    Collective over the group, as all functions here. The gradient is that of every
-    rank, summed (or averaged): as in torch, the gradients that reach the results are
-    taken for parts of one.
+    Collective over the group, as all functions here. The gradient is the sum (or
+    average) of the gradients on all ranks: as in torch, these count as parts of one
+    gradient.
 
     Parameters
     ----------
     self : Tensor or array_like
-        Of one shape and dtype on all ranks.
+        This rank's tensor. All ranks must have the same shape and dtype.
     reduceOp : str
-        A `reduce_op` of `Partial`, or torch's name for it; in any case of letters.
+        A `reduce_op` of `Partial`, or torch's name for it, in upper or lower case.
     group : DeviceMesh, (DeviceMesh, mesh dim), communicator of mpi4py, list of ranks
-        The ranks. A mesh has one dimension; of several lists it is this rank's own.
+        The ranks. A mesh must have one dimension. Of several lists of ranks, the one
+        with this rank is used.
     tag : str
-        Without effect.
+        Ignored.
 
     Returns
     -------
@@ -122,12 +123,13 @@ def all_reduce(self: Any, reduceOp: str, group: Group, tag: str = "") -> _C.Tens
     Raises
     ------
     RuntimeError
-        If the ranks come with different calls, shapes or dtypes: on every rank. In
-        backward, if `reduceOp` has no gradient.
+        If calls, shapes or dtypes differ between ranks: on every rank. In backward, if
+        `reduceOp` has no gradient.
     ValueError
         If there is no such reduction, or this rank is not in the group.
     TypeError
-        If `group` is no group, `self` is a DTensor, or the dtype has no such reduction.
+        If `group` is not a group, `self` is a DTensor, or the dtype does not support
+        the reduction.
     """
     x, mesh = given("all_reduce", self, group)
     if mesh.get_coordinate() is None:
@@ -141,28 +143,29 @@ def all_gather_tensor(
 ) -> _C.Tensor:
     """Join the tensors of all ranks along a dim, in the order of the group.
 
-    The gradient is summed over the ranks, and each gets its part of it.
+    The gradient is summed over the ranks, and each rank gets its part of the sum.
 
     Parameters
     ----------
     self : Tensor or array_like
-        Of one dtype, and of shapes that differ in `gather_dim` at most.
+        This rank's tensor. The ranks must agree on the dtype, and on the shape except
+        for `gather_dim`.
     gather_dim : int
-        The dim. A tensor without dims counts as one of length 1.
+        The dim. A scalar counts as a tensor of one dim of length 1.
     group, tag
         As in `all_reduce`.
 
     Returns
     -------
     Tensor
-        All of it, on all ranks.
+        The joined tensor, on all ranks.
 
     Raises
     ------
     ValueError, RuntimeError
-        If the tensors do not fit together: on every rank.
+        If the tensors do not match. On every rank.
     IndexError
-        If there is no such dim: on every rank.
+        If there is no such dim. On every rank.
     """
     x, mesh = given("all_gather_tensor", self, group)
     x = with_dim(x)
@@ -174,20 +177,20 @@ def all_gather_tensor(
 def reduce_scatter_tensor(
     self: Any, reduceOp: str, scatter_dim: int, group: Group, tag: str = ""
 ) -> _C.Tensor:
-    """Put the tensors of all ranks together, and give each a part along a dim.
+    """Reduce the tensors of all ranks, and give each rank a part along a dim.
 
-    The parts are those of ``torch.chunk``: where the length is no multiple of the
-    number of ranks (an error in torch), the last ones are shorter, or empty. The
+    The parts are those of ``torch.chunk``: if the length is not a multiple of the
+    number of ranks (an error in torch), the last ones are shorter or empty. The
     gradient is gathered.
 
     Parameters
     ----------
     self : Tensor or array_like
-        Of one shape and dtype on all ranks.
+        This rank's tensor. All ranks must have the same shape and dtype.
     reduceOp : str
-        A `reduce_op` of `Partial`, or torch's name for it; in any case of letters.
+        A `reduce_op` of `Partial`, or torch's name for it, in upper or lower case.
     scatter_dim : int
-        The dim that is cut.
+        The dim that is split.
     group, tag
         As in `all_reduce`.
 
@@ -199,9 +202,9 @@ def reduce_scatter_tensor(
     Raises
     ------
     RuntimeError
-        If the ranks come with different calls, shapes or dtypes: on every rank.
+        If calls, shapes or dtypes differ between ranks. On every rank.
     IndexError
-        If there is no such dim: on every rank.
+        If there is no such dim. On every rank.
     """
     x, mesh = given("reduce_scatter_tensor", self, group)
     x = with_dim(x)
@@ -216,30 +219,30 @@ def reduce_scatter_tensor(
 
 
 def broadcast(self: Any, src: int, group: Group, tag: str = "") -> _C.Tensor:
-    """Give every rank the tensor of one.
+    """Give every rank the tensor of one rank.
 
-    The gradients of all ranks are summed on that one; the others get zeros.
+    The gradients of all ranks are summed on that rank; the others get zeros.
 
     Parameters
     ----------
     self : Tensor or array_like
-        Of one shape and dtype on all ranks.
+        This rank's tensor. All ranks must have the same shape and dtype.
     src : int
-        The place in the group of the rank whose elements count.
+        The index in the group of the rank whose tensor is sent.
     group, tag
         As in `all_reduce`.
 
     Returns
     -------
     Tensor, shape ``self.shape``
-        What rank `src` came with.
+        The tensor of rank `src`.
 
     Raises
     ------
     RuntimeError
-        If the ranks come with different calls, shapes or dtypes: on every rank.
+        If calls, shapes or dtypes differ between ranks. On every rank.
     ValueError
-        If the group has no such place: on every rank.
+        If `src` is not an index in the group. On every rank.
     """
     x, mesh = given("broadcast", self, group)
     if mesh.get_coordinate() is None:
@@ -247,7 +250,9 @@ def broadcast(self: Any, src: int, group: Group, tag: str = "") -> _C.Tensor:
 
     def route() -> Move:
         if not 0 <= src < mesh.size():
-            raise ValueError(f"a group of {mesh.size()} ranks has no rank {src}")
+            raise ValueError(
+                f"broadcast: a group of {mesh.size()} ranks has no rank {src}"
+            )
         root = of_ranks([int(mesh.ranks[src])], mesh)
         return layout_of(x, root, Replicate()), layout_of(x, mesh, Replicate())
 
@@ -259,29 +264,30 @@ def permute_tensor(
 ) -> _C.Tensor:
     """Send the tensor of each rank to another one.
 
-    The gradient goes back the same ways.
+    The gradient takes the same paths back.
 
     Parameters
     ----------
     self : Tensor or array_like
-        Of one dtype, and of shapes that differ in the first dim at most.
+        This rank's tensor. The ranks must agree on the dtype, and on the shape except
+        for the first dim.
     src_dst : sequence of int
-        Place ``src_dst[m]`` of the group gets what place ``m`` has: a permutation.
+        A permutation: rank ``m`` of the group sends to rank ``src_dst[m]``.
     group, tag
         As in `all_reduce`.
 
     Returns
     -------
     Tensor
-        What this rank gets.
+        The tensor that this rank receives.
 
     Raises
     ------
     ValueError
-        If `src_dst` is no permutation of the places, or the tensors differ in another
-        dim: on every rank.
+        If `src_dst` is not a permutation of the group's ranks, or the tensors differ in
+        another dim. On every rank.
     RuntimeError
-        If the ranks come with different calls or dtypes: on every rank.
+        If calls or dtypes differ between ranks. On every rank.
     """
     x, mesh = given("permute_tensor", self, group)
     if mesh.get_coordinate() is None:
@@ -290,8 +296,8 @@ def permute_tensor(
     def check() -> DeviceMesh:
         if sorted(src_dst) != list(range(mesh.size())):
             raise ValueError(
-                f"permute_tensor: src_dst is a permutation of the {mesh.size()} places "
-                f"in the group, not {list(src_dst)}"
+                f"permute_tensor: src_dst must be a permutation of 0 .. "
+                f"{mesh.size() - 1}, not {list(src_dst)}"
             )
         return of_ranks(mesh.ranks[list(src_dst)].tolist(), mesh)
 

@@ -1,9 +1,9 @@
-"""A collective is a move of a DTensor: between which layouts, and what goes back.
+"""Collectives as redistributions of a DTensor, and their gradients.
 
-The parts that the ranks hold are read as a tensor in one layout and given in another,
-so the library plans, compares, counts and runs what it always does. The gradient goes
-the same way back, between the transposed layouts: to be whole everywhere (Replicate) is
-the transpose of being a sum (Partial), and a shard is its own.
+The parts that the ranks hold are read as a tensor in one layout and returned in
+another, so the move is planned, compared, counted and run like any redistribute. The
+gradient moves back between the transposed layouts: Replicate is the transpose of
+Partial, and a Shard is its own transpose.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,14 +31,15 @@ def layout_of(
     placement: Placement,
     shape: Sequence[int] | None = None,
 ) -> _C.Layout:
-    """Return the layout on a mesh of one dimension of what has the dtype of `x`."""
+    """Return a layout on a mesh of one dimension, with the dtype of `x`."""
     return _C.Layout(mesh, [placement], x.shape if shape is None else shape, x.dtype)
 
 
 def together(what: str, mesh: DeviceMesh, prepare: Callable[[], T]) -> T:
     """Return ``prepare()``; what it raises on one rank is raised on all.
 
-    The others are in what this rank should have called: there they are told.
+    The other ranks are already in the collective that this rank would have called, and
+    receive the error there.
     """
     try:
         return prepare()
@@ -49,10 +50,10 @@ def together(what: str, mesh: DeviceMesh, prepare: Callable[[], T]) -> T:
 
 
 def moved(tensors: Sequence[Any], moves: Sequence[Move]) -> list[_C.Tensor]:
-    """Return this rank's parts after the moves, which go together; not recorded.
+    """Return this rank's parts after the moves, which run together; not recorded.
 
-    A rank that `from` lacks comes with something that is not looked at; one that `to`
-    lacks gets zeros.
+    The tensor of a rank outside the source mesh is ignored; a rank outside the target
+    mesh gets zeros.
     """
     wholes = []
     for x, (source, _) in zip(tensors, moves, strict=True):
@@ -69,7 +70,7 @@ def moved(tensors: Sequence[Any], moves: Sequence[Move]) -> list[_C.Tensor]:
 
 
 def move(tensors: Sequence[_C.Tensor], moves: Sequence[Move]) -> list[_C.Tensor]:
-    """Return this rank's parts after the moves, which go together. Differentiable."""
+    """Return this rank's parts after the moves, which run together. Differentiable."""
     return list(_Moved.apply(tuple(moves), *tensors))
 
 
@@ -90,22 +91,22 @@ class _Moved(Function):
 
 
 def _transposed(layout: _C.Layout) -> _C.Layout:
-    """Return the layout of the gradient of what a layout is of."""
+    """Return the layout that the gradient of a tensor in `layout` has."""
     mesh, (placement,) = layout.mesh, layout.placements
-    if isinstance(placement, Replicate):  # of one rank: a sum of one is the same
+    if isinstance(placement, Replicate):  # on one rank they are the same
         return layout.with_placements([Partial("sum")] if mesh.size() > 1 else None)
     if not isinstance(placement, Partial):
         return layout
     if placement.reduce_op not in LINEAR:
         raise RuntimeError(
-            f"a collective has a gradient if it reduces by {' or '.join(LINEAR)}, not "
-            f"by {placement.reduce_op}"
+            "a collective has a gradient only if it reduces by "
+            f"{' or '.join(LINEAR)}, not by {placement.reduce_op}"
         )
     return layout.with_placements([Replicate()])
 
 
 def _own(result: _C.Tensor, x: Any) -> _C.Tensor:
-    """Return a result that shares no memory with what it was made of."""
+    """Return a result that shares no memory with its operand."""
     if is_meta(result) or is_meta(x):
         return result
     if np.may_share_memory(result.numpy(force=True), x.numpy(force=True)):

@@ -1,4 +1,4 @@
-"""Lists of tensors that go together: one message for each pair of ranks."""
+"""Collectives of lists of tensors, with one message for each pair of ranks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,12 +24,12 @@ __all__ = [
 def _given(
     what: str, several: Sequence[Any], group: Group, count: int | None = None
 ) -> tuple[list[_C.Tensor], DeviceMesh]:
-    """Return the tensors and the ranks of a call; bad ones are raised on all."""
+    """Return the tensors and the ranks of a call; raise on all ranks if one is bad."""
     mesh = mesh_of(group)
 
     def tensors() -> list[_C.Tensor]:
         if count is not None and count != len(several):
-            raise AssertionError(f"{count} dims for {len(several)} tensors")
+            raise AssertionError(f"got {count} scatter dims for {len(several)} tensors")
         return [tensor_of(x) for x in several]
 
     return together(what, mesh, tensors), mesh
@@ -38,19 +38,19 @@ def _given(
 def all_reduce_coalesced(
     self: Sequence[Any], reduceOp: str, group: Group, tag: str = ""
 ) -> list[_C.Tensor]:
-    """Return `all_reduce` of each tensor of a list. Counted once.
+    """Return `all_reduce` of each tensor of a list, as one collective.
 
     Parameters
     ----------
     self : sequence of Tensor
-        As many on all ranks.
+        The tensors: the same number on all ranks.
     reduceOp, group, tag
         As in `all_reduce`.
 
     Returns
     -------
     list of Tensor
-        A result for each.
+        One result for each tensor.
 
     Raises
     ------
@@ -71,19 +71,19 @@ def all_reduce_coalesced(
 def all_gather_into_tensor_coalesced(
     self: Sequence[Any], group: Group, tag: str = ""
 ) -> list[_C.Tensor]:
-    """Return `all_gather_tensor` along dim 0 of each tensor of a list. Counted once.
+    """Return `all_gather_tensor` along dim 0 of each tensor, as one collective.
 
     Parameters
     ----------
     self : sequence of Tensor
-        As many on all ranks.
+        The tensors: the same number on all ranks.
     group, tag
         As in `all_reduce`.
 
     Returns
     -------
     list of Tensor
-        A result for each.
+        One result for each tensor.
 
     Raises
     ------
@@ -103,26 +103,26 @@ def reduce_scatter_tensor_coalesced(
     group: Group,
     tag: str = "",
 ) -> list[_C.Tensor]:
-    """Return `reduce_scatter_tensor` of each tensor of a list. Counted once.
+    """Return `reduce_scatter_tensor` of each tensor of a list, as one collective.
 
     Parameters
     ----------
     inputs : sequence of Tensor
-        As many on all ranks.
+        The tensors: the same number on all ranks.
     reduceOp, group, tag
         As in `all_reduce`.
     scatter_dim : sequence of int
-        A dim for each.
+        One dim for each tensor.
 
     Returns
     -------
     list of Tensor
-        A result for each.
+        One result for each tensor.
 
     Raises
     ------
     AssertionError
-        If there are more or fewer dims than tensors: on every rank.
+        If there are more or fewer dims than tensors. On every rank.
     RuntimeError, ValueError, IndexError
         As `reduce_scatter_tensor`.
     """

@@ -12,7 +12,7 @@ Grads = tuple[Any, ...]
 
 
 class _Gate(Function):
-    """The identity, which shows the gradients that come back to a function."""
+    """The identity, which passes the gradients that come back to a function."""
 
     @staticmethod
     def forward(ctx: Any, seen: Callable[[Grads], Grads], *tensors: Tensor) -> Any:
@@ -27,9 +27,9 @@ class _Gate(Function):
 class Crossing:
     """One call of a module that has backward hooks.
 
-    The inputs and the outputs that require gradients go through a gate each. On the way
-    back the gate of the outputs comes first: it calls the pre-hooks. Then the gate of
-    the inputs calls the hooks; without one, that of the outputs does.
+    Inputs and outputs that require gradients go through one gate each. In backward the
+    gate of the outputs comes first: it calls the pre-hooks. Then the gate of the inputs
+    calls the hooks; if there is none, the gate of the outputs does.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Crossing:
         hooks: Sequence[Callable[..., Any]],
     ) -> None:
         self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
-        self.inputs = self.outputs = 0  # how many there are
+        self.inputs = self.outputs = 0  # their numbers
         self.entered: list[int] = []  # the inputs that go through a gate
         self.left: list[int] = []  # the outputs that do
         self.grad_output: Grads = ()
@@ -51,7 +51,7 @@ class Crossing:
         return args
 
     def leave(self, result: Any) -> Any:
-        """Return the output of forward; what is no tensor or tuple stays as it is."""
+        """Return the output of forward; only tensors and tuples get a gate."""
         many = isinstance(result, tuple)
         results = result if many else (result,)
         self.outputs = len(results)
@@ -80,7 +80,7 @@ class Crossing:
         return tuple(given[k] for k in self.left)
 
     def _at_inputs(self, grads: Grads) -> Grads:
-        if not self.left:  # the output was something else than tensors
+        if not self.left:  # the output was not made of tensors
             return grads
         given = _spread(grads, self.entered, self.inputs)
         for hook in self.hooks:
@@ -92,7 +92,7 @@ class Crossing:
 def _through(
     values: tuple[Any, ...], seen: Callable[[Grads], Grads]
 ) -> tuple[list[int], tuple[Any, ...]]:
-    """Send tensors that require gradients through a gate; return which they are."""
+    """Send tensors that require gradients through a gate; return their indices."""
     places = [
         k
         for k, value in enumerate(values)
@@ -115,7 +115,7 @@ def _spread(grads: Grads, places: list[int], count: int) -> Grads:
 
 
 def _answer(answer: Any, given: Grads, who: str, what: str) -> Grads:
-    """Return what a hook makes of gradients."""
+    """Return the gradients after a hook."""
     if answer is None:
         return given
     grads = answer if isinstance(answer, tuple) else (answer,)

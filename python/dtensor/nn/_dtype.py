@@ -8,8 +8,8 @@ __all__ = ["is_floating"]
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
-    """Return whether numbers of a dtype are real and have fractions.
+    """Return whether a dtype is a real floating-point one.
 
-    Also those of ``ml_dtypes.bfloat16``, which NumPy takes for raw bytes.
+    This includes ``ml_dtypes.bfloat16``, which NumPy treats as raw bytes.
     """
     return dtype.kind == "f" or dtype.name == "bfloat16"

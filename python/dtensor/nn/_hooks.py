@@ -1,4 +1,4 @@
-"""What users have called before and after a module's forward and backward."""
+"""Hooks that run before and after a module's forward and backward."""
 
 import itertools
 import warnings
@@ -23,15 +23,15 @@ Table = OrderedDict[int, Any]
 
 _numbers = itertools.count()
 
-# Of all modules; they run before a module's own.
+# The hooks of all modules; they run before a module's own.
 _global_forward_pre_hooks: Table = OrderedDict()
 _global_forward_hooks: Table = OrderedDict()
 
 
 class RemovableHandle:
-    """What registering a hook gives back: `remove` takes the hook away again.
+    """The handle of a registered hook: `remove` removes the hook.
 
-    It can stand in a ``with`` statement, which removes it at the end.
+    In a ``with`` statement, the hook is removed at the end.
     """
 
     def __init__(self, hooks: Table, *, extra_dict: Iterable[Table] = ()) -> None:
@@ -40,7 +40,7 @@ class RemovableHandle:
         self._tables = [weakref.ref(table) for table in (hooks, *extra_dict)]
 
     def remove(self) -> None:
-        """Take the hook away; without effect if it is gone already."""
+        """Remove the hook; do nothing if it is removed already."""
         for reference in self._tables:
             table = reference()
             if table is not None:
@@ -61,7 +61,7 @@ class RemovableHandle:
 def register(
     hooks: Table, hook: Hook, prepend: bool = False, *flags: tuple[Table, bool]
 ) -> RemovableHandle:
-    """Enter a hook into a table, and into those tables of flags that are wanted."""
+    """Add a hook to a table, and to the tables of the flags that are set."""
     handle = RemovableHandle(hooks, extra_dict=[table for table, _ in flags])
     hooks[handle.id] = hook
     if prepend:
@@ -73,7 +73,7 @@ def register(
 
 
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
-    """Have ``hook(module, args)`` called before the forward of every module.
+    """Call ``hook(module, args)`` before the forward of every module.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
 
 
 def register_module_forward_hook(hook: Hook) -> RemovableHandle:
-    """Have ``hook(module, args, output)`` called after the forward of every module.
+    """Call ``hook(module, args, output)`` after the forward of every module.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def register_module_forward_hook(hook: Hook) -> RemovableHandle:
 
 
 class Hooks:
-    """The half of a module that calls it: `forward` with the hooks around it."""
+    """The part of a module that calls `forward` and its hooks."""
 
     forward: Callable[..., Any]
     _forward_pre_hooks: Table
@@ -107,16 +107,16 @@ class Hooks:
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Have a hook called before `forward`.
+        """Call a hook before `forward`.
 
         Parameters
         ----------
         hook : callable
-            ``hook(module, args)`` returns None, or new arguments: a tuple, or the only
-            one. With `with_kwargs` ``hook(module, args, kwargs)`` returns None or the
-            pair of both.
+            ``hook(module, args)`` returns None, or new arguments: a tuple, or a single
+            argument. With `with_kwargs`, ``hook(module, args, kwargs)`` returns None or
+            a pair of args and kwargs.
         prepend : bool, default False
-            Whether it is called before those that are there already.
+            Whether it is called before the hooks that are already registered.
         with_kwargs : bool, default False
             Whether it gets keyword arguments too.
 
@@ -135,7 +135,7 @@ class Hooks:
         with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:
-        """Have a hook called after `forward`.
+        """Call a hook after `forward`.
 
         Parameters
         ----------
@@ -143,11 +143,11 @@ class Hooks:
             ``hook(module, args, output)`` returns None or a new output; with
             `with_kwargs` it is ``hook(module, args, kwargs, output)``.
         prepend : bool, default False
-            Whether it is called before those that are there already.
+            Whether it is called before the hooks that are already registered.
         with_kwargs : bool, default False
             Whether it gets keyword arguments too.
         always_call : bool, default False
-            Whether it is called also where `forward` or another hook raises.
+            Whether it is also called if `forward` or another hook raises.
 
         Returns
         -------
@@ -164,14 +164,14 @@ class Hooks:
     def register_full_backward_pre_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
-        """Have a hook called before the gradients go back through the module.
+        """Call a hook before gradients are computed for the module.
 
         Parameters
         ----------
         hook : callable
             ``hook(module, grad_output)`` returns None or new gradients of the outputs.
         prepend : bool, default False
-            Whether it is called before those that are there already.
+            Whether it is called before the hooks that are already registered.
 
         Returns
         -------
@@ -182,15 +182,15 @@ class Hooks:
     def register_full_backward_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
-        """Have a hook called when the gradients of the module's inputs are there.
+        """Call a hook when the gradients of the module's inputs are computed.
 
         Parameters
         ----------
         hook : callable
             ``hook(module, grad_input, grad_output)`` returns None or new gradients of
-            the inputs: those given by place, None for what has no gradient.
+            the positional inputs, with None for those that have no gradient.
         prepend : bool, default False
-            Whether it is called before those that are there already.
+            Whether it is called before the hooks that are already registered.
 
         Returns
         -------

@@ -21,7 +21,7 @@ class Heads(NamedTuple):
 
     embed_dim: int
     num_heads: int
-    weights: tuple[Any, ...]  # one of query, key and value together, or three
+    weights: tuple[Any, ...]  # one for query, key and value together, or three
     in_bias: Any
     bias_k: Any
     bias_v: Any
@@ -34,7 +34,7 @@ class Heads(NamedTuple):
     static_v: Any = None
 
 
-# --- what is said of the arguments ----------------------------------------------------
+# --- checks of the arguments ----------------------------------------------------------
 
 
 def _check_ndims(query: Any, key: Any, value: Any, padding: Any, mask: Any) -> None:
@@ -85,7 +85,7 @@ def _check_lengths(query: Any, key: Any, value: Any, heads: Heads) -> None:
 
 
 def additive(mask: Any, dtype: Any, name: str) -> Any:
-    """Return a mask to be added to scores: True, which hides, becomes -inf."""
+    """Return a mask to add to scores: True, which masks, becomes -inf."""
     if mask is None or is_floating(mask.dtype):
         return mask
     if mask.dtype != bool:
@@ -101,7 +101,7 @@ def _split_bias(bias: Any, sizes: int) -> Any:
 
 
 def _project(query: Any, key: Any, value: Any, heads: Heads) -> list[Any]:
-    """Return the three linear maps, in as few multiplications as can be."""
+    """Return the three linear maps, with as few multiplications as possible."""
     width = heads.embed_dim
     if len(heads.weights) == 3:
         biases = _split_bias(heads.in_bias, 3)
@@ -121,7 +121,7 @@ def _project(query: Any, key: Any, value: Any, heads: Heads) -> list[Any]:
 
 
 def _with_one_more(x: Any, last: Any, batch_first: bool) -> Any:
-    """Return keys or values with another one, the same for the whole batch."""
+    """Return keys or values with one more, the same for the whole batch."""
     batch = x.shape[0 if batch_first else 1]
     shape = (batch, 1, x.shape[-1]) if batch_first else (1, batch, x.shape[-1])
     last = np.broadcast_to(last, shape)
@@ -129,14 +129,14 @@ def _with_one_more(x: Any, last: Any, batch_first: bool) -> Any:
 
 
 def _widened(mask: Any) -> Any:
-    """Return a mask for one key more, which nothing hides."""
+    """Return a mask for one more key, which is never masked."""
     if mask is None:
         return None
     return np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, 1)])
 
 
 def _into_heads(x: Any, heads: Heads) -> Any:
-    """Return (batch, heads, length, width) of what the layer gets and gives."""
+    """Return an input of the layer in the shape (batch, heads, length, width)."""
     first, second, width = x.shape
     x = x.reshape((first, second, heads.num_heads, width // heads.num_heads))
     return x.permute((0, 2, 1, 3) if heads.batch_first else (1, 2, 0, 3))
@@ -154,7 +154,7 @@ def _with_zero(x: Any) -> Any:
 
 
 def _joined(mask: Any, padding: Any, q: Any, k: Any) -> Any:
-    """Return the sum of both masks, to be broadcast to the scores."""
+    """Return the sum of both masks, which broadcasts to the scores."""
     batch, number, queries = q.shape[:3]
     keys = k.shape[2]
     if mask is not None and mask.ndim == 3:
@@ -188,7 +188,7 @@ def _check_mask(mask: Any, queries: int, keys: int, pairs: int) -> None:
 
 def _scores(q: Any, k: Any, mask: Any) -> Any:
     """Return the probabilities: (batch, heads, queries, keys)."""
-    scale = q.dtype.type(1 / math.sqrt(q.shape[-1]))  # which keeps the dtype
+    scale = q.dtype.type(1 / math.sqrt(q.shape[-1]))  # keeps the dtype
     scores = (q * scale) @ k.swapaxes(-1, -2)
     return softmax(scores if mask is None else scores + mask, -1)
 
@@ -212,7 +212,7 @@ def attend(
             "Transformer module method `generate_square_subsequent_mask` to create "
             "this mask."
         )
-    # The hint stands for the mask where nothing else needs one.
+    # The hint replaces the mask if nothing else needs one.
     causal = is_causal and key_padding_mask is None and not need_weights
     mask = None if causal else additive(attn_mask, query.dtype, "attn_mask")
     padding = additive(key_padding_mask, query.dtype, "key_padding_mask")

@@ -80,7 +80,7 @@ _TAIL = (
 
 
 def normal_quantile(p: Array) -> Array:
-    """Return the numbers below which a normal variable lies with probability `p`.
+    """Return the quantiles of the standard normal distribution at probability `p`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a module is made of: parameters, buffers and modules, by name."""
+"""The contents of a module: parameters, buffers and modules, by name."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ __all__ = ["Registry", "type_name"]
 
 
 def type_name(value: object) -> str:
-    """Return how messages call the type of a value."""
+    """Return the name of a value's type for messages."""
     kind = value if isinstance(value, type) else type(value)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     return module + kind.__qualname__
 
 
 class Registry:
-    """The attributes of a module: tensors and modules are kept apart from the rest.
+    """The attributes of a module, with tensors and modules in separate registries.
 
-    `register_parameter`, `register_buffer`, `add_module` and assignment fill it; an
-    attribute that Python does not find is looked up here.
+    `register_parameter`, `register_buffer`, `add_module` and assignment fill them.
+    Attributes that Python does not find are looked up in them.
     """
 
     training: bool
@@ -29,7 +29,7 @@ class Registry:
     _non_persistent_buffers_set: set[str]
 
     def _check_new(self, kind: str, name: Any) -> None:
-        """Raise unless a name of a kind of attribute can be given away."""
+        """Raise unless an attribute of this kind can have the name."""
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
         if not isinstance(name, str):
@@ -45,12 +45,12 @@ class Registry:
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_parameter(self, name: str, param: Any) -> None:
-        """Add a parameter, or None where one might be.
+        """Add a parameter, or None for an optional one.
 
         Raises
         ------
         TypeError
-            If the name is no str, or `param` no `Parameter`.
+            If the name is not a str, or `param` is not a `Parameter`.
         KeyError
             If the name is taken, empty, or has a dot.
         ValueError
@@ -84,7 +84,7 @@ class Registry:
         Raises
         ------
         TypeError
-            If the name is no str, or `tensor` no tensor.
+            If the name is not a str, or `tensor` is not a tensor.
         KeyError
             If the name is taken, empty, or has a dot.
         """
@@ -107,7 +107,7 @@ class Registry:
         Raises
         ------
         TypeError
-            If the name is no str, or `module` no Module.
+            If the name is not a str, or `module` is not a Module.
         KeyError
             If the name is taken, empty, or has a dot.
         """
@@ -134,7 +134,7 @@ class Registry:
         )
 
     def _forget(self, name: str, keep: dict[str, Any]) -> None:
-        """Take a name away from everything but one registry."""
+        """Remove a name from everything except one registry."""
         for other in (self.__dict__, self._parameters, self._buffers, self._modules):
             if other is not keep:
                 other.pop(name, None)
@@ -184,8 +184,8 @@ class Registry:
         return sorted(name for name in names if not name[:1].isdigit())
 
 
-# What is kept apart: where; what goes there by itself; what may take the place of what
-# is there; and how messages call it.
+# The registries: the attribute that holds each, the type that is assigned there, the
+# type that may replace an entry, and the names in messages.
 _KINDS: tuple[tuple[str, Any, Any, str, str, str], ...] = (
     (
         "_parameters",

@@ -1,4 +1,4 @@
-"""The state of a module by name: what is saved, and how it is loaded."""
+"""The state of a module by name: saving and loading."""
 
 import warnings
 from collections import OrderedDict
@@ -14,7 +14,7 @@ from dtensor.nn.parameter import Parameter
 
 __all__ = ["State"]
 
-_EXTRA = "_extra_state"  # the key of what get_extra_state gives
+_EXTRA = "_extra_state"  # the key of what get_extra_state returns
 
 
 class _IncompatibleKeys(NamedTuple):
@@ -31,7 +31,7 @@ class _IncompatibleKeys(NamedTuple):
 
 
 class State:
-    """The half of a module that gives its state away and takes it back."""
+    """The part of a module that saves and loads its state."""
 
     _version: int = 1
     _parameters: dict[str, Any]
@@ -44,11 +44,11 @@ class State:
     _load_state_dict_post_hooks: Table
 
     def get_extra_state(self) -> Any:
-        """Return what else belongs to the state; a subclass may define it."""
+        """Return additional state; a subclass may define it."""
         raise NotImplementedError("a subclass with extra state defines get_extra_state")
 
     def set_extra_state(self, state: Any) -> None:
-        """Take back what `get_extra_state` has given; a subclass may define it."""
+        """Load what `get_extra_state` returned; a subclass may define it."""
         raise NotImplementedError("a subclass with extra state defines set_extra_state")
 
     def _persistent(self) -> Iterator[tuple[str, Any]]:
@@ -63,24 +63,24 @@ class State:
     def state_dict(
         self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
-        """Return parameters and persistent buffers of this module and those in it.
+        """Return parameters and persistent buffers of this module and its submodules.
 
-        Not collective: the values are the tensors themselves, not copies, and a DTensor
-        stays one.
+        Not collective: the values are the tensors themselves, not copies, and DTensors
+        are not gathered.
 
         Parameters
         ----------
         destination : dict, optional
-            Where they go; default: a new OrderedDict.
+            The dict to fill; default: a new OrderedDict.
         prefix : str
-            What the names begin with.
+            A prefix for the names.
         keep_vars : bool, default False
-            Whether values keep their history; else they are detached.
+            Whether values keep their history; if not, they are detached.
 
         Returns
         -------
         OrderedDict
-            With an attribute `_metadata`: the version of each module.
+            It has an attribute `_metadata`: the version of each module.
         """
         if destination is None:
             destination = OrderedDict()
@@ -118,13 +118,13 @@ class State:
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Have ``hook(module, prefix, keep_vars)`` called before `state_dict`."""
+        """Call ``hook(module, prefix, keep_vars)`` before `state_dict`."""
         return register(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any]
     ) -> RemovableHandle:
-        """Have a hook called after `state_dict`.
+        """Call a hook after `state_dict`.
 
         ``hook(module, state_dict, prefix, metadata)`` returns None, and may change the
         dict.
@@ -133,7 +133,7 @@ class State:
         return register(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """As `register_state_dict_post_hook`; it may return another dict."""
+        """Do as `register_state_dict_post_hook`; the hook may return another dict."""
         return register(self._state_dict_hooks, hook)
 
     # --- loading ----------------------------------------------------------------------
@@ -141,9 +141,9 @@ class State:
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:
-        """Take parameters and buffers from what `state_dict` has given.
+        """Load parameters and buffers from what `state_dict` returned.
 
-        Not collective, unless a value is a DTensor of another layout.
+        Not collective, unless a value is a DTensor in another layout.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class State:
         strict : bool, default True
             Whether the names must be exactly those of this module.
         assign : bool, default False
-            Whether the tensors of `state_dict` take the place of the module's; else
+            Whether the tensors of `state_dict` replace those of the module; if not,
             their elements are copied.
 
         Returns
@@ -162,10 +162,10 @@ class State:
         Raises
         ------
         RuntimeError
-            If names are missing or too many under `strict`, or shapes differ; the
-            message has all of these. What fits is loaded all the same.
+            If names are missing or unexpected under `strict`, or shapes differ. The
+            message lists all of these. Tensors that match are loaded all the same.
         TypeError
-            If `state_dict` is no mapping.
+            If `state_dict` is not a mapping.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(
@@ -199,7 +199,7 @@ class State:
         keys: _IncompatibleKeys,
         errors: list[str],
     ) -> None:
-        """Load this module and those in it, whose names begin with `prefix`."""
+        """Load this module and its submodules, whose names begin with `prefix`."""
         local = dict(metadata.get(prefix[:-1], {}))
         if assign:
             local["assign_to_params_buffers"] = True
@@ -227,7 +227,7 @@ class State:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Take the state of this module alone; what is wrong goes into the lists."""
+        """Load the state of this module alone; problems go into the lists."""
         for hook in self._load_state_dict_pre_hooks.values():
             hook(
                 state_dict,
@@ -265,14 +265,14 @@ class State:
                     unexpected_keys.append(key)
 
     def _take(self, name: str, value: Any, given: Any, key: str, assign: bool) -> str:
-        """Load one tensor; return what is wrong, or nothing."""
+        """Load one tensor; return an error message, or ""."""
         if not isinstance(given, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected torch.Tensor or '
                 f"Tensor-like object from checkpoint but received {type(given)}"
             )
         if given.shape == (1,) and value.shape == ():
-            given = given[0]  # as very old versions of torch saved numbers
+            given = given[0]  # very old versions of torch saved numbers like this
         if given.shape != value.shape:
             return (
                 f"size mismatch for {key}: copying a param with shape {given.shape} "
@@ -309,7 +309,7 @@ class State:
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any]
     ) -> RemovableHandle:
-        """Have a hook called before this module loads its state.
+        """Call a hook before this module loads its state.
 
         ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
         unexpected_keys, error_msgs)`` may change the dict and the lists.
@@ -327,7 +327,7 @@ class State:
     def register_load_state_dict_post_hook(
         self, hook: Callable[..., Any]
     ) -> RemovableHandle:
-        """Have ``hook(module, incompatible_keys)`` called after this module has loaded.
+        """Call ``hook(module, incompatible_keys)`` after this module has loaded.
 
         It returns None, and may change the two lists.
         """

@@ -1,4 +1,4 @@
-"""A module and all that is below it: walks through the tree, and dotted paths."""
+"""A module and its submodules: iteration over the tree, and dotted paths."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["Tree"]
 
 
 class Tree(Registry):
-    """The half of a module that finds what is in it."""
+    """The part of a module that finds its submodules, parameters and buffers."""
 
     def named_modules(
         self,
@@ -23,11 +23,11 @@ class Tree(Registry):
         Parameters
         ----------
         memo : set, optional
-            Modules that are left out; those that are yielded are added.
+            Modules to leave out; those that are yielded are added.
         prefix : str
-            What the paths begin with.
+            A prefix for the paths.
         remove_duplicate : bool, default True
-            Whether a module that is there several times is yielded once.
+            Whether a module that appears several times is yielded only once.
         """
         memo = set() if memo is None else memo
         if self in memo:
@@ -87,11 +87,11 @@ class Tree(Registry):
         Parameters
         ----------
         prefix : str
-            What the paths begin with.
+            A prefix for the paths.
         recurse : bool, default True
-            Whether those of modules below this one are yielded too.
+            Whether parameters of submodules are yielded too.
         remove_duplicate : bool, default True
-            Whether one that is there several times is yielded once.
+            Whether a parameter that appears several times is yielded only once.
         """
         return self._named_members(
             lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
@@ -123,7 +123,7 @@ class Tree(Registry):
         Raises
         ------
         AttributeError
-            If there is none.
+            If it does not exist.
         """
         module: Any = self
         for name in target.split(".") if target else ():
@@ -138,10 +138,10 @@ class Tree(Registry):
         Raises
         ------
         ValueError
-            If the path is empty or `module` is no Module.
+            If the path is empty or `module` is not a Module.
         AttributeError
-            If the module that it goes into is not there, something else has the name,
-            or under `strict` nothing has.
+            If the parent module does not exist, the name belongs to something that is
+            not a module, or, with `strict`, the name does not exist.
         """
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
@@ -161,7 +161,7 @@ class Tree(Registry):
         Raises
         ------
         AttributeError
-            If there is none.
+            If it does not exist.
         """
         path, _, name = target.rpartition(".")
         parameter = _attribute(self.get_submodule(path), name)
@@ -175,7 +175,7 @@ class Tree(Registry):
         Raises
         ------
         AttributeError
-            If there is none.
+            If it does not exist.
         """
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)

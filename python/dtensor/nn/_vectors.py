@@ -1,4 +1,4 @@
-"""Functions of vectors: products, norms, distances; and numbers as vectors."""
+"""Functions of vectors: products, norms, distances; and one-hot vectors."""
 
 from operator import index
 from typing import Any
@@ -59,9 +59,9 @@ def pairwise_distance(
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """Return vectors with a 1 where each number says, and 0 elsewhere.
+    """Return one-hot vectors: 1 at the index that each number gives, 0 elsewhere.
 
-    Collective: the least and the greatest number are looked at.
+    Collective: the least and the greatest number are read.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     Returns
     -------
     tensor of int64
-        Of one dim more.
+        It has one more dim.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class CELU(_Activation):
     ----------
     alpha : float, default 1.0
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -74,7 +74,7 @@ class ELU(_Activation):
     ----------
     alpha : float, default 1.0
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -85,12 +85,12 @@ class ELU(_Activation):
 
 
 class GELU(_Activation):
-    """``x`` times the probability that a normal variable is below it.
+    """``x`` times the probability that a standard normal variable is below it.
 
     Parameters
     ----------
     approximate : str, default "none"
-        ``"tanh"``: by the usual approximation.
+        ``"tanh"`` for the usual approximation.
     """
 
     def __init__(self, approximate: str = "none") -> None:
@@ -106,7 +106,7 @@ class Hardsigmoid(_Activation):
     Parameters
     ----------
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -122,7 +122,7 @@ class Hardswish(_Activation):
     Parameters
     ----------
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -133,14 +133,14 @@ class Hardswish(_Activation):
 
 
 class Hardtanh(_Activation):
-    """The nearest number between `min_val` and `max_val`.
+    """``min(max(x, min_val), max_val)``.
 
     Parameters
     ----------
     min_val : float, default -1.0
     max_val : float, default 1.0
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class LeakyReLU(_Activation):
     ----------
     negative_slope : float, default 0.01
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
@@ -182,7 +182,7 @@ class Mish(_Activation):
     Parameters
     ----------
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -198,7 +198,7 @@ class ReLU(_Activation):
     Parameters
     ----------
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -214,7 +214,7 @@ class ReLU6(_Activation):
     Parameters
     ----------
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -225,12 +225,12 @@ class ReLU6(_Activation):
 
 
 class SELU(_Activation):
-    """``scale (max(0, x) + min(0, alpha (exp(x) - 1)))``, with constants of its own.
+    """``scale (max(0, x) + min(0, alpha (exp(x) - 1)))``, with fixed constants.
 
     Parameters
     ----------
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -246,7 +246,7 @@ class SiLU(_Activation):
     Parameters
     ----------
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
     """
 
     def __init__(self, inplace: bool = False) -> None:
@@ -330,7 +330,7 @@ class LogSoftmax(_Activation):
     Parameters
     ----------
     dim : int, optional
-        As of `Softmax`.
+        As for `Softmax`.
     """
 
     def __init__(self, dim: int | None = None) -> None:
@@ -341,14 +341,14 @@ class LogSoftmax(_Activation):
 
 
 class PReLU(_Activation):
-    """``x`` where it is positive, else ``weight x``, with weights that are trained.
+    """``x`` where it is positive, else ``weight x``, with trainable weights.
 
     Parameters
     ----------
     num_parameters : int, default 1
-        How many there are: one, or one for each channel, which are dim 1.
+        The number of weights: one, or one for each channel (dim 1).
     init : float, default 0.25
-        What they begin as.
+        Their initial value.
     device : str, optional
         ``"cpu"`` or ``"meta"``.
     dtype : dtype_like, optional
@@ -372,7 +372,7 @@ class PReLU(_Activation):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Set the weights to what they begin as."""
+        """Set the weights to their initial value."""
         init.constant_(self.weight, self.init)
 
     def forward(self, input: Any) -> Any:

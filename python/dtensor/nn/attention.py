@@ -15,7 +15,7 @@ __all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(Module):
-    """Attention in several heads: of each query to all keys, for their values.
+    """Multi-head attention, of each query to all keys and their values.
 
     Parameters
     ----------
@@ -23,13 +23,13 @@ class MultiheadAttention(Module):
         The length of the last dim of queries and outputs, a multiple of `num_heads`.
     num_heads : int
     dropout : float, default 0.0
-        How likely a weight is set to 0 while training.
+        The probability that a weight is set to 0 in training.
     bias : bool, default True
         Whether the projections have biases.
     add_bias_kv : bool, default False
-        Whether there is one more key and value, which are trained.
+        Whether to append one trainable key and value.
     add_zero_attn : bool, default False
-        Whether there is one more key and value, which are 0.
+        Whether to append one key and value of zeros.
     kdim, vdim : int, optional
         Lengths of the last dims of keys and values; default: `embed_dim`.
     batch_first : bool, default False
@@ -42,9 +42,9 @@ class MultiheadAttention(Module):
     Attributes
     ----------
     in_proj_weight : Parameter, shape (3 * embed_dim, embed_dim), or None
-        What queries, keys and values are projected by, if all are equally long.
+        The projection of queries, keys and values, if they have the same width.
     q_proj_weight, k_proj_weight, v_proj_weight : Parameter, or None
-        The same, if they are not.
+        The three projections, if they do not.
     in_proj_bias : Parameter, shape (3 * embed_dim,), or None
     out_proj : Linear
     bias_k, bias_v : Parameter, shape (1, 1, embed_dim), or None
@@ -54,7 +54,7 @@ class MultiheadAttention(Module):
     ValueError
         If `embed_dim` or `num_heads` is not positive.
     AssertionError
-        If the heads do not divide `embed_dim`.
+        If `num_heads` does not divide `embed_dim`.
     """
 
     in_proj_weight: Any
@@ -132,7 +132,7 @@ class MultiheadAttention(Module):
                 init.xavier_normal_(bias)
 
     def reset_parameters(self) -> None:
-        """Draw the parameters, also those of `out_proj`."""
+        """Initialize the parameters, including those of `out_proj`."""
         self.out_proj.reset_parameters()
         self._reset_parameters()
 
@@ -156,27 +156,28 @@ class MultiheadAttention(Module):
         value : tensor, shape (S, N, vdim), or (S, vdim)
             With `batch_first` N comes first.
         key_padding_mask : tensor of bool or float, shape (N, S) or (S,), optional
-            True hides a key; floats are added to the scores.
+            True masks a key; floats are added to the scores.
         need_weights : bool, default True
-            Whether the weights are returned; without them it is faster.
+            Whether to return the weights; without them it is faster.
         attn_mask : tensor of bool or float, optional
-            Of shape (L, S) or (N * num_heads, L, S); True hides a key from a query.
+            Shape (L, S) or (N * num_heads, L, S). True masks a key for a query; floats
+            are added to the scores.
         average_attn_weights : bool, default True
-            Whether the weights are the mean over the heads.
+            Whether the weights are averaged over the heads.
         is_causal : bool, default False
-            A hint that `attn_mask` hides the keys after each query.
+            A hint that `attn_mask` masks the keys after each query.
 
         Returns
         -------
         tensor
-            Of the shape of `query`.
+            The output, in the shape of `query`.
         tensor, shape (N, L, S) or (N, num_heads, L, S), or None
             The weights.
 
         Raises
         ------
         AssertionError, RuntimeError
-            For shapes that do not fit, as torch does; on every rank.
+            If shapes do not match, as in torch. On every rank.
         """
         heads = Heads(
             self.embed_dim,

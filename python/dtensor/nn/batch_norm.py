@@ -21,22 +21,23 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "SyncBatchNorm"]
 class _BatchNorm(Affine):
     """Normalize each channel: ``(x - mean) / sqrt(var + eps) * weight + bias``.
 
-    In training, mean and variance are those of the whole batch: of a DTensor of the
-    global one, as torch's ``SyncBatchNorm``; of a Tensor of the samples of this rank,
-    each rank with its own running averages. In evaluation they are the running ones.
+    In training, mean and variance are those of the whole batch. For a DTensor this is
+    the global batch, as in torch's ``SyncBatchNorm``; for a Tensor it is this rank's
+    samples, and each rank has its own running averages. In evaluation they are the
+    running averages.
 
     Parameters
     ----------
     num_features : int
-        How many channels there are, in dim 1 of `_dims`.
+        The number of channels, in dim 1 of `_dims`.
     eps : float, default 1e-5
     momentum : float or None, default 0.1
-        The weight of a new batch in the running averages; None: that all batches have
-        the same weight.
+        The weight of a new batch in the running averages. None: all batches have the
+        same weight.
     affine : bool, default True
         Whether there is a weight.
     track_running_stats : bool, default True
-        Whether there are running averages; else evaluation is as training.
+        Whether there are running averages; if not, evaluation uses the batch, too.
     device : str, optional
         ``"cpu"`` or ``"meta"``.
     dtype : dtype_like, optional
@@ -48,15 +49,15 @@ class _BatchNorm(Affine):
     ----------
     weight, bias : Parameter, shape (num_features,), or None
     running_mean, running_var : tensor, shape (num_features,), or None
-        Buffers, which begin as 0 and 1.
+        Buffers, initially 0 and 1.
     num_batches_tracked : tensor of int64, shape (), or None
-        A buffer: how many batches they are of.
+        A buffer: the number of batches in the running averages.
 
     Raises
     ------
     ValueError
-        When called, for an input of another number of dims, or with one value per
-        channel in training.
+        When called, if the input has another number of dims, or in training only one
+        value per channel.
     """
 
     _dims: tuple[int, ...]
@@ -86,14 +87,14 @@ class _BatchNorm(Affine):
         self._make((num_features,), affine, affine and bias, device, dtype)
 
     def reset_running_stats(self) -> None:
-        """Begin with a mean of 0 and a variance of 1 of no batches."""
+        """Reset the running averages: mean 0, variance 1, no batches."""
         if self.track_running_stats:
             self.running_mean[...] = 0
             self.running_var[...] = 1
             self.num_batches_tracked[...] = 0
 
     def reset_parameters(self) -> None:
-        """Set the weight to 1 and the bias to 0, and forget the running averages."""
+        """Set the weight to 1 and the bias to 0, and reset the running averages."""
         self.reset_running_stats()
         super().reset_parameters()
 
@@ -119,11 +120,11 @@ class _BatchNorm(Affine):
             raise ValueError(f"expected {words} input (got {input.ndim}D input)")
 
     def _reduce(self, input: Any) -> Reduce | None:
-        """Return what adds up sums of the samples that a Tensor lacks."""
+        """Return the function that adds the sums of the other ranks' samples."""
         return None
 
     def _weight_of_batch(self) -> float:
-        """Return what a batch counts in the running averages, and count it."""
+        """Return the weight of a batch in the running averages, and count the batch."""
         if self.training and self.num_batches_tracked is not None:
             with no_grad():
                 self.num_batches_tracked += 1
@@ -152,10 +153,10 @@ class BatchNorm2d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Normalize each channel over the samples of all ranks.
 
-    With Tensors, of which each rank has its own samples, mean and variance in training
-    are those of all samples of a group, and running averages are equal on its ranks: a
-    batch norm for `fully_shard` and `replicate`. With DTensors it is what `BatchNorm1d`
-    and `BatchNorm2d` are. Training is collective.
+    With Tensors, each rank has its own samples. In training, mean and variance are then
+    those of all samples in a group, and running averages are equal on its ranks: use it
+    with `fully_shard` and `replicate`. With DTensors it does the same as
+    `BatchNorm1d` and `BatchNorm2d`. Training is collective.
 
     Parameters
     ----------
@@ -174,8 +175,8 @@ class SyncBatchNorm(_BatchNorm):
     Raises
     ------
     ValueError
-        When called, for an input of fewer dims or without channels, or with one value
-        per channel in training.
+        When called, if the input has fewer dims, no channels, or in training only one
+        value per channel.
     """
 
     def __init__(
@@ -215,13 +216,13 @@ class SyncBatchNorm(_BatchNorm):
     def convert_sync_batchnorm(
         cls, module: Module, process_group: Group | None = None
     ) -> Module:
-        """Return a module in which this takes the place of every batch norm.
+        """Return a module in which every batch norm is replaced by this class.
 
         Parameters
         ----------
         module : Module
-            It is changed; if it is a batch norm itself, its parameters and buffers are
-            those of the result.
+            Changed in place. If it is a batch norm itself, the result is a new module
+            with its parameters and buffers.
         process_group : DeviceMesh or another group, optional
             The ranks, as above.
         """

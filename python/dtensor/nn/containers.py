@@ -1,4 +1,4 @@
-"""Containers: modules and parameters in a row, in a list, in a dict."""
+"""Containers: modules in sequence, in a list, in a dict."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -27,7 +27,7 @@ class _Listed(Module):
         return iter(self._modules.values())
 
     def _replace(self, modules: Iterable[Any]) -> None:
-        """Hold these modules and no others."""
+        """Replace all modules by these."""
         values = list(modules)
         self._modules.clear()
         self._modules.update((str(k), module) for k, module in enumerate(values))
@@ -57,7 +57,7 @@ class _Listed(Module):
         return self
 
     def pop(self, key: int | slice) -> Any:
-        """Take a module away and return it."""
+        """Remove a module and return it."""
         module = self[key]
         del self[key]
         return module
@@ -100,7 +100,7 @@ class Sequential(_Listed):
             self.add_module(name, module)
 
     def forward(self, input: Any) -> Any:
-        """Return what the last module gives."""
+        """Return the output of the last module."""
         for module in self:
             input = module(input)
         return input
@@ -114,9 +114,9 @@ class Sequential(_Listed):
         Raises
         ------
         AssertionError
-            If `module` is no Module.
+            If `module` is not a Module.
         IndexError
-            If there is no such place.
+            If the index is out of range.
         """
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
@@ -223,7 +223,7 @@ class ModuleList(_Listed):
 
 
 class ModuleDict(Module):
-    """Modules in a dict, in the order in which they came; it has no `forward`.
+    """Modules in a dict, in order of insertion; it has no `forward`.
 
     Parameters
     ----------
@@ -254,11 +254,11 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Forget all modules."""
+        """Remove all modules."""
         self._modules.clear()
 
     def pop(self, key: str) -> Any:
-        """Take a module away and return it."""
+        """Remove a module and return it."""
         return self._modules.pop(key)
 
     def keys(self) -> Any:

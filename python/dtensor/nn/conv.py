@@ -26,19 +26,20 @@ class _Conv(Module):
     in_channels, out_channels : int
         Lengths of dim 1 of the input and of the output.
     kernel_size : int or sequence of int
-        Of the window, for all dims or for each.
+        The size of the window, for all dims or for each.
     stride : int or sequence of int, default 1
-        How far the window moves at once.
+        The step of the window.
     padding : int, sequence of int, ``"same"`` or ``"valid"``, default 0
-        How much is added at both ends of each dim.
+        How many elements are added at both ends of each dim.
     dilation : int or sequence of int, default 1
-        How far the elements of the window are apart.
+        The distance between elements of the window.
     groups : int, default 1
-        Each group of input channels makes a group of output channels.
+        The number of groups: each connects its own input and output channels.
     bias : bool, default True
         Whether there is a bias.
     padding_mode : str, default "zeros"
-        What is added: also ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        The elements that are added: also ``"reflect"``, ``"replicate"``,
+        ``"circular"``.
     device : str, optional
         ``"cpu"`` or ``"meta"``.
     dtype : dtype_like, optional
@@ -49,12 +50,12 @@ class _Conv(Module):
     weight : Parameter, shape (out_channels, in_channels / groups, window...)
         Drawn from U(-k, k) with k = sqrt(groups / (in_channels * window size)).
     bias : Parameter, shape (out_channels,), or None
-        Drawn likewise.
+        Drawn from the same distribution.
 
     Raises
     ------
     ValueError
-        If the groups do not divide the channels, or there is no such padding.
+        If `groups` does not divide the channels, or there is no such padding.
     """
 
     _ndim: int
@@ -114,7 +115,7 @@ class _Conv(Module):
             )
 
     def _ends(self) -> list[int]:
-        """Return how much is added before and after each dim, the last one first."""
+        """Return the padding before and after each dim, the last dim first."""
         ends = []
         for dim in reversed(range(self._ndim)):
             if isinstance(self.padding, str):
@@ -126,7 +127,7 @@ class _Conv(Module):
         return ends
 
     def reset_parameters(self) -> None:
-        """Draw the parameters."""
+        """Initialize the parameters."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         fan_in = math.prod(self.weight.shape[1:])
         if self.bias is not None and fan_in > 0:

@@ -1,4 +1,4 @@
-"""Dropout: some elements are set to 0 while training."""
+"""Dropout: in training, random elements are set to 0."""
 
 from typing import Any
 
@@ -12,18 +12,18 @@ class Dropout(Module):
     """Set elements to 0 with probability `p`, and divide the others by ``1 - p``.
 
     Outside training it is the identity. Which elements of a DTensor are dropped does
-    not depend on how it is laid out.
+    not depend on its layout.
 
     Parameters
     ----------
     p : float, default 0.5
     inplace : bool, default False
-        Whether the input is changed.
+        Whether to write the result into the input.
 
     Raises
     ------
     ValueError
-        If `p` is no probability.
+        If `p` is not a probability.
     """
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:

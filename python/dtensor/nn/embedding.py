@@ -1,4 +1,4 @@
-"""Embedding: rows of a table, by number."""
+"""Embedding: rows of a table, by index."""
 
 from typing import Any, Self
 
@@ -13,22 +13,22 @@ __all__ = ["Embedding"]
 
 
 class Embedding(Module):
-    """A table of vectors, which are looked up by their number.
+    """A table of vectors, which are looked up by index.
 
     Parameters
     ----------
     num_embeddings, embedding_dim : int
-        How many vectors there are, and how long they are.
+        The number of vectors, and their length.
     padding_idx : int, optional
-        The number of a vector that begins as 0 and gets no gradient.
+        The index of a vector that is initially 0 and gets no gradient.
     max_norm : float, optional
-        Vectors that are looked up and longer are shortened, in place.
+        Vectors with a larger norm are scaled to it, in place, when they are looked up.
     norm_type : float, default 2.0
-        Of which norm that is.
+        The type of that norm.
     scale_grad_by_freq : bool, default False
-        Whether gradients are divided by how often a number is in the input.
+        Whether gradients are divided by how often an index appears in the input.
     sparse : bool, default False
-        Without effect: gradients are dense.
+        Ignored: gradients are dense.
     device : str, optional
         ``"cpu"`` or ``"meta"``.
     dtype : dtype_like, optional
@@ -42,7 +42,7 @@ class Embedding(Module):
     Raises
     ------
     AssertionError
-        If `padding_idx` is no number of a vector.
+        If `padding_idx` is out of range.
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class Embedding(Module):
             self.weight = Parameter(_weight, not _freeze)
 
     def reset_parameters(self) -> None:
-        """Draw the vectors."""
+        """Initialize the vectors."""
         init.normal_(self.weight)
         if self.padding_idx is not None and not is_meta(self.weight):
             self.weight.detach()[self.padding_idx] = 0
 
     def forward(self, input: Any) -> Any:
-        """Return the vectors of numbers: of one dim more than `input`."""
+        """Return the vectors at the indices; the result has one more dim."""
         return F.embedding(
             input,
             self.weight,
@@ -111,21 +111,21 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Self:
-        """Return a layer whose weight is a tensor that is there already.
+        """Return a layer whose weight is an existing tensor.
 
         Parameters
         ----------
         embeddings : Tensor, DTensor or array_like
-            Of two dims; shared.
+            The weight, with two dims; its memory is shared.
         freeze : bool, default True
-            Whether it is not trained.
+            Whether the weight is excluded from training.
         padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
-            As of the class.
+            As for the class.
 
         Raises
         ------
         AssertionError
-            If `embeddings` has not two dims.
+            If `embeddings` does not have two dims.
         """
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")

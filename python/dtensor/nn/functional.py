@@ -1,7 +1,7 @@
-"""The functions that layers are made of: the names of ``torch.nn.functional``.
+"""The functions behind the layers: the names of ``torch.nn.functional``.
 
-Most are operators, whose documentation says how they shard. With ``inplace=True`` a
-function writes its result into `input`, and returns that.
+Most are operators, whose documentation says how they are sharded. With ``inplace=True``
+a function writes its result into `input`, and returns `input`.
 """
 
 import warnings
@@ -130,7 +130,7 @@ def _run(operator: Any, inplace: bool, input: Any, *numbers: float) -> Any:
     if not inplace:
         return operator(input, *numbers)
     if input.requires_grad and is_grad_enabled():
-        # The gradient needs the elements as they were.
+        # The gradient needs the original elements.
         input[...] = operator(input.clone(), *numbers)
         return input
     return operator(input, *numbers, out=input)
@@ -149,7 +149,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
 def hardtanh(
     input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Any:
-    """Return the nearest numbers between `min_val` and `max_val`."""
+    """Return ``min(max(input, min_val), max_val)``."""
     return _run(activation.hardtanh, inplace, input, min_val, max_val)
 
 
@@ -223,9 +223,9 @@ def softmax(
     dim : int, optional
         Default: the second one of 2 or 4 dims, else the first one, with a warning.
     _stacklevel : int
-        Without effect.
+        Ignored.
     dtype : dtype_like, optional
-        What the input is converted to before.
+        The dtype that the input is first converted to.
     """
     return _softmax(input, _dim_of("softmax", dim, input.ndim), dtype)
 
@@ -262,16 +262,16 @@ def pad(
     mode: str = "constant",
     value: float | None = None,
 ) -> Any:
-    """Return the input with elements added at its ends, or with negative ones cut off.
+    """Return the input padded at its ends; negative padding removes elements.
 
     Parameters
     ----------
     input : tensor
     pad : sequence of int
-        How many before and after the last dim, then the dim before it, and so on.
+        The padding before and after the last dim, then the dim before it, and so on.
     mode : ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``
     value : float, optional
-        Of ``"constant"``; default: 0.
+        The value for ``"constant"``; default: 0.
 
     Raises
     ------
@@ -337,7 +337,7 @@ def multi_head_attention_forward(
     """Return what ``MultiheadAttention.forward`` returns, for given parameters.
 
     Tensors are (length, batch, width). `static_k` and `static_v`, of shape (batch *
-    num_heads, length, head width), take the place of the projections.
+    num_heads, length, head width), replace the projections.
     """
     weights: tuple[Any, ...] = (in_proj_weight,)
     if use_separate_proj_weight:

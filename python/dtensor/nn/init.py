@@ -1,8 +1,8 @@
-"""How parameters begin: the functions of ``torch.nn.init``.
+"""Initialization of parameters: the functions of ``torch.nn.init``.
 
-They write into a tensor, in place and without recording, and return it. One without
-data stays as it is. The elements of a DTensor do not depend on how it is laid out, and
-fans are those of its global shape. Not collective.
+They write into a tensor, in place and without recording, and return it. Tensors without
+data are left unchanged. The elements of a DTensor do not depend on its layout, and fans
+are those of its global shape. Not collective.
 """
 
 import math
@@ -48,20 +48,20 @@ _GAINS = {
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Return how much greater weights are before a nonlinearity than without one.
+    """Return the recommended factor for weights before a nonlinearity.
 
     Parameters
     ----------
     nonlinearity : str
-        What follows: "linear", "conv1d" and the like, "sigmoid", "tanh", "relu",
-        "leaky_relu", "selu".
+        The function that follows: "linear", "conv1d" and the like, "sigmoid", "tanh",
+        "relu", "leaky_relu", "selu".
     param : float, optional
         The negative slope of "leaky_relu"; default: 0.01.
 
     Raises
     ------
     ValueError
-        If there is no such nonlinearity, or the slope is no number.
+        If there is no such nonlinearity, or the slope is not a number.
     """
     if nonlinearity == "leaky_relu":
         if param is None:
@@ -119,12 +119,12 @@ def zeros_(tensor: Any) -> Any:
 
 
 def eye_(tensor: Any) -> Any:
-    """Make a matrix the identity, as far as it is long and wide.
+    """Set a matrix to ones on its diagonal, and zeros elsewhere.
 
     Raises
     ------
     ValueError
-        If it has not two dims.
+        If the tensor does not have two dims.
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
@@ -132,7 +132,7 @@ def eye_(tensor: Any) -> Any:
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """Make the weight of a convolution keep as many of its channels as it can.
+    """Set the weight of a convolution to preserve as many input channels as possible.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     Raises
     ------
     ValueError
-        If it has another number of dims, or the groups do not divide its first one.
+        If it has another number of dims, or `groups` does not divide the first one.
     """
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -253,11 +253,11 @@ def kaiming_uniform_(
     a : float, default 0
         The negative slope of the "leaky_relu" that follows.
     mode : "fan_in" or "fan_out"
-        Whether the variance is kept forward or backward.
+        Whether to preserve the variance in forward or in backward.
     nonlinearity : str
-        As of `calculate_gain`.
+        As for `calculate_gain`.
     generator : optional
-        Where the numbers come from.
+        The generator of the numbers.
 
     Raises
     ------
@@ -280,11 +280,11 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, std, generator)
 
 
-# --- of random matrices ---------------------------------------------------------------
+# --- random matrices ------------------------------------------------------------------
 
 
 def _whole(like: Any, draw: Any, *args: Any) -> npt.NDArray[Any]:
-    """Return a whole matrix of random numbers, the same on every rank of a DTensor."""
+    """Return a whole random matrix, the same on every rank of a DTensor."""
     shape = (like.shape[0], math.prod(like.shape[1:]))
     if not isinstance(like, _C.DTensor):
         return draw(empty(shape, like.dtype, "cpu"), *args).numpy()  # type: ignore
@@ -295,7 +295,7 @@ def _whole(like: Any, draw: Any, *args: Any) -> npt.NDArray[Any]:
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     """Make the rows or the columns, whichever are fewer, orthogonal.
 
-    Dims after the first count as one. Every rank works out the whole.
+    Dims after the first count as one. Every rank computes the whole matrix.
 
     Raises
     ------
@@ -308,7 +308,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
         return tensor
     values = _whole(tensor, normal_, 0.0, 1.0, generator)
     wide = values.shape[0] < values.shape[1]
-    single = values.dtype.itemsize < 4  # which LAPACK does not know
+    single = values.dtype.itemsize < 4  # not supported by LAPACK
     values = values.astype(np.float32) if single else values
     q, r = np.linalg.qr(values.T if wide else values)
     q = q * np.sign(np.diagonal(r))
@@ -318,22 +318,22 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
 def sparse_(
     tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None
 ) -> Any:
-    """Draw the elements from N(0, std^2), and set a part of each column to 0.
+    """Draw the elements from N(0, std^2), and set a fraction of each column to 0.
 
     Parameters
     ----------
     tensor : Tensor or DTensor
         A matrix.
     sparsity : float
-        The part of each column that is 0.
+        The fraction of each column that is 0.
     std : float, default 0.01
     generator : optional
-        Where the numbers come from.
+        The generator of the numbers.
 
     Raises
     ------
     ValueError
-        If the tensor has not two dims.
+        If the tensor does not have two dims.
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")

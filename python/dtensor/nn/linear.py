@@ -14,7 +14,7 @@ __all__ = ["Bilinear", "Identity", "Linear"]
 
 
 class Identity(Module):
-    """Return the input; arguments are of no account."""
+    """Return the input; the arguments of the class are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Linear(Module):
     weight : Parameter, shape (out_features, in_features)
         Drawn from U(-k, k) with k = 1 / sqrt(in_features).
     bias : Parameter, shape (out_features,), or None
-        Drawn likewise.
+        Drawn from the same distribution.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters."""
+        """Initialize the parameters."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in = self.weight.shape[1]
@@ -107,7 +107,7 @@ class Bilinear(Module):
     weight : Parameter, shape (out_features, in1_features, in2_features)
         Drawn from U(-k, k) with k = 1 / sqrt(in1_features).
     bias : Parameter, shape (out_features,), or None
-        Drawn likewise.
+        Drawn from the same distribution.
 
     Raises
     ------
@@ -138,7 +138,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters."""
+        """Initialize the parameters."""
         bound = 1 / math.sqrt(self.weight.shape[1])
         init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:

@@ -1,4 +1,4 @@
-"""Losses: one number for how far an input is from its target."""
+"""Losses: how far an input is from its target."""
 
 import warnings
 from typing import Any
@@ -20,7 +20,7 @@ __all__ = [
 
 
 def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """Return what the arguments say that torch had before `reduction`."""
+    """Return the reduction that torch's older arguments mean."""
     if size_average is None and reduce is None:
         return reduction
     if reduce is False:
@@ -66,7 +66,7 @@ class L1Loss(_Loss):
     Parameters
     ----------
     size_average, reduce : bool, optional
-        What torch had before `reduction`.
+        Older arguments of torch; use `reduction`.
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     """
 
@@ -81,7 +81,7 @@ class MSELoss(_Loss):
     Parameters
     ----------
     size_average, reduce : bool, optional
-        What torch had before `reduction`.
+        Older arguments of torch; use `reduction`.
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     """
 
@@ -96,7 +96,7 @@ class SmoothL1Loss(_Loss):
     Parameters
     ----------
     size_average, reduce : bool, optional
-        What torch had before `reduction`.
+        Older arguments of torch; use `reduction`.
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     beta : float, default 1.0
     """
@@ -117,7 +117,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """`SmoothL1Loss` times `delta`, which takes the place of its `beta`.
+    """`SmoothL1Loss` with `delta` as its `beta`, times `delta`.
 
     Parameters
     ----------
@@ -135,15 +135,15 @@ class HuberLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """The mean of ``target (log(target) - input)``; the input is a logarithm.
+    """The mean of ``target (log(target) - input)``; the input is a log-probability.
 
     Parameters
     ----------
     size_average, reduce : bool, optional
-        What torch had before `reduction`.
+        Older arguments of torch; use `reduction`.
     reduction : ``"mean"``, ``"batchmean"``, ``"sum"`` or ``"none"``
     log_target : bool, default False
-        Whether the target is a logarithm too.
+        Whether the target is a log-probability, too.
     """
 
     def __init__(
@@ -164,16 +164,16 @@ class KLDivLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """The mean of ``-input[class]``, for inputs that are logarithms of probabilities.
+    """The mean of ``-input[class]``, for inputs that are log-probabilities.
 
     Parameters
     ----------
     weight : tensor, shape (C,), optional
-        Of each class; the mean is weighted too.
+        The weight of each class; the mean is weighted, too.
     size_average, reduce : bool, optional
-        What torch had before `reduction`.
+        Older arguments of torch; use `reduction`.
     ignore_index : int, default -100
-        A target that does not count.
+        A target to ignore.
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     """
 
@@ -205,11 +205,11 @@ class CrossEntropyLoss(_WeightedLoss):
     Parameters
     ----------
     weight : tensor, shape (C,), optional
-        Of each class; the mean is weighted too.
+        The weight of each class; the mean is weighted, too.
     size_average, reduce : bool, optional
-        What torch had before `reduction`.
+        Older arguments of torch; use `reduction`.
     ignore_index : int, default -100
-        A target that does not count.
+        A target to ignore.
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     label_smoothing : float, default 0.0
         How much of each target is spread evenly over the classes.
@@ -245,9 +245,9 @@ class BCELoss(_WeightedLoss):
     Parameters
     ----------
     weight : tensor, optional
-        Of each element.
+        The weight of each element.
     size_average, reduce : bool, optional
-        What torch had before `reduction`.
+        Older arguments of torch; use `reduction`.
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     """
 
@@ -264,12 +264,12 @@ class BCEWithLogitsLoss(_WeightedLoss):
     Parameters
     ----------
     weight : tensor, optional
-        Of each element.
+        The weight of each element.
     size_average, reduce : bool, optional
-        What torch had before `reduction`.
+        Older arguments of torch; use `reduction`.
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     pos_weight : tensor, optional
-        What the first term is multiplied by.
+        A factor for the first term.
     """
 
     pos_weight: Any

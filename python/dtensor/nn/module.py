@@ -1,4 +1,4 @@
-"""Module: what all layers and models are."""
+"""Module: the base class of all layers and models."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -61,7 +61,7 @@ class Module(Tree, Hooks, State):
             own[name] = OrderedDict()
 
     def _forward_is_missing(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output from the input: every module has its own."""
+        """Compute the output from the input: every module defines its own."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -71,7 +71,7 @@ class Module(Tree, Hooks, State):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for parameter in self._parameters.values():
-            if parameter is not None:  # a pickle knows nothing of the flag
+            if parameter is not None:  # a pickle does not store the flag
                 parameter._is_param = True
 
     # --- modes ------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class Module(Tree, Hooks, State):
         Raises
         ------
         ValueError
-            If `mode` is no bool.
+            If `mode` is not a bool.
         """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -102,7 +102,7 @@ class Module(Tree, Hooks, State):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or set them to 0."""
+        """Reset the gradients of all parameters to None, or to 0."""
         for parameter in self.parameters():
             if parameter.grad is None:
                 continue
@@ -122,9 +122,9 @@ class Module(Tree, Hooks, State):
         return self
 
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
-        """Put ``fn(tensor)`` in the place of every tensor, and of every gradient.
+        """Replace every tensor and every gradient by ``fn(tensor)``.
 
-        Parameters stay the objects that they are, so that optimizers know them.
+        Parameters stay the same objects, so that optimizers still have them.
         """
         if recurse:
             for module in self.children():
@@ -148,24 +148,24 @@ class Module(Tree, Hooks, State):
 
         Parameters
         ----------
-        *args : dtype, device, or a tensor whose dtype and device are meant
+        *args : dtype, device, or a tensor whose dtype and device are used
         dtype : dtype_like, optional
         device : str, optional
             ``"cpu"`` or ``"meta"``.
         non_blocking, memory_format
-            Without effect.
+            Ignored.
 
         Returns
         -------
         Module
-            This one.
+            This module.
 
         Raises
         ------
         TypeError
             If the dtype is neither floating-point nor complex.
         NotImplementedError
-            If tensors without data are to get some: see `to_empty`.
+            If a tensor without data would need data: see `to_empty`.
         """
         device, dtype = _parse_to(*args, **kwargs)
         if dtype is not None and not _changes(dtype):
@@ -197,9 +197,9 @@ class Module(Tree, Hooks, State):
         Parameters
         ----------
         device : str or None
-            ``"cpu"`` or ``"meta"``; None: the one of a ``with device(...):`` block.
+            ``"cpu"`` or ``"meta"``; None: that of the ``with device(...):`` block.
         recurse : bool, default True
-            Whether modules below this one are meant too.
+            Whether to include submodules.
         """
         wanted = _device.kind_of(device)
         return self._apply(
@@ -226,7 +226,7 @@ class Module(Tree, Hooks, State):
         return self._cast(np.float16)
 
     def bfloat16(self) -> Self:
-        """Change floating-point tensors to bfloat16, which ml_dtypes adds.
+        """Change floating-point tensors to bfloat16; needs ml_dtypes.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class Module(Tree, Hooks, State):
         return self._cast(dtype_of("bfloat16"))
 
     def cpu(self) -> Self:
-        """Return this module: all memory is the CPU's."""
+        """Return this module: all tensors are in CPU memory."""
         return self.to("cpu")
 
     # --- text -------------------------------------------------------------------------
@@ -245,7 +245,7 @@ class Module(Tree, Hooks, State):
         return self.__class__.__name__
 
     def extra_repr(self) -> str:
-        """Return what is printed of the module itself, between its parentheses."""
+        """Return the text between the parentheses of the module's repr."""
         return ""
 
     def __repr__(self) -> str:

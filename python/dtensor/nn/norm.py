@@ -14,7 +14,7 @@ __all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
 
 
 class Affine(Module):
-    """A layer with a weight that begins as 1 and perhaps a bias that begins as 0."""
+    """A layer with a weight, initially 1, and perhaps a bias, initially 0."""
 
     def _make(
         self,
@@ -135,14 +135,14 @@ class RMSNorm(Affine):
 
 
 class GroupNorm(Affine):
-    """Normalize over groups of channels, which are dim 1, and over all dims after it.
+    """Normalize over groups of channels (dim 1) and over all dims after it.
 
     Parameters
     ----------
     num_groups : int
-        In how many groups the channels are.
+        The number of groups.
     num_channels : int
-        A multiple of it.
+        The number of channels, a multiple of `num_groups`.
     eps : float, default 1e-5
     affine : bool, default True
         Whether there is a weight.
@@ -160,7 +160,7 @@ class GroupNorm(Affine):
     Raises
     ------
     ValueError
-        If the groups do not divide the channels.
+        If `num_groups` does not divide `num_channels`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Parameters and buffers: tensors that a module knows as its own."""
+"""Parameters and buffers: tensors that belong to a module."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ class _ByParameterFlag(type):
 class Parameter(Tensor, metaclass=_ByParameterFlag):
     """A tensor that becomes a parameter of the module that it is assigned to.
 
-    A flag on a Tensor or a DTensor: the type of what is returned is that of `data`, and
-    ``isinstance(x, Parameter)`` asks for the flag.
+    It is a flag on a Tensor or DTensor: the result has the type of `data`, and
+    ``isinstance(x, Parameter)`` tests the flag.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Parameter(Tensor, metaclass=_ByParameterFlag):
     Raises
     ------
     RuntimeError
-        If gradients of integers or booleans are asked for. On this rank only.
+        If `requires_grad` is True for integers or booleans. On this rank only.
 
     Examples
     --------
@@ -60,8 +60,8 @@ class _ByBufferFlag(type):
 class Buffer(Tensor, metaclass=_ByBufferFlag):
     """A tensor that becomes a buffer of the module that it is assigned to.
 
-    Buffers are part of a module's state and are not trained. As `Parameter`, it is a
-    flag on a Tensor or a DTensor.
+    Buffers are part of a module's state and are not trained. Like `Parameter`, it is a
+    flag on a Tensor or DTensor.
 
     Parameters
     ----------

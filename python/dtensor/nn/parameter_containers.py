@@ -1,4 +1,4 @@
-"""Parameters in a list and in a dict; other objects may be among them."""
+"""Parameters in a list and in a dict, which may also hold other objects."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
@@ -12,7 +12,7 @@ __all__ = ["ParameterDict", "ParameterList"]
 
 
 def _kept(value: Any) -> Any:
-    """Return what is kept of a value: a tensor becomes a parameter."""
+    """Return the value to store: a tensor becomes a parameter."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         return Parameter(value)
     return value
@@ -153,38 +153,38 @@ class ParameterDict(Module):
         return (self[name] for name in self._keys)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a value, or `default` where there is none."""
+        """Return the value of a key, or `default` if there is none."""
         return self[key] if key in self else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return a value; where there is none, `default` becomes it."""
+        """Return the value of a key; if there is none, set it to `default`."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Any:
-        """Take a value away and return it."""
+        """Remove a value and return it."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take the last pair away and return it."""
+        """Remove the last pair and return it."""
         key, _ = self._keys.popitem()
         self._keys[key] = None
         return key, self.pop(key)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all entries."""
         for key in list(self._keys):
             del self[key]
 
     def copy(self) -> "ParameterDict":
-        """Return a new container of the same objects."""
+        """Return a new container with the same objects."""
         return ParameterDict(dict(self.items()))
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> "ParameterDict":
-        """Return a new container with one value under all of `keys`."""
+        """Return a new container with one value for all `keys`."""
         return ParameterDict((key, default) for key in keys)
 
     def update(self, parameters: Any) -> None:

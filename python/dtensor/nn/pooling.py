@@ -1,4 +1,4 @@
-"""Pooling over one and two dims: the largest element of windows, or their mean."""
+"""Pooling over one and two dims: the maximum or the mean of each window."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,17 +26,17 @@ class _MaxPool(Module):
     Parameters
     ----------
     kernel_size : int or sequence of int
-        Of the windows, for all dims or for each.
+        The size of the windows, for all dims or for each.
     stride : int or sequence of int, optional
-        How far apart they are; default: `kernel_size`.
+        The distance between windows; default: `kernel_size`.
     padding : int or sequence of int, default 0
-        How far they reach out at both ends, at most half of `kernel_size`.
+        The padding at both ends, at most half of `kernel_size`.
     dilation : int or sequence of int, default 1
-        How far apart the elements of a window are.
+        The distance between the elements of a window.
     return_indices : bool, default False
-        Whether to return where the elements are too.
+        Whether to return the indices of the elements, too.
     ceil_mode : bool, default False
-        Whether the last window may reach out of the padding.
+        Whether the last window may extend beyond the padding.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class MaxPool2d(_MaxPool):
 
 
 class _AvgPool(Module):
-    """A pool of means."""
+    """Average pooling."""
 
     kernel_size: Lengths
     stride: Lengths
@@ -111,13 +111,13 @@ class AvgPool1d(_AvgPool):
     Parameters
     ----------
     kernel_size : int or (int,)
-        Of the windows.
+        The size of the windows.
     stride : int or (int,), optional
-        How far apart they are; default: `kernel_size`.
+        The distance between windows; default: `kernel_size`.
     padding : int or (int,), default 0
-        How far they reach out at both ends, into zeros.
+        The padding with zeros at both ends.
     ceil_mode : bool, default False
-        Whether the last window may reach out of the padding.
+        Whether the last window may extend beyond the padding.
     count_include_pad : bool, default True
         Whether the padding counts in the size of a window.
     """
@@ -154,17 +154,17 @@ class AvgPool2d(_AvgPool):
     Parameters
     ----------
     kernel_size : int or (int, int)
-        Of the windows.
+        The size of the windows.
     stride : int or (int, int), optional
-        How far apart they are; default: `kernel_size`.
+        The distance between windows; default: `kernel_size`.
     padding : int or (int, int), default 0
-        How far they reach out at both ends, into zeros.
+        The padding with zeros at both ends.
     ceil_mode : bool, default False
-        Whether the last window may reach out of the padding.
+        Whether the last window may extend beyond the padding.
     count_include_pad : bool, default True
         Whether the padding counts in the size of a window.
     divisor_override : int, optional
-        What sums are divided by instead of the size.
+        The divisor of the sums, instead of the size.
     """
 
     def __init__(
@@ -201,12 +201,12 @@ def _single(length: Lengths) -> tuple[int, ...]:
 
 
 class _AdaptiveAvgPool(Module):
-    """Means of `_ndim` dims, shared out among as many places as are asked for.
+    """Means over `_ndim` dims, in windows that give the requested output size.
 
     Parameters
     ----------
     output_size : int or sequence of int
-        How many places each dim has afterwards.
+        The length of each dim afterwards.
     """
 
     def __init__(self, output_size: Any) -> None:
@@ -230,7 +230,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         (_AdaptiveAvgPool.__doc__ or "")
         .replace("`_ndim` dims", "two dims")
         .replace("sequence of int", "sequence of int and None")
-        .replace("afterwards.", "afterwards; None: as many as before.")
+        .replace("afterwards.", "afterwards; None: as before.")
     )
 
     def forward(self, input: Any) -> Any:

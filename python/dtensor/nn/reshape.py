@@ -39,7 +39,7 @@ class Unflatten(Module):
     ----------
     dim : int
     unflattened_size : sequence of int
-        The lengths that it becomes; one may be -1.
+        The lengths of the new dims; one may be -1.
     """
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:

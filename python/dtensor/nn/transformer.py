@@ -43,20 +43,20 @@ def _copies(layer: Module, count: int) -> ModuleList:
 
 
 def _is_causal(mask: Any, hint: bool | None) -> bool:
-    """Return whether a mask hides from each query exactly the keys after it."""
+    """Return whether a mask masks exactly the keys after each query."""
     if hint is not None or mask is None:
         return bool(hint)
     if mask.ndim != 2 or mask.shape[0] != mask.shape[1]:
         return False
     if isinstance(mask, _C.DTensor) or getattr(mask, "device", "cpu") == "meta":
-        return False  # to look at it would be collective, or cannot be done
+        return False  # reading it would be collective, or is not possible
     hides = np.triu(np.ones(mask.shape, bool), 1)
     values = np.asarray(additive(np.asarray(mask), np.float32, "mask"))
     return bool(np.array_equal(values, np.where(hides, -np.inf, 0)))
 
 
 class _Layer(Module):
-    """Attention blocks and a feed-forward block, each with a norm and a way around it.
+    """Attention blocks and a feed-forward block, each with a norm and a residual.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ class _Layer(Module):
         The width inside the feed-forward block.
     dropout : float, default 0.1
     activation : ``"relu"``, ``"gelu"`` or callable
-        Inside the feed-forward block.
+        The activation inside the feed-forward block.
     layer_norm_eps : float, default 1e-5
     batch_first : bool, default False
         Whether tensors are (batch, length, width); else (length, batch, width).
     norm_first : bool, default False
-        Whether the norm comes before each block; else after it.
+        Whether the norm comes before each block instead of after it.
     bias : bool, default True
         Whether linear maps and norms have biases.
     device : str, optional
@@ -117,7 +117,7 @@ class _Layer(Module):
         self.activation = _activation(activation)
 
     def _around(self, number: int, x: Any, block: Callable[[Any], Any]) -> Any:
-        """Return the input plus what the dropped-out block makes of it, normalized."""
+        """Return the input plus the block's output after dropout, normalized."""
         norm = self._modules[f"norm{number}"]
         dropped = self._modules[f"dropout{number}"]
         if self.norm_first:
@@ -131,7 +131,7 @@ class _Layer(Module):
 def _attention(
     layer: Module, mask: Any, padding: Any, causal: bool, memory: Any = None
 ) -> Callable[[Any], Any]:
-    """Return a block: attention of a tensor to itself, or to another one."""
+    """Return a block: self-attention, or attention to another tensor."""
 
     def block(x: Any) -> Any:
         keys = x if memory is None else memory
@@ -182,7 +182,7 @@ class TransformerDecoderLayer(_Layer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Any:
-        """Return the output, of the shape of `tgt`; it looks at `memory` as well."""
+        """Return the output, in the shape of `tgt`; it also attends to `memory`."""
         inner = _attention(
             self.self_attn, tgt_mask, tgt_key_padding_mask, tgt_is_causal
         )
@@ -206,9 +206,9 @@ class TransformerEncoder(Module):
     encoder_layer : TransformerEncoderLayer
     num_layers : int
     norm : Module, optional
-        What comes after the last one.
+        A norm after the last layer.
     enable_nested_tensor, mask_check : bool
-        Without effect.
+        Ignored.
     """
 
     def __init__(
@@ -245,7 +245,7 @@ class TransformerDecoder(Module):
     decoder_layer : TransformerDecoderLayer
     num_layers : int
     norm : Module, optional
-        What comes after the last one.
+        A norm after the last layer.
     """
 
     def __init__(
@@ -283,7 +283,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder, and a decoder that looks at what the encoder gives.
+    """An encoder, and a decoder that attends to the encoder's output.
 
     Parameters
     ----------
@@ -291,9 +291,9 @@ class Transformer(Module):
     nhead : int, default 8
     num_encoder_layers, num_decoder_layers : int, default 6
     dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias
-        As of `TransformerEncoderLayer`.
+        As for `TransformerEncoderLayer`.
     custom_encoder, custom_decoder : Module, optional
-        What takes the place of either.
+        Modules that replace the encoder or the decoder.
     device : str, optional
         ``"cpu"`` or ``"meta"``.
     dtype : dtype_like, optional
@@ -370,8 +370,7 @@ class Transformer(Module):
         Raises
         ------
         RuntimeError
-            If the batches or the widths of `src` and `tgt` differ from what they are to
-            be.
+            If the batch sizes of `src` and `tgt` differ, or a width is not `d_model`.
         """
         batch = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
@@ -394,6 +393,6 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: str | None = None, dtype: npt.DTypeLike | None = None
     ) -> Any:
-        """Return a mask that hides from each query the keys after it: -inf, else 0."""
+        """Return a causal mask: -inf for the keys after each query, else 0."""
         dtype = _C.get_default_dtype() if dtype is None else dtype
         return _C.as_tensor(np.triu(np.full((sz, sz), -np.inf, dtype), 1))

@@ -1,4 +1,4 @@
-"""Optimizers, on each rank's own parts: nothing is sent. ``torch.optim``."""
+"""``torch.optim``: each rank updates its own parts of parameters; nothing is sent."""
 
 from dtensor.optim import lr_scheduler
 from dtensor.optim.adam import Adam, AdamW

@@ -27,7 +27,7 @@ Group = dict[str, Any]
 
 
 def named(params: list[Any], group: Group) -> list[Any]:
-    """Return the tensors of a list of pairs, whose names go into the group."""
+    """Return the tensors of (name, tensor) pairs; the names go into the group."""
     pairs = [isinstance(p, tuple) and len(p) == 2 for p in params]
     if any(pairs):
         if not all(pairs):
@@ -58,12 +58,12 @@ def cleared(param: Any) -> None:
 
 
 def zeros_beside(param: Any) -> Any:
-    """Return zeros, laid out as a parameter; without data if it has none."""
+    """Return zeros in the layout of a parameter; without data if it has none."""
     return (empty_like if is_meta(param) else zeros_like)(param)
 
 
 def fitted(param: Any, values: Any) -> Any:
-    """Return loaded state as a parameter needs it."""
+    """Return loaded state in the dtype and layout that a parameter needs."""
     if not isinstance(values, dict):
         return values
     return {
@@ -100,9 +100,9 @@ def in_layouts(tensors: list[Any], params: list[Any]) -> list[Any]:
 
 
 def with_gradients(group: Group) -> tuple[list[Any], list[Any]]:
-    """Return the parameters of a group that have gradients, and these.
+    """Return the parameters of a group that have gradients, and the gradients.
 
-    A gradient in another layout than its parameter is moved first: collective.
+    A gradient in another layout than its parameter is redistributed first: collective.
     """
     params = [param for param in group["params"] if param.grad is not None]
     return params, in_layouts([param.grad for param in params], params)
@@ -121,15 +121,17 @@ def check_settings(**settings: float) -> None:
 
 
 def check_flags(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
-    """Raise for flags that contradict each other, or are not done."""
+    """Raise for flags that contradict each other or are not supported."""
     if foreach and fused:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     if differentiable:
-        raise NotImplementedError("a step that is differentiable is not provided")
+        raise NotImplementedError(
+            "differentiable=True is not supported: steps are not recorded"
+        )
 
 
 def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a step that calls hooks around it, and is not recorded."""
+    """Return a step that calls the hooks before and after it, and is not recorded."""
     if getattr(step, "_is_hooked", False):
         return step
 
@@ -151,7 +153,7 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def evaluate(closure: Callable[[], Any] | None) -> Any:
-    """Return the loss of a closure, which records; None without one."""
+    """Return the loss of a closure, run with recording on; None without a closure."""
     if closure is None:
         return None
     with enable_grad():

@@ -1,4 +1,4 @@
-"""Adam, and AdamW, whose weight decay is no part of the gradient."""
+"""Adam, and AdamW, whose weight decay is not part of the gradient."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,7 +20,7 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(Optimizer):
-    """Adam.
+    """The Adam optimizer.
 
     Parameters
     ----------
@@ -28,28 +28,28 @@ class Adam(Optimizer):
         See `Optimizer`.
     lr : float, default 1e-3
     betas : (float, float), default (0.9, 0.999)
-        How much of the averages of gradients and of their squares is kept.
+        Decay rates of the running averages of the gradients and of their squares.
     eps : float, default 1e-8
-        Is added to the root of the squares.
+        Added to the root of the averaged squares.
     weight_decay : float, default 0
-        How much of a parameter is added to its gradient.
+        The fraction of a parameter that is added to its gradient.
     amsgrad : bool, default False
         Divide by the root of the greatest average of squares so far.
     foreach, capturable, fused : bool, optional
-        Accepted: every step is done by one pass over each parameter.
+        Accepted and ignored: every step is one pass over each parameter.
     maximize : bool, default False
-        Go up instead of down.
+        Maximize the objective instead of minimizing it.
     differentiable : bool, default False
-        True is not provided.
+        True is not supported.
     decoupled_weight_decay : bool, default False
-        Whether weight decay is that of `AdamW`.
+        Whether to apply weight decay as `AdamW` does.
 
     Raises
     ------
     ValueError
-        For settings that are negative, or betas that are not below 1.
+        If a setting is negative, or a beta is not below 1.
     NotImplementedError
-        For `differentiable`.
+        If `differentiable` is True.
 
     Notes
     -----
@@ -114,7 +114,7 @@ class Adam(Optimizer):
         return loss
 
     def _state(self, param: Any, amsgrad: bool) -> dict[str, Any]:
-        """Return what is kept of a parameter, made at its first step."""
+        """Return the state of a parameter, which its first step makes."""
         state: dict[str, Any] = self.state[param]
         if not state:
             state["step"] = tensor(np.zeros((), np.float32))
@@ -138,14 +138,14 @@ def _settings(group: dict[str, Any]) -> AdamSettings:
 
 
 def _counted(state: dict[str, Any]) -> float:
-    """Add 1 to the number of steps, and return it."""
+    """Add 1 to the number of steps, and return the result."""
     count = float(state["step"]) + 1
     state["step"] = tensor(np.float32(count))
     return count
 
 
 class AdamW(Adam):
-    """Adam with weight decay that is no part of the gradient.
+    """Adam with weight decay that is not part of the gradient.
 
     Parameters
     ----------
@@ -155,10 +155,10 @@ class AdamW(Adam):
     betas : (float, float), default (0.9, 0.999)
     eps : float, default 1e-8
     weight_decay : float, default 1e-2
-        A step makes a parameter smaller by ``lr * weight_decay`` of itself.
+        A step multiplies each parameter by ``1 - lr * weight_decay``.
     amsgrad, maximize : bool, default False
     foreach, capturable, differentiable, fused : bool, optional
-        As of `Adam`.
+        As for `Adam`.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What all optimizers have in common: groups of parameters, and their state."""
+"""The base class of optimizers: groups of parameters, and their state."""
 
 import warnings
 from collections import OrderedDict, defaultdict
@@ -32,7 +32,7 @@ _TABLES = (
 
 
 class _Required:
-    """Stands for a default that there is none of."""
+    """The default of a setting that has none."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -42,31 +42,31 @@ required = _Required()
 
 
 class Optimizer:
-    """The base of all optimizers.
+    """The base class of all optimizers.
 
     Parameters
     ----------
     params : iterable of Tensor, of (str, Tensor), or of dict
-        What is optimized. A dict is a group: its ``"params"``, and settings of its own.
-        Parameters may live on several meshes.
+        The parameters to optimize. A dict is a group: ``"params"``, and its own
+        settings. Parameters may be on several meshes.
     defaults : dict
-        Settings of groups that do not have their own.
+        The settings that a group does not give itself.
 
     Attributes
     ----------
     param_groups : list of dict
     state : dict
-        What is kept for each parameter.
+        The state of each parameter.
 
     Raises
     ------
     TypeError, ValueError
-        For what is no list of leaf tensors, as torch does.
+        If `params` is not a collection of leaf tensors, as in torch.
 
     Notes
     -----
-    A subclass has a ``step``, which is not recorded on the tape; it is called with a
-    `closure` or None. Hooks are called around it.
+    A subclass defines ``step``, which is called with a `closure` or None. It is not
+    recorded for backward, and hooks are called before and after it.
     """
 
     def __init__(self, params: Iterable[Any], defaults: Group) -> None:
@@ -76,7 +76,7 @@ class Optimizer:
                 f"Tensors or dicts, but got {type(params).__name__}"
             )
         self.defaults = defaults
-        self._opt_called = False  # whether there was a step: schedulers come after it
+        self._opt_called = False  # whether step was called: schedulers check it
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[Group] = []
         self._hooks: dict[str, OrderedDict[int, Any]] = {
@@ -111,12 +111,12 @@ class Optimizer:
         Parameters
         ----------
         param_group : dict
-            ``"params"``, and settings that are not the defaults. It is changed.
+            ``"params"``, and settings that differ from the defaults. Changed in place.
 
         Raises
         ------
         TypeError, ValueError
-            For what is no group of leaf tensors, or has one that another group has.
+            If it is not a group of leaf tensors, or has a tensor of another group.
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
@@ -155,7 +155,7 @@ class Optimizer:
     # --- steps ------------------------------------------------------------------------
 
     def step(self, closure: Closure | None = None) -> Any:
-        """Do one step; subclasses say which.
+        """Do one step; subclasses define it.
 
         Parameters
         ----------
@@ -169,12 +169,12 @@ class Optimizer:
         raise NotImplementedError
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters.
+        """Reset the gradients of all parameters.
 
         Parameters
         ----------
         set_to_none : bool, default True
-            False fills them with zeros.
+            Set them to None; False fills them with zeros.
         """
         for group in self.param_groups:
             for param in group["params"]:
@@ -188,13 +188,13 @@ class Optimizer:
     # --- state ------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state and the settings, with numbers for parameters.
+        """Return the state and the settings, with a number for each parameter.
 
         Returns
         -------
         dict
-            ``"state"``: by number of the parameter; the tensors are the optimizer's.
-            ``"param_groups"``: settings, and ``"params"``, a list of numbers.
+            ``"state"``: the state by parameter number; its tensors are not copied.
+            ``"param_groups"``: the settings, and ``"params"``, a list of numbers.
         """
         for hook in self._hooks["state_dict_pre"].values():
             hook(self)
@@ -218,13 +218,13 @@ class Optimizer:
 
     @no_grad()
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` of an optimizer of such parameters gave.
+        """Load what `state_dict` of an optimizer of the same parameters returned.
 
         Parameters
         ----------
         state_dict : dict
-            Tensors of it are kept as they are if they have the dtype and layout of
-            their parameter; else they are converted (a DTensor's layout: collective).
+            Its tensors are used as they are if they have the dtype and layout of their
+            parameter; otherwise they are converted (to another layout: collective).
 
         Raises
         ------
@@ -267,42 +267,42 @@ class Optimizer:
     # --- hooks ------------------------------------------------------------------------
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Have ``hook(optimizer, args, kwargs)`` called before each step.
+        """Call ``hook(optimizer, args, kwargs)`` before each step.
 
-        It may return other args and kwargs, a pair.
+        It may return a pair: the args and kwargs to use instead.
         """
         return register(self._hooks["step_pre"], hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Have ``hook(optimizer, args, kwargs)`` called after each step."""
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
         return register(self._hooks["step_post"], hook)
 
     def register_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Have ``hook(optimizer)`` called before `state_dict`."""
+        """Call ``hook(optimizer)`` before `state_dict`."""
         return register(self._hooks["state_dict_pre"], hook, prepend)
 
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Have ``hook(optimizer, state_dict)`` called after `state_dict`.
+        """Call ``hook(optimizer, state_dict)`` after `state_dict`.
 
-        It may return another one.
+        It may return another state dict.
         """
         return register(self._hooks["state_dict_post"], hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Have ``hook(optimizer, state_dict)`` called before `load_state_dict`.
+        """Call ``hook(optimizer, state_dict)`` before `load_state_dict`.
 
-        It may return another one.
+        It may return another state dict.
         """
         return register(self._hooks["load_state_dict_pre"], hook, prepend)
 
     def register_load_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Have ``hook(optimizer)`` called after `load_state_dict`."""
+        """Call ``hook(optimizer)`` after `load_state_dict`."""
         return register(self._hooks["load_state_dict_post"], hook, prepend)

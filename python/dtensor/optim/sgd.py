@@ -1,4 +1,4 @@
-"""Gradient descent."""
+"""Stochastic gradient descent."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    """Gradient descent, with momentum if wanted.
+    """Stochastic gradient descent, optionally with momentum.
 
     Parameters
     ----------
@@ -27,18 +27,18 @@ class SGD(Optimizer):
     momentum, dampening, weight_decay : float, default 0
     nesterov : bool, default False
     maximize : bool, default False
-        Go up instead of down.
+        Maximize the objective instead of minimizing it.
     foreach, fused : bool, optional
-        Accepted: every step is done by one pass over each parameter.
+        Accepted and ignored: every step is one pass over each parameter.
     differentiable : bool, default False
-        True is not provided.
+        True is not supported.
 
     Raises
     ------
     ValueError
-        For settings that are negative, or nesterov without momentum.
+        If a setting is negative, or `nesterov` is used without momentum.
     NotImplementedError
-        For `differentiable`.
+        If `differentiable` is True.
 
     Notes
     -----
@@ -47,7 +47,7 @@ class SGD(Optimizer):
         velocity = momentum * velocity + (1 - dampening) * g
         param -= lr * velocity
 
-    The first velocity is g. With `nesterov`, ``g + momentum * velocity`` stands for the
+    The first velocity is g. With `nesterov`, ``g + momentum * velocity`` replaces the
     velocity in the second line.
     """
 
@@ -106,7 +106,7 @@ class SGD(Optimizer):
     def _by_age(
         self, params: list[Any], with_momentum: bool
     ) -> list[tuple[bool, list[int]]]:
-        """Return the places of parameters without a velocity, and of those with one."""
+        """Return the indices of parameters without a velocity and of those with one."""
         if not with_momentum:
             return [(False, list(range(len(params))))]
         new = [self.state[p].get("momentum_buffer") is None for p in params]

@@ -1,4 +1,4 @@
-"""Styles of a module's border: what goes in and comes out is moved, nothing else."""
+"""Styles that move only the inputs and outputs of a module."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,35 +38,34 @@ def _moved(
 
 
 class PrepareModuleInput(ParallelStyle):
-    """Make DTensors of a module's inputs, in the layouts that it needs.
+    """Turn a module's inputs into DTensors in the layouts that it needs.
 
     Parameters
     ----------
     input_layouts : Placement or sequence of (Placement or None), optional
-        How each positional input lies, if it is not a DTensor. None: an input that is
-        passed on as it is.
+        The placement of each positional input that is not a DTensor. None: this input
+        is passed on unchanged.
     desired_input_layouts : Placement or sequence of (Placement or None), optional
-        How each is to lie; as many.
+        The placement that each is moved to, one for each of `input_layouts`.
     input_kwarg_layouts : dict of str to Placement, optional
-        The same for inputs by keyword; those that are not named are passed on as they
-        are.
+        The same for keyword inputs; those that are not named are passed on unchanged.
     desired_input_kwarg_layouts : dict of str to Placement, optional
-        How those are to lie; as many.
+        The placement that each of these is moved to.
     use_local_output : bool, default False
-        Whether the module gets this rank's parts, each a `Tensor`, or DTensors.
+        Whether the module gets this rank's parts, each a `Tensor`, instead of DTensors.
 
     Raises
     ------
     AssertionError
-        If there are more or fewer desired layouts than layouts; by the module, if an
-        input that has a layout is no tensor.
+        If there are more or fewer desired layouts than layouts. When the module is
+        called: if an input that has a layout is not a tensor.
     ValueError
-        By the module, if it is called with more or fewer positional inputs than there
-        are layouts.
+        When the module is called: if there are more or fewer positional inputs than
+        layouts.
 
     See Also
     --------
-    PrepareModuleOutput : The same for what comes out.
+    PrepareModuleOutput : The same for outputs.
     """
 
     def __init__(
@@ -150,29 +149,31 @@ class PrepareModuleInput(ParallelStyle):
 
 
 class PrepareModuleOutput(ParallelStyle):
-    """Make DTensors of a module's outputs, and move them.
+    """Turn a module's outputs into DTensors in the layouts that are wanted.
 
     Parameters
     ----------
     output_layouts : Placement or sequence of (Placement or None)
-        How each output lies, if it is not a DTensor. None: an output that is passed on
-        as it is.
+        The placement of each output that is not a DTensor. None: this output is passed
+        on unchanged.
     desired_output_layouts : Placement or sequence of Placement
-        How each is to lie; as many.
+        The placement that each is moved to, one for each of `output_layouts`.
     use_local_output : bool, default True
-        Whether the module returns this rank's parts, each a `Tensor`, or DTensors.
+        Whether the module returns this rank's parts, each a `Tensor`, instead of
+        DTensors.
 
     Raises
     ------
     AssertionError
-        If there are more or fewer desired layouts than layouts; by the module, if an
-        output that has a layout is no tensor.
+        If there are more or fewer desired layouts than layouts. When the module is
+        called: if an output that has a layout is not a tensor.
     ValueError
-        By the module, if it returns more or fewer outputs than there are layouts.
+        When the module is called: if it returns more or fewer outputs than there are
+        layouts.
 
     See Also
     --------
-    PrepareModuleInput : The same for what goes in.
+    PrepareModuleInput : The same for inputs.
     """
 
     def __init__(
@@ -229,16 +230,17 @@ class PrepareModuleInputOutput(ParallelStyle):
     input_kwarg_layouts, desired_input_kwarg_layouts : dict, optional
         As in `PrepareModuleInput`.
     use_local_input : bool, default False
-        Whether the module gets this rank's parts, each a `Tensor`, or DTensors.
+        Whether the module gets this rank's parts, each a `Tensor`, instead of DTensors.
     output_layouts, desired_output_layouts : Placement or sequence
         As in `PrepareModuleOutput`.
     use_local_output : bool, default True
-        Whether the module returns this rank's parts, each a `Tensor`, or DTensors.
+        Whether the module returns this rank's parts, each a `Tensor`, instead of
+        DTensors.
 
     Raises
     ------
     AssertionError, ValueError
-        As the two do.
+        As `PrepareModuleInput` and `PrepareModuleOutput` do.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a parallel style is."""
+"""The interface of parallel styles."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -17,13 +17,13 @@ Prepare = Callable[[Any, DeviceMesh], Any]
 class ParallelStyle(ABC):
     """How one module is parallelized: what `parallelize_module` calls.
 
-    A style of the user's own gives `_apply`, and may give `_check`.
+    A user's own style defines `_apply`, and may define `_check`.
 
     Parameters
     ----------
     _prepare_input, _prepare_output : callable, optional
-        Functions of PyTorch 2.0's styles: of the module's inputs, or outputs, and the
-        mesh.
+        Functions as in PyTorch 2.0's styles. They take the module's inputs, or outputs,
+        and the mesh.
 
     Attributes
     ----------
@@ -45,15 +45,15 @@ class ParallelStyle(ABC):
 
     @abstractmethod
     def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
-        """Parallelize `module`, and return it or what takes its place."""
+        """Parallelize `module`, and return it or the module that replaces it."""
 
     def _check(  # noqa: B027
         self, module: Module, device_mesh: DeviceMesh
     ) -> None:
         """Raise what `_apply` would, without changing anything.
 
-        `parallelize_module` asks for all modules of a plan before it begins, so that
-        nothing has moved when it raises.
+        `parallelize_module` calls it for all modules of a plan before it begins, so
+        that nothing has moved if it raises.
         """
 
     def _describe(self, *names: str) -> str:

@@ -1,4 +1,4 @@
-"""Attention by heads: shapes, masks, and parameters that are cut between heads."""
+"""Attention by heads: shapes, masks, and parameters that are sharded by heads."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ __all__ = [
 
 
 def _axes(ndim: int, batch_first: bool) -> tuple[int, ...]:
-    """How (batch, sequence, heads, head), or as it lies, becomes heads first."""
+    """The permutation that puts heads before the sequence."""
     if ndim == 3:  # no batch
         return 1, 0, 2
     return (0, 2, 1, 3) if batch_first else (1, 2, 0, 3)
 
 
 def by_heads(x: Any, heads: int, batch_first: bool) -> Any:
-    """Cut the last dimension into heads, and bring them before the sequence."""
+    """Split the last dimension into heads, and move these before the sequence."""
     x = x.reshape(*x.shape[:-1], heads, x.shape[-1] // heads)
     return x.permute(*_axes(x.ndim, batch_first))
 
@@ -55,7 +55,7 @@ def one_more(x: Any, last: Any) -> Any:
 def merged_mask(
     attn_mask: Any, key_padding_mask: Any, heads: int, dtype: npt.DTypeLike
 ) -> Any:
-    """Make one mask of two: numbers of `dtype` to add to the scores, or None."""
+    """Merge two masks into one: numbers of `dtype` to add to the scores, or None."""
     masks = []
     if attn_mask is not None:
         mask = np.asarray(attn_mask)
@@ -82,7 +82,7 @@ def _additive(mask: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 def input_projections(that: MultiheadAttention, name: str) -> list[Any] | None:
     """The weights, or biases, for query, key and value, as new parameters.
 
-    None, if there are no biases.
+    None if there are no biases.
     """
     packed = that._parameters[f"in_proj_{name}"]
     if packed is not None:
@@ -95,7 +95,7 @@ def input_projections(that: MultiheadAttention, name: str) -> list[Any] | None:
 
 
 def interleaved(parts: list[Any], heads: int) -> Any:
-    """Rows of the three in turn, for each head: one parameter of all rows."""
+    """One parameter of all rows: for each head, its rows of the three in turn."""
     rows, *others = parts[0].shape
     with no_grad():
         whole = np.concatenate(
@@ -108,10 +108,10 @@ def interleaved(parts: list[Any], heads: int) -> Any:
 def shard_by_heads(
     module: Module, name: str, dim: int, heads: int, mesh: DeviceMesh, src: int | None
 ) -> None:
-    """Cut a parameter along a dimension between heads, not through them.
+    """Shard a parameter along a dimension between heads, not through them.
 
-    Where the ranks divide the heads, torch.chunk does that; else the parameter gets cut
-    points.
+    Where the number of ranks divides the number of heads, torch.chunk does that;
+    otherwise the parameter gets cut points.
     """
     distribute_parameter(module, name, mesh, [Shard(dim)], src)
     old, ranks = module._parameters.get(name), mesh.size()

@@ -1,4 +1,4 @@
-"""Styles of one layer: its parameters, what goes in, and what comes out."""
+"""Styles of one layer: its parameters, its input and its output."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -93,11 +93,11 @@ class _LayerStyle(ParallelStyle):
 
 
 def _positional(style: ParallelStyle, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The inputs of a layer, of which the first is the one that is prepared."""
+    """The inputs of a layer; only the first one is prepared."""
     if not inputs:
         raise ValueError(
             f"{type(style).__name__} prepares the first positional input of a module, "
-            "but it was called without one"
+            "but this one was called without: pass its input by position"
         )
     return inputs
 
@@ -107,32 +107,32 @@ class ColwiseParallel(_LayerStyle):
 
     The weight of a Linear is ``Shard(0)`` (it is stored transposed), its bias
     ``Shard(0)``; the weight of an Embedding is ``Shard(1)``. Each rank computes its
-    features of the output, without communication, from the whole input. Paired with
-    `RowwiseParallel` behind it, an MLP takes one all_reduce forward, and one backward
-    if its input requires a gradient.
+    features of the output from the whole input, without communication. Followed by a
+    `RowwiseParallel` layer, as in an MLP, the pair takes one all_reduce in forward, and
+    one in backward if its input requires a gradient.
 
     Parameters
     ----------
     _prepare_input, _prepare_output : callable, optional
-        Functions as PyTorch 2.0 had them, ``make_input_replicate_1d`` and the like: of
-        the inputs (output) and the mesh. Instead of `input_layouts`, and of
-        `output_layouts` and `use_local_output`.
+        Functions as in PyTorch 2.0, such as ``make_input_replicate_1d``. They take the
+        inputs (the output) and the mesh, and replace `input_layouts` (`output_layouts`
+        and `use_local_output`).
     input_layouts : Placement, optional
-        How the input lies, if it is not a DTensor; default Replicate. It is
+        The placement of an input that is not a DTensor; default Replicate. It is
         redistributed to Replicate.
     output_layouts : Placement, optional
-        How the output is to lie; default ``Shard(-1)``.
+        The placement of the output; default ``Shard(-1)``.
     use_local_output : bool, default True
-        Whether the module returns this rank's part of the output, a `Tensor`, or the
-        DTensor.
+        Whether the module returns this rank's part of the output, a `Tensor`, instead
+        of the DTensor.
 
     Raises
     ------
     ValueError
         If both forms of an argument are given.
     NotImplementedError
-        By `parallelize_module`, if the module is no Linear or Embedding. On every rank,
-        before any communication.
+        By `parallelize_module`, if the module is not a Linear or Embedding. On every
+        rank, before any communication.
 
     See Also
     --------
@@ -140,8 +140,8 @@ class ColwiseParallel(_LayerStyle):
 
     Notes
     -----
-    Features that the ranks do not divide are cut as torch.chunk does; some ranks may
-    have none.
+    If the number of ranks does not divide the number of features, they are split as
+    torch.chunk does; some ranks may have none.
 
     Examples
     --------
@@ -165,31 +165,32 @@ class RowwiseParallel(_LayerStyle):
 
     The weight of a Linear is ``Shard(1)`` (it is stored transposed), its bias
     replicated; the weight of an Embedding is ``Shard(0)``. Each rank computes an addend
-    of the output from its features of the input (of an Embedding: from the whole
-    input); one all_reduce or, to a Shard, one reduce_scatter makes the output of them.
+    of the output from its features of the input (for an Embedding: from the whole
+    input). One all_reduce sums the addends, or one reduce_scatter if `output_layouts`
+    is a Shard.
 
     Parameters
     ----------
     _prepare_input, _prepare_output : callable, optional
-        Functions as PyTorch 2.0 had them, ``make_input_shard_1d_last_dim`` and the
-        like: of the inputs (output) and the mesh. Instead of `input_layouts`, and of
-        `output_layouts` and `use_local_output`.
+        Functions as in PyTorch 2.0, such as ``make_input_shard_1d_last_dim``. They take
+        the inputs (the output) and the mesh, and replace `input_layouts`
+        (`output_layouts` and `use_local_output`).
     input_layouts : Placement, optional
-        How the input lies, if it is not a DTensor; default ``Shard(-1)``. It is
+        The placement of an input that is not a DTensor; default ``Shard(-1)``. It is
         redistributed to ``Shard(-1)``, for an Embedding to Replicate.
     output_layouts : Placement, optional
-        How the output is to lie; default Replicate.
+        The placement of the output; default Replicate.
     use_local_output : bool, default True
-        Whether the module returns this rank's part of the output, a `Tensor`, or the
-        DTensor.
+        Whether the module returns this rank's part of the output, a `Tensor`, instead
+        of the DTensor.
 
     Raises
     ------
     ValueError
         If both forms of an argument are given.
     NotImplementedError
-        By `parallelize_module`, if the module is no Linear or Embedding. On every rank,
-        before any communication.
+        By `parallelize_module`, if the module is not a Linear or Embedding. On every
+        rank, before any communication.
 
     See Also
     --------
@@ -207,30 +208,30 @@ class RowwiseParallel(_LayerStyle):
 class SequenceParallel(ParallelStyle):
     """Run a module on parts of the sequence, with its parameters replicated.
 
-    For modules that treat each place of the sequence alone: LayerNorm, RMSNorm, Dropout
-    and the like. The parameters are those of rank `src_data_rank`. Their gradients are
-    summed over the ranks: one all_reduce for each, in backward.
+    For modules that treat each position of the sequence on its own: LayerNorm, RMSNorm,
+    Dropout and the like. The parameters are those of rank `src_data_rank`. Their
+    gradients are summed over the ranks: one all_reduce for each, in backward.
 
     Parameters
     ----------
     sequence_dim : int, default 1
         The dimension of the input that is the sequence.
     use_local_output : bool, default False
-        Whether the module returns this rank's part of the output, a `Tensor`, or the
-        DTensor.
+        Whether the module returns this rank's part of the output, a `Tensor`, instead
+        of the DTensor.
 
     Raises
     ------
     ValueError
-        By the module, if its first input is no tensor.
+        When the module is called: if its first input is not a tensor.
 
     Notes
     -----
     A plain input counts as this rank's part of the sequence; a DTensor is redistributed
-    to ``Shard(sequence_dim)``. After Korthikanti et al., "Reducing Activation
+    to ``Shard(sequence_dim)``. See Korthikanti et al., "Reducing Activation
     Recomputation in Large Transformer Models", 2022. PyTorch does not broadcast the
-    parameters, and so takes them to be equal on all ranks; here ``src_data_rank=None``
-    does that.
+    parameters: it assumes that they are equal on all ranks. Here
+    ``src_data_rank=None`` does the same.
     """
 
     def __init__(

@@ -32,10 +32,11 @@ def _as_it_is(values: Any, _mesh: DeviceMesh) -> Any:
 class PairwiseParallel(ParallelStyle):
     """Shard pairs of Linears, the first by columns and the second by rows.
 
-    Applies to all that is in the module, however deep. Where a module has two Linears
-    or more directly in it, it counts as an MLP: they take turns, in the order of their
-    definition, and the last of an odd number stays as it is. A MultiheadAttention is
-    replaced by a `TensorParallelMultiheadAttention` that computes the same.
+    It applies to all submodules, at any depth. A module that directly contains two or
+    more Linears counts as an MLP: these alternate between columns and rows, in the
+    order of their definition, and the last of an odd number is left unchanged. A
+    MultiheadAttention is replaced by a `TensorParallelMultiheadAttention` that computes
+    the same.
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ class PairwiseParallel(ParallelStyle):
     Warns
     -----
     UserWarning
-        By `parallelize_module`, if there is nothing in the module that it applies to.
+        By `parallelize_module`, if the module contains nothing that it applies to.
 
     See Also
     --------
-    ColwiseParallel, RowwiseParallel : The styles of today for one layer.
+    ColwiseParallel, RowwiseParallel : The current styles, for one layer.
     """
 
     def __init__(
@@ -119,12 +120,12 @@ class PairwiseParallel(ParallelStyle):
 class PairwiseSequenceParallel(PairwiseParallel):
     """`PairwiseParallel` between layers that work on parts of the sequence.
 
-    Every rank has its rows of the input (dimension 0), and gets its rows of the output:
-    an all_gather before each pair, and a reduce_scatter after it.
+    Every rank has its rows of the input (dimension 0), and gets its rows of the output.
+    There is an all_gather before each pair and a reduce_scatter after it.
 
     See Also
     --------
-    SequenceParallel : The style of today for the layers in between.
+    SequenceParallel : The current style for the layers in between.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""PyTorch 2.0's functions that prepare what goes into a module and comes out of it.
+"""PyTorch 2.0's functions that prepare the inputs and outputs of a module.
 
-A style calls them with the inputs, or the output, and the mesh. The styles of today
-name layouts instead.
+A style calls them with the inputs, or the output, and the mesh. The current styles name
+layouts instead.
 """
 
 import functools
@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _for_input(fn: F) -> F:
-    """Give `fn` the first of several inputs, and the mesh of a DTensor."""
+    """Pass `fn` the first of several inputs, and the mesh of a DTensor."""
 
     @functools.wraps(fn)
     def checked(
@@ -61,7 +61,7 @@ def _for_input(fn: F) -> F:
 
 
 def _for_output(fn: F) -> F:
-    """Give `fn` a DTensor and its mesh."""
+    """Pass `fn` a DTensor and its mesh."""
 
     @functools.wraps(fn)
     def checked(
@@ -85,7 +85,7 @@ def _for_output(fn: F) -> F:
 
 
 def _placed(input: Any, device_mesh: DeviceMesh | None, placement: Placement) -> Any:
-    """A DTensor moved to `placement`, or made of parts that are in it."""
+    """A DTensor moved to `placement`, or made from local parts that have it."""
     if isinstance(input, DTensor):
         return input.redistribute(device_mesh, [placement])
     return DTensor.from_local(input, device_mesh, [placement], run_check=False)
@@ -119,7 +119,7 @@ def make_input_shard_1d(
     Raises
     ------
     RuntimeError
-        If there is no mesh, it has several dimensions, or the input is no tensor.
+        If there is no mesh, it has several dimensions, or the input is not a tensor.
     """
     return _placed(input, device_mesh, Shard(dim))  # type: ignore[no-any-return]
 
@@ -141,7 +141,7 @@ def make_input_replicate_1d(
 ) -> DTensor:
     """Return the input as a DTensor that is replicated.
 
-    Collective over the mesh. A plain input is taken to be the same on all ranks.
+    Collective over the mesh. A plain input must be the same on all ranks.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def make_input_replicate_1d(
     Raises
     ------
     RuntimeError
-        If there is no mesh, it has several dimensions, or the input is no tensor.
+        If there is no mesh, it has several dimensions, or the input is not a tensor.
     """
     return _placed(input, device_mesh, Replicate())  # type: ignore[no-any-return]
 
@@ -167,7 +167,7 @@ def make_input_replicate_1d(
 def make_input_reshard_replicate(
     input: Any, device_mesh: DeviceMesh | None = None
 ) -> DTensor:
-    """Return the input, of which each rank holds rows, as a replicated DTensor.
+    """Return the input, whose rows are spread over the ranks, as a replicated DTensor.
 
     Collective over the mesh: an all_gather along dimension 0.
 
@@ -186,7 +186,7 @@ def make_input_reshard_replicate(
     Raises
     ------
     RuntimeError
-        If there is no mesh, it has several dimensions, or the input is no tensor.
+        If there is no mesh, it has several dimensions, or the input is not a tensor.
     """
     if not isinstance(input, DTensor):
         input = make_input_shard_1d(input, device_mesh, dim=0)
@@ -221,7 +221,7 @@ def make_output_shard_1d(
     Raises
     ------
     AssertionError
-        If the output is no DTensor, or the mesh has several dimensions.
+        If the output is not a DTensor, or the mesh has several dimensions.
     """
     return output.redistribute(device_mesh, [Shard(dim)])
 
@@ -263,7 +263,7 @@ def make_output_reshard_tensor(
 def make_sharded_output_tensor(
     output: DTensor, _device_mesh: DeviceMesh | None = None
 ) -> Tensor:
-    """Return this rank's part of the output, as it lies, as a `Tensor`.
+    """Return this rank's part of the output, in its present layout, as a `Tensor`.
 
     Not collective. Arguments and errors are those of `make_output_shard_1d`.
     """

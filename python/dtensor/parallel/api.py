@@ -42,47 +42,47 @@ def parallelize_module(
         A mesh of one dimension; default: the one of the ``with mesh:`` block.
     parallelize_plan : ParallelStyle or dict of str to ParallelStyle, optional
         A style for the module, or styles by the names of submodules: each token between
-        dots is a pattern of `fnmatch`, as in ``"layers.*.w1"``, and every submodule
-        that matches gets the style. "" is the module itself. Values may be plans
-        themselves, for the submodule.
+        dots is an `fnmatch` pattern, as in ``"layers.*.w1"``, and every submodule that
+        matches gets the style. "" is the module itself. A value may itself be a plan,
+        for the submodule.
     tp_mesh_dim : int, optional
-        The dimension of a mesh of several along which the module is parallelized: the
-        mesh is cut to the row of this rank. Without it such a mesh is an error.
+        The mesh dimension along which the module is parallelized, if the mesh has
+        several: this rank's row of it is used. Without it such a mesh is an error.
     src_data_rank : int or None, default 0
-        The rank along the mesh whose parameters count. None: nothing is sent, and each
-        rank takes its part of its own.
+        The rank along the mesh whose parameters are used. None: nothing is sent, and
+        each rank takes its part of its own parameters.
 
     Returns
     -------
     Module
-        `module`; another one if the style replaces it, as `PairwiseParallel` does a
+        `module`, or the module that replaces it, as `PairwiseParallel` replaces a
         MultiheadAttention.
 
     Raises
     ------
     TypeError
-        If the plan, or a value of it, is neither.
+        If the plan, or a value of it, is neither a style nor a dict.
     ValueError
         If the mesh has several dimensions and `tp_mesh_dim` does not choose one.
     AssertionError
-        If `tp_mesh_dim` is no dimension of the mesh.
+        If `tp_mesh_dim` is not a dimension of the mesh.
     NotImplementedError
-        If a style does not know a module that it is for.
+        If a style does not support a module that the plan gives it.
     RuntimeError
         If there is no mesh, or a module was parallelized before.
 
-    Each of them on every rank, before anything has moved.
+    All of these are raised on every rank, before anything has moved.
 
     Warns
     -----
     UserWarning
-        If there is no plan, or a name in it matches nothing: that entry is skipped.
-        If parameters that were one are two now, because their layouts differ.
+        If there is no plan, or a name in it matches nothing (this entry is skipped). If
+        a shared parameter became two, because the layouts differ.
 
     Notes
     -----
-    Parameters that several submodules share stay one wherever they end up in the same
-    layout; PyTorch makes them two without a word.
+    A parameter that several submodules share stays shared if it gets the same layout in
+    all of them. PyTorch silently makes it several parameters.
 
     Examples
     --------
@@ -115,15 +115,15 @@ def parallelize_module(
             root = new
     for names in _share_again(root, shared):
         warnings.warn(
-            f"parameters {names} were one before parallelize_module, and are not any "
-            "more, because their layouts differ: they will be trained apart",
+            f"parallelize_module: {names} were one shared parameter, and are separate "
+            "parameters now because their layouts differ; each is trained on its own",
             stacklevel=2,
         )
     return root
 
 
 class _Place(NamedTuple):
-    """Where a module is."""
+    """A module, and where it is."""
 
     module: Module
     parent: Module | None = None
@@ -156,7 +156,7 @@ def _one_dimension(mesh: DeviceMesh, mesh_dim: int | None) -> DeviceMesh:
 def _checked(
     place: _Place, plan: Plan, mesh: DeviceMesh, problems: list[str]
 ) -> list[tuple[_Place, ParallelStyle]]:
-    """Return what the plan says, if every style knows the module that it is for."""
+    """Return the steps of the plan; raise if a style does not support its module."""
     steps = list(_steps(place, plan, problems))
     for found, style in steps:
         style._check(found.module, mesh)
@@ -166,7 +166,7 @@ def _checked(
 def _steps(
     place: _Place, plan: Plan, problems: list[str]
 ) -> Iterator[tuple[_Place, ParallelStyle]]:
-    """Yield what the plan says, in its order; what it cannot goes to `problems`."""
+    """Yield the steps of the plan in order; `problems` gets entries without a match."""
     if plan is None:
         problems.append(NO_PLAN)
     elif isinstance(plan, ParallelStyle):
@@ -205,7 +205,7 @@ def _find(place: _Place, path: str, problems: list[str]) -> Iterator[_Place]:
 
 
 def _shared_parameters(module: Module) -> list[list[str]]:
-    """The names of each parameter that has several, and is no DTensor yet."""
+    """The names of each parameter that has several and is not yet a DTensor."""
     names: dict[int, list[str]] = {}
     for name, parameter in module.named_parameters(remove_duplicate=False):
         if not isinstance(parameter, DTensor):

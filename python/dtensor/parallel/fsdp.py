@@ -4,15 +4,16 @@ __all__ = ["enable_2d_with_fsdp"]
 
 
 def enable_2d_with_fsdp() -> bool:
-    """Say that FSDP shards parameters that are DTensors already.
+    """Return True: FSDP can shard parameters that are already DTensors.
 
-    There is nothing to switch on: `FullyShardedDataParallel` and `fully_shard` cut the
-    parameters of a parallelized module further, along the data dimension of the mesh.
+    There is nothing to switch on. `FullyShardedDataParallel` and `fully_shard` further
+    shard the parameters of a parallelized module, along the data dimension of the mesh.
 
     Returns
     -------
     bool
-        True. PyTorch 2.0 installed extensions, and returned whether that worked.
+        Always True. In PyTorch 2.0 this installed extensions, and returned whether it
+        had succeeded.
 
     Examples
     --------

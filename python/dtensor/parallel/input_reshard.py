@@ -1,4 +1,4 @@
-"""input_reshard: what backward needs of a module is kept in parts."""
+"""input_reshard: activations that backward needs are kept sharded."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ def input_reshard(
 ) -> Module:
     """Keep the replicated activations of a module as shards until backward.
 
-    Between forward and backward each rank holds its part only of a DTensor that was
-    replicated, such as the input of a `ColwiseParallel` layer; backward gathers it
-    again, with one all_gather for each. Not collective itself.
+    Between forward and backward each rank keeps only its part of a replicated DTensor,
+    such as the input of a `ColwiseParallel` layer. Backward gathers it again, with one
+    all_gather for each. The call itself is not collective.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def input_reshard(
     tp_device_mesh : DeviceMesh
         The mesh of one dimension that the module was parallelized on.
     input_reshard_dim : int, optional
-        The dimension of the activations that is sharded. None: nothing is done.
+        The dimension along which activations are sharded. None: nothing is done.
 
     Returns
     -------
@@ -37,14 +37,14 @@ def input_reshard(
     Notes
     -----
     Only DTensors that are Replicate on `tp_device_mesh` and have the dimension are
-    sharded, and no parameters, which stay in memory anyway. PyTorch also cuts plain
-    tensors, taking them for equal on all ranks, which the hidden activations between
+    sharded. Parameters are not: they stay in memory anyway. PyTorch also shards plain
+    tensors, assuming that they are equal on all ranks; the hidden activations between
     two layers are not.
     """
     if input_reshard_dim is None:
         return module
     dim = input_reshard_dim
-    hooks: list[Any] = []  # one for each call of the module under way
+    hooks: list[Any] = []  # one for each active call of the module
 
     def pack(x: Any) -> Any:
         if not _is_replica(x, tp_device_mesh, dim):
@@ -71,7 +71,7 @@ def input_reshard(
 
 
 class _Kept:
-    """What stands for a replicated DTensor until backward."""
+    """What is kept in place of a replicated DTensor until backward."""
 
     def __init__(self, part: DTensor) -> None:
         self.part = part

@@ -1,4 +1,4 @@
-"""`loss_parallel`: losses of logits whose classes are cut, without gathering them."""
+"""`loss_parallel`: losses of logits with sharded classes, without gathering them."""
 
 import contextlib
 from collections.abc import Iterator
@@ -10,19 +10,19 @@ __all__ = ["loss_parallel"]
 
 @contextlib.contextmanager
 def loss_parallel() -> Iterator[None]:
-    """Compute losses where the classes are cut: no rank gathers a row.
+    """Compute losses of logits with sharded classes without gathering them.
 
-    Inside, `cross_entropy` and `nll_loss` of a DTensor whose class dim is cut by one
-    mesh dim
+    Inside, `cross_entropy` and `nll_loss` of a DTensor whose class dim is sharded over
+    one mesh dim
 
-    - all-reduce two numbers for each row and move nothing else, however short a row is,
-      forward, and nothing at all backward;
-    - take rank-local Tensors for `target` and `weight`, which are then replicated;
-    - give a result that is replicated on that mesh dim.
+    - in forward all-reduce two numbers for each row and move nothing else, however
+      short a row is; in backward they move nothing;
+    - accept rank-local Tensors as `target` and `weight`, which are then replicated;
+    - return a result that is replicated on that mesh dim.
 
-    (Outside, they do the first for all rows that are not so short that moving them is
-    less; what a loss is does not depend on the context.) The context holds for this
-    thread. Nothing is communicated on entry or exit.
+    Outside, they also use the all-reduce, except for rows so short that moving them
+    costs less. The value of a loss does not depend on the context. The context holds
+    for this thread. Nothing is communicated on entry or exit.
 
     Yields
     ------
@@ -31,8 +31,8 @@ def loss_parallel() -> Iterator[None]:
     Raises
     ------
     ValueError
-        By the loss: if not exactly one mesh dim cuts the classes, or a rank-local
-        target is given where the batch is cut as well; on every rank.
+        By the loss: if the classes are not sharded over exactly one mesh dim, or a
+        rank-local target is given where the batch is sharded as well. On every rank.
 
     Examples
     --------

@@ -23,37 +23,37 @@ class TensorParallelMultiheadAttention(Module):
     """Multi-head attention as layers that can be sharded by heads.
 
     `PairwiseParallel` shards ``qkv`` by columns and ``proj`` by rows; in between each
-    rank computes its own heads, without communication. Not sharded it computes the same
-    on one rank.
+    rank computes its own heads, without communication. Without sharding it computes the
+    same on one rank.
 
     Parameters
     ----------
     embed_dim : int
-        Length of the vectors.
+        Length of the embedding vectors.
     num_heads : int
         Number of heads, which divides `embed_dim`.
     dropout : float, default 0.0
-        Probability with which an attention weight is 0 in training.
+        Probability that an attention weight is set to 0 in training.
     bias : bool, default True
         Whether ``proj`` has a bias.
     add_bias_kv : bool, default False
-        Whether ``qkv`` has a bias, as PyTorch 2.0 has it.
+        Whether ``qkv`` has a bias, as in PyTorch 2.0.
     add_zero_attn : bool
-        Without effect.
+        Ignored.
     kdim, vdim : int, optional
         Lengths of the vectors of keys and values, if `self_attention` is False; default
         `embed_dim`.
     batch_first : bool
-        Without effect: inputs are (batch, sequence, embed_dim).
+        Ignored: inputs are (batch, sequence, embed_dim).
     device : str, optional
         ``"cpu"`` or ``"meta"``.
     dtype : dtype_like, optional
-        Of the parameters.
+        Dtype of the parameters.
     tp_size : int, default 1
         Kept as an attribute; the result does not depend on it.
     self_attention : bool, default True
-        Whether query, key and value are one tensor, which goes through one Linear
-        ``qkv``; else there are ``query``, ``key`` and ``value``.
+        Whether query, key and value are one tensor, which goes through one Linear,
+        ``qkv``; otherwise there are three: ``query``, ``key`` and ``value``.
 
     Raises
     ------
@@ -62,9 +62,9 @@ class TensorParallelMultiheadAttention(Module):
 
     Notes
     -----
-    The rows of ``qkv`` are ordered by heads: query, key and value of the first, then of
-    the second, so that a rank's rows are whole heads. As PyTorch 2.0's module, it
-    returns the output alone.
+    The rows of ``qkv`` are ordered by heads: query, key and value of the first head,
+    then of the second, and so on, so that a rank's rows are whole heads. Like PyTorch
+    2.0's module, it returns only the output.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class TensorParallelMultiheadAttention(Module):
         return [self.qkv] if self.self_attention else [self.query, self.key, self.value]
 
     def reset_parameters(self) -> None:
-        """Draw the weights anew: Xavier's, for ``proj`` Kaiming's; biases are 0."""
+        """Draw new weights: Xavier uniform, Kaiming for ``proj``; biases are 0."""
         for linear in self.projections():
             init.xavier_uniform_(linear.weight)
         init.kaiming_uniform_(self.proj.weight, a=math.sqrt(5))
@@ -142,11 +142,11 @@ class TensorParallelMultiheadAttention(Module):
         query, key, value : Tensor or DTensor, shape (batch, sequence, embed_dim)
             With `self_attention` the same tensor, or equal ones.
         key_padding_mask : array_like, shape (batch, sequence), optional
-            True: a key that is left out; or numbers that are added to the scores.
+            True: this key is left out. Or numbers that are added to the scores.
         need_weights, average_attn_weights : bool
-            Without effect: the weights are not returned.
+            Ignored: the weights are not returned.
         attn_mask : array_like, shape (sequence, sequence) or (batch * heads, ...)
-            True: a pair that is left out; or numbers that are added to the scores.
+            True: this pair is left out. Or numbers that are added to the scores.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class TensorParallelMultiheadAttention(Module):
         Raises
         ------
         AssertionError
-            If the three differ and the module is one of self-attention.
+            If the three differ and `self_attention` is True.
         """
         if self.self_attention and not (_same(query, key) and _same(query, value)):
             raise AssertionError("inputs are different for self-attention.")
@@ -188,7 +188,7 @@ class TensorParallelMultiheadAttention(Module):
         return merged_mask(attn_mask, key_padding_mask, self.num_heads, dtype)
 
     def copy(self, that: MultiheadAttention) -> None:
-        """Take the parameters of a MultiheadAttention, so that both compute the same.
+        """Take the parameters of a MultiheadAttention so that both compute the same.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class TensorParallelMultiheadAttention(Module):
         Raises
         ------
         AssertionError
-            If the vectors, or the heads, of both are different.
+            If `embed_dim` or `num_heads` of the two differ.
         """
         if (self.hidden_size, self.num_heads) != (that.embed_dim, that.num_heads):
             raise AssertionError(
@@ -218,7 +218,7 @@ class TensorParallelMultiheadAttention(Module):
 
 
 class ReplacedAttention(TensorParallelMultiheadAttention):
-    """What stands for a MultiheadAttention: its arguments, its result."""
+    """The replacement of a MultiheadAttention, with its arguments and its result."""
 
     batch_first: bool
     add_zero_attn: bool
@@ -227,7 +227,7 @@ class ReplacedAttention(TensorParallelMultiheadAttention):
 
     @classmethod
     def of(cls, that: MultiheadAttention, tp_size: int) -> Self:
-        """Return the module that takes the place of `that`."""
+        """Return the module that replaces `that`."""
         weight = that.out_proj.weight
         self = cls(
             that.embed_dim,
@@ -257,7 +257,7 @@ class ReplacedAttention(TensorParallelMultiheadAttention):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> Any:
-        """Attend as MultiheadAttention does; the weights, if wanted, are a DTensor."""
+        """Attend like MultiheadAttention; the weights, if asked for, are a DTensor."""
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         q, k, v = self._heads(query, key, value, self.batch_first)
@@ -266,7 +266,7 @@ class ReplacedAttention(TensorParallelMultiheadAttention):
             k, v = one_more(k, self.bias_k), one_more(v, self.bias_v)
         if self.add_zero_attn:
             k, v = (one_more(x, np.zeros(self.hidden_size, x.dtype)) for x in (k, v))
-        if mask is not None:  # nothing hides those
+        if mask is not None:  # the added positions are never masked
             more = k.shape[-2] - mask.shape[-1]
             mask = np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, more)])
         p = self.dropout if self.training else 0.0

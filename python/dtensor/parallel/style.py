@@ -1,4 +1,4 @@
-"""The styles of a plan, and what PyTorch 2.0's are made of."""
+"""The styles of a plan, and the functions that PyTorch 2.0's styles use."""
 
 from dtensor.parallel._borders import (
     PrepareModuleInput,

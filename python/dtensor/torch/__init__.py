@@ -1,10 +1,10 @@
 """The names that a script written for PyTorch uses: ``import dtensor.torch as torch``.
 
-Functions have PyTorch's arguments and meaning: ``max(x, dim)`` gives values and
+Functions have PyTorch's arguments and meaning: ``max(x, dim)`` returns values and
 indices, ``transpose(x, 0, 1)`` swaps two dims, ``std(x)`` divides by n - 1,
 ``randn(3)`` is a `Tensor` of this rank. Methods of tensors have NumPy's meaning where
-the two differ: ``x.transpose(...)`` is a permutation, ``x.max(dim=0)`` the values
-alone. Dtypes are NumPy's, and so are promotions. Modules have PyTorch's paths:
+the two differ: ``x.transpose(...)`` is a permutation, ``x.max(dim=0)`` returns only the
+values. Dtypes and type promotion are NumPy's. Modules have PyTorch's paths:
 ``from dtensor.torch.distributed.tensor import DTensor``.
 """
 
@@ -55,12 +55,12 @@ Tensor = _api.Tensor
 
 
 def compile(model: Any = None, **options: Any) -> Any:
-    """Return the module or function as it is; without one, a decorator that does so."""
+    """Return the module or function unchanged; without one, a decorator for it."""
     return (lambda given: given) if model is None else model
 
 
 def save(obj: Any, f: Any, *args: Any, **options: Any) -> NoReturn:
-    """Raise NotImplementedError: no file is a pickle here."""
+    """Raise NotImplementedError: dtensor does not use pickle files."""
     raise NotImplementedError(
         "torch.save writes pickles, which dtensor does not: dtensor.checkpoint keeps "
         "tensors in files"
@@ -68,7 +68,7 @@ def save(obj: Any, f: Any, *args: Any, **options: Any) -> NoReturn:
 
 
 def load(f: Any, *args: Any, **options: Any) -> NoReturn:
-    """Raise NotImplementedError: no file is a pickle here."""
+    """Raise NotImplementedError: dtensor does not use pickle files."""
     raise NotImplementedError(
         "torch.load reads pickles, which dtensor does not: dtensor.checkpoint keeps "
         "tensors in files"
@@ -76,7 +76,7 @@ def load(f: Any, *args: Any, **options: Any) -> NoReturn:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "bfloat16":  # which needs another package
+    if name == "bfloat16":  # it needs another package
         return _api.as_tensor([], name).dtype
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}; what there is: "

@@ -1,7 +1,7 @@
-"""New tensors of this rank: ``torch.zeros`` and its kin make `Tensor`s, not DTensors.
+"""New tensors of this rank: ``torch.zeros`` and the like make `Tensor`s, not DTensors.
 
 The functions of the same names in `dtensor.torch.distributed.tensor` make DTensors.
-Every rank that draws the same random numbers draws alike: see `dtensor.random`.
+Ranks that make the same draws get the same random numbers: see `dtensor.random`.
 """
 
 from collections.abc import Callable, Sequence
@@ -56,7 +56,7 @@ randint_like = _random.randint_like
 randn_like = _random.randn_like
 
 
-# --- of data --------------------------------------------------------------------------
+# --- from data ------------------------------------------------------------------------
 
 
 def _on(x: _C.Tensor, device: str | None, requires_grad: bool = False) -> _C.Tensor:
@@ -79,13 +79,13 @@ def tensor(
     ----------
     data : array_like
     dtype : dtype_like, optional
-        Default: that of an array; of Python's floats, `get_default_dtype`.
+        Default: that of an array; for Python floats, `get_default_dtype`.
     device : str, optional
         ``"cpu"`` or ``"meta"``.
     requires_grad : bool, default False
         Whether operations on it are recorded.
     pin_memory : bool
-        Without effect.
+        Ignored.
     """
     return _on(_C.tensor(data, dtype), device, requires_grad)
 
@@ -93,7 +93,7 @@ def tensor(
 def as_tensor(
     data: Any, dtype: npt.DTypeLike | None = None, device: str | None = None
 ) -> _C.Tensor:
-    """Return a tensor that shares the memory of data where it can: see `tensor`."""
+    """Return a tensor that shares the memory of data if possible: see `tensor`."""
     return _on(_C.as_tensor(data, dtype), device)
 
 
@@ -116,14 +116,14 @@ def from_numpy(ndarray: npt.NDArray[Any]) -> _C.Tensor:
     Raises
     ------
     TypeError
-        If it is none.
+        If it is not a NumPy array.
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     return _C.as_tensor(ndarray)
 
 
-# --- of a shape -----------------------------------------------------------------------
+# --- from a shape ---------------------------------------------------------------------
 
 
 def _new(
@@ -137,7 +137,7 @@ def _new(
     pin_memory: bool = False,
     memory_format: Any = None,
 ) -> _C.Tensor:
-    """Return a tensor that `fill` has filled; the size as numbers or in one list."""
+    """Return a tensor filled by `fill`; the size is given as numbers or as one list."""
     if len(size) == 1 and np.iterable(size[0]):
         size = tuple(size[0])
     x = _device.empty(size, dtype, device)
@@ -160,7 +160,7 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
     **options
         `dtype` (default: `get_default_dtype`), `device` (``"cpu"`` or ``"meta"``; by
         default that of the ``with device(...):`` block) and `requires_grad` (default:
-        False). `layout`, `pin_memory` and `memory_format` are without effect.
+        False). `layout`, `pin_memory` and `memory_format` are ignored.
 
     Raises
     ------
@@ -171,24 +171,24 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
 
 
 def zeros(*size: Any, **options: Any) -> _C.Tensor:
-    """Return a tensor full of zeros; arguments as of `empty`."""
+    """Return a tensor of zeros; arguments as for `empty`."""
     return _new(size, _filler(0), **options)
 
 
 def ones(*size: Any, **options: Any) -> _C.Tensor:
-    """Return a tensor full of ones; arguments as of `empty`."""
+    """Return a tensor of ones; arguments as for `empty`."""
     return _new(size, _filler(1), **options)
 
 
 def full(size: Sequence[int], fill_value: Any, **options: Any) -> _C.Tensor:
-    """Return a tensor full of a value, by default of its dtype: see `empty`."""
+    """Return a tensor of one value, by default in its dtype: see `empty`."""
     if options.get("dtype") is None:
         options["dtype"] = _C.tensor(fill_value).dtype
     return _new((size,), _filler(fill_value), **options)
 
 
 def eye(n: int, m: int | None = None, **options: Any) -> _C.Tensor:
-    """Return a matrix with ones on its diagonal; options as of `empty`."""
+    """Return a matrix with ones on its diagonal; options as for `empty`."""
     columns = n if m is None else m
     return _new((n, columns), lambda x: x.copy_(np.eye(n, columns)), **options)
 
@@ -213,25 +213,25 @@ def _like(
 
 
 def empty_like(input: Any, **options: Any) -> Any:
-    """Return a tensor laid out as another one, whose elements are arbitrary.
+    """Return a tensor in the layout of another one, with arbitrary elements.
 
-    `input` may be a DTensor. Options as of `empty`; those of `input` by default.
+    `input` may be a DTensor. Options as for `empty`; the defaults are those of `input`.
     """
     return _like(ops.empty_like, input, **options)
 
 
 def zeros_like(input: Any, **options: Any) -> Any:
-    """Return zeros, laid out as another tensor: see `empty_like`."""
+    """Return zeros in the layout of another tensor: see `empty_like`."""
     return _like(ops.zeros_like, input, **options)
 
 
 def ones_like(input: Any, **options: Any) -> Any:
-    """Return ones, laid out as another tensor: see `empty_like`."""
+    """Return ones in the layout of another tensor: see `empty_like`."""
     return _like(ops.ones_like, input, **options)
 
 
 def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
-    """Return a tensor full of a value, laid out as another one: see `empty_like`."""
+    """Return a tensor of one value in the layout of another one: see `empty_like`."""
 
     def make(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
         return ops.full_like(x, fill_value, dtype=dtype)
@@ -239,13 +239,13 @@ def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
     return _like(make, input, **options)
 
 
-# --- of numbers in order --------------------------------------------------------------
+# --- sequences of numbers -------------------------------------------------------------
 
 
 def in_order(
     array: npt.NDArray[Any], default: npt.DTypeLike | None = None, **options: Any
 ) -> _C.Tensor:
-    """Return a tensor of the elements of an array; options as of `empty`."""
+    """Return a tensor of the elements of an array; options as for `empty`."""
     options["dtype"] = options.get("dtype") or default
     return _new(array.shape, lambda x: x.copy_(array), **options)
 
@@ -253,7 +253,7 @@ def in_order(
 def arange(start: Any, end: Any = None, step: Any = 1, **options: Any) -> _C.Tensor:
     """Return ``start, start + step, ...`` below `end`: ``arange(n)`` is 0 ... n - 1.
 
-    By default int64 if all arguments are integers. Options as of `empty`.
+    By default int64 if all arguments are integers. Options as for `empty`.
     """
     start, end = (0, start) if end is None else (start, end)
     whole = all(isinstance(n, int) for n in (start, end, step))
@@ -268,7 +268,7 @@ def linspace(start: float, end: float, steps: int, **options: Any) -> _C.Tensor:
 def logspace(
     start: float, end: float, steps: int, base: float = 10.0, **options: Any
 ) -> _C.Tensor:
-    """Return powers of `base`, whose exponents are those of `linspace`."""
+    """Return powers of `base`, with the exponents of `linspace`."""
     return in_order(np.logspace(start, end, steps, base=base), **options)
 
 
@@ -291,15 +291,15 @@ def rand(*size: Any, generator: Generator | None = None, **options: Any) -> _C.T
     Parameters
     ----------
     *size, **options
-        As of `empty`.
+        As for `empty`.
     generator : Generator, optional
-        Default: that of `manual_seed`, which begins alike on all ranks.
+        Default: that of `manual_seed`, which starts equal on all ranks.
     """
     return _new(size, lambda x: x.uniform_(generator=generator), **options)
 
 
 def randn(*size: Any, generator: Generator | None = None, **options: Any) -> _C.Tensor:
-    """Return normal numbers with mean 0 and variance 1; arguments as of `rand`."""
+    """Return normal numbers with mean 0 and variance 1; arguments as for `rand`."""
     return _new(size, lambda x: x.normal_(generator=generator), **options)
 
 
@@ -311,9 +311,9 @@ def randint(
     generator: Generator | None = None,
     **options: Any,
 ) -> _C.Tensor:
-    """Return integers from `low` up to `high`, exclusively; by default int64.
+    """Return integers from `low` to `high`, without `high`; by default int64.
 
-    Also ``randint(high, size)``. Options as of `rand`.
+    Also ``randint(high, size)``. Options as for `rand`.
     """
     if size is None:  # (high, size)
         low, high, size = 0, low, high
@@ -339,15 +339,15 @@ def normal(
     generator: Generator | None = None,
     **options: Any,
 ) -> Any:
-    """Return normal numbers, of one mean and deviation or of one for each element.
+    """Return normal numbers with one mean and deviation, or with one for each element.
 
     Parameters
     ----------
     mean, std : float or tensor
     size : sequence of int, optional
-        The shape; needed if, and only if, neither is a tensor.
+        The shape; to be given if neither is a tensor, and only then.
     generator, **options
-        As of `rand`.
+        As for `rand`.
     """
     if size is None:
         return _random.normal(mean, std, generator=generator, **options)
@@ -358,10 +358,10 @@ def normal(
 
 
 def complex(real: Any, imag: Any) -> Any:
-    """Return complex numbers of their real and imaginary parts."""
+    """Return complex numbers with these real and imaginary parts."""
     return real + 1j * imag
 
 
 def polar(abs: Any, angle: Any) -> Any:
-    """Return complex numbers of their absolute values and angles."""
+    """Return complex numbers with these absolute values and angles."""
     return complex(abs * cos(angle), abs * sin(angle))

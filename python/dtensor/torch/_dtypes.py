@@ -1,4 +1,4 @@
-"""Dtypes, which are NumPy's under PyTorch's names, and constants."""
+"""NumPy's dtypes under PyTorch's names, and constants."""
 
 import builtins as _builtins
 import math as _math
@@ -40,4 +40,4 @@ pi = _math.pi
 
 Size: type[tuple[_builtins.int, ...]] = tuple
 strided = "strided"
-contiguous_format = preserve_format = None  # there are no other ones
+contiguous_format = preserve_format = None  # there are no others

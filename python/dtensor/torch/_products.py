@@ -5,7 +5,7 @@ from typing import Any
 
 from dtensor import ops as _ops
 
-ops: Any = _ops  # some of its names are lost on type checkers, in a cycle of imports
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
 __all__ = [
     "addbmm",
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def einsum(equation: str, *operands: Any) -> Any:
-    """Return a sum of products, as the equation says; operands also in one list."""
+    """Return a sum of products, as the equation says; operands may be in one list."""
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
     return ops.einsum(equation, *operands)
@@ -35,13 +35,13 @@ def tensordot(a: Any, b: Any, dims: int | Sequence[Sequence[int]] = 2) -> Any:
 
 
 def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
-    """Return the vector products along a dim of length 3."""
+    """Return the cross products along a dim of length 3."""
     return ops.cross(input, other, axis=dim)
 
 
 def _weighted(input: Any, product: Any, beta: float, alpha: float) -> Any:
     product = product if alpha == 1 else alpha * product
-    if beta == 0:  # even where the input is no number
+    if beta == 0:  # even where the input is NaN
         return product
     return (input if beta == 1 else beta * input) + product
 

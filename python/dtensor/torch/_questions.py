@@ -1,4 +1,4 @@
-"""What is asked about tensors."""
+"""Functions that return facts about tensors."""
 
 from typing import Any
 
@@ -19,17 +19,17 @@ allclose = ops.allclose
 
 
 def equal(input: Any, other: Any) -> bool:
-    """Return whether two tensors have the same shape and elements: collective."""
+    """Return whether two tensors have the same shape and elements. Collective."""
     return bool(ops.array_equal(input, other))
 
 
 def is_tensor(obj: Any) -> bool:
-    """Return whether something is a Tensor or DTensor."""
+    """Return whether an object is a Tensor or DTensor."""
     return isinstance(obj, Tensor)
 
 
 def is_floating_point(input: Any) -> bool:
-    """Return whether the dtype is a floating one."""
+    """Return whether the dtype is a floating-point one."""
     return bool(input.dtype.kind == "f" or input.dtype.name == "bfloat16")
 
 
@@ -39,7 +39,7 @@ def is_complex(input: Any) -> bool:
 
 
 def is_nonzero(input: Any) -> bool:
-    """Return whether the one element is not 0: collective."""
+    """Return whether the single element is not 0. Collective."""
     return bool(input.item())
 
 

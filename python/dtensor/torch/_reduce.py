@@ -1,6 +1,6 @@
-"""What is computed along dims, where PyTorch and NumPy mean different arguments.
+"""Functions along dims whose arguments differ between PyTorch and NumPy.
 
-Default of `dim`: all of them.
+By default `dim` is all dims.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,12 +41,12 @@ Dims = int | Sequence[int] | None
 
 
 class Picked(NamedTuple):
-    """Elements along a dim, and where they were."""
+    """Elements along a dim, and their indices."""
 
     values: Any
     """The elements."""
     indices: Any
-    """Their places, as int64."""
+    """Their indices, as int64."""
 
 
 class Extremes(NamedTuple):
@@ -56,11 +56,11 @@ class Extremes(NamedTuple):
     max: Any
 
 
-# --- sums, and questions --------------------------------------------------------------
+# --- sums and tests -------------------------------------------------------------------
 
 
 def _dims(dim: Dims) -> Any:
-    """Return dims as NumPy has them: an empty list means all of them in PyTorch."""
+    """Return dims for NumPy: in PyTorch an empty list means all of them."""
     if dim is None or isinstance(dim, int):
         return dim
     return tuple(dim) or None
@@ -84,7 +84,7 @@ def nansum(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
-    """Return the sum of the elements that are numbers."""
+    """Return the sum of the elements that are not NaN."""
     return ops.nansum(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
 
 
@@ -106,7 +106,7 @@ def nanmean(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
-    """Return the mean of the elements that are numbers."""
+    """Return the mean of the elements that are not NaN."""
     return ops.nanmean(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
 
 
@@ -139,7 +139,7 @@ def norm(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
-    """Return the norm of the elements, taken as vectors."""
+    """Return the vector norm of the elements."""
     input = input if dtype is None else ops.astype(input, dtype)
     order = 2 if p in ("fro", None) else p
     return linalg.vector_norm(input, ord=order, axis=_dims(dim), keepdims=keepdim)
@@ -170,17 +170,17 @@ def var(
     *,
     correction: float | None = None,
 ) -> Any:
-    """Return the variance of the elements: divided by their number less `correction`.
+    """Return the variance, with the divisor ``number of elements - correction``.
 
     Parameters
     ----------
     input : tensor
     dim : int or sequence of int, optional
     unbiased : bool, default True
-        PyTorch's older word for a correction of 1.
+        PyTorch's older argument: True means a correction of 1.
     keepdim : bool, default False
     correction : float, optional
-        Default: 1, or 0 without `unbiased`. NumPy's is 0.
+        Default: 1, or 0 if `unbiased` is False. NumPy's default is 0.
     """
     return _spread(ops.var, input, dim, unbiased, keepdim, correction)
 
@@ -193,7 +193,7 @@ def std(
     *,
     correction: float | None = None,
 ) -> Any:
-    """Return the standard deviation of the elements, the root of `var`."""
+    """Return the standard deviation of the elements, the square root of `var`."""
     return _spread(ops.std, input, dim, unbiased, keepdim, correction)
 
 
@@ -231,7 +231,7 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Any:
-    """Return what a share `q` of the elements is below."""
+    """Return the `q`-th quantile of the elements."""
     return ops.quantile(input, q, axis=dim, keepdims=keepdim, method=interpolation)
 
 
@@ -254,25 +254,25 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Ext
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return where the greatest element is."""
+    """Return the index of the greatest element."""
     return ops.argmax(input, axis=dim, keepdims=keepdim)
 
 
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return where the smallest element is."""
+    """Return the index of the smallest element."""
     return ops.argmin(input, axis=dim, keepdims=keepdim)
 
 
 def max(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
-    """Return the greatest element, or those along a dim, or of two tensors.
+    """Return the greatest element, those along a dim, or those of two tensors.
 
     Parameters
     ----------
     input : tensor
     dim : int or tensor, optional
-        With a dim the values and their indices are returned; a tensor is `other`.
+        With a dim, values and their indices are returned; a tensor counts as `other`.
     keepdim : bool, default False
         Whether the dim stays, with length 1.
     other : tensor, optional
@@ -284,7 +284,7 @@ def max(
 def min(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
-    """Return the smallest element, or those along a dim, or of two: see `max`."""
+    """Return the smallest element, those along a dim, or those of two: see `max`."""
     return _extreme(ops.min, ops.argmin, ops.minimum, input, dim, keepdim, other)
 
 
@@ -318,7 +318,7 @@ def _at(input: Any, indices: Any, dim: int) -> Picked:
 def argsort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> Any:
-    """Return the indices that sort along a dim; equal elements stay as they lie."""
+    """Return the indices that sort along a dim; equal elements keep their order."""
     input = input.detach()
     if not descending:
         return ops.argsort(input, dim, stable=True)
@@ -329,7 +329,7 @@ def argsort(
 def sort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> Picked:
-    """Return the elements in order along a dim, and where they were."""
+    """Return the elements sorted along a dim, and their indices."""
     return _at(input, argsort(input, dim, descending), dim)
 
 
@@ -340,7 +340,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """Return the elements without repetition, in order; see `numpy.unique`."""
+    """Return the distinct elements, sorted; see `numpy.unique`."""
     return ops.unique(
         input,
         return_inverse=return_inverse,

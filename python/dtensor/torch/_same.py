@@ -1,4 +1,4 @@
-"""The functions that mean the same in PyTorch as here, and those with other names.
+"""The functions that are the same in PyTorch and here, and those with other names.
 
 They take ``dim`` and ``keepdim`` as well as NumPy's ``axis`` and ``keepdims``.
 """
@@ -7,7 +7,7 @@ from typing import Any as _Any
 
 from dtensor import ops
 
-_ops: _Any = ops  # some of its names are lost on type checkers, in a cycle of imports
+_ops: _Any = ops  # type checkers lose some of its names, in a cycle of imports
 del ops
 
 # --- elementwise ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Shapes, joins and elements, where PyTorch and NumPy mean different arguments."""
+"""Functions of shapes and elements whose arguments differ between PyTorch and NumPy."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +9,8 @@ from dtensor import ops as _ops
 from dtensor._C import Tensor
 from dtensor.torch._create import tensor
 
-NUMBERS = int | float | complex  # of Python
-ops: Any = _ops  # some of its names are lost on type checkers, in a cycle of imports
+NUMBERS = int | float | complex  # Python's
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
 __all__ = [
     "broadcast_tensors",
@@ -63,9 +63,9 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 
 
 def meshgrid(*tensors: Any, indexing: Any = "ij") -> tuple[Any, ...]:
-    """Return the coordinates of a grid, of those along its axes.
+    """Return the coordinates of a grid from the coordinates along its axes.
 
-    NumPy's default of `indexing` is ``"xy"``.
+    NumPy's default for `indexing` is ``"xy"``.
     """
     if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
         tensors = tuple(tensors[0])
@@ -81,7 +81,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Any:
-    """Drop dims of length 1; with `dim` only these, and only where they have it."""
+    """Remove dims of length 1; with `dim`, only those of them that have length 1."""
     if dim is None:
         return ops.squeeze(input)
     dims = (dim,) if isinstance(dim, int) else dim
@@ -96,17 +96,17 @@ def flip(input: Any, dims: int | Sequence[int]) -> Any:
 def roll(
     input: Any, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None
 ) -> Any:
-    """Shift elements along dims; what falls out at the end comes in at the start."""
+    """Shift elements along dims; those past the end reappear at the start."""
     return ops.roll(input, shifts, dims)
 
 
 def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
-    """Turn the plane of two dims by `k` right angles."""
+    """Rotate the plane of two dims by `k` times 90 degrees."""
     return ops.rot90(input, k, tuple(dims))
 
 
 def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
-    """Repeat each element, or slices along a dim; None: as if there were one dim."""
+    """Repeat each element, or slices along a dim; None: of the flattened input."""
     counts = np.asarray(repeats) if isinstance(repeats, Tensor) else repeats
     return ops.repeat(input, counts, dim)
 
@@ -126,7 +126,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 def select(input: Any, dim: int, index: int) -> Any:
-    """Return the slice at one place of a dim, which is dropped."""
+    """Return the slice at one index of a dim, and remove the dim."""
     return _along(input, dim, index)
 
 
@@ -135,14 +135,14 @@ def _along(input: Any, dim: int, index: int | slice) -> Any:
 
 
 def masked_select(input: Any, mask: Any) -> Any:
-    """Return the elements where a mask is true, in one dim."""
+    """Return the elements where a mask is true, as one dim."""
     return ops.getitem(*broadcast_tensors(input, mask))
 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """Return the indices of the elements that are not 0: a row for each of them.
+    """Return the indices of the elements that are not 0, one row for each.
 
-    With `as_tuple` a tensor for each dim, as NumPy does.
+    With `as_tuple`, one tensor for each dim, as in NumPy.
     """
     return ops.nonzero(input) if as_tuple else ops.argwhere(input)
 
@@ -150,8 +150,8 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Return elements of `input` where the condition holds, else of `other`.
 
-    Two of Python's numbers have the dtype that `tensor` gives them. The condition
-    alone: `nonzero` as a tuple.
+    Two Python numbers get the dtype that `tensor` gives them. With the condition alone
+    it is `nonzero` with ``as_tuple=True``.
     """
     if isinstance(input, NUMBERS) and isinstance(other, NUMBERS):
         input, other = np.asarray(tensor([input, other]))
@@ -159,19 +159,19 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
 
 def take(input: Any, index: Any) -> Any:
-    """Return elements by number, as if the input had one dim."""
+    """Return elements of the flattened input by index."""
     return ops.take(input, index)
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
-    """Return elements by their number along a dim; None: as if there were one dim."""
+    """Return elements by index along a dim; None: of the flattened input."""
     if dim is None:
         return ops.take(input, ops.ravel(indices))
     return ops.take_along_axis(input, indices, dim)
 
 
 def diag(input: Any, diagonal: int = 0) -> Any:
-    """Return the diagonal of a matrix, or a matrix with a diagonal."""
+    """Return the diagonal of a matrix, or a matrix with the given diagonal."""
     return ops.diag(input, diagonal)
 
 
@@ -193,7 +193,7 @@ def triu(input: Any, diagonal: int = 0) -> Any:
 def searchsorted(
     sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
 ) -> Any:
-    """Return where elements are to be inserted to keep a sequence in order."""
+    """Return the indices at which to insert elements to keep a sequence sorted."""
     default = "right" if right else "left"
     return ops.searchsorted(sorted_sequence, input, default if side is None else side)
 
@@ -202,7 +202,7 @@ def searchsorted(
 
 
 def frac(input: Any) -> Any:
-    """Return what is behind the point."""
+    """Return the fractional part."""
     return input - ops.trunc(input)
 
 
@@ -212,7 +212,7 @@ def nan_to_num(
     posinf: float | None = None,
     neginf: float | None = None,
 ) -> Any:
-    """Return the elements with numbers for those that are none."""
+    """Return the elements with NaN and infinities replaced by numbers."""
     return ops.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
 
 
@@ -222,5 +222,5 @@ def view_as_real(input: Any) -> Any:
 
 
 def view_as_complex(input: Any) -> Any:
-    """Return complex numbers of the parts that `view_as_real` gives: a copy."""
+    """Return complex numbers from the parts that `view_as_real` returns: a copy."""
     return ops.getitem(input, (..., 0)) + 1j * ops.getitem(input, (..., 1))

@@ -1,10 +1,10 @@
-"""``torch.accelerator`` of a machine that has none."""
+"""``torch.accelerator`` for a machine without accelerators."""
 
 __all__ = ["current_accelerator", "device_count", "is_available"]
 
 
 def is_available() -> bool:
-    """Return False: arrays are in the memory of the host."""
+    """Return False: arrays are in host memory."""
     return False
 
 
@@ -14,4 +14,4 @@ def device_count() -> int:
 
 
 def current_accelerator(check_available: bool = False) -> None:
-    """Return None: there is no device but ``"cpu"``."""
+    """Return None: the only device is ``"cpu"``."""

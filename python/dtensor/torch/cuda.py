@@ -1,4 +1,4 @@
-"""``torch.cuda`` of a machine without such devices."""
+"""``torch.cuda`` for a machine without CUDA devices."""
 
 __all__ = [
     "device_count",
@@ -11,7 +11,7 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Return False: arrays are in the memory of the host."""
+    """Return False: arrays are in host memory."""
     return False
 
 
@@ -26,12 +26,12 @@ def device_count() -> int:
 
 
 def manual_seed(seed: int) -> None:
-    """Do nothing: there are no generators of devices."""
+    """Do nothing: there are no device generators."""
 
 
 def manual_seed_all(seed: int) -> None:
-    """Do nothing: there are no generators of devices."""
+    """Do nothing: there are no device generators."""
 
 
 def empty_cache() -> None:
-    """Do nothing: there is no memory of devices."""
+    """Do nothing: there is no device memory."""

@@ -1,4 +1,4 @@
-"""``torch.fft``: `dtensor.fft`, which takes `dim` as well."""
+"""``torch.fft``: `dtensor.fft`, which also takes `dim`."""
 
 from typing import Any
 

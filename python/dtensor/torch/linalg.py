@@ -1,4 +1,4 @@
-"""``torch.linalg``: `dtensor.linalg`, which takes `dim` and `keepdim` as well."""
+"""``torch.linalg``: `dtensor.linalg`, which also takes `dim` and `keepdim`."""
 
 from typing import Any
 
@@ -20,10 +20,10 @@ def vector_norm(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
-    """Return the norm of vectors that lie along dims; default: of all elements."""
+    """Return the norm of the vectors along dims; default: of all elements."""
     return _reduce.norm(x, ord, dim, keepdim, dtype=dtype)
 
 
 def matrix_norm(A: Any, ord: Any = "fro", *, keepdim: bool = False) -> Any:  # noqa: N803
-    """Return the norm of the matrices of the last two dims."""
+    """Return the norm of the matrices in the last two dims."""
     return linalg.matrix_norm(A, ord=ord, keepdims=keepdim)

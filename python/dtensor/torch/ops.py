@@ -1,9 +1,9 @@
 """``torch.ops``: names of operators, for `register_sharding` and `CommDebugMode`.
 
-`aten` has those operators of PyTorch's that are one operator here too, with tensors in
+`aten` has the PyTorch operators that are also a single operator here, with tensors in
 the same order: ``aten._softmax.default``, ``aten.add.Tensor``. Several of its names may
-be one operator, as mm, bmm and matmul are: a rule that is registered is that of all.
-`c10d_functional` has the names that ``CommDebugMode.get_comm_counts()`` counts by.
+be one operator, like mm, bmm and matmul: a registered rule applies to all of them.
+`c10d_functional` has names for reading ``CommDebugMode.get_comm_counts()``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from dtensor.ops.model.linear import linear
 
 __all__ = ["OpOverload", "aten", "c10d_functional", "register_sharding"]
 
-_ops: Any = ops  # some of its names are lost on type checkers, in a cycle of imports
+_ops: Any = ops  # type checkers lose some of its names, in a cycle of imports
 
 Arguments = Callable[..., tuple[Any, ...]]
 
@@ -27,11 +27,11 @@ class OpOverload:
     Parameters
     ----------
     name : str
-        PyTorch's.
+        PyTorch's name.
     operator : callable
-        Ours.
+        Our operator.
     arguments : callable
-        Takes the arguments of ours, and returns those that PyTorch's has.
+        Converts the arguments of our operator to those of PyTorch's.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ def _clamped(x: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
     return x, min, max
 
 
-# PyTorch's name -> our operator, and what makes PyTorch's arguments of ours
+# PyTorch's name -> our operator, and the conversion of its arguments to PyTorch's
 _ATEN: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "_log_softmax.default": (_ops.log_softmax, _softmax),
     "_softmax.default": (_ops.softmax, _softmax),
@@ -121,7 +121,7 @@ _ATEN |= {
 
 
 class _Namespace:
-    """Names behind a point, and a sentence for those that are not there."""
+    """Attributes by name, with an error for those that do not exist."""
 
     def __init__(self, name: str, members: dict[str, Any]) -> None:
         self._name = name
@@ -166,7 +166,7 @@ def register_sharding(op: Any) -> Callable[[Function], Function]:
     Parameters
     ----------
     op : OpOverload, or what `dtensor.experimental.register_sharding` takes, or a list
-        A function for ``aten.X`` gets the arguments that PyTorch's operator has.
+        A function for ``aten.X`` gets the arguments of PyTorch's operator.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from dtensor import _C
 
 __all__ = ["assert_close"]
 
-# dtype: rtol, atol; of others, equal elements are asked for
+# dtype: rtol, atol; other dtypes need equal elements
 TOLERANCES = {
     "float16": (1e-3, 1e-5),
     "bfloat16": (1.6e-2, 1e-5),
@@ -34,24 +34,24 @@ def assert_close(
     check_stride: bool = False,
     msg: Any = None,
 ) -> None:
-    """Raise AssertionError unless two tensors are close, or all in two collections.
+    """Raise AssertionError unless two tensors, or all in two collections, are close.
 
-    Collective where there are DTensors, whose whole values are compared.
+    Collective if there are DTensors, whose whole values are compared.
 
     Parameters
     ----------
     actual, expected : tensor, number, or sequences or mappings of these
     rtol, atol : float, optional
-        What the difference may be: ``atol + rtol * abs(expected)``. Both or none of
-        them; default: what fits the dtype, the looser one if they differ.
+        The allowed difference is ``atol + rtol * abs(expected)``. Give both or neither;
+        the default depends on the dtype, and is the looser one if the dtypes differ.
     equal_nan : bool, default False
-        Whether what is no number is close to the like.
+        Whether NaN is close to NaN.
     check_dtype : bool, default True
         Whether the dtypes of tensors must be equal.
     msg : str or callable, optional
-        The message, or what makes it of the usual one.
+        The message, or a function that makes it from the default message.
     allow_subclasses, check_device, check_layout, check_stride
-        Without effect.
+        Ignored.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""What training needs beside the model: `checkpoint`, `data`."""
+"""Tools for training: `checkpoint` (of activations) and `data`."""

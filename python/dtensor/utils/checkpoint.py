@@ -1,4 +1,4 @@
-"""Less memory for more computation: forward is computed again in backward."""
+"""Activation checkpointing: backward recomputes forward, to save memory."""
 
 import contextlib
 from collections.abc import Callable
@@ -31,28 +31,27 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Call a function; what backward needs of it is computed again, not kept.
+    """Call a function whose activations backward recomputes instead of keeping.
 
-    Collective as the function is: in backward it is called once more, on all ranks.
+    Collective if the function is: backward calls it once more, on all ranks.
 
     Parameters
     ----------
     function : callable
-        Called with `args` and `kwargs`; the second time with random numbers as the
-        first time.
+        Called with `args` and `kwargs`; the second time with the same random numbers.
     use_reentrant : bool, default False
-        torch's older way, in which inputs inside lists get no gradient, nor do those of
-        `autograd.grad`.
+        torch's older variant, in which tensors inside lists, and the inputs of
+        `autograd.grad`, get no gradient.
     context_fn : callable, optional
-        Gives two contexts, for the first call and for the second.
+        Returns two contexts, for the first call and for the second.
     determinism_check : {"default", "none"}
-        Whether the second call must keep tensors of the shapes and dtypes of the first.
+        Whether the second call must save tensors of the same shapes and dtypes.
     debug : bool, default False
-        Of no account.
+        Ignored.
     early_stop : bool, default True
-        End the second call once all that was asked for is there.
+        End the second call once it has recomputed all that is needed.
     preserve_rng_state : bool, default True
-        Whether the second call begins with the random state of the first.
+        Whether the second call starts with the random state of the first.
 
     Returns
     -------
@@ -62,7 +61,7 @@ def checkpoint(
     Raises
     ------
     RuntimeError
-        In backward, if the second call keeps other tensors than the first.
+        In backward, if the second call saves other tensors than the first.
 
     References
     ----------
@@ -71,7 +70,7 @@ def checkpoint(
     if use_reentrant:
         return _Reentrant.apply(function, preserve_rng_state, kwargs, *args)
     first, second = context_fn()
-    # As what operators keep: hooks around this see it, and writes into it are found.
+    # Saved as operators save tensors: outer hooks see them, and writes are detected.
     kept = mapped((args, kwargs), _C.Tensor, _C.save)
 
     def again() -> Any:
@@ -97,11 +96,11 @@ def checkpoint_sequential(
     Parameters
     ----------
     functions : Sequential or list of callable
-        Called one after the other.
+        The functions, which are called one after the other.
     segments : int
-        How many pieces; the last is not checkpointed.
+        The number of segments; the last one is not checkpointed.
     input : Tensor or DTensor
-        What the first function gets.
+        The input of the first function.
     **options
         As for `checkpoint`.
     """
@@ -124,15 +123,15 @@ def checkpoint_sequential(
     return run(end, len(chain))(input)
 
 
-# --- by hooks on what is kept ---------------------------------------------------------
+# --- with hooks on saved tensors ------------------------------------------------------
 
 
 class _Enough(Exception):
-    """The second call has made all that the first one kept."""
+    """The second call has recomputed all tensors that the first one saved."""
 
 
 class _Frame:
-    """One call: how many tensors it kept, and what the second call made of them."""
+    """One call: the tensors that it saved, and those that the second call made."""
 
     def __init__(
         self,
@@ -151,7 +150,7 @@ class _Frame:
         self._made: dict[int, Any] = {}
 
     def pack(self, tensor: Any) -> int:
-        """Keep a number and what the tensor looks like."""
+        """Save a number, and the tensor's shape and dtype."""
         self._metas.append((tuple(tensor.shape), tensor.dtype))
         return len(self._metas) - 1
 
@@ -204,7 +203,7 @@ class _Frame:
                 )
 
 
-# --- by a backward within backward ----------------------------------------------------
+# --- with a backward within backward --------------------------------------------------
 
 
 class _Reentrant(Function):

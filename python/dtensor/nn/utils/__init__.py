@@ -1,4 +1,4 @@
-"""What training does with all parameters at once: the names of ``torch.nn.utils``."""
+"""Functions of all parameters at once: the names of ``torch.nn.utils``."""
 
 from dtensor.nn.utils.clip_grad import (
     clip_grad_norm_,

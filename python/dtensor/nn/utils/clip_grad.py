@@ -1,4 +1,4 @@
-"""The norm of all gradients together, and gradients made no greater than that."""
+"""The total norm of gradients, and gradient clipping."""
 
 import math
 import warnings
@@ -28,9 +28,9 @@ Array = npt.NDArray[Any]
 
 
 def _settled(tensors: Sequence[Any]) -> list[Any]:
-    """Return the tensors with all addends summed: those of a mesh move together.
+    """Return the tensors with all addends summed; those on one mesh move together.
 
-    Where a dim can be cut the sum stays in parts, of which each counts once.
+    If a dim can be sharded, the sum stays sharded, so that each element counts once.
     """
     out = list(tensors)
     waiting: dict[Any, list[int]] = {}
@@ -53,7 +53,7 @@ def _summed_placements(x: Any) -> list[_C.Placement]:
 
 
 def _counts_here(x: Any) -> bool:
-    """Return whether this rank's part counts: the first one of equal ones does."""
+    """Return whether this rank's part counts: of equal parts only the first does."""
     if not isinstance(x, _C.DTensor):
         return True
     at = x.device_mesh.get_coordinate()
@@ -94,7 +94,7 @@ def _combined(values: Iterable[float], norm_type: float) -> float:
 
 
 def _cover(meshes: Sequence[Any]) -> Any:
-    """Return a mesh with the ranks of all of them; None if there is none at hand."""
+    """Return a known mesh with the ranks of all of them; None if there is none."""
     candidates = list(meshes)
     parents = [mesh._parent for mesh in meshes]
     while any(parent is not None for parent in parents):
@@ -121,7 +121,7 @@ def _flat(mesh: Any) -> Any:
 
 
 def _all_reduced(values: Array, mesh: Any, kind: str) -> Array:
-    """Return the totals over a mesh; over all its dims at once."""
+    """Return the totals over all dims of a mesh at once."""
     x = _spread(values, _flat(mesh), Partial(kind))
     totals = x.redistribute(placements=[Replicate()])
     return totals.to_local().numpy()  # type: ignore[no-any-return]
@@ -130,9 +130,9 @@ def _all_reduced(values: Array, mesh: Any, kind: str) -> Array:
 def _totals(own: dict[Any, float], cover: Any, norm_type: float) -> dict[Any, float]:
     """Return the totals over each of several meshes.
 
-    With a mesh that has all their ranks it is one all_reduce of a table: a row for each
-    rank, a column for each mesh. Meshes in the same place of different ranks may be
-    different ones, as the rows of a 2-D mesh are: every rank adds up its own.
+    With a mesh that has all their ranks, it is one all_reduce of a table with a row for
+    each rank and a column for each mesh. The meshes in one column may differ between
+    ranks, like the rows of a 2-D mesh: every rank adds up its own.
     """
     meshes = list(own)
     if cover is None or len(meshes) < 2:
@@ -155,9 +155,9 @@ def _totals(own: dict[Any, float], cover: Any, norm_type: float) -> dict[Any, fl
 
 
 def _agree(tensors: Sequence[Any], norm_type: float) -> None:
-    """Raise on all ranks of a mesh if they bring other tensors, whose sum is no norm.
+    """Raise on all ranks of a mesh if they pass different tensors.
 
-    The all_reduce of one number could not tell.
+    The all_reduce of one number could not detect this.
     """
     shapes: dict[Any, list[Any]] = {}
     for x in tensors:
@@ -171,7 +171,7 @@ def _agree(tensors: Sequence[Any], norm_type: float) -> None:
 
 
 def _without_data(tensors: Any, meshes: list[Any], cover: Any, dtype: Any) -> Any:
-    """Return a norm that nobody knows; what would move is moved, and can be counted."""
+    """Return a norm without data; the moves are made, so that they can be counted."""
     _settled(list(tensors))
     tables: dict[Any, tuple[int, ...]] = dict.fromkeys(meshes, ())
     if cover is not None and len(meshes) > 1:
@@ -194,33 +194,33 @@ def get_total_norm(
 ) -> Any:
     """Return the norm of tensors as if they were one vector.
 
-    Collective: one all_reduce of one number for all of them, whatever their placements;
-    before it the addends of Partial ones are summed, those of a mesh together. Tensors
-    on several meshes need one all_reduce if one of them, or a mesh that they were cut
-    from, has all ranks; else one for each mesh.
+    Collective: one all_reduce of one number for all of them, whatever their placements.
+    Before it, Partial tensors are reduced, all those on one mesh together. Tensors on
+    several meshes need one all_reduce if one of the meshes, or a mesh that they are
+    slices of, has all the ranks; otherwise one for each mesh.
 
     Parameters
     ----------
     tensors : tensor or iterable of tensors
-        DTensors on any meshes, or Tensors, which count as they are on this rank.
+        DTensors on any meshes, or Tensors of this rank.
     norm_type : float, default 2.0
-        Also ``inf`` and ``-inf``; not 0.
+        It may be ``inf`` or ``-inf``, but not 0.
     error_if_nonfinite : bool, default False
-        Whether a norm that is infinite or NaN raises.
+        Whether to raise if the norm is infinite or NaN.
     foreach : optional
-        Without effect.
+        Ignored.
 
     Returns
     -------
     DTensor or Tensor, without dims
-        A replicated DTensor if there is one among the tensors, on the mesh that has all
-        their ranks, else on that of the first.
+        A replicated DTensor if one of the tensors is a DTensor: on the mesh that has
+        all their ranks, else on the mesh of the first.
 
     Raises
     ------
     RuntimeError
-        If the norm is not finite and `error_if_nonfinite`, or the ranks of a mesh have
-        other tensors on it. On every rank.
+        If the norm is not finite and `error_if_nonfinite` is True, or the ranks of a
+        mesh have different tensors on it. On every rank.
     ValueError
         If `norm_type` is 0.
     """
@@ -282,17 +282,17 @@ def clip_grads_with_norm_(
 ) -> None:
     """Multiply gradients by ``max_norm / (total_norm + 1e-6)``, if that is below 1.
 
-    Not collective, with a norm that `get_total_norm` gave.
+    Not collective, with a norm that `get_total_norm` returned.
 
     Parameters
     ----------
     parameters : tensor or iterable of tensors
-        What has the gradients; they are changed in place.
+        The parameters, whose gradients are changed in place.
     max_norm : float
     total_norm : tensor
-        The norm of all of them.
+        The norm of all gradients.
     foreach : optional
-        Without effect.
+        Ignored.
     """
     grads = _gradients(_listed(parameters))
     if not grads or is_meta(total_norm):
@@ -312,31 +312,31 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Any:
-    """Make the norm of all gradients together at most `max_norm`, in place.
+    """Scale gradients in place so that their total norm is at most `max_norm`.
 
-    Collective as `get_total_norm`: one all_reduce for all parameters.
+    Collective like `get_total_norm`: one all_reduce for all parameters.
 
     Parameters
     ----------
     parameters : tensor or iterable of tensors
-        What has the gradients; those without one are left out.
+        The parameters; those without a gradient are left out.
     max_norm : float
     norm_type : float, default 2.0
-        Also ``inf``.
+        It may be ``inf``.
     error_if_nonfinite : bool, default False
-        Whether a norm that is infinite or NaN raises.
+        Whether to raise if the norm is infinite or NaN.
     foreach : optional
-        Without effect.
+        Ignored.
 
     Returns
     -------
     DTensor or Tensor, without dims
-        The norm before.
+        The norm before clipping.
 
     Raises
     ------
     RuntimeError
-        As `get_total_norm`; so if some rank lacks a gradient that others have.
+        As in `get_total_norm`; also if a rank lacks a gradient that others have.
 
     Examples
     --------
@@ -356,17 +356,17 @@ def clip_grad_norm_(
 def clip_grad_value_(
     parameters: Any, clip_value: float, foreach: bool | None = None
 ) -> None:
-    """Bring all elements of gradients between -clip_value and clip_value, in place.
+    """Clip all elements of gradients to [-clip_value, clip_value], in place.
 
     Not collective, unless a gradient is Partial.
 
     Parameters
     ----------
     parameters : tensor or iterable of tensors
-        What has the gradients.
+        The parameters whose gradients are changed.
     clip_value : float
     foreach : optional
-        Without effect.
+        Ignored.
     """
     limit = float(clip_value)
     for grad in _gradients(_listed(parameters)):

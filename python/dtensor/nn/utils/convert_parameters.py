@@ -15,7 +15,7 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
     """Return the elements of all parameters in one dim.
 
-    Collective for DTensors that are cut along other dims than the first.
+    Collective for DTensors that are sharded along other dims than the first.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     Raises
     ------
     TypeError
-        If `vec` is no tensor.
+        If `vec` is not a tensor.
     """
     if not isinstance(vec, _C.Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")

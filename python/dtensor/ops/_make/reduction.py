@@ -48,7 +48,7 @@ class Kind(NamedTuple):
 
     op: str  # of the Partial
     least: Callable[[np.dtype[Any]], Any] | None = None  # of an empty part
-    bools: bool = False  # only for booleans
+    also: str = ""  # another of which they are addends as well
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
@@ -82,21 +82,26 @@ KINDS: dict[np.ufunc, Kind] = {
     },
     np.logical_and: Kind("min"),
     np.logical_or: Kind("max"),
-    np.bitwise_and: Kind("min", bools=True),
-    np.bitwise_or: Kind("max", bools=True),
+}
+BOOLS: dict[np.ufunc, Kind] = {
+    np.bitwise_and: Kind("min"),
+    np.bitwise_or: Kind("bitwise_or", also="max"),
 }
 
 
 def kind_of(function: np.ufunc, dtype: np.dtype[Any]) -> Kind | None:
-    kind = KINDS.get(function)
-    return None if kind is None or (kind.bools and dtype.kind != "b") else kind
+    kind = BOOLS.get(function) if dtype.kind == "b" else None
+    return kind or KINDS.get(function)
 
 
 def partial_rows(kind: Kind | None, masks: int = 0) -> str | None:
     """Return the Partial rows: addends that are reduced as the elements are stay so."""
     if kind is None:
         return None
-    return "0" if kind.op in LINEAR else f"{kind.op}{',R' * masks}->{kind.op}"
+    if kind.op in LINEAR:
+        return "0"
+    ops = (kind.op, kind.also) if kind.also else (kind.op,)
+    return ";".join(f"{op}{',R' * masks}->{kind.op}" for op in ops)
 
 
 # --- the rule -------------------------------------------------------------------------

@@ -88,6 +88,11 @@ __all__ += transcendental.__all__
 MAXIMUM = "max,max->max;max,R->max;R,max->max;min,R->min;R,min->min"
 MINIMUM = "min,min->min;min,R->min;R,min->min;max,R->max;R,max->max"
 
+# Bit by bit `or` distributes over `and`, over shifts and over itself.
+BITS = "bitwise_or,R->bitwise_or"
+BITS_OF_EACH = f"{BITS};R,bitwise_or->bitwise_or"
+UNION = f"bitwise_or,bitwise_or->bitwise_or;{BITS_OF_EACH}"
+
 # --- arithmetic -----------------------------------------------------------------------
 
 
@@ -244,15 +249,15 @@ def raised(x1: Any, x2: Any, /, **options: Any) -> Any:
 
 # --- bits and truth -------------------------------------------------------------------
 
-bitwise_and = ufunc(np.bitwise_and, bools=MINIMUM)
-bitwise_or = ufunc(np.bitwise_or, bools=MAXIMUM)
+bitwise_and = ufunc(np.bitwise_and, BITS_OF_EACH, bools=MINIMUM)
+bitwise_or = ufunc(np.bitwise_or, UNION, bools=MAXIMUM)
 bitwise_xor = ufunc(np.bitwise_xor)
 bitwise_count = ufunc(np.bitwise_count)
 invert = bitwise_not = bitwise_invert = ufunc(np.invert, "decreasing")
-left_shift = bitwise_left_shift = ufunc(np.left_shift)
-right_shift = bitwise_right_shift = ufunc(np.right_shift)
-logical_and = ufunc(np.logical_and, MINIMUM)
-logical_or = ufunc(np.logical_or, MAXIMUM)
+left_shift = bitwise_left_shift = ufunc(np.left_shift, BITS)
+right_shift = bitwise_right_shift = ufunc(np.right_shift, BITS)
+logical_and = ufunc(np.logical_and, f"{MINIMUM};{BITS_OF_EACH}")
+logical_or = ufunc(np.logical_or, f"{MAXIMUM};{UNION}")
 logical_xor = ufunc(np.logical_xor)
 logical_not = ufunc(np.logical_not, "decreasing")
 equal = ufunc(np.equal)

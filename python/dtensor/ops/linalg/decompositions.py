@@ -152,9 +152,12 @@ def eigvalsh(a: Operand, UPLO: str = "L") -> Answer:
 eigvalsh.vjp(lambda grad, _out, a, UPLO="L": back.of_eigvalsh(grad, eigh(a, UPLO)[1]))
 
 
-# NumPy gives real eigenvalues where no matrix has others: known at the end only.
+# NumPy before 2.5 gives real eigenvalues where no matrix has others: known at the end
+# only.
 
-_EigResult: Any = type(np.linalg.eig(np.eye(1)))
+_OF_ONE: Any = np.linalg.eig(np.eye(1))
+_EigResult: Any = type(_OF_ONE)
+_SOME_ARE_REAL: bool = _OF_ONE.eigenvalues.dtype.kind == "f"
 
 
 def _complex_eig(a: Any) -> Any:
@@ -186,7 +189,9 @@ _eigvals.vjp(lambda grad, _out, a: back.of_eigvals(grad, _eig(a)[1]))
 
 def _are_real(a: Any, values: Any) -> bool:
     """Return whether NumPy gives these eigenvalues of `a` as real numbers."""
-    if a.dtype.kind == "c" or (isinstance(a, DTensor) and not inside(a.layout)):
+    if not _SOME_ARE_REAL or a.dtype.kind == "c":
+        return False
+    if isinstance(a, DTensor) and not inside(a.layout):
         return False  # a rank outside the mesh has none of them
     return not np.any(np.imag(values))
 
@@ -195,7 +200,8 @@ def _are_real(a: Any, values: Any) -> bool:
 def eig(a: Any) -> Any:
     """Eigenvalues and -vectors of matrices, shape (..., n, n), as a named tuple.
 
-    They are real if all are, which takes a collective call to find out.
+    They are complex. Before NumPy 2.5 they are real if all are, which takes a
+    collective call to find out.
     """
     values, vectors = _eig(a)
     real = _are_real(a, values)
@@ -206,7 +212,8 @@ def eig(a: Any) -> Any:
 def eigvals(a: Any) -> Any:
     """Eigenvalues of matrices, shape (..., n, n) -> (..., n).
 
-    They are real if all are, which takes a collective call to find out.
+    They are complex. Before NumPy 2.5 they are real if all are, which takes a
+    collective call to find out.
     """
     values = _eigvals(a)
     return np.real(values) if _are_real(a, values) else values

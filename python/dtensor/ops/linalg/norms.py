@@ -33,7 +33,7 @@ def _squares(x: npt.NDArray[Any], axes: Axes, keepdims: bool) -> Any:
     if x.dtype.kind not in "fc":
         x = x.astype(float)
     if len(axes) < x.ndim:
-        return np.sum((x.conj() * x).real, axis=axes, keepdims=keepdims)
+        return (x.conj() * x).real.sum(axis=axes, keepdims=keepdims)
     total = np.vdot(x, x).real
     return np.reshape(total, (1,) * x.ndim) if keepdims else total
 
@@ -94,15 +94,15 @@ def _norm_of_vectors(x: Any, order: Any, axes: Axes, keepdims: bool) -> Any:
         raise ValueError(f"Invalid norm order '{order}' for vectors")
     size = _absolute(x)
     if order == math.inf:
-        return np.max(size, axis=axes, keepdims=keepdims, initial=0)
+        return size.max(axis=axes, keepdims=keepdims, initial=0)
     if order == -math.inf:
-        return np.min(size, axis=axes, keepdims=keepdims)
+        return size.min(axis=axes, keepdims=keepdims)
     if order == 0:
         counted = (size != 0).astype(size.dtype)
-        return np.sum(counted, axis=axes, keepdims=keepdims)
+        return counted.sum(axis=axes, keepdims=keepdims)
     if order == 1:
-        return np.sum(size, axis=axes, keepdims=keepdims)
-    return _root(np.sum(_powers(size, order), axis=axes, keepdims=keepdims), order)
+        return size.sum(axis=axes, keepdims=keepdims)
+    return _root(_powers(size, order).sum(axis=axes, keepdims=keepdims), order)
 
 
 # order -> what is summed: dim 0 or 1 of the two, and what is taken of the sums

@@ -157,7 +157,9 @@ def cross(
     axisc: int = -1,
     axis: int | None = None,
 ) -> Answer:
-    """Cross product of vectors of 3 elements (2: the third is 0).
+    """Cross product of vectors of 3 elements.
+
+    NumPy before 2.5 takes vectors of 2 elements too, whose third is 0, and warns.
 
     Parameters
     ----------
@@ -172,7 +174,7 @@ def cross(
     Raises
     ------
     ValueError
-        If the vectors have other lengths.
+        If NumPy does not take vectors of these lengths.
     """
     kernel = call(np.cross, a, b, axisa, axisb, axisc, axis)
     if axis is not None:
@@ -180,14 +182,12 @@ def cross(
     if 0 in (a.ndim, b.ndim):
         raise ValueError("At least one array has zero dimension")
     (i,), (j,) = axes_of(axisa, a.ndim), axes_of(axisb, b.ndim)
-    if a.shape[i] not in (2, 3) or b.shape[j] not in (2, 3):
-        raise ValueError(
-            "incompatible dimensions for cross product\n(dimension must be 2 or 3)"
-        )
+    # NumPy says which lengths there are, and whether the result is a number.
+    found = np.cross(np.broadcast_to(0, a.shape[i]), np.broadcast_to(0, b.shape[j]))
     terms, out = aligned(a.shape[:i] + a.shape[i + 1 :], b.shape[:j] + b.shape[j + 1 :])
     terms[0].insert(i, str(a.shape[i]))
     terms[1].insert(j, str(b.shape[j]))
-    if (a.shape[i], b.shape[j]) != (2, 2):
+    if found.ndim:
         out.insert(normalize_axis_index(axisc, len(out) + 1), "3")
     return rule(terms, [out], "each"), kernel, np.result_type(a.dtype, b.dtype)
 

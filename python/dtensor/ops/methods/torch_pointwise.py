@@ -145,7 +145,7 @@ RENAMED = {
     "add": _add,
     "clamp": clamp,
     "div": div,
-    "fix": functions.fix,
+    "fix": pointwise.trunc,
     "mul": mul,
     "nan_to_num": functions.nan_to_num,
     "neg": neg,

@@ -277,9 +277,7 @@ def _histogramdd(
     return Rule(f"{','.join(terms)}->{shape}"), kernel, np.dtype(np.float64)
 
 
-def _box_counts(
-    columns: list[Array], weights: Array | None, edges: list[Array]
-) -> Array:
+def _box_counts(columns: list[Array], weights: Array | None, edges: list[Array]) -> Any:
     return np.histogramdd(np.stack(columns, 1), edges, weights=weights)[0]
 
 

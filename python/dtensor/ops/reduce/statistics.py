@@ -57,8 +57,8 @@ def counted(a: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
     """Return how many elements are reduced: a number, or with `where` an array."""
     if where is True:
         return math.prod(a.shape[dim] for dim in axes)
-    mask = np.broadcast_to(where, a.shape)
-    return np.sum(mask, axis=axes, dtype=np.intp, keepdims=keepdims)
+    mask: Any = np.broadcast_to(where, a.shape)
+    return mask.sum(axis=axes, dtype=np.intp, keepdims=keepdims)
 
 
 def _mean(a: Any, axes: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
@@ -267,7 +267,7 @@ def average(
         weights = _weights(weights, a, axis)
         dtype = np.result_type(a.dtype, weights.dtype, *wide)
         total = settled(
-            "average", np.sum(weights, axis=axes, dtype=dtype, keepdims=keepdims)
+            "average", weights.sum(axis=axes, dtype=dtype, keepdims=keepdims)
         )
         if anywhere(total == 0):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")

@@ -1,4 +1,4 @@
-"""What schedulers have in common, and one after the other."""
+"""The base class of schedulers, and `SequentialLR`."""
 
 import warnings
 from bisect import bisect_right
@@ -11,34 +11,34 @@ __all__ = ["LRScheduler", "SequentialLR", "check_optimizer"]
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Raise TypeError for what is no optimizer."""
+    """Raise TypeError unless the argument is an Optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
 class LRScheduler:
-    """The base of schedulers, which set the learning rates of an optimizer's groups.
+    """The base class of schedulers, which set the learning rates of an optimizer.
 
     Parameters
     ----------
     optimizer : Optimizer
-        Each group gets ``"initial_lr"``, its learning rate now.
+        Each of its groups gets ``"initial_lr"``, the learning rate it has now.
     last_epoch : int, default -1
-        To go on after so many steps; the groups have ``"initial_lr"`` then.
+        To resume after so many steps; each group must have ``"initial_lr"`` then.
 
     Attributes
     ----------
     base_lrs : list of float
         The initial learning rates.
     last_epoch : int
-        How many steps there were.
+        The number of steps so far.
 
     Raises
     ------
     TypeError
-        If `optimizer` is none.
+        If `optimizer` is not an Optimizer.
     KeyError
-        If a group to go on with has no ``"initial_lr"``.
+        If `last_epoch` is given and a group has no ``"initial_lr"``.
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -60,7 +60,7 @@ class LRScheduler:
         self._start()
 
     def _start(self) -> None:
-        """Set the learning rates of the first step: those that are there, as a rule."""
+        """Set the learning rates of the first step: usually those that are set now."""
         self._is_initial = True
         self.step()
         self._is_initial = False
@@ -68,12 +68,12 @@ class LRScheduler:
     def get_lr(self) -> Sequence[float]:
         """Return the learning rate of each group at `last_epoch`.
 
-        As a rule it is computed from the one before, which others may have changed.
+        Usually it is computed from the current one, which others may have changed.
         """
         raise NotImplementedError
 
     def _rates_at(self, epoch: int) -> Sequence[float]:
-        """Return the learning rates at `last_epoch`, not knowing those before."""
+        """Return the learning rates at `last_epoch` without using earlier ones."""
         return self.get_lr()
 
     def step(self, epoch: int | None = None) -> None:
@@ -82,7 +82,7 @@ class LRScheduler:
         Parameters
         ----------
         epoch : int, optional
-            Which step instead of the next; discouraged.
+            Go to this step instead of the next one; discouraged.
         """
         early = self._step_count == 1 and not self.optimizer._opt_called
         if early and not self._is_initial:
@@ -114,31 +114,31 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that it knows but the optimizer."""
+        """Return the state of the scheduler without the optimizer."""
         return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
+        """Load what `state_dict` returned."""
         self.__dict__.update(state_dict)
 
 
 class SequentialLR(LRScheduler):
-    """One scheduler after the other.
+    """Several schedulers, one after the other.
 
     Parameters
     ----------
     optimizer : Optimizer
     schedulers : list of LRScheduler
-        Of this optimizer.
+        All of them on `optimizer`.
     milestones : list of int
-        At which step the second one begins, the third, and so on.
+        The steps at which the second scheduler begins, the third, and so on.
     last_epoch : int, default -1
 
     Raises
     ------
     ValueError
-        If there is none, the numbers do not go together, or one is of another
-        optimizer or a `ReduceLROnPlateau`.
+        If there is no scheduler, the number of milestones does not match, or a
+        scheduler is of another optimizer or is a `ReduceLROnPlateau`.
     """
 
     def __init__(
@@ -163,14 +163,14 @@ class SequentialLR(LRScheduler):
         self._last_lr = first.get_last_lr()
 
     def _undo(self, scheduler: LRScheduler) -> None:
-        """Take back the step that a scheduler has done when it was made."""
+        """Undo the step that a scheduler did when it was made."""
         for inner in getattr(scheduler, "_schedulers", ()):
             self._undo(inner)
         if not isinstance(scheduler, SequentialLR):
             scheduler.last_epoch -= 1
 
     def step(self, epoch: int | None = None) -> None:
-        """Let the scheduler whose turn it is do the next step; `epoch` is ignored."""
+        """Do the next step of the scheduler whose turn it is; `epoch` is ignored."""
         self.last_epoch += 1
         turn = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[turn]
@@ -181,13 +181,13 @@ class SequentialLR(LRScheduler):
         self._last_lr = scheduler.get_last_lr()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that it and its schedulers know but the optimizer."""
+        """Return the state of this and of its schedulers without the optimizer."""
         state = super().state_dict()
         state["_schedulers"] = [each.state_dict() for each in self._schedulers]
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
+        """Load what `state_dict` returned."""
         state = dict(state_dict)
         states = state.pop("_schedulers")
         super().load_state_dict(state)

@@ -1,4 +1,4 @@
-"""Schedulers with phases: cosines that start again, and one cycle."""
+"""Schedulers with phases: a cosine with restarts, and one cycle."""
 
 import math
 from bisect import bisect_left
@@ -20,22 +20,22 @@ def _line(start: float, end: float, part: float) -> float:
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down to `eta_min` as a cosine, and again from the top.
+    """Lower the learning rate to `eta_min` as a cosine, then restart from the top.
 
     Parameters
     ----------
     optimizer : Optimizer
     T_0 : int
-        How many steps the first descent takes.
+        The number of steps in the first descent.
     T_mult : int, default 1
-        How many times longer each one is than that before.
+        How many times longer each descent is than the one before.
     eta_min : float, default 0
     last_epoch : int, default -1
 
     Raises
     ------
     ValueError
-        If `T_0` or `T_mult` is no positive integer.
+        If `T_0` or `T_mult` is not a positive integer.
 
     Notes
     -----
@@ -72,7 +72,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         Parameters
         ----------
         epoch : float, optional
-            Which step instead of the next; parts of a step are allowed.
+            Go to this step instead of the next one; it may be a fraction.
 
         Raises
         ------
@@ -108,36 +108,36 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Up from a low learning rate to `max_lr`, and down to a much lower one.
+    """Raise the learning rate to `max_lr`, then lower it to a much smaller one.
 
     Parameters
     ----------
     optimizer : Optimizer
     max_lr : float or list of float
-        Of all groups, or of each.
+        One value for all groups, or one for each.
     total_steps : int, optional
-        Of the cycle; default ``epochs * steps_per_epoch``.
+        Length of the cycle; default ``epochs * steps_per_epoch``.
     epochs, steps_per_epoch : int, optional
     pct_start : float, default 0.3
-        Which part of the steps goes up.
+        The fraction of the steps in which the learning rate rises.
     anneal_strategy : {"cos", "linear"}
     cycle_momentum : bool, default True
-        Let the momentum, or the first of betas, go the other way.
+        Whether the momentum, or the first beta, moves the opposite way.
     base_momentum : float or list of float, default 0.85
     max_momentum : float or list of float, default 0.95
     div_factor : float, default 25
-        The first learning rate is so many times smaller than `max_lr`.
+        The first learning rate is ``max_lr / div_factor``.
     final_div_factor : float, default 1e4
-        The last one is so many times smaller than the first.
+        The last learning rate is the first divided by `final_div_factor`.
     three_phase : bool, default False
-        Go down to the first one symmetrically, and then to the last.
+        Return to the first learning rate symmetrically, then go down to the last.
     last_epoch : int, default -1
 
     Raises
     ------
     ValueError
-        For numbers that are not positive or do not go together; in `step`, beyond the
-        last one.
+        If a number is not positive or does not match the others; in `step`, after
+        the last step.
 
     Notes
     -----
@@ -203,7 +203,7 @@ class OneCycleLR(LRScheduler):
             group["momentum"] = momentum
 
     def get_lr(self) -> Sequence[float]:
-        """See `LRScheduler.get_lr`. Sets the momentum as well."""
+        """See `LRScheduler.get_lr`. It also sets the momentum."""
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(

@@ -21,19 +21,19 @@ __all__ = [
 
 
 class LambdaLR(LRScheduler):
-    """The initial learning rate times a function of the step.
+    """Multiply the initial learning rate by a function of the step.
 
     Parameters
     ----------
     optimizer : Optimizer
     lr_lambda : callable or list of callable
-        Of an int; a list has one for each group.
+        A function of the step, an int; a list has one for each group.
     last_epoch : int, default -1
 
     Raises
     ------
     ValueError
-        If the list has another length.
+        If the list does not have one function for each group.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class LambdaLR(LRScheduler):
         return [base * factor(self.last_epoch) for base, factor in pairs]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that it knows but the optimizer, and functions.
+        """Return the state of the scheduler without the optimizer and functions.
 
-        Of an object that can be called its attributes are kept.
+        Of a callable object the attributes are kept.
         """
         state = super().state_dict()
         state["lr_lambdas"] = [
@@ -69,7 +69,7 @@ class LambdaLR(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave; functions stay."""
+        """Load what `state_dict` returned; functions stay as they are."""
         state = dict(state_dict)
         for function, known in zip(
             self.lr_lambdas, state.pop("lr_lambdas"), strict=True
@@ -80,7 +80,7 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """Times `gamma` every `step_size` steps.
+    """Multiply the learning rate by `gamma` every `step_size` steps.
 
     Parameters
     ----------
@@ -112,13 +112,13 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times `gamma` at each milestone.
+    """Multiply the learning rate by `gamma` at each milestone.
 
     Parameters
     ----------
     optimizer : Optimizer
     milestones : iterable of int
-        Which steps; one that is there twice counts twice.
+        The steps; one that is listed twice counts twice.
     gamma : float, default 0.1
     last_epoch : int, default -1
     """
@@ -145,7 +145,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Times `factor`, for the first `total_iters` steps.
+    """Multiply the learning rate by `factor` for the first `total_iters` steps.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Times a factor that goes from one number to another, in equal steps.
+    """Multiply the learning rate by a factor that changes linearly.
 
     Parameters
     ----------
@@ -198,13 +198,13 @@ class LinearLR(LRScheduler):
     start_factor : float, default 1/3
     end_factor : float, default 1
     total_iters : int, default 5
-        After how many steps it is `end_factor`.
+        After so many steps the factor is `end_factor`.
     last_epoch : int, default -1
 
     Raises
     ------
     ValueError
-        If a factor is not between 0 and 1, or the first one is 0.
+        If a factor is not between 0 and 1, or `start_factor` is 0.
     """
 
     def __init__(
@@ -248,7 +248,7 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Times `gamma` at each step.
+    """Multiply the learning rate by `gamma` at each step.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class ExponentialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Down to `eta_min` and up again as a cosine, whose half takes `T_max` steps.
+    """Move the learning rate to `eta_min` and back as a cosine of half-period `T_max`.
 
     Parameters
     ----------

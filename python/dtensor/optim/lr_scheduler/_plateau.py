@@ -1,4 +1,4 @@
-"""A scheduler that looks at what training comes to."""
+"""A scheduler that follows a measure of the training."""
 
 import math
 from collections.abc import Sequence
@@ -11,32 +11,32 @@ __all__ = ["ReduceLROnPlateau"]
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times `factor` when a measure has got no better for a while.
+    """Multiply the learning rate by `factor` when a measure stops improving.
 
     Parameters
     ----------
     optimizer : Optimizer
     mode : {"min", "max"}
-        Whether less is better.
+        Whether a smaller or a larger measure is better.
     factor : float, default 0.1
     patience : int, default 10
-        How many steps without a better one are allowed.
+        The number of steps without improvement that are allowed.
     threshold : float, default 1e-4
-        By how much a better one must be better.
+        The least change that counts as an improvement.
     threshold_mode : {"rel", "abs"}
-        Whether that is a part of the best one.
+        Whether `threshold` is relative to the best measure, or absolute.
     cooldown : int, default 0
-        Steps after a change that do not count.
+        The number of steps after a change that do not count.
     min_lr : float or list of float, default 0
-        Of all groups, or of each.
+        One lower bound for all groups, or one for each.
     eps : float, default 1e-8
-        A smaller change is none.
+        Smaller changes of the learning rate are not made.
 
     Raises
     ------
     ValueError
-        For a `factor` that is not below 1, an unknown mode, or another number of
-        learning rates than of groups.
+        If `factor` is not below 1, a mode is unknown, or `min_lr` does not have one
+        value for each group.
     """
 
     def __init__(
@@ -79,14 +79,14 @@ class ReduceLROnPlateau(LRScheduler):
         return self._rates()
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Take the measure of a step into account.
+        """Take the measure of one more step into account.
 
         Parameters
         ----------
         metrics : float
             The measure, or a tensor of one element (a DTensor: collective).
         epoch : int, optional
-            Which step it was; default: the next.
+            The number of the step; default: the next.
         """
         current = float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
@@ -104,7 +104,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether steps do not count now."""
+        """Whether the scheduler is in a cooldown, in which steps do not count."""
         return self.cooldown_counter > 0
 
     def _is_better(self, current: float) -> bool:
@@ -112,7 +112,7 @@ class ReduceLROnPlateau(LRScheduler):
         margin = self.threshold
         if self.threshold_mode == "rel":
             margin *= self.best * sign
-        # Of the first one the best is infinite, and so is a part of it.
+        # Before the first measure the best is infinite, and so is the threshold.
         limit = self.best if math.isinf(self.best) else self.best - sign * margin
         return sign * current < sign * limit
 

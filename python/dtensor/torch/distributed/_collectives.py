@@ -1,4 +1,4 @@
-"""The collectives of ``torch.distributed``: each is a move of a DTensor."""
+"""The collectives of ``torch.distributed``, as redistributions of a DTensor."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,11 +37,11 @@ class _Names(type):
 
 
 class ReduceOp(metaclass=_Names):
-    """How addends are put together: SUM is what `Partial` takes as "sum", and so on."""
+    """The reductions: SUM is what `Partial` takes as "sum", and so on."""
 
 
 class Work:
-    """What a collective with ``async_op=True`` returns; it is done already."""
+    """What a collective with ``async_op=True`` returns; it has already finished."""
 
     def wait(self, timeout: Any = None) -> bool:
         """Return True."""
@@ -77,21 +77,21 @@ def _write(tensor: Any, value: Any) -> None:
 def all_reduce(
     tensor: Any, op: str = ReduceOp.SUM, group: Group = None, async_op: bool = False
 ) -> Work | None:
-    """Put the tensors of all ranks together, in place.
+    """Reduce the tensors of all ranks, in place.
 
-    Collective over the group, as all functions here.
+    Collective over the group, like all functions here.
 
     Parameters
     ----------
     tensor : Tensor or ndarray
-        Of the same shape on all ranks.
+        It must have the same shape on all ranks.
     op : str
         A member of `ReduceOp`.
     group : optional
         The ranks: what `new_group` or ``mesh.get_group()`` returns, or a mesh of one
         dimension; default: all.
     async_op : bool, default False
-        Whether to return a `Work`. It is done by then in any case.
+        Whether to return a `Work`. The collective has finished in any case.
 
     Raises
     ------
@@ -114,11 +114,11 @@ def broadcast(
     Parameters
     ----------
     tensor, group, async_op
-        As of `all_reduce`.
+        As for `all_reduce`.
     src : int, optional
-        The rank, among all ranks.
+        The source rank, among all ranks.
     group_src : int, optional
-        The rank, counted in the group; one of the two is needed.
+        The source rank, within the group; exactly one of the two must be given.
 
     Raises
     ------
@@ -148,9 +148,9 @@ def all_gather(
     Parameters
     ----------
     tensor_list : sequence of Tensor or ndarray
-        What is written to: as many as there are ranks, of the shape of `tensor`.
+        The outputs: one for each rank, in the shape of `tensor`.
     tensor, group, async_op
-        As of `all_reduce`.
+        As for `all_reduce`.
     """
     whole = _moved(np.expand_dims(tensor, 0), group, Shard(0), Replicate())
     if whole is not None:
@@ -167,9 +167,9 @@ def all_gather_into_tensor(
     Parameters
     ----------
     output_tensor : Tensor or ndarray
-        What is written to.
+        The output.
     input_tensor, group, async_op
-        As of `all_reduce`.
+        As for `all_reduce`.
     """
     if np.ndim(output_tensor) > np.ndim(input_tensor):
         input_tensor = np.expand_dims(input_tensor, 0)
@@ -184,14 +184,14 @@ def reduce_scatter_tensor(
     group: Group = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Put the tensors of all ranks together, and give each rank one part of them.
+    """Reduce the tensors of all ranks, and give each rank one part of the result.
 
     Parameters
     ----------
     output : Tensor or ndarray
-        What is written to: this rank's part of the first dim.
+        The output: this rank's part along the first dim.
     input, op, group, async_op
-        As of `all_reduce`.
+        As for `all_reduce`.
     """
     if np.ndim(input) > np.ndim(output):
         output = np.expand_dims(output, 0)
@@ -202,7 +202,7 @@ def reduce_scatter_tensor(
 def barrier(
     group: Group = None, async_op: bool = False, device_ids: Any = None
 ) -> Work | None:
-    """Wait until all ranks of the group have come here."""
+    """Wait until all ranks of the group have made this call."""
     mesh = mesh_of(group)
     world = _C.World.current()
     if world is not None and mesh.get_coordinate() is not None:

@@ -26,7 +26,7 @@ Group = DeviceMesh | _world.MPI.Comm | None
 
 
 class group:  # noqa: N801
-    """Groups that are always there."""
+    """Groups that always exist."""
 
     WORLD: Group = None
     """All ranks."""
@@ -54,16 +54,16 @@ def init_process_group(
     Parameters
     ----------
     backend : str, optional
-        Without effect, as `init_method` and PyTorch's further options: MPI is there.
+        Ignored, like `init_method` and PyTorch's other options: MPI is used.
     timeout : timedelta, optional
         How long a rank waits for another one; default: ``DTENSOR_TIMEOUT``.
     world_size, rank : int, optional
-        Are compared with what MPI says.
+        Compared with MPI's values.
 
     Raises
     ------
     ValueError
-        If `world_size` or `rank` is another one. On this rank only.
+        If `world_size` or `rank` differs from MPI's. On this rank only.
     """
     world = _world.current()
     if world_size not in (-1, world.size) or rank not in (-1, world.rank):
@@ -91,7 +91,7 @@ def is_initialized() -> bool:
 
 
 def destroy_process_group(group: Group = None) -> None:
-    """Do nothing: what holds the ranks together ends with the job."""
+    """Do nothing: communicators are freed at the end of the job."""
 
 
 def _met() -> _C.World:
@@ -105,7 +105,7 @@ def _met() -> _C.World:
 
 
 def get_rank(group: Group = None) -> int:
-    """Return the number of this rank among all, or in a group; -1 outside it.
+    """Return this rank among all ranks, or in a group; -1 outside it.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def get_rank(group: Group = None) -> int:
 
 
 def get_world_size(group: Group = None) -> int:
-    """Return how many ranks there are, or in a group; -1 outside it.
+    """Return the number of ranks, of all or of a group; -1 outside it.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def get_world_size(group: Group = None) -> int:
 
 
 def get_process_group_ranks(group: Group) -> list[int]:
-    """Return the ranks of a group, among all."""
+    """Return the ranks of a group, as numbers among all ranks."""
     return [int(rank) for rank in mesh_of(group).ranks.ravel()]
 
 
@@ -149,7 +149,7 @@ def new_group(
     backend: str | None = None,
     **options: Any,
 ) -> DeviceMesh:
-    """Return a group of some ranks, which is a mesh of one dimension.
+    """Return a group of ranks, which is a mesh of one dimension.
 
     Collective over all ranks.
 
@@ -158,6 +158,6 @@ def new_group(
     ranks : sequence of int, optional
         Default: all.
     timeout, backend, **options
-        Without effect.
+        Ignored.
     """
     return mesh_of(None) if ranks is None else DeviceMesh("cpu", list(ranks))

@@ -1,4 +1,4 @@
-"""``torch.nn.attention``: which kernel computes attention. Here there is one."""
+"""``torch.nn.attention``: the choice of an attention kernel. Here there is only one."""
 
 import contextlib
 import enum
@@ -22,19 +22,19 @@ class SDPBackend(enum.Enum):
 def sdpa_kernel(
     backends: list[SDPBackend] | SDPBackend, set_priority: bool = False
 ) -> Iterator[dict[str, bool]]:
-    """Do nothing within a block: attention is computed as always. Not collective.
+    """Accept a choice of kernels for a block, and ignore it. Not collective.
 
     Parameters
     ----------
     backends : SDPBackend or list of SDPBackend
         The kernels that PyTorch may choose from.
     set_priority : bool, default False
-        Whether they are ordered.
+        Whether they are in order of priority.
 
     Raises
     ------
     AssertionError
-        If `backends` is something else. On this rank.
+        If `backends` is anything else. On this rank only.
     """
     if not isinstance(backends, list | SDPBackend):
         raise AssertionError(

@@ -17,15 +17,15 @@ def default_collate(batch: Any) -> Any:
     ----------
     batch : sequence
         Tensors, arrays and numbers are stacked into a Tensor; Python's floats become
-        float64. Samples that are lists, tuples or dicts become such of batches. Text
-        stays a list.
+        float64. Lists, tuples and dicts become the same containers of batches. Strings
+        stay a list.
 
     Raises
     ------
     TypeError
         If a sample is something else.
     RuntimeError
-        If samples are not equally long.
+        If samples that are lists or tuples differ in length.
     """
     first = batch[0]
     if isinstance(first, _C.Tensor):

@@ -1,4 +1,4 @@
-"""Datasets: samples by number, or one after the other."""
+"""Datasets: samples by index, or one after the other."""
 
 import bisect
 import itertools
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Dataset(Generic[T]):
-    """Samples by number: a subclass defines ``__getitem__``, and mostly ``__len__``."""
+    """Samples by index: a subclass defines ``__getitem__`` and usually ``__len__``."""
 
     def __getitem__(self, index: Any) -> T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -46,12 +46,12 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
     Parameters
     ----------
     *tensors : Tensor or array
-        Of one length.
+        Arrays of the same length.
 
     Raises
     ------
     AssertionError
-        If they are of several lengths.
+        If the lengths differ.
     """
 
     def __init__(self, *tensors: Any) -> None:
@@ -76,7 +76,7 @@ class ConcatDataset(Dataset[T]):
     Raises
     ------
     AssertionError
-        If there is none, or one is an IterableDataset.
+        If there is no dataset, or one is an IterableDataset.
     """
 
     def __init__(self, datasets: Iterable[Dataset[T]]) -> None:
@@ -107,7 +107,7 @@ class Subset(Dataset[T]):
     ----------
     dataset : Dataset
     indices : sequence of int
-        Their numbers.
+        Their indices in `dataset`.
     """
 
     def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
@@ -127,23 +127,23 @@ def random_split(
     lengths: Sequence[int | float],
     generator: Generator | None = None,
 ) -> list[Subset[Any]]:
-    """Split a dataset by chance into subsets of some lengths.
+    """Split a dataset at random into subsets of the given lengths.
 
-    Not collective; equal on ranks whose generators are.
+    Not collective; the split is equal on ranks whose generators are equal.
 
     Parameters
     ----------
     dataset : Dataset
     lengths : sequence of int or float
-        How many samples each has; or parts of the whole, which add up to 1.
+        The number of samples in each; or fractions, which add up to 1.
     generator : Generator, optional
         Default: `dtensor.random.default_generator`.
 
     Raises
     ------
     ValueError
-        If the lengths do not add up to that of the dataset, or a part is not from 0
-        to 1.
+        If the lengths do not add up to that of the dataset, or a fraction is not
+        between 0 and 1.
     """
     total = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
@@ -162,7 +162,7 @@ def random_split(
 
 
 def _counts(parts: Sequence[float], total: int) -> list[int]:
-    """Return whole numbers; what rounding down leaves goes to the first ones."""
+    """Return integer counts; the remainder of rounding down goes to the first ones."""
     for place, part in enumerate(parts):
         if not 0 <= part <= 1:
             raise ValueError(f"Fraction at index {place} is not between 0 and 1")

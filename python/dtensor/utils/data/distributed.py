@@ -14,30 +14,30 @@ __all__ = ["DistributedSampler"]
 
 
 class DistributedSampler(Sampler[int]):
-    """Samples of which every rank takes each `num_replicas`-th one. Not collective.
+    """Give every rank each `num_replicas`-th sample. Not collective.
 
-    All ranks take equally many: where the number of samples is no multiple of
-    `num_replicas`, the first ones come again, or with `drop_last` the last ones do not
-    come.
+    All ranks take the same number of samples. If their number is not a multiple of
+    `num_replicas`, the first ones are repeated, or with `drop_last` the last ones are
+    left out.
 
     Parameters
     ----------
     dataset : Dataset
     num_replicas : int, optional
-        Over how many ranks; default: all of the job.
+        The number of ranks; default: all ranks of the job.
     rank : int, optional
-        The place of this rank among them; default: its rank in the job.
+        The index of this rank among them; default: its rank in the job.
     shuffle : bool, default True
-        Whether they come by chance, in an order that is the same on all ranks: call
-        `set_epoch` before each epoch.
+        Whether to shuffle, in an order that is the same on all ranks: call `set_epoch`
+        before each epoch.
     seed : int, default 0
-        Of that order.
+        The seed of that order.
     drop_last : bool, default False
 
     Raises
     ------
     ValueError
-        If `rank` is not from 0 up to ``num_replicas - 1``.
+        If `rank` is not between 0 and ``num_replicas - 1``.
     """
 
     def __init__(
@@ -79,5 +79,5 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch, of which the order depends as on the seed."""
+        """Set the epoch, on which the order depends together with the seed."""
         self.epoch = epoch

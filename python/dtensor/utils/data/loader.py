@@ -14,38 +14,38 @@ __all__ = ["DataLoader"]
 class DataLoader:
     """Batches of the samples of a dataset, made in this process.
 
-    Not collective. `DistributedSampler` gives every rank samples of its own.
+    Not collective. `DistributedSampler` gives every rank its own samples.
 
     Parameters
     ----------
     dataset : Dataset
     batch_size : int, optional
-        Samples in a batch, default 1; None: samples come one by one, as they are.
+        Samples in a batch, default 1. None: single samples, without batching.
     shuffle : bool, optional
-        Whether they come by chance, anew each time.
+        Whether to shuffle the samples, differently each time.
     sampler : iterable of int, optional
-        Which samples come, instead of all.
+        The indices of the samples to take, instead of all.
     batch_sampler : iterable of lists of int, optional
-        Which batches come.
+        The indices of the samples of each batch.
     num_workers : int
-        Only 0: there are no other processes.
+        Only 0: there are no worker processes.
     collate_fn : callable, optional
-        Makes a batch of a list of samples; default: `default_collate`.
+        Makes a batch from a list of samples; default: `default_collate`.
     pin_memory : bool
-        Without effect.
+        Ignored.
     drop_last : bool, default False
-        Whether a last batch that would be smaller is left out.
+        Whether to leave out a last batch that is smaller than the others.
     timeout, worker_init_fn, multiprocessing_context : optional
-        Without effect: they are about other processes.
+        Ignored: they are for worker processes.
     generator : Generator, optional
-        Of the order; default: `dtensor.random.default_generator`.
+        The generator for the order; default: `dtensor.random.default_generator`.
     prefetch_factor, persistent_workers, pin_memory_device, in_order : optional
-        Without effect.
+        Ignored.
 
     Raises
     ------
     ValueError
-        For arguments that exclude each other, and for `num_workers` other than 0.
+        If arguments exclude each other, or `num_workers` is not 0.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Samplers: in which order the samples of a dataset are taken."""
+"""Samplers: the order in which the samples of a dataset are taken."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -21,7 +21,7 @@ T = TypeVar("T", covariant=True)
 
 
 class Sampler(Generic[T]):
-    """Numbers of samples, or lists of them: a subclass defines ``__iter__``."""
+    """Indices of samples, or lists of them: a subclass defines ``__iter__``."""
 
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError
@@ -63,23 +63,23 @@ def _is_bool(value: Any) -> bool:
 
 
 class RandomSampler(Sampler[int]):
-    """Samples by chance.
+    """Samples in random order.
 
     Parameters
     ----------
     data_source : Dataset
     replacement : bool, default False
-        Whether a sample may come again before all have come.
+        Whether a sample may be drawn several times.
     num_samples : int, optional
-        How many; default: as many as there are.
+        The number of samples to draw; default: the length of the dataset.
     generator : Generator, optional
-        Default: `dtensor.random.default_generator`. Ranks that are to get the same
-        samples need generators at the same place.
+        Default: `dtensor.random.default_generator`. Ranks that must get the same
+        samples need generators in the same state.
 
     Raises
     ------
     TypeError, ValueError
-        If `replacement` is no bool or `num_samples` no positive integer.
+        If `replacement` is not a bool or `num_samples` is not a positive integer.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many samples there are."""
+        """The number of samples to draw."""
         if self._num_samples is None:
             return len(self.data_source)
         return self._num_samples
@@ -115,12 +115,12 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """Some samples by chance, each once.
+    """Some samples in random order, each once.
 
     Parameters
     ----------
     indices : sequence of int
-        Their numbers.
+        The indices of the samples.
     generator : Generator, optional
         Default: `dtensor.random.default_generator`.
     """
@@ -140,24 +140,24 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Samples by chance, some more likely than others.
+    """Samples at random, with a weight for each.
 
     Parameters
     ----------
     weights : sequence of float
-        Of each sample; they need not add up to 1.
+        The weight of each sample; they need not add up to 1.
     num_samples : int
-        How many.
+        The number of samples to draw.
     replacement : bool, default True
-        Whether a sample may come again.
+        Whether a sample may be drawn several times.
     generator : Generator, optional
         Default: `dtensor.random.default_generator`.
 
     Raises
     ------
     TypeError, ValueError
-        If `replacement` is no bool, `num_samples` no positive integer, or the weights
-        have not one dim.
+        If `replacement` is not a bool, `num_samples` is not a positive integer, or the
+        weights do not have one dim.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class WeightedRandomSampler(Sampler[int]):
             probabilities = self.weights / self.weights.sum()
             chosen = rng.choice(len(self.weights), self.num_samples, p=probabilities)
             return iter(np.asarray(chosen).tolist())
-        # Those that would come first, if sample i came at the rate of weight i.
+        # The first to arrive in a race where sample i arrives at the rate weight i.
         with np.errstate(divide="ignore"):
             times = np.asarray(rng.exponential(size=len(self.weights))) / self.weights
         return iter(np.argsort(times)[: self.num_samples].tolist())
@@ -194,19 +194,19 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Lists of what another sampler gives.
+    """Lists of the indices that another sampler yields.
 
     Parameters
     ----------
     sampler : iterable of int
     batch_size : int
     drop_last : bool
-        Whether a last list that would be shorter is left out.
+        Whether to leave out a last list that is shorter than the others.
 
     Raises
     ------
     ValueError
-        If `batch_size` is no positive integer or `drop_last` no bool.
+        If `batch_size` is not a positive integer or `drop_last` is not a bool.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""``torch.distributed._composable``, the older place of what `dtensor.fsdp` has."""
+"""``torch.distributed._composable``, the older path of `dtensor.fsdp`."""
 
 from dtensor.fsdp import fully_shard as fully_shard
 

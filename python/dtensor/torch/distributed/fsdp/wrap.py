@@ -1,4 +1,4 @@
-"""``torch.distributed.fsdp.wrap``: which modules below are wrapped on their own."""
+"""``torch.distributed.fsdp.wrap``: which submodules are wrapped on their own."""
 
 from dtensor.fsdp import (
     ModuleWrapPolicy as ModuleWrapPolicy,

@@ -1,4 +1,4 @@
-"""Modules that compute forward again in backward, instead of keeping what it made."""
+"""Activation checkpointing of modules: backward recomputes their forward."""
 
 import enum
 import functools
@@ -14,7 +14,7 @@ M = TypeVar("M", bound=Module)
 
 
 class CheckpointImpl(enum.Enum):
-    """Which form of `dtensor.utils.checkpoint.checkpoint` is used."""
+    """The variant of `dtensor.utils.checkpoint.checkpoint` to use."""
 
     REENTRANT = enum.auto()
     NO_REENTRANT = enum.auto()
@@ -28,7 +28,7 @@ def checkpoint_wrapper(
 ) -> M:
     """Checkpoint the forward of a module, in place.
 
-    The module keeps its class and the names of its parameters, where PyTorch wraps it.
+    The module keeps its class and the names of its parameters; PyTorch wraps it.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ def apply_activation_checkpointing(
     check_fn: Callable[[Module], bool] = lambda _: True,
     auto_wrap_policy: Callable[..., bool] | None = None,
 ) -> None:
-    """Checkpoint the modules that `check_fn` is true of, in place.
+    """Checkpoint the modules for which `check_fn` is true, in place.
 
     Parameters
     ----------
     model : Module
-        Its modules are asked about, not itself.
+        The model, whose submodules are considered, but not the model itself.
     checkpoint_wrapper_fn : callable
-        What is called with each of them; it has to change the module in place.
+        Called with each selected module; it must change the module in place.
     check_fn : callable
     auto_wrap_policy : callable, optional
         ``policy(module=, recurse=False, nonwrapped_numel=0)``, instead of `check_fn`.

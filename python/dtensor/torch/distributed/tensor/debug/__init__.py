@@ -6,7 +6,7 @@ from dtensor.debug import *  # noqa: F403
 from dtensor.torch.distributed.tensor.debug import comm_mode as comm_mode
 
 # isort: split
-# Last: the function, not the module, is what has this name here.
+# Last, so that this name is the function, not the module.
 from dtensor.torch.distributed.tensor.debug.visualize_sharding import (
     visualize_sharding as visualize_sharding,
 )

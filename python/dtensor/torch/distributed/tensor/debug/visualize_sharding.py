@@ -1,3 +1,3 @@
-"""PyTorch's ``tensor.debug.visualize_sharding``, as its documentation has it."""
+"""PyTorch's ``tensor.debug.visualize_sharding``, as documented."""
 
 from dtensor.debug.visualize_sharding import *  # noqa: F403

@@ -3,7 +3,7 @@
 from dtensor.experimental import *  # noqa: F403
 
 # isort: split
-# Last: the function, not the module, is what has this name here.
+# Last, so that this name is the function, not the module.
 from dtensor.torch.distributed.tensor.experimental.register_sharding import (
     register_sharding as register_sharding,
 )

@@ -1,3 +1,3 @@
-"""PyTorch's ``tensor.experimental.register_sharding``, as its documentation has it."""
+"""PyTorch's ``tensor.experimental.register_sharding``, as documented."""
 
 from dtensor.torch.ops import register_sharding as register_sharding

@@ -13,7 +13,7 @@ from dtensor.torch.distributed.tensor.parallel import (
 )
 
 # isort: split
-# Last: the function, not the module, is what has this name here.
+# Last, so that this name is the function, not the module.
 from dtensor.torch.distributed.tensor.parallel.input_reshard import (
     input_reshard as input_reshard,
 )
