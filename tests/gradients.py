@@ -36,6 +36,13 @@ NO_GRADIENT = {
 # Operands that have none, where others have.
 CONSTANT = {"cross_entropy": 2, "nll_loss": 2}
 
+# Names that are not differentiated by their samples, and why.
+OTHERS = {
+    **dict.fromkeys(("linspace", "geomspace", "logspace"), "ends are plain numbers"),
+    "binary_cross_entropy": "compared in test_loss.py",
+    **dict.fromkeys(("huber_loss", "trim_zeros"), "compared by rows below"),
+}
+
 # Names that have a gradient for some arguments only.
 PARTLY = {
     "pad": "not in all modes",
@@ -82,6 +89,8 @@ EXTRA = [
     (lambda k, x, y: np.choose(k, [x, y]), "l5:0..2 d5 d5"),
     (lambda x, y: np.choose(np.array([0, 5, -1, 1]), [x, y], mode="wrap"), "d4 d4"),
     (lambda x, y: np.interp(x, np.arange(-2.0, 3.0), y), "d7 d5"),
+    (np.trim_zeros, "d5"),
+    (lambda x, y: dtensor.huber_loss(x, y), "d4 d4"),
     (lambda x, y: np.interp(np.linspace(-3, 3, 9), np.sort(x), y), "d5 d5"),
     (lambda x, y: np.interp(x, np.arange(3.0), y, left=0.0, right=1.0), "d7 d3"),
     (np.nan_to_num, "d5,3"),

@@ -12,7 +12,8 @@ from moves import COLLECTIVES, grid
 
 from dtensor import DeviceMesh, Layout, Partial, Replicate, Shard, distribute_tensor
 from dtensor._core import world as _world
-from dtensor.debug import Explanation, Step, explain
+from dtensor.debug import CommDebugMode, Explanation, Step, explain
+from dtensor.testing import run_ranks
 
 R, P = Replicate(), Partial()
 IDS = ["x".join(map(str, shape)) for shape in MESHES]
@@ -143,13 +144,14 @@ def test_totals_are_sums_over_the_steps_and_the_text_is_a_table():
         assert getattr(plan, name) == sum(getattr(step, name) for step in plan.steps)
     assert plan.peak_bytes >= max(step.peak_bytes for step in plan.steps)
     lines = str(plan).splitlines()
-    assert len(lines) == len(plan.steps) + 3 + (len(plan.steps) != 1)
+    assert len(lines) == len(plan.steps) + 4 + (len(plan.steps) != 1)
     assert lines[0].split()[:2] == ["step", "mesh"] and set(lines[1]) == {"-", " "}
+    assert lines[-2] == "way: messages (the ranks are not known)"
     assert lines[-1].startswith("rank 0: peak ")
     starts = [lines[1].index("-", k) for k in (0, lines[1].index(" "))]
     assert all(
         line[: starts[1]].strip() in COLLECTIVES | {"local", "total"}
-        for line in lines[2:-1]
+        for line in lines[2:-2]
     )
 
 
@@ -185,3 +187,31 @@ def test_a_bound_on_memory_is_kept_or_refused():
     assert explain(start, [Shard(1)], max_bytes=1 << 16).bytes_sent > 0
     with pytest.raises(ValueError):
         explain(start, [R], rank=0, max_bytes=-1)
+
+
+@pytest.mark.parametrize("forced", ["", "read", "messages"])
+def test_the_way_that_is_named_is_the_one_that_runs(monkeypatch, forced):
+    monkeypatch.setenv("DTENSOR_WAY", forced)
+
+    def body():
+        full = np.arange(36, dtype="float32").reshape(6, 6)
+        x = distribute_tensor(full, line(), [Shard(0)], src_data_rank=None)
+        step = explain(x, [Shard(1)]).steps[0]
+        with CommDebugMode() as comm:
+            y = x.redistribute(placements=[Shard(1)])
+        assert comm.get_comm_bytes() == {"all_to_all": step.bytes_sent}
+        assert comm.get_comm_messages() == {"all_to_all": step.messages}
+        np.testing.assert_array_equal(y.full_tensor(), full)
+        return step.way, step.why, step.messages
+
+    told = run_ranks(3, body)
+    why = "by DTENSOR_WAY" if forced else "ranks of one process"
+    by_messages = forced == "messages"
+    want = ("messages", why, 2) if by_messages else ("read", why, 0)
+    assert told == [want] * 3
+
+
+def test_a_way_that_there_is_not_is_refused_on_all_ranks(monkeypatch):
+    monkeypatch.setenv("DTENSOR_WAY", "telepathy")
+    with pytest.raises(ValueError, match="DTENSOR_WAY must be the name of a way"):
+        run_ranks(2, line)

@@ -66,6 +66,7 @@ def test_assignments_of_rows_stay_legal(ranks):
         for x[4] in row:  # noqa: B020
             pass
         operator.setitem(x, 1, other[1])
+        operator.setitem(x, 3, x[2])
         x.__setitem__(3, x[5].copy())
         operator.setitem(x, slice(5, 6), x[0:1])
         expected = ROWS.copy()

@@ -67,6 +67,12 @@ def counted(comm):
 # --- the same as on real ranks --------------------------------------------------------
 
 
+@pytest.fixture
+def by_messages(monkeypatch):
+    """Ranks that are threads send messages, as those that are simulated."""
+    monkeypatch.setenv("DTENSOR_WAY", "messages")
+
+
 def check_example():
     mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=NAMES)
     with CommDebugMode() as building:
@@ -81,7 +87,7 @@ def check_example():
     assert told(simulated(build)) == counted(stepping)
 
 
-def test_the_example_sends_what_it_sends_on_threads():
+def test_the_example_sends_what_it_sends_on_threads(by_messages):
     run_ranks(4, check_example)
 
 
@@ -91,7 +97,7 @@ def test_the_example_sends_what_it_sends_on_4_processes(world):
         check_example()
 
 
-def test_every_pair_of_layouts_is_counted_as_it_moves():
+def test_every_pair_of_layouts_is_counted_as_it_moves(by_messages):
     """Two arrays of uneven parts that go together, the first of them small or large."""
     ways = list(itertools.product([R, S(0), S(1), P], repeat=2))
 
@@ -117,7 +123,7 @@ def test_every_pair_of_layouts_is_counted_as_it_moves():
     run_ranks(4, body)
 
 
-def test_operands_that_operators_move_are_counted():
+def test_operands_that_operators_move_are_counted(by_messages):
     def program(mesh):
         x = distribute_tensor(np.ones((8, 6)), mesh, [S(0), R])
         y = distribute_tensor(np.ones((6, 8)), mesh, [S(0), S(1)])

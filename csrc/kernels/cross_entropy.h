@@ -4,8 +4,8 @@
  * target, the number of its class, and perhaps lse, its log sum e^x. The loss of a row
  * is
  *
- *     (1 - smoothing) w[t] (lse - x[t]) + smoothing / all * sum over c of w[c] (lse -
- * x[c])
+ *     (1 - smoothing) w[t] (lse - x[t])
+ *         + smoothing / all * (sum over c of w[c] (lse - x[c]))
  *
  * or 0 where the target is `ignore`. Where the classes are cut, x has the `classes`
  * from number `first` on, of `all`; the loss is the sum of what the parts give:

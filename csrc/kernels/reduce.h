@@ -14,10 +14,11 @@
  * (dividing by `divisor`). float16 and bfloat16 are added in float32 and rounded once
  * (bfloat16 and float16 results equal to round-to-nearest-even of the float32 value).
  *
- * `n`        number of addends, at least 1; with 1 it is a copy (or the average of
- * one). `divisor`  what AVG divides by (the number of addends of the whole average);
- * other operators ignore it. `out`      `count` elements, aligned to the element; may
- * be the same as in[0], must not overlap the others otherwise.
+ * `n`        number of addends, at least 1; with 1 it is a copy (or the average of one)
+ * `divisor`  what AVG divides by (the number of addends of the whole average); other
+ *            operators ignore it
+ * `out`      `count` elements, aligned to the element; may be the same as in[0], must
+ *            not overlap the others otherwise
  *
  * dt_reduce_op_check(op, dtype) must have said DT_OK. */
 void dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in, int n,

@@ -1,6 +1,6 @@
-/* Moves between all pairs of layouts, on ranks that are threads. The value of an
- * element is its global number; addends of a Partial are random but for that of
- * coordinate 0. */
+/* Moves between all pairs of layouts, on ranks that are threads, by every way. The value
+ * of an element is its global number; addends of a Partial are random but for that of
+ * coordinate 0. Sources have the strides that `lie` says. */
 #include "comm/run/execute.h"
 #include "comm/world.h"
 #include "core/memory/memory.h"
@@ -14,10 +14,15 @@
 
 enum { MAX_RANKS = 8, MAX_ELEMENTS = 64 };
 
+/* How the source lies in memory: in C order; in Fortran order; on every second element,
+ * in Fortran order; or so on ranks of odd number alone. */
+enum { C_ORDER, FORTRAN_ORDER, SPREAD, ON_ODD_RANKS };
+static int lie = C_ORDER;
+
 typedef struct {
     const dt_layout *from, *to;
     const dt_plan *plan;
-    int64_t in[MAX_RANKS][MAX_ELEMENTS], out[MAX_RANKS][MAX_ELEMENTS];
+    int64_t in[MAX_RANKS][2 * MAX_ELEMENTS], out[MAX_RANKS][MAX_ELEMENTS];
 } job;
 
 typedef struct {
@@ -87,26 +92,37 @@ addend(const dt_layout *layout, const int64_t *coordinate, int64_t number)
     return total;
 }
 
-static void
-fill(job *j, int64_t rank)
-{
-    int64_t numbers[MAX_ELEMENTS], coordinate[DT_MESH_MAX_NDIM];
-    int64_t count = held(numbers, j->from, rank);
-    for (int64_t k = 0; k < count; k++) {
-        inside(coordinate, j->from, rank);
-        j->in[rank][k] = addend(j->from, coordinate, numbers[k]);
-    }
-}
-
+/* Of a rank's source, in bytes. */
 static void
 strides_of(int64_t *stride, const dt_layout *layout, int64_t rank)
 {
     int64_t shape[2] = {1, 1}, coordinate[DT_MESH_MAX_NDIM];
     if (inside(coordinate, layout, rank))
         dt_layout_local_shape(shape, layout, coordinate);
-    stride[layout->ndim > 1] = 8;
+    bool turned = lie == ON_ODD_RANKS ? rank % 2 == 1 : lie != C_ORDER;
+    int64_t unit = turned && lie != FORTRAN_ORDER ? 16 : 8;
+    int first = layout->ndim > 1 && !turned; /* the dimension of the smaller stride */
+    stride[first] = unit;
     if (layout->ndim > 1)
-        stride[0] = 8 * shape[1];
+        stride[!first] = unit * shape[first];
+}
+
+static void
+fill(job *j, int64_t rank)
+{
+    int64_t numbers[MAX_ELEMENTS], coordinate[DT_MESH_MAX_NDIM];
+    int64_t shape[2] = {1, 1}, stride[2] = {0, 0};
+    int64_t count = held(numbers, j->from, rank);
+    if (!inside(coordinate, j->from, rank))
+        return;
+    dt_layout_local_shape(shape, j->from, coordinate);
+    strides_of(stride, j->from, rank);
+    for (int64_t k = 0; k < count; k++) {
+        int64_t row = j->from->ndim > 1 ? k / shape[1] : k;
+        int64_t column = j->from->ndim > 1 ? k % shape[1] : 0;
+        int64_t at = row * stride[0] + column * stride[1];
+        j->in[rank][at / 8] = addend(j->from, coordinate, numbers[k]);
+    }
 }
 
 static bool
@@ -344,6 +360,48 @@ moves_of_several_arrays_together_are_exact(void)
 }
 
 static void
+moves_of_strided_sources_are_exact(void)
+{
+    for (lie = FORTRAN_ORDER; lie <= ON_ODD_RANKS; lie++) {
+        for (size_t s = 0; s < sizeof SHAPES / sizeof *SHAPES; s++) {
+            try_pairs(mesh_of(1, 3, 1, 1, NULL), mesh_of(1, 3, 1, 1, NULL), 3, 2,
+                      SHAPES[s], 1, 1);
+            try_pairs(mesh_of(2, 2, 2, 1, NULL), mesh_of(2, 2, 2, 1, NULL), 4, 2,
+                      SHAPES[s], 3, 16);
+        }
+        moves_to_another_mesh_are_exact();
+    }
+    lie = C_ORDER;
+}
+
+/* Layouts of 7 x 3 that are cut at these rows, or at chunks. */
+static void
+moves_between_cut_points_are_exact(void)
+{
+    static const int64_t CUTS[][4] = {{0, 1, 4, 7}, {0, 5, 5, 7}, {0, 0, 7, 7}};
+    const dt_mesh *mesh = mesh_of(1, 3, 1, 1, NULL);
+    const dt_layout *layouts[6];
+    int64_t shape[] = {7, 3};
+    for (int k = 0; k < 3; k++) {
+        dt_layout *made;
+        dt_placement rows = DT_SHARDED(0);
+        dt_cuts cuts = {.dim = 0, .count = 4, .cuts = CUTS[k]};
+        CHECK(dt_layout_make(&made, mesh, &rows, 2, shape, DT_INT64, NULL, 0, &cuts, 1,
+                             NULL) == DT_OK);
+        CHECK(dt_context_layout(&layouts[k], context, made, NULL) == DT_OK);
+        layouts[3 + k] = layout_of(mesh, (int[]){1, 2, 3}[k], false, 2, shape);
+    }
+    job *jobs = calloc(36, sizeof *jobs);
+    int count = 0;
+    for (int a = 0; a < 6; a++)
+        for (int b = 0; b < 6; b++)
+            if (a != b)
+                add_job(jobs, &count, layouts[a], layouts[b]);
+    run_all(jobs, count, 3, 1);
+    free(jobs);
+}
+
+static void
 moves_in_messages_of_seven_elements_are_exact(void)
 {
     dt_count_limit = 7;
@@ -362,7 +420,16 @@ main(void)
         TEST(pairs_of_layouts_on_larger_meshes_are_exact),
         TEST(moves_to_another_mesh_are_exact),
         TEST(moves_of_several_arrays_together_are_exact),
+        TEST(moves_of_strided_sources_are_exact),
+        TEST(moves_between_cut_points_are_exact),
         TEST(moves_in_messages_of_seven_elements_are_exact),
     };
-    return check_run(tests, sizeof tests / sizeof *tests);
+    int failed = 0;
+    for (int k = 0; k < 2; k++) {
+        const char *way = k == 0 ? "read" : "messages";
+        printf("by the way \"%s\":\n", way);
+        setenv("DTENSOR_WAY", way, 1);
+        failed += check_run(tests, sizeof tests / sizeof *tests);
+    }
+    return failed;
 }

@@ -94,8 +94,10 @@ int op_begin_write(PyObject *tensor, const char *what);
 int op_end_write(PyObject *tensor, bool written);
 /* What is a part of such a copy is written back to it. */
 int op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index);
-/* Refuses `tensor[index] = value` by compiled code where both are parts of one tensor:
- * -1 with an exception. */
+/* After row = tensor[index]. */
+void op_note_read(PyObject *tensor, PyObject *index, PyObject *row);
+/* Refuses a swap of two rows by compiled code, at its first tensor[index] = value,
+ * where they are views: -1 with an exception. */
 int op_refuse_swap(PyObject *tensor, PyObject *index, PyObject *value);
 extern PyMethodDef ext_write_methods[];
 

@@ -112,27 +112,55 @@ python_assigns(void)
     return found;
 }
 
-/* NumPy's shuffle swaps x[i] and x[j] of what is no ndarray. Where these are views, it
- * would write one of them twice and lose the other. Every rank has the same views. */
+/* The last two rows that were read one by one, the later one last: addresses that are
+ * compared only. */
+typedef struct {
+    PyObject *tensor, *row;
+    Py_ssize_t index;
+} row_read;
+
+static _Thread_local row_read reads[2];
+
+void
+op_note_read(PyObject *tensor, PyObject *index, PyObject *row)
+{
+    if (!PyLong_CheckExact(index))
+        return;
+    reads[0] = reads[1];
+    reads[1] = (row_read){tensor, row, PyLong_AsSsize_t(index)};
+    PyErr_Clear(); /* no row has a number that large */
+}
+
+/* Whether both show one memory. A row that had to move is a copy, on every rank. */
+static bool
+is_part_of(TensorObject *row, TensorObject *tensor)
+{
+    PyObject *base = PyArray_BASE((PyArrayObject *)tensor->array);
+    PyObject *of = PyArray_BASE((PyArrayObject *)row->array);
+    return origin_of(row) == NULL && of != NULL && (of == tensor->array || of == base);
+}
+
+/* NumPy's shuffle of what is no ndarray does x[i], x[j] = x[j], x[i]. Where the rows
+ * are views this writes one of them twice and loses the other. */
 int
 op_refuse_swap(PyObject *tensor, PyObject *index, PyObject *value)
 {
-    if (!PyLong_CheckExact(index) || !ext_is_tensor(value) ||
-        origin_of((TensorObject *)value) != NULL)
-        return 0; /* the last: a row that had to move is a copy on every rank */
-    PyObject *own = ((TensorObject *)tensor)->array;
-    PyObject *base = PyArray_BASE((PyArrayObject *)own);
-    PyObject *of = PyArray_BASE((PyArrayObject *)((TensorObject *)value)->array);
-    if (of == NULL || (of != own && of != base))
+    const row_read *source = &reads[0], *target = &reads[1];
+    if (!PyLong_CheckExact(index) || source->row != value || source->tensor != tensor ||
+        target->tensor != tensor || value == target->row || !ext_is_tensor(value))
+        return 0;
+    Py_ssize_t place = PyLong_AsSsize_t(index);
+    PyErr_Clear();
+    if (place != target->index || place == source->index ||
+        !is_part_of((TensorObject *)value, (TensorObject *)tensor))
         return 0;
     int python = python_assigns();
     if (python == 0)
         PyErr_SetString(
             PyExc_TypeError,
-            "shuffle, or other compiled code, assigns x[j] to x[i]: both are views, so "
+            "shuffle, or other compiled code, swaps x[i] and x[j]: both are views, so "
             "that elements would be lost; take x = x[rng.permutation(len(x))], with "
-            "the "
-            "same rng on all ranks, or assign x[j].copy()");
+            "the same rng on all ranks, or assign x[j].copy()");
     return python > 0 ? 0 : -1;
 }
 

@@ -207,6 +207,8 @@ subscript(PyObject *self, PyObject *index)
         PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     if (result != NULL && op_follow_origin(result, self, index) < 0)
         Py_CLEAR(result);
+    if (result != NULL)
+        op_note_read(self, index, result);
     return result;
 }
 

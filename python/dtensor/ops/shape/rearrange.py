@@ -302,11 +302,9 @@ def _check_repeats(counts: npt.NDArray[Any], length: int) -> None:
     """Refuse what NumPy would count modulo 2**64, and then write beyond the end."""
     if counts.size == 0 or counts.dtype.kind not in "iu":
         return
-    if counts.min() < 0:
-        raise ValueError("repeats may not contain negative values.")
-    total = sum(counts.ravel().tolist()) * (length if counts.size == 1 else 1)
-    if total > np.iinfo(np.int64).max:
-        raise ValueError(f"repeat: {total} elements are more than an array can have")
+    total = sum(map(abs, counts.ravel().tolist()))
+    if total * (length if counts.size == 1 else 1) > np.iinfo(np.int64).max:
+        raise ValueError(f"repeat: {total} times is more than an array has room for")
 
 
 def _repeat_back(
