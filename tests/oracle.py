@@ -27,7 +27,8 @@ REDUCE = {
     "min": np.minimum,
     "bitwise_or": np.bitwise_or,
 }
-KINDS = dict.fromkeys(REDUCE, "biufcV") | {"avg": "fcV", "bitwise_or": "biu"}
+BITWISE = [op for op in REDUCE if op.startswith("bitwise")]
+KINDS = dict.fromkeys(REDUCE, "biufcV") | dict.fromkeys(BITWISE, "biu") | {"avg": "fcV"}
 
 
 def reduces(op: str, dtype: Any) -> bool:

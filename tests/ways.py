@@ -67,7 +67,7 @@ def addends(
     """`n` random arrays whose reduction is `array`, exactly. Integers wrap."""
     if op in ("max", "min"):
         return [extreme(array, op, owned, rng) for owned in owners(array.shape, n, rng)]
-    if op in ("product", "bitwise_or") or array.dtype.kind == "b":
+    if op not in ("sum", "avg") or array.dtype.kind == "b":
         return oracle.addends(array, op, n, rng)
     times = np.asarray(3 if op == "avg" else 1, array.dtype)  # to be divided by 3
     others = [np.asarray(offsets(array, rng) * times) for _ in range(n - 1)]
@@ -147,7 +147,7 @@ def choices(array: np.ndarray) -> list[Any]:
     """Every placement on one mesh dimension."""
     ops = ["sum"] * adds_up(array) + ["max", "min"]
     ops += ["avg"] * (array.dtype.kind in "fc" and adds_up(array))
-    ops += ["bitwise_or"] * oracle.reduces("bitwise_or", array.dtype)
+    ops += [op for op in oracle.BITWISE if oracle.reduces(op, array.dtype)]
     return [Replicate(), *map(Shard, range(array.ndim)), *map(Partial, ops)]
 
 

@@ -424,11 +424,11 @@ main(void)
         TEST(moves_between_cut_points_are_exact),
         TEST(moves_in_messages_of_seven_elements_are_exact),
     };
+    static const char *const WAYS[] = {"read", "messages"};
     int failed = 0;
-    for (int k = 0; k < 2; k++) {
-        const char *way = k == 0 ? "read" : "messages";
-        printf("by the way \"%s\":\n", way);
-        setenv("DTENSOR_WAY", way, 1);
+    for (size_t k = 0; k < sizeof WAYS / sizeof *WAYS; k++) {
+        printf("by the way \"%s\":\n", WAYS[k]);
+        setenv("DTENSOR_WAY", WAYS[k], 1);
         failed += check_run(tests, sizeof tests / sizeof *tests);
     }
     return failed;

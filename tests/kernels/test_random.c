@@ -31,9 +31,9 @@ static bool
 exists(dt_draw_kind kind, dt_dtype dtype)
 {
     char of = dt_dtype_kind(dtype);
-    return kind == DT_DRAW_BERNOULLI || kind == DT_DRAW_INTEGERS
-               ? of != 'c'
-               : of == 'f' || (of == 'c' && kind != DT_DRAW_EXPONENTIAL);
+    bool whole = kind == DT_DRAW_BERNOULLI || kind == DT_DRAW_INTEGERS;
+    return of == 'f' || (whole && strchr("biu", of) != NULL) ||
+           (of == 'c' && !whole && kind != DT_DRAW_EXPONENTIAL);
 }
 
 static void

@@ -69,7 +69,7 @@ half_nearest(half_format f, float value)
 
 typedef void fold(void *sum, const void *addend, dt_reduce_op op);
 
-#define FOLD(name, type, sum_of, product_of, max_of, min_of, or_of)                    \
+#define FOLD(name, type, sum_of, product_of, max_of, min_of, bits_of)                  \
     static void fold_##name(void *sum, const void *addend, dt_reduce_op op)            \
     {                                                                                  \
         type a, b;                                                                     \
@@ -90,23 +90,26 @@ typedef void fold(void *sum, const void *addend, dt_reduce_op op);
             a = min_of;                                                                \
             break;                                                                     \
         case DT_BITWISE_OR:                                                            \
-            a = or_of;                                                                 \
+            a = bits_of(type, a, |, b);                                                \
             break;                                                                     \
         }                                                                              \
         memcpy(sum, &a, sizeof a);                                                     \
     }
 
+/* Bit by bit, of what has bits. */
+#define BITS(type, a, sign, b) ((type)((uint64_t)(a)sign(uint64_t)(b)))
+#define NO_BITS(type, a, sign, b) (a)
+
 #define INTEGER(name, type)                                                            \
     FOLD(name, type, (type)((uint64_t)a + (uint64_t)b),                                \
-         (type)((uint64_t)a * (uint64_t)b), a > b ? a : b, a < b ? a : b,              \
-         (type)((uint64_t)a | (uint64_t)b))
+         (type)((uint64_t)a * (uint64_t)b), a > b ? a : b, a < b ? a : b, BITS)
 
 #define PICK(a_nan, b_nan, a_wins) (a_nan) || (!(b_nan) && (a_wins)) ? a : b
 
 /* `greater` and `less` say which of two equal zeros wins. */
 #define REAL(name, type, greater, less)                                                \
     FOLD(name, type, (a + b), (a * b), PICK(isnan(a), isnan(b), a greater b),          \
-         PICK(isnan(a), isnan(b), a less b), a)
+         PICK(isnan(a), isnan(b), a less b), NO_BITS)
 
 #define COMPLEX(name, real)                                                            \
     typedef struct {                                                                   \
@@ -139,9 +142,9 @@ typedef void fold(void *sum, const void *addend, dt_reduce_op op);
                                                                                        \
     FOLD(name, name, ((name){a.re + b.re, a.im + b.im}), name##_times(a, b),           \
          PICK(name##_is_nan(a), name##_is_nan(b), name##_order(a, b) >= 0),            \
-         PICK(name##_is_nan(a), name##_is_nan(b), name##_order(a, b) <= 0), a)
+         PICK(name##_is_nan(a), name##_is_nan(b), name##_order(a, b) <= 0), NO_BITS)
 
-FOLD(bool, uint8_t, (a | b), (a & b), (a | b), (a & b), (a | b))
+FOLD(bool, uint8_t, (a | b), (a & b), (a | b), (a & b), BITS)
 INTEGER(int8, int8_t)
 INTEGER(int16, int16_t)
 INTEGER(int32, int32_t)

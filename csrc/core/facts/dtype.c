@@ -5,7 +5,7 @@ static const struct {
     char kind;
     size_t size;
 } TABLE[] = {
-#define DT_DTYPE_ROW(name, text, kind, size) {text, kind, size},
+#define DT_DTYPE_ROW(name, text, kind, size, home) {text, kind, size},
     DT_DTYPES(DT_DTYPE_ROW)
 #undef DT_DTYPE_ROW
 };

@@ -73,6 +73,21 @@ dt_placement_cuts_dim(dt_placement p, int dim)
     return dt_placement_cuts(p) && p.dim == dim;
 }
 
+/* How many parts it makes of p.dim on a mesh dimension of `count` ranks: chunks, of
+ * which the first coordinates have one each and any others nothing. */
+static inline int64_t
+dt_placement_parts(dt_placement p, int64_t count)
+{
+    switch (p.kind) {
+    case DT_SHARD:
+        return count;
+    case DT_REPLICATE:
+    case DT_PARTIAL:
+        break;
+    }
+    return 1;
+}
+
 /* Whether a reduction by p.op is pending: every coordinate holds an addend. */
 static inline bool
 dt_placement_pending(dt_placement p)

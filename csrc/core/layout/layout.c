@@ -343,8 +343,9 @@ dt_layout_equal(const dt_layout *a, const dt_layout *b)
 static bool
 shards_alike(const dt_layout *from, int m, dt_placement placement)
 {
-    return placement.split == from->placements[m].split ||
-           placement.split == dt_layout_placement(from, m).split;
+    return placement.kind == from->placements[m].kind &&
+           (placement.split == from->placements[m].split ||
+            placement.split == dt_layout_placement(from, m).split);
 }
 
 /* Orders and cuts of `from` for the dimensions that `placements` cut alike. */

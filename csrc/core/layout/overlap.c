@@ -141,7 +141,8 @@ filled_below(const dt_layout *layout, const dt_cut *cut, int level, int64_t leng
         return 0;
     if (level == cut->count)
         return 1;
-    int64_t count = layout->mesh->shape[cut->mesh_dims[level]];
+    int m = cut->mesh_dims[level];
+    int64_t count = dt_placement_parts(layout->placements[m], layout->mesh->shape[m]);
     int64_t chunk = dt_chunk(length, count, 0).size;
     return length / chunk * filled_below(layout, cut, level + 1, chunk) +
            filled_below(layout, cut, level + 1, length % chunk);

@@ -38,6 +38,13 @@ dt_layout_part(const dt_layout *layout, int dim, const int64_t *coordinate)
     return part;
 }
 
+/* How many chunks a mesh dimension makes of what it cuts. */
+static int64_t
+chunks_by(const dt_layout *layout, int m)
+{
+    return dt_placement_parts(layout->placements[m], layout->mesh->shape[m]);
+}
+
 /* One cut of a dimension: what the coordinate `index` of `count` keeps of `length`
  * elements that are first cut into `split` pieces. */
 typedef struct {
@@ -84,7 +91,7 @@ part_levels(cut_level *out, const dt_layout *layout, int dim, int64_t part)
         radix /= layout->mesh->shape[m];
         out[k] = (cut_level){.length = length,
                              .split = layout->placements[m].split,
-                             .count = layout->mesh->shape[m],
+                             .count = chunks_by(layout, m),
                              .index = part / radix};
         part %= radix;
         length = level_size(&out[k]);
@@ -167,12 +174,13 @@ part_at(const dt_layout *layout, int dim, int64_t index)
     int64_t part = 0;
     int64_t length = layout->shape[dim];
     for (int k = 0; k < cut->count; k++) {
-        int64_t count = layout->mesh->shape[cut->mesh_dims[k]];
+        int m = cut->mesh_dims[k];
+        int64_t count = chunks_by(layout, m);
         int64_t chunk = ceil_div(length, count);
         int64_t digit = index / chunk;
         index -= digit * chunk;
         length = dt_chunk(length, count, digit).size;
-        part = part * count + digit;
+        part = part * layout->mesh->shape[m] + digit;
     }
     return part;
 }
@@ -245,7 +253,7 @@ dim_nested(const dt_layout *inner, const dt_layout *outer, int dim)
         return false;
     for (int k = 0; k < outer_count; k++)
         if (a[k] != b[k] ||
-            inner->placements[a[k]].split != outer->placements[b[k]].split)
+            !dt_placement_equal(inner->placements[a[k]], outer->placements[b[k]]))
             return false;
     const dt_cut *x = &inner->dims[dim], *y = &outer->dims[dim];
     if (x->cuts == NULL && y->cuts == NULL)

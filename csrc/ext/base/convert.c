@@ -25,25 +25,13 @@ static const unsigned char DTYPE_OF[NPY_NTYPES_LEGACY] = {
     [NPY_CLONGDOUBLE] = DT_CLONGDOUBLE + 1,
 };
 
-/* NumPy's type number by dt_dtype; bfloat16 has none of its own. */
-static const int NUMBER_OF[DT_DTYPE_COUNT] = {
-    [DT_BOOL] = NPY_BOOL,
-    [DT_INT8] = NPY_INT8,
-    [DT_INT16] = NPY_INT16,
-    [DT_INT32] = NPY_INT32,
-    [DT_INT64] = NPY_INT64,
-    [DT_UINT8] = NPY_UINT8,
-    [DT_UINT16] = NPY_UINT16,
-    [DT_UINT32] = NPY_UINT32,
-    [DT_UINT64] = NPY_UINT64,
-    [DT_FLOAT16] = NPY_FLOAT16,
-    [DT_BFLOAT16] = NPY_NOTYPE,
-    [DT_FLOAT32] = NPY_FLOAT32,
-    [DT_FLOAT64] = NPY_FLOAT64,
-    [DT_LONGDOUBLE] = NPY_LONGDOUBLE,
-    [DT_COMPLEX64] = NPY_COMPLEX64,
-    [DT_COMPLEX128] = NPY_COMPLEX128,
-    [DT_CLONGDOUBLE] = NPY_CLONGDOUBLE,
+/* NumPy's type number by dt_dtype; those of ml_dtypes have none of their own. */
+static const int NUMBER_OF[] = {
+#define NUMBER_NUMPY(name) NPY_##name
+#define NUMBER_ML_DTYPES(name) NPY_NOTYPE
+#define NUMBER(name, text, kind, size, home) [DT_##name] = NUMBER_##home(name),
+    DT_DTYPES(NUMBER)
+#undef NUMBER
 };
 
 /* What to call instead, by dtype.kind. */
@@ -71,14 +59,27 @@ advice(const PyArray_Descr *descr)
     return "is not supported; pass x.astype(np.float32)";
 }
 
-/* ml_dtypes' type, or that of another library by this name: they have the same bits. */
+/* The dtype of ml_dtypes by its name, or that of another library: they have the same
+ * bits. */
 static bool
-is_bfloat16(const PyArray_Descr *descr)
+find_named(dt_dtype *out, const char *name)
+{
+    for (int k = 0; k < DT_DTYPE_COUNT; k++)
+        if (NUMBER_OF[k] == NPY_NOTYPE &&
+            strcmp(name, dt_dtype_name((dt_dtype)k)) == 0) {
+            *out = (dt_dtype)k;
+            return true;
+        }
+    return false;
+}
+
+static bool
+is_named(dt_dtype *out, const PyArray_Descr *descr)
 {
     const char *name = descr->typeobj->tp_name;
     const char *dot = strrchr(name, '.');
-    return strcmp(dot != NULL ? dot + 1 : name, "bfloat16") == 0 &&
-           PyDataType_ELSIZE(descr) == 2;
+    return find_named(out, dot != NULL ? dot + 1 : name) &&
+           PyDataType_ELSIZE(descr) == (npy_intp)dt_dtype_size(*out);
 }
 
 int
@@ -88,9 +89,7 @@ ext_dtype(dt_dtype *out, PyArray_Descr *descr, const char *what)
     int known = number >= 0 && number < NPY_NTYPES_LEGACY ? DTYPE_OF[number] : 0;
     if (known != 0 && PyArray_ISNBO(descr->byteorder))
         *out = (dt_dtype)(known - 1);
-    else if (number >= NPY_USERDEF && is_bfloat16(descr))
-        *out = DT_BFLOAT16;
-    else {
+    else if (number < NPY_USERDEF || !is_named(out, descr)) {
         PyErr_Format(PyExc_TypeError, "%s: dtype %S %s", what, descr, advice(descr));
         return -1;
     }
@@ -103,37 +102,40 @@ ext_dtype_is(PyArray_Descr *descr, dt_dtype dtype)
     int number = descr->type_num;
     if (number >= 0 && number < NPY_NTYPES_LEGACY)
         return DTYPE_OF[number] == (int)dtype + 1 && PyArray_ISNBO(descr->byteorder);
-    return dtype == DT_BFLOAT16 && is_bfloat16(descr);
+    dt_dtype named;
+    return is_named(&named, descr) && named == dtype;
 }
 
 static PyArray_Descr *
-bfloat16_descr(void)
+named_descr(dt_dtype dtype)
 {
-    static PyArray_Descr *kept;
-    if (kept == NULL) {
+    static PyArray_Descr *kept[DT_DTYPE_COUNT];
+    if (kept[dtype] == NULL) {
+        const char *name = dt_dtype_name(dtype);
         PyObject *module = PyImport_ImportModule("ml_dtypes");
         if (module == NULL) {
             if (PyErr_ExceptionMatches(PyExc_ImportError))
-                PyErr_SetString(PyExc_ImportError,
-                                "dtype bfloat16 needs the package ml_dtypes: "
-                                "pip install dtensor-mpi[ml_dtypes]");
+                PyErr_Format(PyExc_ImportError,
+                             "dtype %s needs the package ml_dtypes: "
+                             "pip install dtensor-mpi[ml_dtypes]",
+                             name);
             return NULL;
         }
-        PyObject *scalar = PyObject_GetAttrString(module, "bfloat16");
+        PyObject *scalar = PyObject_GetAttrString(module, name);
         Py_DECREF(module);
         if (scalar == NULL)
             return NULL;
-        PyArray_DescrConverter(scalar, &kept);
+        PyArray_DescrConverter(scalar, &kept[dtype]);
         Py_DECREF(scalar);
     }
-    return (PyArray_Descr *)Py_XNewRef((PyObject *)kept);
+    return (PyArray_Descr *)Py_XNewRef((PyObject *)kept[dtype]);
 }
 
 PyArray_Descr *
 ext_descr(dt_dtype dtype)
 {
-    if (dtype == DT_BFLOAT16)
-        return bfloat16_descr();
+    if (NUMBER_OF[dtype] == NPY_NOTYPE)
+        return named_descr(dtype);
     return PyArray_DescrFromType(NUMBER_OF[dtype]);
 }
 
@@ -145,9 +147,11 @@ ext_dtype_like(dt_dtype *out, PyObject *object, dt_dtype fallback, const char *w
         return 0;
     }
     PyArray_Descr *descr = NULL;
-    if (PyUnicode_Check(object) &&
-        PyUnicode_CompareWithASCIIString(object, "bfloat16") == 0)
-        descr = bfloat16_descr(); /* NumPy knows the name only once it is imported */
+    dt_dtype named;
+    const char *name = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
+    PyErr_Clear();
+    if (name != NULL && find_named(&named, name))
+        descr = named_descr(named); /* NumPy knows it only once ml_dtypes is imported */
     else
         PyArray_DescrConverter(object, &descr);
     if (descr == NULL)

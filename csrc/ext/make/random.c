@@ -59,7 +59,7 @@ check_dtype(dt_draw_kind kind, dt_dtype dtype)
 {
     bool whole = kind == DT_DRAW_BERNOULLI || kind == DT_DRAW_INTEGERS;
     char of = dt_dtype_kind(dtype);
-    if (of == 'f' || (whole && of != 'c') ||
+    if (of == 'f' || (whole && strchr("biu", of) != NULL) ||
         (of == 'c' && (kind == DT_DRAW_UNIFORM || kind == DT_DRAW_NORMAL)))
         return 0;
     PyErr_Format(PyExc_NotImplementedError,

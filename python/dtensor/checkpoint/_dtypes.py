@@ -1,12 +1,13 @@
 """Element types of NumPy and of the safetensors format."""
 
-import importlib
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ITEM_BYTES", "dtype_of", "numpy_dtype", "raw_bytes", "stored_as"]
+from dtensor._core.dtype import ML_DTYPES, dtype_of as numpy_dtype
+
+__all__ = ["ITEM_BYTES", "dtype_of", "raw_bytes", "stored_as"]
 
 # NumPy's names and the format's names.
 _NAMES = {
@@ -38,7 +39,7 @@ _LONG = np.finfo(np.longdouble).nmant  # machines have different long doubles
 _LONG_USED = 10 if _LONG == 63 else np.dtype(np.longdouble).itemsize  # bytes, of x87
 
 ITEM_BYTES = {
-    name: np.dtype("int16" if numpy == "bfloat16" else numpy).itemsize
+    name: ML_DTYPES.get(numpy) or np.dtype(numpy).itemsize
     for name, numpy in _DTYPES.items()
 }
 
@@ -96,20 +97,6 @@ def dtype_of(
             f"{true} was saved on another machine: here it has {_LONG} bits"
         )
     return np.dtype(name), shape[:-1]
-
-
-def numpy_dtype(name: str) -> np.dtype[Any]:
-    """Return the dtype of a name; ImportError for bfloat16 without its package."""
-    if name == "bfloat16":  # the package ml_dtypes adds it to NumPy
-        try:
-            scalar: type[Any] = importlib.import_module("ml_dtypes").bfloat16
-            return np.dtype(scalar)
-        except ImportError as error:
-            raise ImportError(
-                "dtype bfloat16 needs the package ml_dtypes: "
-                "pip install dtensor-mpi[ml_dtypes]"
-            ) from error
-    return np.dtype(name)
 
 
 def raw_bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

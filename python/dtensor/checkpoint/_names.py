@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dtensor._C import Tensor
-from dtensor.checkpoint._dtypes import numpy_dtype
+from dtensor._core.dtype import dtype_of
 
 __all__ = [
     "Path",
@@ -152,7 +152,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "complex": lambda parts: complex(*map(_decoded, parts)),
     "bytes": bytes.fromhex,
-    "dtype": numpy_dtype,
+    "dtype": dtype_of,
 }
 
 
@@ -186,7 +186,7 @@ def _encoded(value: Any) -> Any:
             return {"tuple": [_encoded(item) for item in value]}
         case Mapping():
             return {"dict": [[_encoded(k), _encoded(v)] for k, v in value.items()]}
-        case np.dtype() if numpy_dtype(value.name) == value:
+        case np.dtype() if dtype_of(value.name) == value:
             return {"dtype": value.name}
         case type() if issubclass(value, np.generic):
             return {"dtype": np.dtype(value).name}
