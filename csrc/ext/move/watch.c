@@ -69,11 +69,11 @@ peers_of(int64_t *sent, int size)
 static void
 add_event(PyObject **list, const dt_event *event, PyObject *peers)
 {
-    PyObject *item = peers == NULL
-                         ? NULL
-                         : Py_BuildValue("(sddLLN)", dt_step_name(event->kind),
-                                         event->begin, event->end, (long long)event->bytes,
-                                         (long long)event->messages, peers);
+    PyObject *item =
+        peers == NULL ? NULL
+                      : Py_BuildValue("(sddLLN)", dt_step_name(event->kind),
+                                      event->begin, event->end, (long long)event->bytes,
+                                      (long long)event->messages, peers);
     if (item == NULL || PyList_Append(*list, item) < 0)
         Py_CLEAR(*list);
     Py_XDECREF(item);
