@@ -7,7 +7,9 @@ failed prints where, and ends the whole run.
 
 import faulthandler
 import functools
+import math
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,8 +24,10 @@ from dtensor import _C, DeviceMesh  # noqa: E402
 from dtensor._core import world as _world  # noqa: E402
 from dtensor.testing import run_ranks  # noqa: E402
 
-SECONDS = 60  # that a test may take
-VALIDATE_SECONDS = 3600  # the same with the marker `validate`
+# Seconds that a test may take, and one with the marker `validate`: those of a machine
+# that is slow or busy can be set from outside.
+SECONDS = float(os.environ.get("DTENSOR_TEST_SECONDS", 60))
+VALIDATE_SECONDS = max(SECONDS, 3600)
 
 # A communicator of its own: a failed test may have left the others inside a collective.
 AGREE = MPI.COMM_WORLD.Dup() if MPI.COMM_WORLD.size > 1 else None
@@ -31,13 +35,31 @@ AGREE = MPI.COMM_WORLD.Dup() if MPI.COMM_WORLD.size > 1 else None
 
 @pytest.fixture(autouse=True)
 def alarm(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A rank that waits for one that failed prints where, and ends the whole run."""
+    """A test that takes too long prints where it is, and fails.
+
+    Under mpiexec it ends the whole run: the other ranks wait for this one. In one
+    process only the test ends, by an exception where it next runs Python code.
+    """
     slow = request.node.get_closest_marker("validate") is not None
+    seconds = VALIDATE_SECONDS if slow else SECONDS
     faulthandler.dump_traceback_later(
-        VALIDATE_SECONDS if slow else SECONDS, exit=True, file=sys.__stderr__
+        seconds, exit=AGREE is not None, file=sys.__stderr__
     )
+    before = signal.signal(signal.SIGALRM, functools.partial(late, seconds))
+    if AGREE is None:
+        signal.alarm(math.ceil(seconds) + 1)
     yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
     faulthandler.cancel_dump_traceback_later()
+
+
+def late(seconds: float, *_: object) -> None:
+    """End a test from its signal handler."""
+    pytest.fail(
+        f"not done after {seconds:g} s: DTENSOR_TEST_SECONDS sets the limit",
+        pytrace=False,
+    )
 
 
 @pytest.hookimpl(hookwrapper=True)
