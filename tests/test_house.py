@@ -1,14 +1,13 @@
 """The house: who may include and import what, and how long a file may be."""
 
 import ast
-import functools
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from uses import ROOT, circle, files, imports_of_modules, uses, where
 
 C11 = {
     f"{name}.h"
@@ -58,20 +57,6 @@ MAY_IMPORT = (set(sys.stdlib_module_names) - {"ctypes"}) | {
 }
 
 MOST_LINES = {".c": 500, ".h": 500, ".py": 400}
-
-
-def files(*suffixes: str, under: str = ".") -> Iterator[Path]:
-    """Yield the project's files with one of these suffixes."""
-    tops = ("csrc", "python", "tests", "examples", "docs")
-    for top in tops if under == "." else (under,):
-        for path in sorted((ROOT / top).rglob("*")):
-            if path.suffix in suffixes and "__pycache__" not in path.parts:
-                yield path
-
-
-def where(path: Path, line: int = 0) -> str:
-    name = path.relative_to(ROOT).as_posix()
-    return f"{name}:{line}" if line else name
 
 
 def test_a_storey_includes_only_what_is_below_it() -> None:
@@ -162,64 +147,6 @@ def test_the_face_imports_nothing_inside_a_function() -> None:
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     wrong.append(f"{where(path, node.lineno)} in {function.name}()")
     assert not wrong, "\n".join(wrong)
-
-
-def module_name(path: Path) -> str:
-    parts = path.relative_to(ROOT / "python").with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def named_modules(node: ast.AST, package: str) -> Iterator[str]:
-    """Yield what a statement imports, wherever it stands: absolute names.
-
-    ``from a import b`` gives a.b: who asks decides whether that is a module.
-    """
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        above = package.split(".")[: -node.level + 1 or None] if node.level else []
-        base = ".".join([*above, *filter(None, [node.module])])
-        yield from (f"{base}.{alias.name}" for alias in node.names)
-    elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
-        yield from (str(a.value) for a in node.args if isinstance(a, ast.Constant))
-
-
-def imports_of_modules() -> dict[str, set[str]]:
-    """Return which modules of the face each of them imports, at any time.
-
-    The extension is one of them: it imports what its sources name. Importing a module
-    is no import of the packages that it lies in.
-    """
-    paths = {module_name(path): path for path in files(".py", under="python")}
-    graph: dict[str, set[str]] = {name: set() for name in [*paths, "dtensor._C"]}
-    for name, path in paths.items():
-        package = name if path.stem == "__init__" else name.rpartition(".")[0]
-        for node in ast.walk(ast.parse(path.read_text())):
-            for wanted in named_modules(node, package):
-                module = wanted if wanted in graph else wanted.rpartition(".")[0]
-                if module in graph:
-                    graph[name].add(module)
-    by_c = re.compile(r'[Ii]mport\w*\([^;"]*"(dtensor\.[^"]*)"')
-    for path in files(".c", under="csrc"):
-        graph["dtensor._C"].update(by_c.findall(path.read_text()))
-    return graph
-
-
-def circle(graph: dict[str, set[str]]) -> list[str]:
-    """Return a way through the graph that ends where it began; empty: there is none."""
-    done: set[str] = set()
-
-    def search(name: str, way: list[str]) -> list[str]:
-        if name in way:
-            return [*way[way.index(name) :], name]
-        if name not in done:
-            for other in sorted(graph[name]):
-                if found := search(other, [*way, name]):
-                    return found
-            done.add(name)
-        return []
-
-    return next(filter(None, (search(name, []) for name in sorted(graph))), [])
 
 
 def test_no_circle_between_python_modules() -> None:
@@ -349,43 +276,9 @@ def test_the_table_of_rooms_is_the_tree() -> None:
     assert listed == found
 
 
-@functools.cache
-def uses() -> dict[str, set[str]]:
-    """Which C file, as `core/plan/plan`, uses symbols of which others: read by nm."""
-    build = ROOT / "build"
-    objects = {}
-    for path in files(".c", under="csrc"):
-        name = path.relative_to(ROOT / "csrc").with_suffix("").as_posix()
-        found = sorted(build.glob(f"CMakeFiles/*.dir/csrc/{name}.c.o"))
-        assert found, f"{where(path)} is not built: ./run build"
-        objects[name] = found[0]
-    defined: dict[str, str] = {}
-    used: dict[str, set[str]] = {}
-    for name, path in objects.items():
-        used[name] = set()
-        for line in subprocess.check_output(["nm", path], text=True).splitlines():
-            kind, symbol = line.split()[-2:]
-            if kind == "U":
-                used[name].add(symbol)
-            elif kind in "TDBRCVW":
-                defined[symbol] = name
-    return {
-        name: {defined[s] for s in symbols if s in defined} - {name}
-        for name, symbols in used.items()
-    }
-
-
-def circles(graph: dict[str, set[str]]) -> dict[str, set[str]]:
-    """What is left of a graph when all that uses nothing of it is taken away."""
-    left = dict(graph)
-    while ends := {name for name in left if not left[name] & left.keys()}:
-        left = {name: left[name] for name in left.keys() - ends}
-    return {name: others & left.keys() for name, others in left.items()}
-
-
 def test_no_two_files_use_each_other() -> None:
-    graph = {name: used for name, used in uses().items() if name.split("/")[0] in ROOMS}
-    assert not circles(graph)
+    found = circle(uses())
+    assert not found, " -> ".join(found)
 
 
 def test_a_room_uses_symbols_only_of_those_before_it() -> None:
@@ -395,3 +288,18 @@ def test_a_room_uses_symbols_only_of_those_before_it() -> None:
             assert other.split("/")[0] != storey or room_of(other)[1] <= place, (
                 f"{name} uses {other}"
             )
+
+
+def test_no_type_name_is_given_twice() -> None:
+    # `typedef struct x x;` only declares what is defined elsewhere.
+    name = re.compile(
+        r"\} (dt_\w+);|^typedef (?!struct (\w+) \2;)[^;{]*?\b(dt_\w+)(?:\(|;)",
+        re.MULTILINE,
+    )
+    places: dict[str, list[str]] = {}
+    for path in files(".c", ".h", under="csrc"):
+        for match in name.finditer(path.read_text()):
+            places.setdefault(match[1] or match[3], []).append(where(path))
+    assert len(places) > 50
+    twice = {name: paths for name, paths in places.items() if len(paths) > 1}
+    assert not twice, twice
