@@ -300,7 +300,7 @@ a_strided_source_takes_no_more_scratch_than_one_in_c_order(void)
 
 /* --- a failure half way --- */
 
-static dt_run *poisoned_run; /* kept: what it has may be touched for ever */
+static dt_run *poisoned_runs[2]; /* by rank: what they have may be touched for ever */
 
 typedef struct {
     job job;
@@ -325,7 +325,7 @@ come_late(dt_transport *t, void *data)
     b->poisoned[t->rank] = dt_run_poisoned(run);
     CHECK(world->broken);
     if (b->poisoned[t->rank])
-        poisoned_run = run;
+        poisoned_runs[t->rank] = run;
     dt_run_free(run);
     dt_task *again = dt_run_task(run = make_run(world, &b->job));
     CHECK(dt_start(again, &err) == DT_RUNTIME);
