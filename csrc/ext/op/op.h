@@ -93,8 +93,7 @@ int op_call_read(op_call *call, OperatorObject *op, PyObject *const *args,
                  Py_ssize_t nargs, PyObject *kwnames, LayoutObject *out, bool abstract);
 void op_call_clear(op_call *call);
 
-/* What an argument is; ext_op_is_operand says of it that NumPy's protocols may pass it
- * on to an operator. */
+/* What an argument is. */
 typedef enum {
     OP_CONSTANT,
     OP_DTENSOR,

@@ -5,6 +5,13 @@
 #include "ext/tape/tape.h"
 
 typedef struct {
+    bool keep_graph, create_graph;
+    bool accumulate; /* into leaves; else the gradients of `inputs` are wanted */
+    bool allow_unused;
+    PyObject *inputs; /* sequence (fast), or NULL */
+} tape_options;
+
+typedef struct {
     PyObject *target; /* a Node or a leaf */
     int uses;         /* edges to it that are still to come */
     int output_count;

@@ -155,18 +155,11 @@ PyObject *tape_zeros(PyObject *meta);
 PyObject *tape_ones(PyObject *tensor);
 extern PyMethodDef ext_gradient_methods[];
 
-/* --- engine.c, gradient.c --- */
-
-typedef struct {
-    bool keep_graph, create_graph;
-    bool accumulate; /* into leaves; else the gradients of `inputs` are wanted */
-    bool allow_unused;
-    PyObject *inputs; /* sequence (fast), or NULL */
-} tape_options;
+/* --- gradient.c --- */
 
 /* Brings a gradient to the shape and dtype of what it is the gradient of; steals it. */
 PyObject *tape_fit(PyObject *grad, PyObject *target, int output, PyObject *name);
-/* The sum of two gradients; steals both. `mine`: the first is the engine's own. */
+/* The sum of two gradients; steals both. `in_place`: the first may be overwritten. */
 PyObject *tape_add(PyObject *a, PyObject *b, bool in_place);
 /* Adds to the `grad` of a leaf; steals it. */
 int tape_accumulate(TensorObject *leaf, PyObject *grad);
