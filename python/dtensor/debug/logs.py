@@ -124,7 +124,9 @@ def _names(layouts: Sequence[_C.Layout | str]) -> str:
 
 
 _Plan = tuple[
-    float, int, list[tuple[str, tuple[int, ...], str, str, int, int, int, int]]
+    float,
+    int,
+    list[tuple[str, tuple[int, ...], str, str, int, int, int, int, str, str]],
 ]
 
 
