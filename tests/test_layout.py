@@ -47,6 +47,65 @@ def test_a_layout_with_its_own_placements_is_itself():
             assert layout.with_placements(layout.placements) is layout
 
 
+def test_a_layout_like_another_cuts_the_dims_that_both_have_alike():
+    for case in random_cases(7, 300, 8):
+        layout = case.start
+        whole = layout.like(layout.shape, {d: d for d in range(layout.ndim)})
+        assert whole is layout.settled()
+        kept = range(1, layout.ndim)
+        other = layout.like(
+            [3, *reversed(layout.shape[1:])], {d: layout.ndim - d for d in kept}, bool
+        )
+        assert other.dtype == bool and not other.is_partial
+        for rank in layout.mesh.ranks.flat:
+            mine, theirs = layout.local_shape(rank), other.local_shape(rank)
+            assert theirs == (3, *reversed(mine[1:]))
+        for d in kept:
+            assert rows(other, layout.ndim - d) == rows(layout, d) or 0 in layout.shape
+            assert other.cut_by(layout.ndim - d) == layout.cut_by(d)
+
+
+def test_a_layout_tells_how_its_dims_are_cut():
+    for case in random_cases(9, 300, 8):
+        layout = case.start
+        order = dict(layout.shard_order)
+        kinds = [type(p) for p in layout.placements]
+        assert layout.is_replicated == all(kind is Replicate for kind in kinds)
+        assert layout.settled().is_partial is False
+        assert layout.settled() is layout or layout.is_partial
+        for d in range(layout.ndim):
+            assert (
+                layout.cut_by(d) == layout.cut_by(d - layout.ndim) == order.get(d, ())
+            )
+            ranks = [layout.mesh.shape[m] for m in layout.cut_by(d)]
+            assert layout.is_cut(d) == (np.prod(ranks) > 1)
+            without = layout.whole(d)
+            assert without.cut_by(d) == () and without.is_partial == layout.is_partial
+            assert all(
+                without.cut_by(other) == layout.cut_by(other)
+                for other in range(layout.ndim)
+                if other != d
+            )
+    strided = Layout(MESH, [_StridedShard(0, split_factor=3), Replicate()], (12,), "f8")
+    assert strided.is_strided(0) and not strided.whole(0).is_strided(0)
+    ordered = Layout(MESH, [Shard(0)] * 2, (12,), "f8", shard_order={0: (1, 0)})
+    assert ordered.cut_by(0) == (1, 0) and not ordered.is_strided(0)
+
+
+def test_a_dim_that_a_layout_lacks_is_an_index_error():
+    layout = Layout(MESH, [Shard(0), Replicate()], (4, 6), "f8")
+    for ask in (
+        lambda: layout.cut_by(2),
+        lambda: layout.is_cut(-3),
+        lambda: layout.is_strided(2),
+        lambda: layout.whole([0, 2]),
+        lambda: layout.like((4,), {2: 0}),
+        lambda: layout.like((4,), {0: 1}),
+    ):
+        with pytest.raises(IndexError, match="dimension"):
+            ask()
+
+
 def test_chunks_are_torchs():
     for length, count in itertools.product(range(20), range(1, 7)):
         layout = Layout(DeviceMesh.abstract((count,)), [Shard(0)], (length,), "int8")

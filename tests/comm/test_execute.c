@@ -129,16 +129,16 @@ static bool
 run_jobs(dt_world *world, job *jobs, int count)
 {
     int64_t rank = world->transport->rank, stride[8][2];
-    dt_move moves[8];
+    dt_transfer moves[8];
     for (int k = 0; k < count; k++) {
         fill(&jobs[k], rank);
         strides_of(stride[k], jobs[k].from, rank);
         bool has = dt_mesh_index(jobs[k].from->mesh, rank) >= 0;
         bool gets = dt_mesh_index(jobs[k].to->mesh, rank) >= 0;
-        moves[k] = (dt_move){.plan = jobs[k].plan,
-                             .src = has ? jobs[k].in[rank] : NULL,
-                             .src_stride = stride[k],
-                             .dst = gets ? jobs[k].out[rank] : NULL};
+        moves[k] = (dt_transfer){.plan = jobs[k].plan,
+                                 .src = has ? jobs[k].in[rank] : NULL,
+                                 .src_stride = stride[k],
+                                 .dst = gets ? jobs[k].out[rank] : NULL};
     }
     dt_group *group;
     dt_error err = {DT_OK, ""};

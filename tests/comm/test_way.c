@@ -68,7 +68,7 @@ static dt_run *
 make_run(dt_world *world, const job *j)
 {
     int rank = world->transport->rank;
-    dt_move move = {j->plan, j->in[rank], j->stride, j->out[rank]};
+    dt_transfer move = {j->plan, j->in[rank], j->stride, j->out[rank]};
     dt_call call = call_of("test", DT_OK);
     return dt_run_make(all_of(world), &move, 1, 0, &call);
 }
@@ -257,7 +257,7 @@ measure_scratch(dt_transport *t, void *data)
     if (t->rank == 0) {
         static char nothing[64];
         size_t before = dt_memory_used();
-        dt_move move = {m->plan, nothing, m->stride, nothing};
+        dt_transfer move = {m->plan, nothing, m->stride, nothing};
         dt_call call = call_of("test", DT_OK);
         dt_run *run = dt_run_make(all_of(world), &move, 1, 0, &call);
         m->taken = dt_memory_used() - before;

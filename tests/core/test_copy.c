@@ -198,7 +198,7 @@ a_run_of_any_length_is_copied(void)
         for (size_t i = 0; i < 140; i += a == 0 ? 1 : 61) {
             size_t bytes = around[a] + i, shift = i * 7 % PAD, other = i * 3 % PAD;
             memset(to, 0, bytes + 2 * PAD);
-            dt_copy_run(to + shift, from + other, bytes);
+            dt_copy_bytes(to + shift, from + other, bytes);
             CHECK(memcmp(to + shift, from + other, bytes) == 0);
             for (size_t j = 0; j < PAD; j++)
                 CHECK((j >= shift || to[j] == 0) && to[shift + bytes + j] == 0);

@@ -215,6 +215,37 @@ equal_layouts_are_one_and_go_with_their_last_user(void)
 }
 
 static void
+a_replicated_value_leaves_identities_but_where_it_stays(void)
+{
+    const dt_mesh *mesh = mesh_of(2, 2, 3, 1);
+    int64_t shape[] = {4};
+    const dt_placement rows[][2] = {{DT_REPLICATED, DT_REPLICATED},
+                                    {DT_PENDING(DT_SUM), DT_SHARDED(0)},
+                                    {DT_PENDING(DT_AVG), DT_REPLICATED},
+                                    {DT_PENDING(DT_MAX), DT_PENDING(DT_MIN)},
+                                    {DT_PENDING(DT_AVG), DT_PENDING(DT_SUM)}};
+    /* at (0, 0), (0, 1), (1, 0), (1, 1): the operator, or -1 for the value */
+    const int wanted[][4] = {{-1, -1, -1, -1},
+                             {-1, -1, DT_SUM, DT_SUM},
+                             {-1, -1, -1, -1},
+                             {-1, DT_MIN, DT_MAX, DT_MAX},
+                             {-1, DT_SUM, -1, DT_SUM}};
+    for (int k = 0; k < 5; k++) {
+        dt_layout *layout;
+        CHECK(dt_layout_make(&layout, mesh, rows[k], 1, shape, DT_FLOAT32, NULL, 0,
+                             NULL, 0, NULL) == DT_OK);
+        for (int place = 0; place < 4; place++) {
+            int64_t coordinate[] = {place / 2, place % 2};
+            dt_reduce_op op;
+            bool leaves = dt_layout_leaves_identity(&op, layout, coordinate);
+            CHECK((leaves ? (int)op : -1) == wanted[k][place]);
+        }
+        dt_layout_free(layout);
+    }
+    dt_mesh_release(context, mesh);
+}
+
+static void
 what_cannot_be_is_refused_with_a_sentence(void)
 {
     const dt_mesh *mesh = mesh_of(2, 2, 2, 1);
@@ -257,6 +288,7 @@ main(void)
         TEST(parts_tile_the_dimension_whatever_cuts_it),
         TEST(cuts_are_kept_unless_they_are_chunks),
         TEST(equal_layouts_are_one_and_go_with_their_last_user),
+        TEST(a_replicated_value_leaves_identities_but_where_it_stays),
         TEST(what_cannot_be_is_refused_with_a_sentence),
     };
     int failed = check_run(tests, sizeof tests / sizeof *tests);

@@ -132,7 +132,7 @@ lies_alike(const dt_piece *sent, const dt_piece *received)
         if (sent->counts[d] != received->counts[d])
             return false;
         for (int64_t i = 0; i < sent->counts[d]; i++) {
-            const dt_segment *a = &sent->runs[d][i], *b = &received->runs[d][i];
+            const dt_segment *a = &sent->segments[d][i], *b = &received->segments[d][i];
             if (a->size != b->size || a->offset != b->theirs || a->theirs != b->offset)
                 return false;
         }

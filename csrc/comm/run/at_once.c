@@ -67,7 +67,7 @@ box_of(int64_t *start, int64_t *size, const dt_step *step, int64_t rank)
 
 /* Copies such a box into a C-ordered array. */
 static void
-copy_box(const dt_move *move, const dt_layout *to, const int64_t *start,
+copy_box(const dt_transfer *move, const dt_layout *to, const int64_t *start,
          const int64_t *size)
 {
     int64_t stride[DT_MAX_NDIM];
@@ -83,7 +83,7 @@ copy_box(const dt_move *move, const dt_layout *to, const int64_t *start,
 }
 
 dt_status
-dt_run_local(const dt_move *move, int64_t rank, dt_error *err)
+dt_run_local(const dt_transfer *move, int64_t rank, dt_error *err)
 {
     const dt_plan *plan = move->plan;
     int64_t start[DT_MAX_NDIM], size[DT_MAX_NDIM];

@@ -61,12 +61,12 @@ bytes_between(const dt_plan *plan, int64_t rank)
 
 int64_t
 dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *done,
-               dt_deed *deeds, int *deed_count)
+               dt_event *events, int *event_count)
 {
-    double now = deeds == NULL ? 0 : dt_now();
+    double now = events == NULL ? 0 : dt_now();
     int64_t rank = world->transport->rank, between = 0;
     memset(done, 0, sizeof *done * (size_t)count);
-    *deed_count = 0;
+    *event_count = 0;
     for (int k = 0; k < count; k++)
         between += bytes_between(plans[k], rank);
     for (;;) {
@@ -84,13 +84,13 @@ dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *don
         if (first == NULL)
             return between;
         double seconds = count_leg(world, first, &sum);
-        if (deeds == NULL)
+        if (events == NULL)
             continue;
-        deeds[(*deed_count)++] = (dt_deed){.kind = first->kind,
-                                           .begin = now,
-                                           .end = now + seconds,
-                                           .bytes = sum.bytes_sent,
-                                           .messages = sum.messages};
+        events[(*event_count)++] = (dt_event){.kind = first->kind,
+                                              .begin = now,
+                                              .end = now + seconds,
+                                              .bytes = sum.bytes_sent,
+                                              .messages = sum.messages};
         now += seconds;
     }
 }

@@ -10,9 +10,9 @@
  * move.
  *
  * `done`   room for `count` numbers.
- * `deeds`  NULL, or room for as many as the plans have steps: the collectives, each
- *          taking the seconds of the cost model from now on; `*deed_count` of them. */
+ * `events`  NULL, or room for as many as the plans have steps: the collectives, each
+ *          taking the seconds of the cost model from now on; `*event_count` of them. */
 int64_t dt_count_moves(dt_world *world, const dt_plan *const *plans, int count,
-                       int *done, dt_deed *deeds, int *deed_count);
+                       int *done, dt_event *events, int *event_count);
 
 #endif

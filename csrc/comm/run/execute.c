@@ -71,7 +71,7 @@ abandon(dt_task *task)
 /* --- making --- */
 
 static dt_run *
-run_alloc(dt_group *group, const dt_move *moves, int count, int64_t scratch)
+run_alloc(dt_group *group, const dt_transfer *moves, int count, int64_t scratch)
 {
     dt_run *run = calloc(1, sizeof *run);
     if (run == NULL)
@@ -88,7 +88,7 @@ run_alloc(dt_group *group, const dt_move *moves, int count, int64_t scratch)
 }
 
 static dt_status
-take_move(dt_run *run, dt_item *item, const dt_move *move, dt_error *err)
+take_move(dt_run *run, dt_item *item, const dt_transfer *move, dt_error *err)
 {
     int ndim = move->plan->from->ndim;
     item->move = *move;
@@ -102,7 +102,7 @@ take_move(dt_run *run, dt_item *item, const dt_move *move, dt_error *err)
 }
 
 static dt_status
-prepare(dt_run *run, const dt_move *moves, int count, dt_error *err)
+prepare(dt_run *run, const dt_transfer *moves, int count, dt_error *err)
 {
     run->count = count;
     for (int k = 0; k < count; k++)
@@ -114,7 +114,7 @@ prepare(dt_run *run, const dt_move *moves, int count, dt_error *err)
 /* A run of the same plan that has ended and can be used again: its legs are right, only
  * its arrays are others. */
 static dt_run *
-take_kept(dt_group *group, const dt_move *move, int64_t scratch)
+take_kept(dt_group *group, const dt_transfer *move, int64_t scratch)
 {
     dt_run **link = &group->world->kept_runs;
     for (; *link != NULL; link = &(*link)->next) {
@@ -130,7 +130,7 @@ take_kept(dt_group *group, const dt_move *move, int64_t scratch)
 }
 
 static dt_status
-use_again(dt_run *run, const dt_move *move, dt_error *err)
+use_again(dt_run *run, const dt_transfer *move, dt_error *err)
 {
     run->state = DT_RUN_AGREE;
     run->leg = 0;
@@ -140,7 +140,7 @@ use_again(dt_run *run, const dt_move *move, dt_error *err)
 }
 
 dt_run *
-dt_run_make(dt_group *group, const dt_move *moves, int count, int64_t scratch,
+dt_run_make(dt_group *group, const dt_transfer *moves, int count, int64_t scratch,
             const dt_call *call)
 {
     dt_error local = call->local;

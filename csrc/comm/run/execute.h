@@ -22,7 +22,7 @@ typedef struct {
     const void *src;           /* local array, only read */
     const int64_t *src_stride; /* in bytes, one per tensor dimension; copied */
     void *dst; /* room for the part of plan->to, in C order, aligned to 64 bytes */
-} dt_move;
+} dt_transfer;
 
 /* Prepares moves that go together: step by step, one message per pair of ranks. All
  * memory is taken here. `group` has all ranks of all meshes of the plans.
@@ -32,8 +32,8 @@ typedef struct {
  * there is no memory for the run itself.
  *
  * `scratch`  bytes of pack buffers at most; 0: a default of 12 MiB. */
-dt_run *dt_run_make(dt_group *group, const dt_move *moves, int count, int64_t scratch,
-                    const dt_call *call);
+dt_run *dt_run_make(dt_group *group, const dt_transfer *moves, int count,
+                    int64_t scratch, const dt_call *call);
 
 dt_task *dt_run_task(dt_run *run); /* to be started and waited for */
 void dt_run_free(dt_run *run);     /* ended, or never started */
@@ -46,6 +46,6 @@ bool dt_run_poisoned(const dt_run *run);
 void dt_world_forget_runs(dt_world *world);
 
 /* Does a move of which dt_plan_local(plan) is true at once, alone. DT_MEMORY. */
-dt_status dt_run_local(const dt_move *move, int64_t rank, dt_error *err);
+dt_status dt_run_local(const dt_transfer *move, int64_t rank, dt_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* One array, and how far its steps are prepared. */
 typedef struct {
-    dt_move move;
+    dt_transfer move;
     int64_t *stride;        /* of the source */
     const int64_t *ordered; /* strides that it would have in C order */
     void *contiguous;       /* the source in C order, where it must be and was not */

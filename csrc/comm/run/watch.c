@@ -9,7 +9,7 @@ dt_run_watch(dt_run *run)
 }
 
 static void
-add_round(dt_deed *out, int64_t *sent, const dt_group *group, const dt_round *round)
+add_round(dt_event *out, int64_t *sent, const dt_group *group, const dt_round *round)
 {
     for (int64_t k = 0; k < round->send_count; k++) {
         int64_t bytes = dt_queue_bytes(&round->sends[k]);
@@ -19,7 +19,7 @@ add_round(dt_deed *out, int64_t *sent, const dt_group *group, const dt_round *ro
 }
 
 int
-dt_run_deed(dt_deed *out, int64_t *sent, const dt_run *run, int at)
+dt_run_event(dt_event *out, int64_t *sent, const dt_run *run, int at)
 {
     while (at < run->leg && run->legs[at].leg.steps[0]->kind == DT_STEP_LOCAL)
         at++;
@@ -27,10 +27,10 @@ dt_run_deed(dt_deed *out, int64_t *sent, const dt_run *run, int at)
         return 0;
     const dt_run_leg *ended = &run->legs[at];
     const dt_leg *leg = &ended->leg;
-    *out = (dt_deed){.kind = leg->steps[0]->kind,
-                     .begin = ended->begin,
-                     .end = ended->end,
-                     .messages = leg->messages};
+    *out = (dt_event){.kind = leg->steps[0]->kind,
+                      .begin = ended->begin,
+                      .end = ended->end,
+                      .messages = leg->messages};
     for (int k = 0; k < leg->round_count; k++)
         add_round(out, sent, leg->group, &leg->rounds[k]);
     return at + 1;

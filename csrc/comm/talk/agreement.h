@@ -41,15 +41,15 @@ typedef struct {
 
 /* A stage does what it can without waiting. *on says that it went on, to its next round
  * or to the next stage; else it waits for a message. */
-typedef dt_status dt_stage(bool *on, dt_agreement *a, dt_error *err);
+typedef dt_status dt_agreement_stage(bool *on, dt_agreement *a, dt_error *err);
 
 struct dt_agreement {
     dt_task task; /* first: the task is the agreement */
     dt_call call;
-    bool silent;     /* nothing to send */
-    bool stuck;      /* the transport may touch it for ever */
-    bool said;       /* what this round or stage has to send is sent */
-    dt_stage *stage; /* NULL: it has ended */
+    bool silent;               /* nothing to send */
+    bool stuck;                /* the transport may touch it for ever */
+    bool said;                 /* what this round or stage has to send is sent */
+    dt_agreement_stage *stage; /* NULL: it has ended */
     int round;
     int place; /* of those that are told or heard one by one, the next */
     uint64_t number, came;
@@ -72,9 +72,9 @@ struct dt_agreement {
 dt_status dt_agreement_hear(bool *on, dt_agreement *a, dt_request *request, void *data,
                             size_t bytes, int place, int phase, dt_error *err);
 
-dt_stage dt_verdict_tell_error; /* at the rank that failed ... */
-dt_stage dt_verdict_hear_error; /* ... and at all others */
-dt_stage dt_verdict_collect;    /* at place 0, where calls differ ... */
-dt_stage dt_verdict_speak;      /* ... and at all others */
+dt_agreement_stage dt_verdict_tell_error; /* at the rank that failed ... */
+dt_agreement_stage dt_verdict_hear_error; /* ... and at all others */
+dt_agreement_stage dt_verdict_collect;    /* at place 0, where calls differ ... */
+dt_agreement_stage dt_verdict_speak;      /* ... and at all others */
 
 #endif

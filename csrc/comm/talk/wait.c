@@ -196,12 +196,12 @@ typedef struct {
     double since;       /* ... since then */
     bool told;          /* the other ranks know */
     double interrupted; /* when; 0: not */
-} vigil;
+} waiting;
 
 /* Ends the first task of the line: `status` and `own` are for the caller who waits,
  * `told` for the other ranks and for whoever waits for the tasks behind it. */
 static void
-give_up(vigil *v, dt_status status, const char *own, const char *told)
+give_up(waiting *v, dt_status status, const char *own, const char *told)
 {
     dt_task *head = v->queue->first;
     dt_notes_tell(v->queue->world->notes, head, DT_NOTE_LEFT, told);
@@ -211,7 +211,7 @@ give_up(vigil *v, dt_status status, const char *own, const char *told)
 }
 
 static void
-time_out(vigil *v)
+time_out(waiting *v)
 {
     char sentence[sizeof(((dt_error *)NULL)->message)];
     dt_notes_verdict(sentence, sizeof sentence, v->queue->world->notes, v->queue->first,
@@ -222,7 +222,7 @@ time_out(vigil *v)
 /* Whoever interrupts wants out; but data that all ranks have agreed to move is given a
  * moment to arrive, for then later calls work. */
 static void
-heed_interrupt(vigil *v, double now)
+heed_interrupt(waiting *v, double now)
 {
     dt_task *head = v->queue->first;
     dt_world *world = v->queue->world;
@@ -251,7 +251,7 @@ grace_seconds(const dt_world *world)
 
 /* Tells the others that one waits, hears from them, and gives up where that is due. */
 static void
-heed_time(vigil *v, double now)
+heed_time(waiting *v, double now)
 {
     dt_task *head = v->queue->first;
     dt_world *world = v->queue->world;
@@ -286,7 +286,7 @@ heed_time(vigil *v, double now)
 
 /* Every some milliseconds of a wait. Returns when to look again. */
 static double
-look(vigil *v)
+look(waiting *v)
 {
     const dt_task *head = v->queue->first;
     dt_world *world = v->queue->world;
@@ -309,7 +309,7 @@ static void
 wait_long(dt_task *task, bool *interrupted)
 {
     dt_world *world = task->group->world;
-    vigil v = {.queue = task->group->queue};
+    waiting v = {.queue = task->group->queue};
     double next = look(&v);
     for (unsigned spin = 0; !task->finished; spin++) {
         world->transport->table->idle(world->transport);

@@ -152,7 +152,7 @@ deliver(endpoint *e, item *receive, item *message)
         if (eager)
             memcpy(receive->to, message->from, message->bytes);
         else
-            dt_copy_run(receive->to, message->from, message->bytes);
+            dt_copy_bytes(receive->to, message->from, message->bytes);
     }
     if (eager)
         item_give(e, message);

@@ -1,9 +1,16 @@
-/* Cutting queues into messages: the same cuts on both sides, whatever the strides. */
+/* Cutting queues into messages: the same cuts on both sides, whatever the strides.
+ *
+ * A piece is a product of lists of segments, one list per dimension. The trailing
+ * dimensions that are one segment each and together fit into a message go whole; the
+ * dimension before them is cut into slices, and those before that one by one. So each cut
+ * is a box on either side: one strided copy packs it, one unpacks it, and the cut depends
+ * only on the sizes of segments and the capacity, which both sides know. The cursor is
+ * where the next box begins; it costs as much as a box has dimensions. */
 #include "comm/way/round.h"
 
 #include <string.h>
 
-/* The first dimension that is cut: all behind it go whole, in one run each, and
+/* The first dimension that is cut: all behind it go whole, in one segment each, and
  * together fit into a message. */
 static void
 choose_split(dt_cursor *cursor)
@@ -17,7 +24,7 @@ choose_split(dt_cursor *cursor)
            cursor->inner * piece->size[cursor->split] <= room)
         cursor->inner *= piece->size[cursor->split--];
     memset(cursor->at, 0, sizeof *cursor->at * (size_t)(cursor->split + 1));
-    memset(cursor->run, 0, sizeof *cursor->run * (size_t)(cursor->split + 1));
+    memset(cursor->segment, 0, sizeof *cursor->segment * (size_t)(cursor->split + 1));
 }
 
 void
@@ -48,11 +55,11 @@ go_on(dt_cursor *cursor, const dt_piece *piece, int64_t count)
 {
     int d = cursor->split;
     cursor->at[d] += count;
-    while (d >= 0 && cursor->at[d] == piece->runs[d][cursor->run[d]].size) {
+    while (d >= 0 && cursor->at[d] == piece->segments[d][cursor->segment[d]].size) {
         cursor->at[d] = 0;
-        if (++cursor->run[d] < piece->counts[d])
+        if (++cursor->segment[d] < piece->counts[d])
             return;
-        cursor->run[d--] = 0;
+        cursor->segment[d--] = 0;
         if (d >= 0)
             cursor->at[d]++;
     }
@@ -81,14 +88,15 @@ dt_cursor_next(dt_box *box, dt_box *theirs, dt_cursor *cursor, size_t used,
     if (theirs != NULL)
         theirs->array = part->array;
     for (int d = 0; d < part->array->ndim; d++) {
-        const dt_segment *run = &piece->runs[d][d <= k ? cursor->run[d] : 0];
+        const dt_segment *segment =
+            &piece->segments[d][d <= k ? cursor->segment[d] : 0];
         int64_t at = d <= k ? cursor->at[d] : 0;
-        box->start[d] = run->offset + at;
-        box->size[d] = d < k ? 1 : run->size - at;
+        box->start[d] = segment->offset + at;
+        box->size[d] = d < k ? 1 : segment->size - at;
         if (d == k && box->size[d] > take)
             box->size[d] = take;
         if (theirs != NULL) {
-            theirs->start[d] = run->theirs + at;
+            theirs->start[d] = segment->theirs + at;
             theirs->size[d] = box->size[d];
         }
     }
@@ -137,4 +145,24 @@ size_t
 dt_box_bytes(const dt_box *box)
 {
     return (size_t)box->elements * box->array->itemsize;
+}
+
+bool
+dt_round_wants_order(const dt_round *round, int k, const int64_t *stride)
+{
+    const dt_array *array = &round->arrays[k];
+    if (round->flat)
+        return true;
+    for (int64_t i = 0; i < round->send_count; i++) {
+        const dt_queue *queue = &round->sends[i];
+        if (queue->capacity <= round->slice || queue->parts[0].array != array)
+            continue;
+        dt_cursor cursor;
+        dt_box box;
+        dt_cursor_begin(&cursor, queue);
+        while (dt_cursor_next(&box, NULL, &cursor, 0, 0))
+            if (!dt_box_contiguous(&box, stride))
+                return true;
+    }
+    return false;
 }

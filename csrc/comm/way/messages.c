@@ -2,7 +2,7 @@
  *
  * Each round of the step is a queue of messages to each peer and one from each, cut
  * alike on both sides (cursor.c) and moved by the mover, which sends what lies in one
- * run of memory as it is and packs the rest in slices that stay in the cache. A long
+ * stretch of memory as it is and packs the rest in slices that stay in the cache. A long
  * all_reduce is a reduce_scatter of flat chunks and an all_gather of them: each rank
  * sends 2 (n - 1) / n of the array, which is the least for sums by messages (Patarasuk
  * and Yuan, J. Parallel Distrib. Comput. 69, 2009), in one round of n - 1 messages each

@@ -1,3 +1,13 @@
+/* Moving the messages of a round: a progress engine that never waits.
+ *
+ * A channel is a queue of which up to two messages are under way. Sending packs the next
+ * slice while the one before is on its way; receiving unpacks one while the next arrives.
+ * Channels to the nearest peers come first, on both sides, so pairs meet in the same
+ * order and no rank is talked to by all at once. Where addends are summed, a slice of all
+ * of them is awaited and combined in the order of the ranks, whatever came first: equal
+ * bits everywhere. What stays on the rank is copied in between, a box at a time. Costs:
+ * nothing is allocated here, buffers are the leg's; each call looks at every message that
+ * is under way. */
 #include "comm/way/mover.h"
 
 #include "core/memory/copy.h"

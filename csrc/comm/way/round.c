@@ -1,3 +1,14 @@
+/* Who exchanges what in a step, as queues of pieces.
+ *
+ * Of an exchange of boxes core/layout says which pieces two ranks have in common. A sum or
+ * a broadcast of whole arrays is cut into flat chunks instead, one a rank, whatever the
+ * shapes: first every member gets its chunk (of all addends), then all get all chunks. Up
+ * to a size the whole array is one chunk, and the first round is all (dt_in_one_round).
+ * The pieces of all arrays for one peer are one queue, so there is one message where
+ * there were several. What ranks must know of each other (which pieces, how large a
+ * message, whether it goes whole) follows from layouts and fixed sizes alone: nothing is
+ * told. Costs: memory and time in proportion to the peers, once for each run that is
+ * kept. */
 #include "comm/way/round.h"
 
 #include <stdlib.h>
@@ -17,13 +28,13 @@ static bool
 flat_piece(dt_piece *out, dt_bump *memory, int64_t rank, dt_range range, int64_t theirs)
 {
     int64_t *numbers = dt_bump_take(memory, 3, sizeof *numbers);
-    dt_segment *run = dt_bump_take(memory, 1, sizeof *run);
-    const dt_segment **runs = dt_bump_take(memory, 1, sizeof *runs);
-    if (numbers == NULL || run == NULL || runs == NULL)
+    dt_segment *segment = dt_bump_take(memory, 1, sizeof *segment);
+    const dt_segment **segments = dt_bump_take(memory, 1, sizeof *segments);
+    if (numbers == NULL || segment == NULL || segments == NULL)
         return false;
-    *run =
+    *segment =
         (dt_segment){.offset = range.start, .theirs = range.start, .size = range.size};
-    *runs = run;
+    *segments = segment;
     numbers[0] = range.size;
     numbers[1] = theirs;
     numbers[2] = 1;
@@ -32,7 +43,7 @@ flat_piece(dt_piece *out, dt_bump *memory, int64_t rank, dt_range range, int64_t
                       .size = &numbers[0],
                       .theirs = &numbers[1],
                       .counts = &numbers[2],
-                      .runs = runs};
+                      .segments = segments};
     return true;
 }
 
@@ -143,7 +154,7 @@ flat_pieces(dt_array *array, dt_bump *memory, const members *f, bool gathering)
 
 /* --- queues --- */
 
-/* True if a piece is one run of memory in C-ordered arrays of both sides. */
+/* True if a piece is contiguous in C-ordered arrays of both sides. */
 static bool
 whole_on_both(const dt_piece *piece, int ndim, const int64_t *mine)
 {
@@ -460,26 +471,6 @@ dt_round_place(dt_round *round, const dt_ends *ends)
             power++;
         array->ends.src_stride = array->ends.dst_stride = &STRIDES[power];
     }
-}
-
-bool
-dt_round_wants_order(const dt_round *round, int k, const int64_t *stride)
-{
-    const dt_array *array = &round->arrays[k];
-    if (round->flat)
-        return true;
-    for (int64_t i = 0; i < round->send_count; i++) {
-        const dt_queue *queue = &round->sends[i];
-        if (queue->capacity <= round->slice || queue->parts[0].array != array)
-            continue;
-        dt_cursor cursor;
-        dt_box box;
-        dt_cursor_begin(&cursor, queue);
-        while (dt_cursor_next(&box, NULL, &cursor, 0, 0))
-            if (!dt_box_contiguous(&box, stride))
-                return true;
-    }
-    return false;
 }
 
 void

@@ -60,7 +60,7 @@ typedef struct {
 } dt_round;
 
 /* Makes the round, or the two, of a step that some arrays do together. With `whole` what
- * lies in one run of memory on both sides, in C order, is one message, which nobody
+ * is contiguous on both sides, in C order, is one message, which nobody
  * packs; else all messages are slices. `rounds` are zeroed. DT_MEMORY; *count says how
  * many are to be freed also then. */
 dt_status dt_rounds_make(dt_round *rounds, int *count, const dt_step *const *steps,
@@ -93,8 +93,8 @@ typedef struct {
     int part;      /* queue->count at the end */
     int split;     /* dimension that is cut into slices, -1: the part goes whole */
     int64_t inner; /* elements of the dimensions behind it */
-    int64_t at[DT_MAX_NDIM];  /* element within the run */
-    int64_t run[DT_MAX_NDIM]; /* run within the list */
+    int64_t at[DT_MAX_NDIM];      /* element within the segment */
+    int64_t segment[DT_MAX_NDIM]; /* segment within the list */
 } dt_cursor;
 
 void dt_cursor_begin(dt_cursor *cursor, const dt_queue *queue);
@@ -107,7 +107,7 @@ bool dt_cursor_ended(const dt_cursor *cursor);
 bool dt_cursor_next(dt_box *box, dt_box *theirs, dt_cursor *cursor, size_t used,
                     size_t itemsize);
 
-/* True if a box lies in one run of memory on the given strides. */
+/* True if a box is contiguous on the given strides. */
 bool dt_box_contiguous(const dt_box *box, const int64_t *stride);
 
 /* Where a box begins. */

@@ -4,6 +4,7 @@
 
 #include "core/facts/reduce_op.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -54,6 +55,15 @@ dt_placement_cuts(dt_placement p)
         break;
     }
     return false;
+}
+
+enum { DT_NO_CUT = INT_MIN };
+
+/* The tensor dimension that a placement cuts, or DT_NO_CUT. */
+static inline int
+dt_placement_cut(dt_placement p)
+{
+    return dt_placement_cuts(p) ? p.dim : DT_NO_CUT;
 }
 
 /* Whether it cuts this tensor dimension; p.dim must not be negative. */

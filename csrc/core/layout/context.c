@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct dt_context {
-    dt_table meshes, layouts;
+    dt_hash_table meshes, layouts;
 };
 
 dt_context *
@@ -19,8 +19,8 @@ dt_context_free(dt_context *context)
 {
     if (context == NULL)
         return;
-    dt_table_free(&context->meshes);
-    dt_table_free(&context->layouts);
+    dt_hash_table_free(&context->meshes);
+    dt_hash_table_free(&context->layouts);
     free(context);
 }
 
@@ -39,19 +39,20 @@ same_layout(const void *item, const void *key)
 dt_status
 dt_context_mesh(const dt_mesh **out, dt_context *context, dt_mesh *mesh, dt_error *err)
 {
-    const void *found = dt_table_find(&context->meshes, mesh->hash, same_mesh, mesh);
+    const void *found =
+        dt_hash_table_find(&context->meshes, mesh->hash, same_mesh, mesh);
     if (found != NULL) {
         dt_mesh_free(mesh);
         dt_mesh_retain(found);
         *out = found;
         return DT_OK;
     }
-    if (!dt_table_reserve(&context->meshes)) {
+    if (!dt_hash_table_reserve(&context->meshes)) {
         dt_mesh_free(mesh);
         return dt_fail(err, DT_MEMORY, "no memory for one more mesh");
     }
     mesh->refs = 1;
-    dt_table_put(&context->meshes, mesh->hash, mesh);
+    dt_hash_table_put(&context->meshes, mesh->hash, mesh);
     *out = mesh;
     return DT_OK;
 }
@@ -61,20 +62,20 @@ dt_context_layout(const dt_layout **out, dt_context *context, dt_layout *layout,
                   dt_error *err)
 {
     const void *found =
-        dt_table_find(&context->layouts, layout->hash, same_layout, layout);
+        dt_hash_table_find(&context->layouts, layout->hash, same_layout, layout);
     if (found != NULL) {
         dt_layout_free(layout);
         dt_layout_retain(found);
         *out = found;
         return DT_OK;
     }
-    if (!dt_table_reserve(&context->layouts)) {
+    if (!dt_hash_table_reserve(&context->layouts)) {
         dt_layout_free(layout);
         return dt_fail(err, DT_MEMORY, "no memory for one more layout");
     }
     layout->refs = 1;
     dt_mesh_retain(layout->mesh);
-    dt_table_put(&context->layouts, layout->hash, layout);
+    dt_hash_table_put(&context->layouts, layout->hash, layout);
     *out = layout;
     return DT_OK;
 }
@@ -93,7 +94,7 @@ dt_mesh_release(dt_context *context, const dt_mesh *mesh)
     dt_mesh *own = (dt_mesh *)mesh;
     if (--own->refs > 0)
         return;
-    dt_table_remove(&context->meshes, own->hash, own);
+    dt_hash_table_remove(&context->meshes, own->hash, own);
     dt_mesh_free(own);
 }
 
@@ -110,7 +111,7 @@ dt_layout_release(dt_context *context, const dt_layout *layout)
     if (--own->refs > 0)
         return;
     const dt_mesh *mesh = own->mesh;
-    dt_table_remove(&context->layouts, own->hash, own);
+    dt_hash_table_remove(&context->layouts, own->hash, own);
     dt_layout_free(own);
     dt_mesh_release(context, mesh);
 }

@@ -228,19 +228,19 @@ fill_piece(dt_piece *piece, dt_bump *memory, int ndim, const dt_overlap *const *
 {
     size_t n = (size_t)(ndim > 0 ? ndim : 1);
     int64_t *numbers = dt_bump_take(memory, 3 * n, sizeof *numbers);
-    const dt_segment **runs = dt_bump_take(memory, n, sizeof *runs);
-    if (numbers == NULL || runs == NULL)
+    const dt_segment **segments = dt_bump_take(memory, n, sizeof *segments);
+    if (numbers == NULL || segments == NULL)
         return false;
     piece->elements = 1;
     piece->size = numbers;
     piece->theirs = numbers + n;
     piece->counts = numbers + 2 * n;
-    piece->runs = runs;
+    piece->segments = segments;
     for (int d = 0; d < ndim; d++) {
         numbers[d] = chosen[d]->size;
         numbers[n + (size_t)d] = chosen[d]->theirs;
         numbers[2 * n + (size_t)d] = chosen[d]->count;
-        runs[d] = chosen[d]->runs;
+        segments[d] = chosen[d]->segments;
         piece->elements *= chosen[d]->size;
     }
     return true;
@@ -304,7 +304,7 @@ dt_pieces_received(dt_pieces *out, const dt_exchange *exchange, int64_t rank,
     return find_pieces(out, exchange, rank, false, err);
 }
 
-/* Goes to the next choice of one run along each dimension; false behind the last. */
+/* Goes to the next choice of one segment along each dimension; false behind the last. */
 static bool
 next_choice(int64_t *at, const dt_piece *piece, int ndim)
 {
@@ -327,10 +327,10 @@ dt_piece_copy(char *dst, const int64_t *dst_stride, const char *src,
         const char *from = src;
         char *to = dst;
         for (int d = 0; d < ndim; d++) {
-            const dt_segment *run = &piece->runs[d][at[d]];
-            from += run->theirs * src_stride[d];
-            to += run->offset * dst_stride[d];
-            size[d] = run->size;
+            const dt_segment *segment = &piece->segments[d][at[d]];
+            from += segment->theirs * src_stride[d];
+            to += segment->offset * dst_stride[d];
+            size[d] = segment->size;
         }
         dt_copy_box(to, dst_stride, from, src_stride, ndim, size, itemsize);
     } while (next_choice(at, piece, ndim));

@@ -16,21 +16,21 @@ typedef struct {
     unsigned reduced;
 } dt_exchange;
 
-/* A run of elements of one dimension: where it begins in the local array of the asking
+/* A contiguous segment of one dimension: where it begins in the local array of the asking
  * rank, and where in that of the other one. */
 typedef struct {
     int64_t offset, theirs, size;
 } dt_segment;
 
-/* What one pair of ranks exchanges: a product of lists of runs, one list per dimension,
+/* What one pair of ranks exchanges: a product of lists of segments, one per dimension,
  * in ascending order. Both sides have lists of the same sizes. */
 typedef struct {
     int64_t rank;          /* the other rank, of the world */
     int64_t elements;      /* product of size[] */
     const int64_t *size;   /* elements along each dimension */
     const int64_t *theirs; /* length of the other rank's local array */
-    const int64_t *counts; /* runs along each dimension */
-    const dt_segment *const *runs;
+    const int64_t *counts; /* segments along each dimension */
+    const dt_segment *const *segments;
 } dt_piece;
 
 typedef struct {

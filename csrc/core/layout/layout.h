@@ -97,9 +97,35 @@ dt_status dt_layout_with(dt_layout **out, const dt_layout *from,
  * out, for every addend has the whole of it. */
 dt_status dt_layout_dual(dt_layout **out, const dt_layout *from, dt_error *err);
 
+/* The layout of another tensor that is cut as `from` is. Dimension d of `from` is
+ * dimension dims[d] of the other, of the same length; where dims[d] is -1 the other
+ * lacks it, and what cuts it replicates. Orders and cuts go along. A Partial stays one
+ * if `partial`, else it is Replicate.
+ *
+ *     [S(0), S(1)] of (4, 6), dims {-1, 0}, shape (6,):  [R, S(0)]
+ *
+ * Errors are those of dt_layout_make. */
+dt_status dt_layout_like(dt_layout **out, const dt_layout *from, const int *dims,
+                         int ndim, const int64_t *shape, dt_dtype dtype, bool partial,
+                         dt_error *err);
+
+/* Like `from`, Replicate where that cuts a dimension d with whole[d]. */
+dt_status dt_layout_whole(dt_layout **out, const dt_layout *from, const bool *whole,
+                          dt_error *err);
+
+/* True if every placement is Replicate. */
+bool dt_layout_replicated(const dt_layout *layout);
+
 /* What the gradient of the whole is multiplied by to be that of this rank's addend: 1,
  * or 1/n where n addends are averaged. DT_NOT_IMPLEMENTED for other reductions. */
 dt_status dt_layout_addend_scale(double *out, const dt_layout *layout, dt_error *err);
+
+/* Whether the addend of a rank is all identity, where a replicated value is laid out
+ * so, and then of which operator: of the pending mesh dimensions that leave it without
+ * the value the leftmost decides, for what is reduced first must yield what comes next.
+ */
+bool dt_layout_leaves_identity(dt_reduce_op *out, const dt_layout *layout,
+                               const int64_t *coordinate);
 
 /* Like `from`, with another dtype. */
 dt_status dt_layout_with_dtype(dt_layout **out, const dt_layout *from, dt_dtype dtype,
@@ -149,6 +175,9 @@ void dt_layout_parts_over(int64_t *first, int64_t *last, const dt_layout *layout
  * returns how many dimensions the local array has. */
 int dt_layout_local_shape(int64_t *out, const dt_layout *layout,
                           const int64_t *coordinate);
+
+/* The same for a rank, which may be outside the mesh. */
+int dt_layout_shape_at(int64_t *out, const dt_layout *layout, int64_t rank);
 
 /* Bytes of the local array at a coordinate (not NULL). */
 int64_t dt_layout_local_bytes(const dt_layout *layout, const int64_t *coordinate);

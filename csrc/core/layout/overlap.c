@@ -5,14 +5,14 @@
 typedef struct {
     const dt_layout *mine, *other;
     const dt_constraint *wanted;
-    dt_bump *memory; /* NULL: runs are not needed */
+    dt_bump *memory; /* NULL: segments are not needed */
     bool failed;     /* no memory */
 } search;
 
-/* The runs that two ascending lists have in common, as places in either list. */
+/* The segments that two ascending lists have in common, as places in either list. */
 static int64_t
-common_runs(dt_segment *out, int64_t *total, const dt_range *a, int64_t a_count,
-            const dt_range *b, int64_t b_count)
+common_segments(dt_segment *out, int64_t *total, const dt_range *a, int64_t a_count,
+                const dt_range *b, int64_t b_count)
 {
     int64_t count = 0, a_before = 0, b_before = 0;
     *total = 0;
@@ -43,7 +43,7 @@ add_overlap(dt_overlaps *list, search *s, int dim, int64_t part, const dt_range 
 {
     int64_t count = dt_layout_ranges(theirs, s->other, dim, part);
     int64_t total;
-    int64_t runs = common_runs(NULL, &total, mine, mine_count, theirs, count);
+    int64_t segments = common_segments(NULL, &total, mine, mine_count, theirs, count);
     if (total == 0)
         return;
     if (list->count == list->room) {
@@ -57,16 +57,16 @@ add_overlap(dt_overlaps *list, search *s, int dim, int64_t part, const dt_range 
         list->room = room;
     }
     dt_overlap *item = &list->items[list->count++];
-    *item = (dt_overlap){.part = part, .size = total, .count = runs};
+    *item = (dt_overlap){.part = part, .size = total, .count = segments};
     for (int64_t i = 0; i < count; i++)
         item->theirs += theirs[i].size;
     if (s->memory == NULL)
         return;
-    item->runs = dt_bump_take(s->memory, (size_t)runs, sizeof(dt_segment));
-    if (item->runs == NULL)
+    item->segments = dt_bump_take(s->memory, (size_t)segments, sizeof(dt_segment));
+    if (item->segments == NULL)
         s->failed = true;
     else
-        common_runs(item->runs, &total, mine, mine_count, theirs, count);
+        common_segments(item->segments, &total, mine, mine_count, theirs, count);
 }
 
 /* Whether the coordinates of a part are among the wanted ones; if not, *next is the

@@ -10,8 +10,8 @@ typedef struct {
     int64_t part;
     int64_t size;   /* elements that both have, at least 1 */
     int64_t theirs; /* elements of the other part */
-    int64_t count;  /* runs */
-    dt_segment *runs;
+    int64_t count;  /* segments */
+    dt_segment *segments;
 } dt_overlap;
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
 } dt_constraint;
 
 /* Appends the parts of `other` that meet part `my_part` of `mine` along `dim` and whose
- * coordinates are as wanted, ascending. Runs come from `memory`; with NULL they are
+ * coordinates are as wanted, ascending. Segments come from `memory`; with NULL they are
  * left out. False: no memory. */
 bool dt_overlaps_find(dt_overlaps *out, dt_bump *memory, const dt_layout *mine,
                       const dt_layout *other, const dt_constraint *wanted, int dim,

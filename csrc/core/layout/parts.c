@@ -210,6 +210,16 @@ dt_layout_local_shape(int64_t *out, const dt_layout *layout, const int64_t *coor
     return layout->ndim;
 }
 
+int
+dt_layout_shape_at(int64_t *out, const dt_layout *layout, int64_t rank)
+{
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    int64_t index = dt_mesh_index(layout->mesh, rank);
+    if (index >= 0)
+        dt_mesh_coordinate(coordinate, layout->mesh, index);
+    return dt_layout_local_shape(out, layout, index >= 0 ? coordinate : NULL);
+}
+
 int64_t
 dt_layout_local_bytes(const dt_layout *layout, const int64_t *coordinate)
 {
@@ -259,4 +269,18 @@ dt_layout_nested(const dt_layout *inner, const dt_layout *outer)
         if (!dim_nested(inner, outer, d))
             return false;
     return true;
+}
+
+bool
+dt_layout_leaves_identity(dt_reduce_op *out, const dt_layout *layout,
+                          const int64_t *coordinate)
+{
+    for (int m = 0; m < layout->mesh->ndim; m++) {
+        dt_placement p = layout->placements[m];
+        if (!dt_placement_leaves_identity(p, coordinate[m]))
+            continue;
+        *out = p.op;
+        return true;
+    }
+    return false;
 }

@@ -90,7 +90,7 @@ move_repeated(char *to, const char *from, dt_axis outer, dt_axis inner, size_t r
         dt_fill(to + i * outer.to, from + i * outer.from, run, inner.count);
 }
 
-static dt_move *
+static dt_loop *
 choose_move(box *b, size_t bytes)
 {
     dt_axis outer = b->axes[b->ndim - 2], inner = b->axes[b->ndim - 1];
@@ -98,15 +98,15 @@ choose_move(box *b, size_t bytes)
     if (inner.from == 0 && inner.to == (int64_t)b->run)
         return move_repeated;
     if (cross_axes(b))
-        return large ? dt_move_crossed_streamed : dt_move_crossed;
-    if (large && dt_move_streams(b->to, outer, inner, b->run))
-        return dt_move_streamed;
-    return dt_move_rows(b->run);
+        return large ? dt_loop_crossed_streamed : dt_loop_crossed;
+    if (large && dt_loop_streams(b->to, outer, inner, b->run))
+        return dt_loop_streamed;
+    return dt_loop_rows(b->run);
 }
 
 /* Runs the loop over the two last axes for each place of the others. */
 static void
-run_box(const box *b, dt_move *move)
+run_box(const box *b, dt_loop *move)
 {
     int64_t place[DT_MAX_NDIM];
     int outer = b->ndim - 2;
@@ -151,7 +151,7 @@ dt_copy_box(void *dst, const int64_t *dst_stride, const void *src,
             add_axis(&b, (dt_axis){shape[i], dst_stride[i], src_stride[i]});
     merge_axes(&b);
     if (b.ndim == 0) {
-        dt_copy_run(b.to, b.from, bytes);
+        dt_copy_bytes(b.to, b.from, bytes);
         return;
     }
     if (b.ndim == 1) {
@@ -163,12 +163,12 @@ dt_copy_box(void *dst, const int64_t *dst_stride, const void *src,
 }
 
 void
-dt_copy_run(void *dst, const void *src, size_t bytes)
+dt_copy_bytes(void *dst, const void *src, size_t bytes)
 {
     if (bytes >= LARGE_BYTES)
-        dt_move_run_streamed(dst, src, bytes);
+        dt_loop_run_streamed(dst, src, bytes);
     else
-        dt_move_run(dst, src, bytes);
+        dt_loop_run(dst, src, bytes);
 }
 
 static bool

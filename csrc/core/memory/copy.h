@@ -16,7 +16,7 @@ void dt_copy_box(void *dst, const int64_t *dst_stride, const void *src,
                  size_t itemsize);
 
 /* A plain copy of `bytes`, as dt_copy_box does its long runs. */
-void dt_copy_run(void *dst, const void *src, size_t bytes);
+void dt_copy_bytes(void *dst, const void *src, size_t bytes);
 
 /* Fills `count` elements of `itemsize` bytes with copies of `value`. */
 void dt_fill(void *dst, const void *value, size_t itemsize, int64_t count);

@@ -39,7 +39,7 @@ end_stream(void)
 /* From sizes that a cache still holds glibc writes past the caches, in four streams at
  * once: half as fast on some machines as one loop through the caches. */
 void
-dt_move_run(void *to, const void *from, size_t bytes)
+dt_loop_run(void *to, const void *from, size_t bytes)
 {
     size_t done = 0;
     if (bytes >= PLAIN_BYTES)
@@ -63,7 +63,7 @@ end_stream(void)
 }
 
 void
-dt_move_run(void *to, const void *from, size_t bytes)
+dt_loop_run(void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
 }
@@ -90,7 +90,7 @@ stream_run(char *to, const char *from, size_t bytes, const char *next)
 }
 
 void
-dt_move_run_streamed(void *to, const void *from, size_t bytes)
+dt_loop_run_streamed(void *to, const void *from, size_t bytes)
 {
     stream_run(to, from, bytes, (const char *)from + bytes);
     end_stream();
@@ -133,24 +133,24 @@ ROWS(rows_17, FROM(16))
 ROWS(rows_32, EXACTLY(32))
 ROWS(rows_33, FROM(32))
 ROWS(rows_64, EXACTLY(64))
-ROWS(rows_any, dt_move_run(t, f, run))
+ROWS(rows_any, dt_loop_run(t, f, run))
 ROWS(rows_streamed, stream_run(t, f, run, f + inner.from))
 
-static dt_move *const SHORT_ROWS[LINE + 1] = {
+static dt_loop *const SHORT_ROWS[LINE + 1] = {
     [0] = rows_any, [1] = rows_1,          [2] = rows_2,   [3] = rows_3,
     [4] = rows_4,   [5 ... 7] = rows_5,    [8] = rows_8,   [9 ... 15] = rows_9,
     [16] = rows_16, [17 ... 31] = rows_17, [32] = rows_32, [33 ... 63] = rows_33,
     [64] = rows_64,
 };
 
-dt_move *
-dt_move_rows(size_t run)
+dt_loop *
+dt_loop_rows(size_t run)
 {
     return run <= LINE ? SHORT_ROWS[run] : rows_any;
 }
 
 void
-dt_move_streamed(char *to, const char *from, dt_axis outer, dt_axis inner, size_t run)
+dt_loop_streamed(char *to, const char *from, dt_axis outer, dt_axis inner, size_t run)
 {
     rows_streamed(to, from, outer, inner, run);
     end_stream();
@@ -158,7 +158,7 @@ dt_move_streamed(char *to, const char *from, dt_axis outer, dt_axis inner, size_
 
 /* A line that is streamed in parts costs more than it saves, unless most are whole. */
 bool
-dt_move_streams(const char *to, dt_axis outer, dt_axis inner, size_t run)
+dt_loop_streams(const char *to, dt_axis outer, dt_axis inner, size_t run)
 {
     uint64_t bits =
         (uintptr_t)to | (uint64_t)outer.to | (uint64_t)inner.to | (uint64_t)run;
@@ -253,7 +253,7 @@ static void
 move_rest(char *to, const char *from, dt_axis outer, dt_axis inner, size_t run)
 {
     bool swap = outer.count > inner.count;
-    dt_move_rows(run)(to, from, swap ? inner : outer, swap ? outer : inner, run);
+    dt_loop_rows(run)(to, from, swap ? inner : outer, swap ? outer : inner, run);
 }
 
 static void
@@ -280,7 +280,7 @@ move_block(char *to, const char *from, dt_axis outer, dt_axis inner, size_t run)
 }
 
 void
-dt_move_crossed(char *to, const char *from, dt_axis outer, dt_axis inner, size_t run)
+dt_loop_crossed(char *to, const char *from, dt_axis outer, dt_axis inner, size_t run)
 {
     int64_t edge = BLOCK_LINES * (LINE / (int64_t)run);
     for (int64_t row = 0; row < outer.count; row += edge)
@@ -309,29 +309,29 @@ stream_strip(char *to, const char *from, dt_axis outer, dt_axis inner, size_t ru
     }
     outer.count -= rows;
     inner.count = edge;
-    dt_move_crossed(to + rows * outer.to, from + rows * outer.from, outer, inner, run);
+    dt_loop_crossed(to + rows * outer.to, from + rows * outer.from, outer, inner, run);
 }
 
 void
-dt_move_crossed_streamed(char *to, const char *from, dt_axis outer, dt_axis inner,
+dt_loop_crossed_streamed(char *to, const char *from, dt_axis outer, dt_axis inner,
                          size_t run)
 {
     size_t head = -(uintptr_t)to % LINE;
     if (tile_for(outer, inner, run) == NULL || head % run != 0 ||
         outer.to % LINE != 0) {
-        dt_move_crossed(to, from, outer, inner, run);
+        dt_loop_crossed(to, from, outer, inner, run);
         return;
     }
     int64_t edge = LINE / (int64_t)run;
     int64_t column = least((int64_t)(head / run), inner.count);
     dt_axis part = inner;
     part.count = column;
-    dt_move_crossed(to, from, outer, part, run);
+    dt_loop_crossed(to, from, outer, part, run);
     for (; column + edge <= inner.count; column += edge)
         stream_strip(to + column * inner.to, from + column * inner.from, outer, inner,
                      run);
     part.count = inner.count - column;
-    dt_move_crossed(to + column * inner.to, from + column * inner.from, outer, part,
+    dt_loop_crossed(to + column * inner.to, from + column * inner.from, outer, part,
                     run);
     end_stream();
 }

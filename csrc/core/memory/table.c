@@ -8,8 +8,8 @@ static const char GONE; /* what a removed item leaves, so that others are still 
 
 typedef bool same_function(const void *item, const void *key);
 
-static dt_table_slot *
-find_slot(const dt_table *t, uint64_t hash, same_function *same, const void *key)
+static dt_hash_table_slot *
+find_slot(const dt_hash_table *t, uint64_t hash, same_function *same, const void *key)
 {
     if (t->size == 0)
         return NULL;
@@ -22,40 +22,41 @@ find_slot(const dt_table *t, uint64_t hash, same_function *same, const void *key
 }
 
 const void *
-dt_table_find(const dt_table *t, uint64_t hash, same_function *same, const void *key)
+dt_hash_table_find(const dt_hash_table *t, uint64_t hash, same_function *same,
+                   const void *key)
 {
-    const dt_table_slot *found = find_slot(t, hash, same, key);
+    const dt_hash_table_slot *found = find_slot(t, hash, same, key);
     return found != NULL ? found->item : NULL;
 }
 
 void
-dt_table_put(dt_table *t, uint64_t hash, const void *item)
+dt_hash_table_put(dt_hash_table *t, uint64_t hash, const void *item)
 {
     uint64_t mask = (uint64_t)t->size - 1;
     uint64_t i = hash & mask;
     while (t->slots[i].item != NULL)
         i = (i + 1) & mask;
-    t->slots[i] = (dt_table_slot){.hash = hash, .item = item};
+    t->slots[i] = (dt_hash_table_slot){.hash = hash, .item = item};
     t->live++;
     t->used++;
 }
 
 bool
-dt_table_reserve(dt_table *t)
+dt_hash_table_reserve(dt_hash_table *t)
 {
     if (2 * (t->used + 1) <= t->size)
         return true;
     int64_t size = FIRST_SLOTS;
     while (size < 4 * (t->live + 1))
         size *= 2;
-    dt_table_slot *slots = calloc((size_t)size, sizeof *slots);
+    dt_hash_table_slot *slots = calloc((size_t)size, sizeof *slots);
     if (slots == NULL)
         return false;
-    dt_table old = *t;
-    *t = (dt_table){.slots = slots, .size = size};
+    dt_hash_table old = *t;
+    *t = (dt_hash_table){.slots = slots, .size = size};
     for (int64_t i = 0; i < old.size; i++)
         if (old.slots[i].item != NULL && old.slots[i].item != &GONE)
-            dt_table_put(t, old.slots[i].hash, old.slots[i].item);
+            dt_hash_table_put(t, old.slots[i].hash, old.slots[i].item);
     free(old.slots);
     return true;
 }
@@ -67,9 +68,9 @@ same_pointer(const void *item, const void *key)
 }
 
 void
-dt_table_remove(dt_table *t, uint64_t hash, const void *item)
+dt_hash_table_remove(dt_hash_table *t, uint64_t hash, const void *item)
 {
-    dt_table_slot *found = find_slot(t, hash, same_pointer, item);
+    dt_hash_table_slot *found = find_slot(t, hash, same_pointer, item);
     if (found != NULL) {
         found->item = &GONE;
         t->live--;
@@ -77,8 +78,8 @@ dt_table_remove(dt_table *t, uint64_t hash, const void *item)
 }
 
 void
-dt_table_free(dt_table *t)
+dt_hash_table_free(dt_hash_table *t)
 {
     free(t->slots);
-    *t = (dt_table){0};
+    *t = (dt_hash_table){0};
 }

@@ -8,7 +8,7 @@ enum { PLANS_KEPT = 4096 };
 
 struct dt_plans {
     dt_context *context;
-    dt_table table;
+    dt_hash_table table;
     dt_plan *newest, *oldest; /* of those that are kept */
     int64_t hits, misses;
 };
@@ -48,7 +48,7 @@ dt_plans_free(dt_plans *plans)
         return;
     while (plans->oldest != NULL)
         forget_oldest_plan(plans);
-    dt_table_free(&plans->table);
+    dt_hash_table_free(&plans->table);
     free(plans);
 }
 
@@ -104,13 +104,13 @@ dt_plans_find(const dt_plan **out, dt_plans *plans, const dt_layout *from,
 {
     plan_key key = {from, to, max_scratch};
     uint64_t hash = plan_hash(from, to, max_scratch);
-    dt_plan *plan = (dt_plan *)dt_table_find(&plans->table, hash, same_plan, &key);
+    dt_plan *plan = (dt_plan *)dt_hash_table_find(&plans->table, hash, same_plan, &key);
     if (plan != NULL) {
         plans->hits++;
     } else {
         plans->misses++;
         DT_TRY(dt_plan_make(&plan, plans->context, from, to, cost, max_scratch, err));
-        if (!dt_table_reserve(&plans->table)) {
+        if (!dt_hash_table_reserve(&plans->table)) {
             dt_plan_free(plan, plans->context);
             return dt_fail(err, DT_MEMORY, "no memory for one more plan");
         }
@@ -119,7 +119,7 @@ dt_plans_find(const dt_plan **out, dt_plans *plans, const dt_layout *from,
         plan->max_scratch = max_scratch;
         dt_layout_retain(from);
         dt_layout_retain(to);
-        dt_table_put(&plans->table, hash, plan);
+        dt_hash_table_put(&plans->table, hash, plan);
     }
     make_newest(plans, plan);
     plan->refs++;
@@ -143,7 +143,7 @@ dt_plan_release(dt_plans *plans, const dt_plan *plan)
     if (--own->refs > 0)
         return;
     const dt_layout *from = own->from, *to = own->to;
-    dt_table_remove(&plans->table, plan_hash(from, to, own->max_scratch), own);
+    dt_hash_table_remove(&plans->table, plan_hash(from, to, own->max_scratch), own);
     dt_plan_free(own, plans->context);
     dt_layout_release(plans->context, from);
     dt_layout_release(plans->context, to);

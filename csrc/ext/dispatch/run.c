@@ -156,7 +156,7 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
             PyObject *out)
 {
     PyObject *space[OP_INLINE + 2], **argv = space;
-    PyObject *lists[4];
+    PyObject *lists[OP_LISTS];
     int list_count = 0;
     Py_ssize_t count = entry->arguments;
     if (count > OP_INLINE)
@@ -170,7 +170,7 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
         if (slot->kind == SLOT_OPERAND)
             value = operand_value(entry, call, moved, slot->index);
         else if (slot->kind != SLOT_CONSTANT) {
-            value = list_count < 4 ? list_value(entry, call, moved, slot) : NULL;
+            value = list_value(entry, call, moved, slot);
             if (value != NULL)
                 lists[list_count++] = value;
             slot += slot->count;
@@ -190,8 +190,7 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
                                      (size_t)entry->positional |
                                          PY_VECTORCALL_ARGUMENTS_OFFSET,
                                      entry->out_names);
-    } else if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_SystemError, "a kernel with too many lists of operands");
+    }
     for (int k = 0; k < list_count; k++)
         Py_DECREF(lists[k]);
     if (argv != space)

@@ -30,10 +30,11 @@ explain_step(const dt_plan *plan, const dt_traffic *traffic, const dt_world *wor
         return NULL;
     const char *why;
     const dt_way *way = dt_way_of(&why, world, step);
-    return Py_BuildValue(
-        "(sNssLLLLss)", dt_step_name(step->kind), dims, from, to,
-        (long long)traffic[k].bytes_sent, (long long)traffic[k].bytes_received,
-        (long long)traffic[k].messages, (long long)peak_bytes(plan, traffic, k), way->name, why);
+    return Py_BuildValue("(sNssLLLLss)", dt_step_name(step->kind), dims, from, to,
+                         (long long)traffic[k].bytes_sent,
+                         (long long)traffic[k].bytes_received,
+                         (long long)traffic[k].messages,
+                         (long long)peak_bytes(plan, traffic, k), way->name, why);
 }
 
 static PyObject *

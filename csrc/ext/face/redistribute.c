@@ -39,13 +39,13 @@ ext_dtensor_redistribute(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     static const char *const names[] = {"device_mesh",   "placements",     "async_op",
                                         "forward_dtype", "backward_dtype", "max_bytes"};
     static const ext_signature signature = {"redistribute", names, OPTIONS, 2, 0};
-    PyObject *given[OPTIONS];
+    PyObject *given[OPTIONS], *moved;
     ext_move_options o = {.what = "redistribute"};
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
         read_options(&o, given) < 0)
         return ext_fail_together(((DTensorObject *)self)->layout->layout->mesh, NULL,
                                  o.what);
-    return tape_move_tensor(self, &o);
+    return tape_move_tensors(&moved, &self, 1, &o) < 0 ? NULL : moved;
 }
 
 /* One tensor or a list; the DTensors, to be released. NULL with an exception. */
@@ -94,6 +94,26 @@ refuse_list(PyObject *object, const char *what)
     return NULL;
 }
 
+/* A list of the moved tensors. */
+static PyObject *
+move_list(PyObject *tensors, const ext_move_options *o)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(tensors);
+    PyObject **moved = PyMem_New(PyObject *, (size_t)count), *list = NULL;
+    if (moved == NULL)
+        return PyErr_NoMemory();
+    if (tape_move_tensors(moved, &PyTuple_GET_ITEM(tensors, 0), (int)count, o) == 0) {
+        list = PyList_New(count);
+        for (Py_ssize_t k = 0; k < count; k++)
+            if (list != NULL)
+                PyList_SET_ITEM(list, k, moved[k]);
+            else
+                Py_DECREF(moved[k]);
+    }
+    PyMem_Free(moved);
+    return list;
+}
+
 static PyObject *
 redistribute_some(PyObject *object, ext_move_options *o, PyObject *const *given)
 {
@@ -112,7 +132,7 @@ redistribute_some(PyObject *object, ext_move_options *o, PyObject *const *given)
         o->each = each > 0;
         result = each < 0
                      ? ext_fail_together(first->layout->layout->mesh, NULL, o->what)
-                     : tape_move_tensors(&PyTuple_GET_ITEM(tensors, 0), count, o);
+                     : move_list(tensors, o);
     }
     Py_DECREF(tensors);
     if (result != NULL && !is_list(object)) {

@@ -128,7 +128,7 @@ PyObject *watch_move(const ext_item *items, int count, const char *what);
 /* Tells of the collectives of a run that has ended. Leaves exceptions as they are. */
 void watch_tell(PyObject *teller, const dt_run *run, const dt_world *world);
 /* The same of collectives that were counted and not run: nobody is sent to. */
-void watch_tell_counted(PyObject *teller, const dt_deed *deeds, int count);
+void watch_tell_counted(PyObject *teller, const dt_event *events, int count);
 
 /* --- target.c --- */
 
@@ -148,10 +148,10 @@ typedef struct {
     bool each; /* `placements` is a list with an entry for each tensor */
 } ext_move_options;
 
-/* Moves DTensors together: a list of new ones. Errors of arguments, which may be this
- * rank's alone, are told to the other ranks. */
-PyObject *ext_move_tensors(PyObject *const *tensors, Py_ssize_t count,
-                           const ext_move_options *o);
+/* Moves DTensors together; *out gets as many new ones, or NULL on failure. Errors of
+ * arguments, which may be this rank's alone, are told to the other ranks. */
+int ext_move_tensors(PyObject **out, PyObject *const *tensors, int count,
+                     const ext_move_options *o);
 /* All of a DTensor, on every rank, or on the one at place `root` of the mesh: a new
  * reference to an ndarray, None where it does not go. Collective. */
 PyObject *ext_dtensor_gather(DTensorObject *self, int64_t root, const char *what);

@@ -34,19 +34,19 @@ static int
 count_moves(dt_world *world, const dt_plan *const *plans, int count, int *done,
             PyObject *teller)
 {
-    dt_deed *deeds = NULL;
+    dt_event *events = NULL;
     int steps = 1, made;
     for (int i = 0; i < count; i++)
         steps += plans[i]->step_count;
-    if (teller != NULL && (deeds = PyMem_New(dt_deed, (size_t)steps)) == NULL) {
+    if (teller != NULL && (events = PyMem_New(dt_event, (size_t)steps)) == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    int64_t between = dt_count_moves(world, plans, count, done, deeds, &made);
+    int64_t between = dt_count_moves(world, plans, count, done, events, &made);
     ext_simulated_peak(world->poll_data, between);
     if (teller != NULL)
-        watch_tell_counted(teller, deeds, made);
-    PyMem_Free(deeds);
+        watch_tell_counted(teller, events, made);
+    PyMem_Free(events);
     return 0;
 }
 

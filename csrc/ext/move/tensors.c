@@ -67,36 +67,37 @@ moving_clear(moving *p)
     Py_XDECREF(p->to);
 }
 
-/* Moves all of them together; a list of new tensors. */
-static PyObject *
-move_together(moving *p, int count, const ext_move_options *o, const dt_error *local)
+/* Moves all of them together, and makes new tensors of what comes. */
+static int
+move_together(PyObject **out, moving *p, int count, const ext_move_options *o,
+              const dt_error *local)
 {
     ext_item *items = PyMem_Calloc((size_t)count, sizeof *items);
-    if (items == NULL)
-        return PyErr_NoMemory();
+    if (items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
     for (int i = 0; i < count; i++)
         items[i] =
             (ext_item){.array = p[i].array, .from = p[i].from, .to = p[i].to->layout};
-    PyObject *pending = NULL, *list = NULL;
-    if (ext_move_items(items, count, o->what, o->max_bytes, local,
-                       o->async ? &pending : NULL) == 0)
-        list = PyList_New(count);
-    for (int i = 0; i < count && list != NULL; i++) {
-        PyObject *array = items[i].result;
+    PyObject *pending = NULL;
+    int failed = ext_move_items(items, count, o->what, o->max_bytes, local,
+                                o->async ? &pending : NULL);
+    for (int i = 0; i < count && failed == 0; i++) {
+        out[i] = ext_dtensor(items[i].result, p[i].to);
         items[i].result = NULL;
-        PyObject *result = ext_dtensor(array, p[i].to);
-        if (result == NULL)
-            Py_CLEAR(list);
-        else {
-            ((DTensorObject *)result)->pending = Py_XNewRef(pending);
-            PyList_SET_ITEM(list, i, result);
-        }
+        if (out[i] == NULL)
+            failed = -1;
+        else
+            ((DTensorObject *)out[i])->pending = Py_XNewRef(pending);
     }
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && failed < 0; i++) {
+        Py_CLEAR(out[i]);
         Py_XDECREF(items[i].result);
+    }
     Py_XDECREF(pending);
     PyMem_Free(items);
-    return list;
+    return failed;
 }
 
 /* One run has messages between the ranks of one pair of meshes. */
@@ -122,14 +123,19 @@ placements_for(const ext_move_options *o, Py_ssize_t i)
     return o->each ? PySequence_Fast_GET_ITEM(o->placements, i) : o->placements;
 }
 
-PyObject *
-ext_move_tensors(PyObject *const *tensors, Py_ssize_t count, const ext_move_options *o)
+int
+ext_move_tensors(PyObject **out, PyObject *const *tensors, int count,
+                 const ext_move_options *o)
 {
     moving *p = PyMem_Calloc((size_t)count + 1, sizeof *p);
-    if (p == NULL)
-        return PyErr_NoMemory();
+    if (p == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
     int failed = 0, ready = 0;
     dt_error local = {.status = DT_OK};
+    for (int i = 0; i < count; i++)
+        out[i] = NULL;
     while (failed == 0 && ready < count) {
         PyObject *wanted = placements_for(o, ready);
         failed =
@@ -138,19 +144,18 @@ ext_move_tensors(PyObject *const *tensors, Py_ssize_t count, const ext_move_opti
     }
     if (failed == 0)
         failed = check_meshes(p, ready, o->what);
-    PyObject *list;
     if (failed == 0)
-        list = move_together(p, ready, o, &local);
+        failed = move_together(out, p, ready, o, &local);
     else {
         const dt_mesh *mesh = ((DTensorObject *)tensors[0])->layout->layout->mesh;
         const dt_mesh *other =
             o->mesh != NULL && PyObject_TypeCheck(o->mesh, &ext_mesh_type)
                 ? ((MeshObject *)o->mesh)->mesh
                 : NULL;
-        list = ext_fail_together(mesh, other, o->what);
+        ext_fail_together(mesh, other, o->what);
     }
     for (int i = 0; i < ready; i++)
         moving_clear(&p[i]);
     PyMem_Free(p);
-    return list;
+    return failed;
 }

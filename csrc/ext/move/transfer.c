@@ -9,10 +9,10 @@ enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
 /* --- one item --- */
 
 /* As execute.h wants it. `strides` is this move's own memory. */
-static dt_move
+static dt_transfer
 move_of(const ext_item *item, const dt_plan *plan, int64_t rank, int64_t *strides)
 {
-    dt_move move = {.plan = plan, .src_stride = strides};
+    dt_transfer move = {.plan = plan, .src_stride = strides};
     if (dt_mesh_index(item->from->mesh, rank) >= 0) {
         PyArrayObject *array = (PyArrayObject *)item->array;
         for (int d = 0; d < PyArray_NDIM(array); d++)
@@ -28,7 +28,7 @@ int
 move_locally(const ext_item *item, const dt_plan *plan, int64_t rank)
 {
     int64_t strides[DT_MAX_NDIM];
-    dt_move move = move_of(item, plan, rank, strides);
+    dt_transfer move = move_of(item, plan, rank, strides);
     bool large = PyArray_NBYTES((PyArrayObject *)item->result) >= RELEASE_GIL_FROM;
     dt_error err;
     PyThreadState *state = large ? PyEval_SaveThread() : NULL;
@@ -47,11 +47,8 @@ typedef struct {
     ext_item *items;
     int count;
     dt_world *world;
-    const char *what;
-    int64_t max_bytes;
-    uint64_t detail;       /* compared besides */
+    const transfer_options *o;
     dt_call call;          /* its hash and text once it is clear that data move */
-    PyObject *teller;      /* as in transfer_options; borrowed */
     const dt_plan **plans; /* NULL where nothing is to be done any more */
     int remote;            /* how many are not done */
     bool unplanned;        /* some have no plan */
@@ -90,7 +87,7 @@ prepare_item(transfer *t, int i)
     }
     dt_error err;
     if (dt_plans_find(&t->plans[i], ext_plans, item->from, item->to, &t->world->cost,
-                      t->max_bytes, &err) != DT_OK) {
+                      t->o->max_bytes, &err) != DT_OK) {
         t->unplanned = true;
         ext_raise(&err);
         return -1;
@@ -135,7 +132,7 @@ is_long(const transfer *t)
 static dt_run *
 make_run(transfer *t, dt_group *group)
 {
-    dt_move *moves = PyMem_New(dt_move, (size_t)t->remote);
+    dt_transfer *moves = PyMem_New(dt_transfer, (size_t)t->remote);
     int64_t *strides = PyMem_New(int64_t, (size_t)t->remote *DT_MAX_NDIM);
     dt_run *run = NULL;
     if (moves != NULL && strides != NULL) {
@@ -146,11 +143,11 @@ make_run(transfer *t, dt_group *group)
                 int64_t *own = strides + (size_t)n * DT_MAX_NDIM;
                 moves[n] = good ? move_of(&t->items[i], t->plans[i],
                                           t->world->transport->rank, own)
-                                : (dt_move){.plan = t->plans[i], .src_stride = own};
+                                : (dt_transfer){.plan = t->plans[i], .src_stride = own};
                 n++;
             }
         PyThreadState *state = is_long(t) ? ext_world_enter(t->world) : NULL;
-        run = dt_run_make(group, moves, n, t->max_bytes, &t->call);
+        run = dt_run_make(group, moves, n, t->o->max_bytes, &t->call);
         if (state != NULL)
             ext_world_leave(t->world, state);
     }
@@ -178,7 +175,7 @@ travel(transfer *t, dt_group *group, PyObject **out)
                 items[n] = t->items[i];
                 plans[n++] = t->plans[i];
             }
-        pending = ext_pending(run, t->world, plans, n, items, t->teller);
+        pending = ext_pending(run, t->world, plans, n, items, t->o->teller);
         if (pending == NULL)
             dt_run_free(run);
         else
@@ -204,9 +201,9 @@ describe(transfer *t)
 {
     dt_error local = t->call.local;
     if (t->count == 1 && t->plans[0] != NULL)
-        ext_call_plan(&t->call, t->plans[0], t->what);
+        ext_call_plan(&t->call, t->plans[0], t->o->what);
     else {
-        ext_call_begin(&t->call, t->what);
+        ext_call_begin(&t->call, t->o->what);
         ext_call_text(&t->call, "(%d arrays: ", t->count);
         for (int i = 0; i < t->count; i++) {
             ext_call_text(&t->call, i > 0 ? "; " : "");
@@ -214,8 +211,8 @@ describe(transfer *t)
         }
         ext_call_text(&t->call, ")");
     }
-    ext_call_hash(&t->call, &t->max_bytes, sizeof t->max_bytes);
-    ext_call_hash(&t->call, &t->detail, sizeof t->detail);
+    ext_call_hash(&t->call, &t->o->max_bytes, sizeof t->o->max_bytes);
+    ext_call_hash(&t->call, &t->o->detail, sizeof t->o->detail);
     t->call.local.status = local.status;
     if (local.status != DT_OK)
         t->call.local = local;
@@ -268,10 +265,7 @@ move_transfer(ext_item *items, int count, dt_world *world, const transfer_option
     t.items = items;
     t.count = count;
     t.world = world;
-    t.what = o->what;
-    t.max_bytes = o->max_bytes;
-    t.detail = o->detail;
-    t.teller = o->teller;
+    t.o = o;
     t.call.local.status = DT_OK;
     if (o->local != NULL && o->local->status != DT_OK)
         t.call.local = *o->local;

@@ -67,39 +67,39 @@ peers_of(int64_t *sent, int size)
 /* Adds (name, begin, end, bytes, messages, peers) to a list, and steals `peers`. On
  * failure the list is cleared. */
 static void
-add_deed(PyObject **list, const dt_deed *deed, PyObject *peers)
+add_event(PyObject **list, const dt_event *event, PyObject *peers)
 {
-    PyObject *item = peers == NULL
-                         ? NULL
-                         : Py_BuildValue("(sddLLN)", dt_step_name(deed->kind),
-                                         deed->begin, deed->end, (long long)deed->bytes,
-                                         (long long)deed->messages, peers);
+    PyObject *item =
+        peers == NULL ? NULL
+                      : Py_BuildValue("(sddLLN)", dt_step_name(event->kind),
+                                      event->begin, event->end, (long long)event->bytes,
+                                      (long long)event->messages, peers);
     if (item == NULL || PyList_Append(*list, item) < 0)
         Py_CLEAR(*list);
     Py_XDECREF(item);
 }
 
 static PyObject *
-deeds_of(const dt_run *run, int size)
+events_of(const dt_run *run, int size)
 {
     int64_t *sent = PyMem_Calloc((size_t)size, sizeof *sent);
     PyObject *list = sent == NULL ? PyErr_NoMemory() : PyList_New(0);
-    dt_deed deed;
-    for (int at = 0; list != NULL && (at = dt_run_deed(&deed, sent, run, at)) > 0;)
-        add_deed(&list, &deed, peers_of(sent, size));
+    dt_event event;
+    for (int at = 0; list != NULL && (at = dt_run_event(&event, sent, run, at)) > 0;)
+        add_event(&list, &event, peers_of(sent, size));
     PyMem_Free(sent);
     return list;
 }
 
-/* Steals `deeds`. */
+/* Steals `events`. */
 static void
-tell(PyObject *given, PyObject *deeds)
+tell(PyObject *given, PyObject *events)
 {
-    PyObject *answer = deeds == NULL ? NULL : PyObject_CallOneArg(given, deeds);
+    PyObject *answer = events == NULL ? NULL : PyObject_CallOneArg(given, events);
     if (answer == NULL)
         PyErr_WriteUnraisable(given);
     Py_XDECREF(answer);
-    Py_XDECREF(deeds);
+    Py_XDECREF(events);
 }
 
 void
@@ -107,15 +107,15 @@ watch_tell(PyObject *given, const dt_run *run, const dt_world *world)
 {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
-    tell(given, deeds_of(run, world->transport->size));
+    tell(given, events_of(run, world->transport->size));
     PyErr_Restore(type, error, trace);
 }
 
 void
-watch_tell_counted(PyObject *given, const dt_deed *deeds, int count)
+watch_tell_counted(PyObject *given, const dt_event *events, int count)
 {
     PyObject *list = PyList_New(0);
     for (int k = 0; k < count && list != NULL; k++)
-        add_deed(&list, &deeds[k], PyList_New(0));
+        add_event(&list, &events[k], PyList_New(0));
     tell(given, list);
 }

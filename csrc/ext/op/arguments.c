@@ -120,6 +120,24 @@ make_out_names(op_entry *entry)
     return 0;
 }
 
+/* The call of a kernel has room for so many lists that it makes. */
+static int
+check_lists(const op_maker *m)
+{
+    int lists = 0;
+    for (int k = 0; k < m->entry->slot_count; k++) {
+        int kind = (int)m->entry->slots[k].kind;
+        lists += kind == SLOT_LIST || kind == SLOT_TUPLE;
+    }
+    if (lists <= OP_LISTS)
+        return 0;
+    PyErr_Format(PyExc_TypeError,
+                 "the function of operator %U gives its kernel %d lists of operands, "
+                 "but %d are the most",
+                 m->call->op->name, lists, (int)OP_LISTS);
+    return -1;
+}
+
 int
 op_make_slots(op_maker *m)
 {
@@ -151,5 +169,5 @@ op_make_slots(op_maker *m)
         if (make_slot(m, value) < 0)
             return -1;
     }
-    return make_out_names(entry);
+    return check_lists(m) < 0 ? -1 : make_out_names(entry);
 }

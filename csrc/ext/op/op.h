@@ -125,6 +125,8 @@ typedef struct {
     PyObject *stand_in;      /* for a Python number, or NULL: itself */
 } op_operand;
 
+enum { OP_LISTS = 4 }; /* that a kernel takes, at most */
+
 /* One argument of the kernel. A list is followed by its `count` elements. */
 typedef struct {
     enum { SLOT_OPERAND, SLOT_CONSTANT, SLOT_LIST, SLOT_TUPLE } kind;

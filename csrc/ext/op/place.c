@@ -197,19 +197,16 @@ make_stand_in(op_maker *m, op_operand *operand)
     int inside = ext_coordinate(coordinate, to->mesh, m->call->op->text);
     if (inside <= 0)
         return inside;
-    for (int d = 0; d < to->mesh->ndim; d++) {
-        dt_placement p = to->placements[d];
-        if (!dt_placement_leaves_identity(p, coordinate[d]))
-            continue;
-        PyObject *zero = ext_array(0, NULL, to->dtype);
-        if (zero == NULL)
-            return -1;
-        dt_reduce_identity(to->dtype, p.op, PyArray_DATA((PyArrayObject *)zero));
-        operand->stand_in = PyObject_CallMethod(zero, "item", NULL);
-        Py_DECREF(zero);
-        return operand->stand_in == NULL ? -1 : 0;
-    }
-    return 0;
+    dt_reduce_op op;
+    if (!dt_layout_leaves_identity(&op, to, coordinate))
+        return 0;
+    PyObject *identity = ext_array(0, NULL, to->dtype);
+    if (identity == NULL)
+        return -1;
+    dt_reduce_identity(to->dtype, op, PyArray_DATA((PyArrayObject *)identity));
+    operand->stand_in = PyObject_CallMethod(identity, "item", NULL);
+    Py_DECREF(identity);
+    return operand->stand_in == NULL ? -1 : 0;
 }
 
 static int

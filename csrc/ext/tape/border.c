@@ -67,38 +67,30 @@ of_dtype(LayoutObject *layout, PyObject *grad)
     return entered == NULL ? NULL : ext_layout(entered, layout->mesh);
 }
 
-PyObject *
-tape_move_tensors(PyObject *const *tensors, Py_ssize_t count, const ext_move_options *o)
+int
+tape_move_tensors(PyObject **out, PyObject *const *tensors, int count,
+                  const ext_move_options *o)
 {
-    PyObject *list = ext_move_tensors(tensors, count, o);
-    for (Py_ssize_t k = 0; list != NULL && k < count; k++) {
-        PyObject *made = PyList_GET_ITEM(list, k);
-        PyList_SET_ITEM(list, k, NULL);
-        made = tape_moved(made, (DTensorObject *)tensors[k], o->backward_dtype);
-        PyList_SET_ITEM(list, k, made);
-        if (made == NULL)
-            Py_CLEAR(list);
+    int failed = ext_move_tensors(out, tensors, count, o);
+    for (int k = 0; k < count && failed == 0; k++) {
+        DTensorObject *source = (DTensorObject *)tensors[k];
+        out[k] = tape_moved(out[k], source, o->backward_dtype);
+        failed = out[k] == NULL ? -1 : 0;
     }
-    return list;
-}
-
-PyObject *
-tape_move_tensor(PyObject *tensor, const ext_move_options *o)
-{
-    PyObject *list = tape_move_tensors(&tensor, 1, o);
-    PyObject *made = list == NULL ? NULL : Py_NewRef(PyList_GET_ITEM(list, 0));
-    Py_XDECREF(list);
-    return made;
+    for (int k = 0; k < count && failed < 0; k++)
+        Py_CLEAR(out[k]);
+    return failed;
 }
 
 PyObject *
 tape_redistribute_to(PyObject *tensor, LayoutObject *to, const char *what)
 {
+    PyObject *moved;
     ext_move_options o = {.what = what,
                           .mesh = (PyObject *)to->mesh,
                           .placements = (PyObject *)to,
                           .any = true};
-    return tape_move_tensor(tensor, &o);
+    return tape_move_tensors(&moved, &tensor, 1, &o) < 0 ? NULL : moved;
 }
 
 /* state: (layout of the source, backward_dtype) */

@@ -187,10 +187,9 @@ PyObject *tape_gathered(PyObject *result, DTensorObject *source,
 /* The layout of the gradient of a tensor: core's dual. New reference. */
 LayoutObject *tape_dual(LayoutObject *layout);
 
-/* As ext_move_tensors, recorded; and of one tensor. */
-PyObject *tape_move_tensors(PyObject *const *tensors, Py_ssize_t count,
-                            const ext_move_options *o);
-PyObject *tape_move_tensor(PyObject *tensor, const ext_move_options *o);
+/* As ext_move_tensors, recorded. */
+int tape_move_tensors(PyObject **out, PyObject *const *tensors, int count,
+                      const ext_move_options *o);
 /* Moves a DTensor to a layout, also to new Partial placements; recorded. */
 PyObject *tape_redistribute_to(PyObject *tensor, LayoutObject *to, const char *what);
 

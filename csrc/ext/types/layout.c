@@ -256,32 +256,42 @@ layout_in(PyObject *self)
     return ((LayoutObject *)self)->layout;
 }
 
+/* --- layouts from this one --- */
+
+static PyObject *
+derived(PyObject *self, dt_layout *layout)
+{
+    return layout == NULL ? NULL : layout_enter(layout, ((LayoutObject *)self)->mesh);
+}
+
 static PyObject *
 layout_with_placements(PyObject *self, PyObject *placements)
 {
-    const dt_layout *layout = layout_in(self);
-    dt_placement list[DT_MESH_MAX_NDIM];
-    if (ext_placements(list, layout->mesh, placements, "with_placements") < 0)
-        return NULL;
-    dt_layout *with;
-    dt_error err;
-    if (dt_layout_with(&with, layout, list, &err) != DT_OK)
-        return ext_raise(&err);
-    return layout_enter(with, ((LayoutObject *)self)->mesh);
+    return derived(self, ext_layout_with_placements(self, placements));
 }
 
 static PyObject *
 layout_with_dtype(PyObject *self, PyObject *dtype)
 {
-    const dt_layout *layout = layout_in(self);
-    dt_dtype element;
-    if (ext_dtype_like(&element, dtype, layout->dtype, "with_dtype") < 0)
-        return NULL;
-    dt_layout *with;
-    dt_error err;
-    if (dt_layout_with_dtype(&with, layout, element, &err) != DT_OK)
-        return ext_raise(&err);
-    return layout_enter(with, ((LayoutObject *)self)->mesh);
+    return derived(self, ext_layout_with_dtype(self, dtype));
+}
+
+static PyObject *
+layout_like(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return derived(self, ext_layout_like(self, args, kwargs));
+}
+
+static PyObject *
+layout_whole(PyObject *self, PyObject *dims)
+{
+    return derived(self, ext_layout_whole(self, dims));
+}
+
+static PyObject *
+layout_settled(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    return derived(self, ext_layout_settled(self));
 }
 
 /* An immutable object is its own copy. */
@@ -384,7 +394,64 @@ static const char with_dtype_doc[] = "with_dtype($self, dtype, /)\n--\n\n"
                                      "Raises\n------\n"
                                      "TypeError\n    As for a new layout.";
 
+static const char like_doc[] =
+    "like($self, shape, dims, dtype=None, *, partial=False)\n--\n\n"
+    "Return the layout of another tensor that is cut as this one is.\n\n"
+    "Parameters\n----------\n"
+    "shape : int or sequence of int\n    Of the other tensor.\n"
+    "dims : dict of int to int\n"
+    "    Dimension of this tensor -> dimension of the other, of the same length. What\n"
+    "    cuts a dimension that is not among them replicates the other tensor.\n"
+    "dtype : dtype_like, optional\n    Of the other tensor; default: the same.\n"
+    "partial : bool, default False\n"
+    "    Whether the other is Partial where this one is; else it is replicated there.\n"
+    "\n"
+    "Raises\n------\n"
+    "ValueError, TypeError\n    As for a new layout.\n"
+    "IndexError\n    If one of the two has no such dimension.\n\n"
+    "Examples\n--------\n"
+    ">>> mesh = DeviceMesh.abstract((2, 2))\n"
+    ">>> x = Layout(mesh, [Shard(0), Shard(1)], (4, 6), \"float32\")\n"
+    ">>> str(x.like((6,), {1: 0}))\n"
+    "'[R, S(0)]'";
+
+static const char whole_doc[] =
+    "whole($self, dims, /)\n--\n\n"
+    "Return this layout with nothing that cuts some dimensions.\n\n"
+    "Parameters\n----------\n"
+    "dims : int or sequence of int\n    From 0 on.\n\n"
+    "Raises\n------\n"
+    "IndexError\n    If there is no such dimension.";
+
+static const char cut_by_doc[] =
+    "cut_by($self, dim, /)\n--\n\n"
+    "Return the mesh dimensions that cut a dimension, in the order of cutting.\n\n"
+    "Raises\n------\n"
+    "IndexError\n    If there is no such dimension.";
+
+static const char is_cut_doc[] =
+    "is_cut($self, dim, /)\n--\n\n"
+    "Return whether a dimension has more than one part.\n\n"
+    "Raises\n------\n"
+    "IndexError\n    If there is no such dimension.";
+
+static const char is_strided_doc[] = "is_strided($self, dim, /)\n--\n\n"
+                                     "Return whether the parts of a dimension may be "
+                                     "several ranges each, which no order\n"
+                                     "of mesh dimensions describes.\n\n"
+                                     "Raises\n------\n"
+                                     "IndexError\n    If there is no such dimension.";
+
 static PyMethodDef layout_methods[] = {
+    {"like", (PyCFunction)(void (*)(void))layout_like, METH_VARARGS | METH_KEYWORDS,
+     like_doc},
+    {"whole", layout_whole, METH_O, whole_doc},
+    {"settled", layout_settled, METH_NOARGS,
+     "settled($self, /)\n--\n\n"
+     "Return this layout with Replicate where it is Partial."},
+    {"cut_by", ext_layout_cut_by, METH_O, cut_by_doc},
+    {"is_cut", ext_layout_is_cut, METH_O, is_cut_doc},
+    {"is_strided", ext_layout_is_strided, METH_O, is_strided_doc},
     {"local_shape", (PyCFunction)(void (*)(void))ext_layout_local_shape,
      METH_VARARGS | METH_KEYWORDS, local_shape_doc},
     {"boxes", (PyCFunction)(void (*)(void))ext_layout_boxes,

@@ -53,15 +53,27 @@ get_is_partial(PyObject *self, void *Py_UNUSED(closure))
     return PyBool_FromLong(layout_in(self)->has_partial);
 }
 
+static PyObject *
+get_is_replicated(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(dt_layout_replicated(layout_in(self)));
+}
+
+/* The mesh dims that cut a dim, in that order. */
+static PyObject *
+order_of(const dt_cut *cut)
+{
+    int64_t mesh_dims[DT_MESH_MAX_NDIM];
+    for (int k = 0; k < cut->count; k++)
+        mesh_dims[k] = cut->mesh_dims[k];
+    return ext_tuple(mesh_dims, cut->count);
+}
+
 /* (dim, mesh dims in the order in which they cut it) */
 static PyObject *
 order_entry(const dt_layout *layout, int dim)
 {
-    const dt_cut *cut = &layout->dims[dim];
-    int64_t mesh_dims[DT_MESH_MAX_NDIM];
-    for (int k = 0; k < cut->count; k++)
-        mesh_dims[k] = cut->mesh_dims[k];
-    PyObject *order = ext_tuple(mesh_dims, cut->count);
+    PyObject *order = order_of(&layout->dims[dim]);
     return order != NULL ? Py_BuildValue("(iN)", dim, order) : NULL;
 }
 
@@ -131,6 +143,8 @@ PyGetSetDef ext_layout_attributes[] = {
     {"dtype", get_dtype, NULL, "The element type.", NULL},
     {"nbytes", get_nbytes, NULL, "Bytes of the whole array, held once.", NULL},
     {"is_partial", get_is_partial, NULL, "Whether some placement is Partial.", NULL},
+    {"is_replicated", get_is_replicated, NULL, "Whether every placement is Replicate.",
+     NULL},
     {"shard_order", get_shard_order, NULL,
      "For every sharded tensor dimension a pair of it and of the mesh dimensions that\n"
      "cut it, in that order.",
@@ -140,6 +154,45 @@ PyGetSetDef ext_layout_attributes[] = {
      NULL},
     {0},
 };
+
+/* --- how one dimension is cut --- */
+
+/* The cut of a dimension that Python names; NULL with an exception. */
+static const dt_cut *
+cut_of(PyObject *self, PyObject *object)
+{
+    const dt_layout *layout = layout_in(self);
+    long dim = PyLong_AsLong(object);
+    if (dim == -1 && PyErr_Occurred())
+        return NULL;
+    if (dim < -layout->ndim || dim >= layout->ndim) {
+        PyErr_Format(PyExc_IndexError, "a tensor of %d dimensions has no dimension %ld",
+                     layout->ndim, dim);
+        return NULL;
+    }
+    return &layout->dims[dim < 0 ? dim + layout->ndim : dim];
+}
+
+PyObject *
+ext_layout_cut_by(PyObject *self, PyObject *dim)
+{
+    const dt_cut *cut = cut_of(self, dim);
+    return cut == NULL ? NULL : order_of(cut);
+}
+
+PyObject *
+ext_layout_is_cut(PyObject *self, PyObject *dim)
+{
+    const dt_cut *cut = cut_of(self, dim);
+    return cut == NULL ? NULL : PyBool_FromLong(cut->parts > 1);
+}
+
+PyObject *
+ext_layout_is_strided(PyObject *self, PyObject *dim)
+{
+    const dt_cut *cut = cut_of(self, dim);
+    return cut == NULL ? NULL : PyBool_FromLong(cut->strided);
+}
 
 /* --- parts --- */
 

@@ -249,6 +249,21 @@ placement_str(PyObject *self)
     return PyUnicode_FromString(text);
 }
 
+static PyObject *
+get_cut_dim(PyObject *self, void *Py_UNUSED(closure))
+{
+    int dim = dt_placement_cut(placement_in(self));
+    if (dim == DT_NO_CUT)
+        Py_RETURN_NONE;
+    return PyLong_FromLong(dim);
+}
+
+static PyGetSetDef placement_attributes[] = {
+    {"_cut_dim", get_cut_dim, NULL,
+     "The tensor dimension that is cut, whatever the kind; None: none is.", NULL},
+    {0},
+};
+
 static const char placement_doc[] =
     "Placement()\n--\n\n"
     "How one dimension of a mesh holds a tensor: the base of the three ways.\n\n"
@@ -284,6 +299,7 @@ PyTypeObject ext_placement_type = {
     .tp_doc = placement_doc,
     .tp_new = placement_new,
     .tp_methods = placement_methods,
+    .tp_getset = placement_attributes,
     .tp_richcompare = placement_compare,
     .tp_hash = placement_hash,
     .tp_repr = placement_repr,

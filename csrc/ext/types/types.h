@@ -65,7 +65,17 @@ LayoutObject *ext_layout(const dt_layout *layout, MeshObject *mesh);
 /* layout_attributes.c: parts of the type's tables */
 extern PyGetSetDef ext_layout_attributes[];
 PyObject *ext_layout_local_shape(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *ext_layout_cut_by(PyObject *self, PyObject *dim);
+PyObject *ext_layout_is_cut(PyObject *self, PyObject *dim);
+PyObject *ext_layout_is_strided(PyObject *self, PyObject *dim);
 PyObject *ext_layout_boxes(PyObject *self, PyObject *args, PyObject *kwargs);
+
+/* layout_like.c: a layout for the type to enter; NULL with an exception */
+dt_layout *ext_layout_with_placements(PyObject *self, PyObject *placements);
+dt_layout *ext_layout_with_dtype(PyObject *self, PyObject *dtype);
+dt_layout *ext_layout_like(PyObject *self, PyObject *args, PyObject *kwargs);
+dt_layout *ext_layout_whole(PyObject *self, PyObject *dims);
+dt_layout *ext_layout_settled(PyObject *self);
 
 /* --- layout_make.c --- */
 

@@ -234,9 +234,7 @@ def _made(
         if not data:
             return _C.without_data(shape, dtype)
         return _C.Tensor(np.full(shape, value, dtype))
-    dual = layout.with_placements(
-        [_C.Replicate() if p.is_partial() else p for p in layout.placements]
-    )
+    dual = layout.settled()
     if dual.mesh.world == 0 or not data:
         return _C.without_data(dual)
     part = np.full(dual.local_shape(), value, dtype)

@@ -44,7 +44,7 @@ def piece(leaf: Any, owners: Sequence[int], rank: int) -> tuple[int, Array] | No
     mesh = leaf.device_mesh
     if mesh.get_coordinate() is None:
         return None
-    if all(p.is_replicate() for p in leaf.placements):
+    if leaf.layout.is_replicated:
         return _share(array_of(leaf), owners.index(rank), len(owners))
     dim = next((d for d, length in enumerate(leaf.shape) if length != 1), 0)
     with_rows = leaf.detach()

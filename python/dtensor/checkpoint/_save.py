@@ -247,9 +247,7 @@ def _plain(name: str, leaf: Any) -> Any:
     """
     if not isinstance(leaf, DTensor):
         return leaf
-    if leaf.device_mesh.size() > 1 and not all(
-        p.is_replicate() for p in leaf.placements
-    ):
+    if leaf.device_mesh.size() > 1 and not leaf.layout.is_replicated:
         raise ValueError(
             f"no_dist=True saves one rank, but other ranks have parts of {name!r}"
         )

@@ -123,9 +123,8 @@ def _names(layouts: Sequence[_C.Layout | str]) -> str:
     return ", ".join(map(str, layouts))
 
 
-_Plan = tuple[
-    float, int, list[tuple[str, tuple[int, ...], str, str, int, int, int, int]]
-]
+_Step = tuple[str, tuple[int, ...], str, str, int, int, int, int, str, str]
+_Plan = tuple[float, int, list[_Step]]
 
 
 def _plans(record: Record) -> tuple[list[_Plan], int]:

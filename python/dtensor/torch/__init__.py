@@ -62,16 +62,16 @@ def compile(model: Any = None, **options: Any) -> Any:
 def save(obj: Any, f: Any, *args: Any, **options: Any) -> NoReturn:
     """Raise NotImplementedError: dtensor does not use pickle files."""
     raise NotImplementedError(
-        "torch.save writes pickles, which dtensor does not: dtensor.checkpoint keeps "
-        "tensors in files"
+        "torch.save writes pickle files, which dtensor does not use: save tensors with "
+        "dtensor.checkpoint.save"
     )
 
 
 def load(f: Any, *args: Any, **options: Any) -> NoReturn:
     """Raise NotImplementedError: dtensor does not use pickle files."""
     raise NotImplementedError(
-        "torch.load reads pickles, which dtensor does not: dtensor.checkpoint keeps "
-        "tensors in files"
+        "torch.load reads pickle files, which dtensor does not use: load tensors with "
+        "dtensor.checkpoint.load"
     )
 
 

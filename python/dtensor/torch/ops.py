@@ -129,7 +129,7 @@ class _Namespace:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f"{self._name}.{name} is no single operator of dtensor; "
+            f"{self._name}.{name} is not a single operator of dtensor; "
             f"{self._name} has {', '.join(self)}"
         )
 

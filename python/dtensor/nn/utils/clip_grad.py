@@ -35,7 +35,7 @@ def _settled(tensors: Sequence[Any]) -> list[Any]:
     out = list(tensors)
     waiting: dict[Any, list[int]] = {}
     for k, x in enumerate(out):
-        if isinstance(x, _C.DTensor) and any(p.is_partial() for p in x.placements):
+        if isinstance(x, _C.DTensor) and x.layout.is_partial:
             waiting.setdefault(x.device_mesh, []).append(k)
     for mesh, places in waiting.items():
         targets = [_summed_placements(out[k]) for k in places]
@@ -46,8 +46,7 @@ def _settled(tensors: Sequence[Any]) -> list[Any]:
 
 
 def _summed_placements(x: Any) -> list[_C.Placement]:
-    cut = {p.dim for p in x.placements if p.is_shard()}
-    free = [dim for dim in range(x.ndim) if dim not in cut]
+    free = [dim for dim in range(x.ndim) if not x.layout.cut_by(dim)]
     to: _C.Placement = Shard(free[0]) if free else Replicate()
     return [to if p.is_partial() else p for p in x.placements]
 
@@ -227,7 +226,7 @@ def get_total_norm(
     tensors = [tensors] if isinstance(tensors, _C.Tensor) else list(tensors)
     norm_type = float(norm_type)
     if norm_type == 0:
-        raise ValueError("there is no norm of type 0 of several tensors")
+        raise ValueError("get_total_norm: norm_type must not be 0")
     if not tensors:
         return _C.tensor(0.0)
     dtype = np.empty(0, np.result_type(*{x.dtype for x in tensors})).real.dtype

@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 
 from dtensor import _C
-from dtensor.ops._make.parts import aligned
 
-__all__ = ["stacked", "with_whole"]
+__all__ = ["stacked"]
 
 
 def stacked(layout: _C.Layout, axes: Sequence[int]) -> _C.Layout:
@@ -26,25 +25,12 @@ def stacked(layout: _C.Layout, axes: Sequence[int]) -> _C.Layout:
         dims as they were.
     """
     rest = [dim for dim in range(layout.ndim) if dim not in axes]
-    cutting = [getattr(p, "dim", None) in axes for p in layout.placements]
-    sizes = zip(layout.mesh.shape, cutting, strict=True)
-    parts = math.prod(n for n, cuts in sizes if cuts)
+    cutting = {m for axis in axes for m in layout.cut_by(axis)}
+    parts = math.prod(layout.mesh.shape[m] for m in cutting)
     shape = (parts, *(layout.shape[dim] for dim in rest))
     dims = {dim: place for place, dim in enumerate(rest, 1)}
-    others = aligned(layout, shape, dims, layout.dtype)
+    others = layout.like(shape, dims, layout.dtype)
     placements = [
-        _C.Shard(0) if cuts else p
-        for p, cuts in zip(others.placements, cutting, strict=True)
+        _C.Shard(0) if m in cutting else p for m, p in enumerate(others.placements)
     ]
     return _C.Layout(layout.mesh, placements, shape, layout.dtype, cuts=others.cuts)
-
-
-def with_whole(layout: _C.Layout, dim: int) -> _C.Layout:
-    """Return the layout in which a dim is not cut and all else is as it was."""
-    cut = [getattr(p, "dim", None) == dim for p in layout.placements]
-    return layout.with_placements(
-        [
-            _C.Replicate() if c else p
-            for p, c in zip(layout.placements, cut, strict=True)
-        ]
-    )

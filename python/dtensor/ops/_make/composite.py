@@ -40,8 +40,7 @@ def settled(name: str, x: Any) -> Any:
     """Return a tensor without pending addends: what is Partial is replicated."""
     if not isinstance(x, _C.DTensor) or not x.layout.is_partial:
         return x
-    whole = [_C.Replicate() if p.is_partial() else p for p in x.placements]
-    return move(name, x, x.layout.with_placements(whole))
+    return move(name, x, x.layout.settled())
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:

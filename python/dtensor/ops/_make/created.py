@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.open_meshes import current_mesh
-from dtensor.ops._make.parts import aligned, inside, make
+from dtensor.ops._make.parts import inside, make
 
 __all__ = ["Placements", "layout_of", "made", "mesh_like"]
 
@@ -37,8 +37,7 @@ def made(layout: _C.Layout, part: Callable[[_C.Layout], Any]) -> _C.DTensor:
 
     Of a Partial coordinate 0 has the values and the others what adds nothing.
     """
-    same = {dim: dim for dim in range(layout.ndim)}
-    settled = aligned(layout, layout.shape, same, layout.dtype)
+    settled = layout.settled()
     array = part(settled) if inside(settled) else np.empty(0)
     x = make(np.array(array, layout.dtype, copy=None, order="C"), settled)
     return x if layout == settled else _C._redistribute_any(x, placements=layout)

@@ -1,6 +1,6 @@
 """This rank's part of a tensor, in indices of the whole; and tensors made of parts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -12,13 +12,9 @@ from dtensor import _C
 from dtensor.ops._make.strict import on_implicit, strict
 
 __all__ = [
-    "CUTS",
-    "aligned",
     "counted",
     "find",
     "inside",
-    "is_cut",
-    "is_strided",
     "key_of",
     "local",
     "make",
@@ -35,8 +31,6 @@ __all__ = [
 Array = npt.NDArray[Any]
 Span = tuple[int, int]  # start, count
 
-CUTS = (_C.Shard, _C._StridedShard)
-
 # --- where a part lies ----------------------------------------------------------------
 
 
@@ -45,39 +39,17 @@ def inside(layout: _C.Layout) -> bool:
     return layout.mesh.get_coordinate() is not None
 
 
-def is_cut(layout: _C.Layout, dim: int) -> bool:
-    """Return whether some mesh dim of several ranks cuts a dim."""
-    return any(
-        isinstance(p, CUTS) and p.dim == dim and ranks > 1
-        for p, ranks in zip(layout.placements, layout.mesh.shape, strict=True)
-    )
-
-
-@lru_cache(256)
-def is_strided(layout: _C.Layout, dim: int) -> bool:
-    """Return whether parts of a dim are strided, which no order of mesh dims tells.
-
-    Whatever the length: short parts may happen to be one range each.
-    """
-    if not any(
-        isinstance(p, _C._StridedShard) and p.dim == dim for p in layout.placements
-    ):
-        return False
-    order = dict(layout.shard_order)[dim]
-    return list(order) == sorted(order)  # else it is one that is not left to right
-
-
 @lru_cache(256)
 def parts_of(layout: _C.Layout, dim: int) -> tuple[Span, ...] | None:
     """Return the ranges of all parts of a dim, in their order; None if strided."""
-    if is_strided(layout, dim):
+    if layout.is_strided(dim):
         return None
     return tuple(_ranges(layout, dim, at)[0] for at in _coordinates(layout, dim))
 
 
 def _coordinates(layout: _C.Layout, dim: int) -> list[tuple[int, ...]]:
     """Return a coordinate for each part of a dim, in their order."""
-    order = dict(layout.shard_order).get(dim, ())
+    order = layout.cut_by(dim)
     found = []
     for at in product(*(range(layout.mesh.shape[m]) for m in order)):
         where = [0] * layout.mesh.ndim
@@ -198,46 +170,7 @@ def plain(name: str, x: Any) -> Array:
     return np.asarray(x)
 
 
-# --- layouts like others --------------------------------------------------------------
-
-
-def aligned(
-    layout: _C.Layout,
-    shape: Sequence[int],
-    dims: Mapping[int, int],
-    dtype: npt.DTypeLike,
-    partial: bool = False,
-) -> _C.Layout:
-    """Return the layout of another tensor that is cut as one is.
-
-    Parameters
-    ----------
-    layout : Layout
-        The model.
-    shape : sequence of int
-        Of the other tensor.
-    dims : mapping of int to int
-        Dim of the model -> dim of the other, of the same length. What cuts a dim that
-        is not among them replicates the other.
-    dtype : dtype_like
-        Of the other tensor.
-    partial : bool
-        Whether what is Partial in the model is so in the other; else it is replicated.
-    """
-    placements = [_mapped(p, dims, partial) for p in layout.placements]
-    cuts = {dims[d]: c for d, c in (layout.cuts or {}).items() if d in dims}
-    return _C.Layout(layout.mesh, placements, tuple(shape), dtype, cuts=cuts or None)
-
-
-def _mapped(p: _C.Placement, dims: Mapping[int, int], partial: bool) -> _C.Placement:
-    if isinstance(p, _C.Partial) and partial:
-        return p
-    if isinstance(p, CUTS) and p.dim in dims:
-        to = dims[p.dim]
-        if isinstance(p, _C._StridedShard):
-            return _C._StridedShard(to, split_factor=p.split_factor)
-        return _C.Shard(to)
-    return _C.Replicate()
+# --- parts of other lengths -----------------------------------------------------------
 
 
 def counted(layout: _C.Layout, dim: int, count: int) -> _C.Layout:
@@ -257,10 +190,10 @@ def counted(layout: _C.Layout, dim: int, count: int) -> _C.Layout:
     shape = list(layout.shape)
     cuts = dict(layout.cuts or {})
     cuts.pop(dim, None)
-    alone = [_mapped(p, {dim: 0}, False) for p in layout.placements]
-    if not is_cut(layout, dim) or not inside(layout):
+    if not layout.is_cut(dim) or not inside(layout):
         shape[dim] = count
     else:
+        alone = layout.like((layout.shape[dim],), {dim: 0}).placements
         sizes = _C.DTensor.from_local(np.empty(count, bool), layout.mesh, alone)
         shape[dim] = sizes.shape[0]
         if sizes.layout.cuts:

@@ -18,7 +18,7 @@ from dtensor.ops._make.operator import (
     letters,
     operator,
 )
-from dtensor.ops._make.parts import aligned, positions
+from dtensor.ops._make.parts import positions
 from dtensor.ops._make.words import hollow
 from dtensor.ops.index.read import getitem
 from dtensor.ops.linalg.adjoint import conj
@@ -195,7 +195,7 @@ def indices(
 
 def _sparse(grid: _C.Layout, dim: int) -> _C.DTensor:
     shape = [n if d == dim else 1 for d, n in enumerate(grid.shape)]
-    layout = aligned(grid, shape, {dim: dim}, grid.dtype)
+    layout = grid.like(shape, {dim: dim}, grid.dtype)
     return made(layout, lambda own: positions(own, dim).reshape(own.local_shape()))
 
 

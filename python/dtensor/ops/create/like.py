@@ -12,7 +12,7 @@ from dtensor.ops._make.fallback import composed
 from dtensor.ops._make.operator import (
     implements,
 )
-from dtensor.ops._make.parts import aligned, place
+from dtensor.ops._make.parts import place
 from dtensor.ops.index.read import getitem
 from dtensor.ops.index.write import setitem
 
@@ -38,7 +38,7 @@ def _like(
     lengths = tuple(lengths) if np.iterable(lengths) else (lengths,)
     mesh = a.device_mesh if device_mesh is None else device_mesh
     if placements is None and lengths == a.shape and mesh == a.device_mesh:
-        layout = aligned(a.layout, lengths, {d: d for d in range(a.ndim)}, dtype)
+        layout = a.layout.like(lengths, {d: d for d in range(a.ndim)}, dtype)
     else:
         layout = _C.Layout(mesh, placements, lengths, dtype)
     return made(layout, lambda own: part(own.local_shape(), own.dtype))

@@ -8,7 +8,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor.ops._make.operator import Operand, Part, Rule, call, letters, operator
-from dtensor.ops._make.parts import is_cut, is_strided, spans, values_of
+from dtensor.ops._make.parts import spans, values_of
 from dtensor.ops.index.terms import At, Gap, Mask, New, Pick, Span, Term
 
 __all__ = [
@@ -51,7 +51,7 @@ def is_copied(layout: _C.Layout | None, keys: Sequence[Key]) -> bool:
         isinstance(k, Span)
         and layout is not None
         and k.size != layout.shape[k.dim]
-        and is_strided(layout, k.dim)
+        and layout.is_strided(k.dim)
         for k in keys
     )
 
@@ -59,7 +59,7 @@ def is_copied(layout: _C.Layout | None, keys: Sequence[Key]) -> bool:
 def _in_two_steps(layout: _C.Layout | None, keys: Sequence[Key]) -> bool:
     """Return whether a cut dim is to be reversed or to go away."""
     hard = [k for k in keys if isinstance(k, At) or isinstance(k, Span) and k.step < 0]
-    return layout is not None and any(is_cut(layout, k.dim) for k in hard)
+    return layout is not None and any(layout.is_cut(k.dim) for k in hard)
 
 
 def window(key: Span | At) -> Span:
@@ -123,7 +123,7 @@ def _is_whole(x: Operand, key: Span) -> bool:
     if key.step < 0:
         return True
     full = (key.start, key.size) == (0, x.shape[key.dim])
-    return not full and x.layout is not None and is_strided(x.layout, key.dim)
+    return not full and x.layout is not None and x.layout.is_strided(key.dim)
 
 
 def _factor(name: str, key: Span, length: int) -> str:

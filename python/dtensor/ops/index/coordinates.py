@@ -29,7 +29,7 @@ def _checked(name: str, x: _C.DTensor, check: Callable[[Array], object]) -> None
             check(local(x))
     except (ValueError, TypeError) as problem:
         error = problem
-    if not all(p.is_replicate() for p in x.placements):
+    if not x.layout.is_replicated:
         world.current().agree(b"", name, error, x.device_mesh)
     if error is not None:
         raise error

@@ -22,12 +22,9 @@ from dtensor.ops._make.operator import (
     operator,
 )
 from dtensor.ops._make.parts import (
-    CUTS,
-    aligned,
     counted,
     find,
     inside,
-    is_cut,
     local,
     make,
     move,
@@ -96,8 +93,8 @@ def put_back(
             touched.append(key.dim)
     places = {d: p for p, d in _dims(keys).items()}
     if any(
-        (like is not None and is_cut(like, d))
-        or (x.layout is not None and d in places and is_cut(x.layout, places[d]))
+        (like is not None and like.is_cut(d))
+        or (x.layout is not None and d in places and x.layout.is_cut(places[d]))
         for d in touched
     ):
         return _put_back_parts
@@ -149,8 +146,8 @@ def _target(
     own = like.placements if like is not None else [_C.Replicate()] * layout.mesh.ndim
     placements: list[_C.Placement] = []
     for p, q in zip(layout.placements, own, strict=True):
-        if isinstance(p, CUTS) and p.dim in dims:
-            p = _C.Shard(dims[p.dim])
+        if p._cut_dim is not None and p._cut_dim in dims:
+            p = _C.Shard(dims[p._cut_dim])
         elif not isinstance(p, _C.Partial):
             cuts_it = type(q) is _C.Shard and only in (None, q.dim)
             p = q if cuts_it else _C.Replicate()
@@ -253,7 +250,7 @@ def _added_to_parts(
         return make((), to)
     at, mine = find(to, dim, known)
     part = local(x)
-    if not is_cut(x.layout, dim):
+    if not x.layout.is_cut(dim):
         part = part[(ALL,) * dim + (mine,)]
     return make(_add_into_zeros(part, [at[mine]], [dim], dim, to.local_shape()), to)
 
@@ -313,7 +310,7 @@ def _unmasked(
     to = leading(to, dim, mask)
     zeros = made(to, lambda own: np.zeros(own.local_shape(), own.dtype))
     _, chosen = with_mask("getitem_backward", zeros, mask, dim, to)
-    model = aligned(to, [shape[d] for d in kept], kept, x.dtype, partial=True)
+    model = to.like([shape[d] for d in kept], kept, x.dtype, partial=True)
     x = move("getitem_backward", x, counted(model, dim, int(chosen.sum())))
     if inside(to):
         local(zeros)[(ALL,) * dim + (chosen,)] = local(x)

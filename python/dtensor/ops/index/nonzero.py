@@ -10,7 +10,6 @@ from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed
 from dtensor.ops._make.operator import method
 from dtensor.ops._make.parts import (
-    aligned,
     counted,
     inside,
     local,
@@ -33,7 +32,7 @@ def _found(name: str, a: Any) -> tuple[list[Array], _C.Layout]:
         np.nonzero(np.empty(()))  # raises
     layout = leading(a.layout, 0, a)
     part = local(move(name, a, layout))
-    model = aligned(layout, a.shape[:1], {0: 0}, np.intp)
+    model = layout.like(a.shape[:1], {0: 0}, np.intp)
     if not inside(layout):
         return [np.empty(0, np.intp)] * a.ndim, counted(model, 0, 0)
     first, *others = part.nonzero()
@@ -97,4 +96,4 @@ def argwhere(a: Any) -> Any:
     found, layout = _found("argwhere", np.atleast_1d(a))
     rows = np.stack(found, axis=1)[:, : a.ndim]
     shape = (layout.shape[0], a.ndim)
-    return make(rows, aligned(layout, shape, {0: 0}, np.intp))
+    return make(rows, layout.like(shape, {0: 0}, np.intp))

@@ -11,12 +11,9 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import (
-    CUTS,
-    aligned,
     counted,
     find,
     inside,
-    is_cut,
     key_of,
     local,
     make,
@@ -122,7 +119,7 @@ def owners(
     """Return an index without negative numbers, which part of a dim each element of it
     is in, and how many are in each part; None if there are no parts, or strided ones.
     """
-    parts = parts_of(layout, dim) if is_cut(layout, dim) else None
+    parts = parts_of(layout, dim) if layout.is_cut(dim) else None
     if parts is None:
         return None
     index = np.where(index < 0, index + layout.shape[dim], index)
@@ -140,7 +137,7 @@ def everywhere(index: Array | _C.DTensor) -> Array | None:
     """Return the values of an index that every rank has, else None."""
     if not isinstance(index, _C.DTensor):
         return index
-    if not all(p.is_replicate() for p in index.placements):
+    if not index.layout.is_replicated:
         return None
     return local(index) if inside(index.layout) else np.zeros(index.shape, index.dtype)
 
@@ -221,7 +218,7 @@ def masked(x: _C.DTensor, mask: Array | _C.DTensor, dim: int) -> _C.DTensor:
     kept = {d: d for d in range(dim + 1)}
     kept |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, x.ndim)}
     shape = [x.shape[d] for d in kept]
-    model = aligned(layout, shape, kept, x.dtype, partial=True)
+    model = layout.like(shape, kept, x.dtype, partial=True)
     if not inside(layout):
         return make((), counted(model, dim, 0))
     part = local(x)[(ALL,) * dim + (chosen,)]
@@ -233,7 +230,7 @@ def with_mask(
 ) -> tuple[_C.DTensor, Array]:
     """Return a tensor in a layout, and the part of its mask that goes with it."""
     dims = {dim + d: d for d in range(mask.ndim)}
-    alike = aligned(layout, mask.shape, dims, bool)
+    alike = layout.like(mask.shape, dims, bool)
     if isinstance(mask, _C.DTensor):
         x, mask = move_all(name, [x, mask], [layout, alike])
         return x, local(mask)
@@ -252,9 +249,9 @@ def leading(layout: _C.Layout, dim: int, mask: Array | _C.DTensor) -> _C.Layout:
     inner = range(dim + 1, dim + mask.ndim)
     placements: list[_C.Placement] = []
     for m, p in enumerate(layout.placements):
-        cut = isinstance(p, CUTS) and (p.dim in inner or p.dim == dim)
+        cut = p._cut_dim == dim or p._cut_dim in inner
         if p.is_replicate() and isinstance(mask, _C.DTensor):
-            cut = isinstance(mask.placements[m], CUTS)
+            cut = mask.placements[m]._cut_dim is not None
         placements.append(first if cut else p)
     if tuple(placements) == layout.placements:
         return layout

@@ -11,7 +11,7 @@ from dtensor import _C
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.known import ndim, shape, size
 from dtensor.ops._make.operator import implements, method
-from dtensor.ops._make.parts import aligned, find, inside, local, values_of
+from dtensor.ops._make.parts import find, inside, local, values_of
 from dtensor.ops._make.words import hollow
 from dtensor.ops.index.take import check_along, flat_index
 from dtensor.ops.index.terms import checked_index
@@ -202,7 +202,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 
 def _copy_where(dst: _C.DTensor, src: Any, where: Any) -> None:
     """Copy on each rank the elements that it holds and `where` is true for."""
-    settled = aligned(dst.layout, dst.shape, {d: d for d in range(dst.ndim)}, bool)
+    settled = dst.layout.like(dst.shape, {d: d for d in range(dst.ndim)}, bool)
     parts = []
     for value, layout in ((src, dst.layout), (where, settled)):
         if not isinstance(value, _C.DTensor):
@@ -316,7 +316,7 @@ def _put_along(arr: _C.DTensor, indices: Any, values: Any, dim: int) -> None:
     """Write on each rank what it holds, with the other dims of all cut alike."""
     layout = arr.layout
     dims = {d: d for d in range(arr.ndim) if d != dim}
-    settled = aligned(layout, arr.shape, {d: d for d in range(arr.ndim)}, bool)
+    settled = layout.like(arr.shape, {d: d for d in range(arr.ndim)}, bool)
     index = brought(indices, settled, dims, indices.dtype)
     first = arr.ndim - values.ndim
     dims = {d: d - first for d in dims if d >= first}

@@ -191,12 +191,11 @@ def checked_index(name: str, index: Any, shape: Sequence[int], dim: int) -> Any:
         return index
     layout = index.layout
     if layout.is_partial:
-        whole = [_C.Replicate() if p.is_partial() else p for p in layout.placements]
-        index = move(name, index, layout.with_placements(whole))
+        index = move(name, index, layout.settled())
     error = None
     if inside(layout):
         error = _out_of_range(local(index), shape[dim], dim)
-    if not all(p.is_replicate() for p in index.placements):
+    if not index.layout.is_replicated:
         world.current().agree(b"", f"{name} by an index", error, layout.mesh)
     if error is not None:
         raise error

@@ -12,7 +12,6 @@ from dtensor import _C
 from dtensor.ops._make.parts import (
     find,
     inside,
-    is_strided,
     key_of,
     local,
     move,
@@ -155,7 +154,7 @@ def _kinds(layout: _C.Layout) -> tuple[type, ...]:
     """Return what an index may be made of, if its result is a view of every part."""
     if any(isinstance(p, _C.Partial | _C._StridedShard) for p in layout.placements):
         return ()
-    whole = all(p.is_replicate() for p in layout.placements)
+    whole = layout.is_replicated
     return (slice, EllipsisType, NoneType, int) if whole else (slice, EllipsisType)
 
 
@@ -207,7 +206,7 @@ def _is_odd(x: _C.DTensor, term: Term) -> bool:
         return bool(term.mask.ndim == 0)
     if isinstance(term, Span) and term.size == x.shape[term.dim]:
         return False
-    return isinstance(term, Span | At) and is_strided(x.layout, term.dim)
+    return isinstance(term, Span | At) and x.layout.is_strided(term.dim)
 
 
 def _is_spread(x: _C.DTensor, terms: Sequence[Term], value: Value) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor.ops._make.parts import aligned, inside, key_of, local, make, move, place
+from dtensor.ops._make.parts import inside, key_of, local, make, move, place
 from dtensor.ops.index.basic import basic, held, window
 from dtensor.ops.index.terms import At, New, Span, Term
 
@@ -75,12 +75,12 @@ def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Ar
     the layout cuts another dim, all of the value is there.
     """
     same = {d: v for d, v in dims.items() if to.shape[d] == value.shape[v]}
-    alike = aligned(to, value.shape, same, value.dtype)
+    alike = to.like(value.shape, same, value.dtype)
     if not to.is_partial:
         if isinstance(value, _C.DTensor):
             return local(move("setitem", value, alike))
         return value[key_of(alike)] if inside(alike) else value
-    addends = aligned(to, value.shape, same, dtype, partial=True)
+    addends = to.like(value.shape, same, dtype, partial=True)
     if not isinstance(value, _C.DTensor):
         return local(place(value.astype(dtype), addends))
     if value.dtype != dtype:

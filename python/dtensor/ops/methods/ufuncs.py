@@ -15,7 +15,6 @@ from dtensor.ops._make.operator import Operand, broadcasts_out, call, letters, o
 from dtensor.ops._make.parts import (
     find,
     inside,
-    is_strided,
     key_of,
     local,
     place,
@@ -271,7 +270,7 @@ def _is_first(index: Any) -> bool:
 def _is_box(layout: _C.Layout) -> bool:
     """Return whether the part of every rank, not only of this one, is a box."""
     return layout.ndim > 0 and not any(
-        is_strided(layout, dim) for dim in range(layout.ndim)
+        layout.is_strided(dim) for dim in range(layout.ndim)
     )
 
 

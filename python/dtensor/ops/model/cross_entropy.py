@@ -13,7 +13,7 @@ from dtensor import _C
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.kernel import inexact, kernel_for
 from dtensor.ops._make.operator import Operand, Part, call, letters, operator
-from dtensor.ops._make.parts import is_strided, move, spans
+from dtensor.ops._make.parts import move, spans
 from dtensor.ops._make.words import Answer, Words, rule
 from dtensor.ops.model import loss_numpy
 from dtensor.ops.model.loss_parallel import (
@@ -56,7 +56,7 @@ def _first(index: int, dim: int) -> Part:
 
 def _words(x: Operand, dim: int) -> tuple[Words, Words]:
     """Return the words of `x` and of its rows; strided classes are made whole."""
-    strided = x.layout is not None and is_strided(x.layout, dim)
+    strided = x.layout is not None and x.layout.is_strided(dim)
     names = letters(x.ndim, whole=(dim,) if strided else ())
     return names, names[:dim] + names[dim + 1 :]
 

@@ -14,7 +14,7 @@ from dtensor import _C
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.operator import Operand, Part, call, letters, operator
-from dtensor.ops._make.parts import aligned, make, spans
+from dtensor.ops._make.parts import make, spans
 from dtensor.ops._make.words import Answer, hollow, rule
 from dtensor.ops.create.like import ones_like
 from dtensor.ops.elementwise.functions import astype
@@ -147,7 +147,7 @@ def _table_like(weight: Any, columns: int) -> Any:
     if layout is None:
         return hollow(shape, weight.dtype)
     dims = {0: 0, 1: 1} if columns == weight.shape[1] else {0: 0}
-    layout = aligned(layout, shape, dims, weight.dtype)
+    layout = layout.like(shape, dims, weight.dtype)
     return make(hollow(layout.local_shape(), weight.dtype), layout)
 
 

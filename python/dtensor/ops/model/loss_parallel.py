@@ -36,7 +36,7 @@ def is_loss_parallel() -> bool:
 
 def mesh_dim_of(x: _C.DTensor, dim: int) -> int:
     """Return the mesh dim that cuts the classes."""
-    cuts = [m for m, p in enumerate(x.placements) if getattr(p, "dim", None) == dim]
+    cuts = [m for m, p in enumerate(x.placements) if p._cut_dim == dim]
     if len(cuts) != 1:
         raise ValueError(
             "loss_parallel() requires exactly one mesh dim to shard tensor dimension "
@@ -50,7 +50,7 @@ def as_replicated(x: _C.DTensor, dim: int, of_row: Any, lacks: bool) -> Any:
     """Return a rank-local Tensor as a replicated DTensor."""
     if isinstance(of_row, _C.DTensor) or not isinstance(of_row, _C.Tensor):
         return of_row
-    others = [p for p in x.placements if getattr(p, "dim", dim) != dim]
+    others = [p for p in x.placements if p._cut_dim not in (None, dim)]
     if lacks and others:
         raise ValueError(
             "loss_parallel() requires a DTensor (not a plain Tensor) where the target "

@@ -40,7 +40,7 @@ def is_cut(x: Any, axis: int) -> bool:
     if layout is None:
         return False
     lengths = zip(layout.placements, layout.mesh.shape, strict=True)
-    cuts = [n for p, n in lengths if getattr(p, "dim", None) == axis]
+    cuts = [n for p, n in lengths if p._cut_dim == axis]
     ranks = math.prod(cuts)
     return bool(cuts) and (ranks == 1 or bool(x.shape[axis] > 4 * ranks))
 

@@ -15,7 +15,6 @@ from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import (
-    CUTS,
     inside,
     local,
     make,
@@ -49,7 +48,7 @@ def _gathered(name: str, x: _C.DTensor, *parts: Array) -> list[Array]:
     Collective. Ranks that hold the same part of `x` have the same arrays."""
     mesh = x.device_mesh
     lines = [
-        _C.Shard(0) if isinstance(p, CUTS) else _C.Replicate() for p in x.placements
+        _C.Replicate() if p._cut_dim is None else _C.Shard(0) for p in x.placements
     ]
     spread = [_C.DTensor.from_local(part, mesh, lines) for part in parts]
     whole = move_all(name, spread, [y.layout.with_placements(None) for y in spread])
@@ -73,7 +72,7 @@ def _unique(
         part, return_index=True, return_counts=True, equal_nan=equal_nan
     )
     first = _numbers(x.layout)[first] if part.size else first
-    if not all(p.is_replicate() for p in x.placements):
+    if not x.layout.is_replicated:
         values, first, counts = _gathered(name, x, values, first, counts)
     # In the order of the flattened whole, where the first of equal ones is found first.
     order = np.argsort(first, kind="stable")
@@ -143,7 +142,7 @@ def unique(
 
 
 def _is_whole(x: _C.DTensor) -> bool:
-    return all(p.is_replicate() for p in x.placements)
+    return x.layout.is_replicated
 
 
 def _searchable(values: Array, equal_nan: bool) -> bool:

@@ -88,7 +88,7 @@ def _arg(function: Callable[..., Any], x: Any, axis: int | None, keepdims: bool)
         axis = normalize_axis_index(axis, x.ndim)
     axes = range(x.ndim) if axis is None else (axis,)
     placements = x.placements if isinstance(x, _C.DTensor) else ()
-    if not any(getattr(p, "dim", None) in axes for p in placements) or 0 in x.shape:
+    if not any(p._cut_dim in axes for p in placements) or 0 in x.shape:
         return _whole(x, function, axis, keepdims)
     x = settled(function.__name__, x)
     layout = stacked(x.layout, axes)

@@ -10,7 +10,6 @@ from dtensor import _C
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.elementwise import broadcast, conjugated
 from dtensor.ops._make.operator import Operand, call, operator
-from dtensor.ops._make.parts import CUTS
 from dtensor.ops._make.reduction import MISSING, Axis, reduced_axes
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise.piecewise import where_
@@ -52,7 +51,7 @@ def cut_as(grad: Any, a: Any) -> Any:
     if not isinstance(grad, _C.DTensor) or a.layout is None:
         return grad
     pairs = list(zip(grad.placements, a.layout.placements, strict=True))
-    if not any(isinstance(to, CUTS) and old != to for old, to in pairs):
+    if not any(to._cut_dim is not None and old != to for old, to in pairs):
         return grad
     if any(not old.is_replicate() and old != to for old, to in pairs):
         return grad
@@ -62,7 +61,7 @@ def cut_as(grad: Any, a: Any) -> Any:
     if whole and not a.layout.is_partial:
         target = a.layout.with_dtype(grad.dtype)
     else:
-        target = [to if isinstance(to, CUTS) else old for old, to in pairs]
+        target = [old if to._cut_dim is None else to for old, to in pairs]
     return _C._redistribute_any(grad, placements=target)
 
 

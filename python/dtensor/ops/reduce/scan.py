@@ -14,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor._core.dtype import dtype_of
-from dtensor.ops._make.blocks import stacked, with_whole
+from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import composite, settled
 from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.operator import Operand, call, letters, operator
@@ -78,7 +78,7 @@ def _is_in_parts(x: Any, dim: int) -> bool:
     """Return whether each rank has one range of a dim that is cut."""
     if not isinstance(x, _C.DTensor):
         return False
-    cut = [p for p in x.placements if getattr(p, "dim", None) == dim]
+    cut = [p for p in x.placements if p._cut_dim == dim]
     return bool(cut) and all(isinstance(p, _C.Shard) for p in cut)
 
 
@@ -110,7 +110,7 @@ def _parts_scanned(
     wide = function.accumulate(np.ones(1, x.dtype), dtype=dtype).dtype
     to = x.layout.with_dtype(wide)
     totals = stacked(to, (axis,))
-    everywhere = with_whole(totals, 0)
+    everywhere = totals.whole(0)
     part = total = np.empty(0, wide)
     if inside(to) and not is_meta(x):
         part = np.flip(local(x), axis) if backwards else local(x)

@@ -20,10 +20,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.parts import (
-    CUTS,
     inside,
-    is_cut,
-    is_strided,
     key_of,
     local,
     make,
@@ -38,20 +35,22 @@ __all__ = ["chunked", "joinable", "joined", "joined_layout", "rows_only"]
 
 @lru_cache(256)
 def joinable(layout: _C.Layout | None, dim: int) -> bool:
-    """Return whether a dim is cut, and in a way that this module knows."""
-    return layout is not None and is_cut(layout, dim) and _is_simple(layout)
+    """Return whether a dim is there and cut, in a way that this module knows."""
+    if layout is None or dim >= layout.ndim:
+        return False
+    return layout.is_cut(dim) and _is_simple(layout)
 
 
 @lru_cache(256)
 def rows_only(layout: _C.Layout) -> bool:
     """Return whether no dim but the first is cut, so that parts are flat ranges."""
     return _is_simple(layout) and not any(
-        is_cut(layout, dim) for dim in range(1, layout.ndim)
+        layout.is_cut(dim) for dim in range(1, layout.ndim)
     )
 
 
 def _is_simple(layout: _C.Layout) -> bool:
-    strided = any(is_strided(layout, dim) for dim in range(layout.ndim))
+    strided = any(layout.is_strided(dim) for dim in range(layout.ndim))
     return not (strided or layout.is_partial)
 
 
@@ -74,7 +73,7 @@ def joined_layout(
         Of the result.
     """
     layouts = [x for x in operands if isinstance(x, _C.Layout)]
-    along = [x for x in layouts if is_cut(x, dim)]
+    along = [x for x in layouts if x.is_cut(dim)]
     if not along or not all(map(_is_simple, layouts)):
         return None
     if any(x.mesh != along[0].mesh for x in layouts):
@@ -83,8 +82,8 @@ def joined_layout(
     if len({(*s[:dim], *s[dim + 1 :]) for s in shapes}) > 1:
         return None
     lead = max(along, key=lambda x: x.nbytes)
-    others = [x for x in layouts if any(is_cut(x, d) for d in range(x.ndim))]
-    model = max(others, key=lambda x: (x.nbytes, not is_cut(x, dim)))
+    others = [x for x in layouts if any(x.is_cut(d) for d in range(x.ndim))]
+    model = max(others, key=lambda x: (x.nbytes, not x.is_cut(dim)))
     pairs = zip(model.placements, lead.placements, strict=True)
     placements = [_placement(p, q, dim) for p, q in pairs]
     orders = {d: order for d, order in model.shard_order if d != dim}
@@ -100,14 +99,15 @@ def joined_layout(
         shard_order={**orders, dim: order} if order else orders,
         cuts=cuts or None,
     )
-    return result if is_cut(result, dim) else None
+    return result if result.is_cut(dim) else None
 
 
 def _placement(model: _C.Placement, lead: _C.Placement, dim: int) -> _C.Placement:
     """Return the placement of the result on one mesh dim."""
-    if isinstance(model, CUTS) and model.dim != dim:
-        return _C.Shard(model.dim)
-    cut = isinstance(lead, CUTS) and lead.dim == dim
+    other = model._cut_dim
+    if other not in (None, dim):
+        return _C.Shard(other)
+    cut = lead._cut_dim == dim
     return _C.Shard(dim) if cut else _C.Replicate()
 
 
@@ -134,7 +134,7 @@ def chunked(
         every[dim] = tuple(cuts)
     return _C.Layout(
         layout.mesh,
-        [_C.Shard(p.dim) if isinstance(p, CUTS) else p for p in layout.placements],
+        [p if p._cut_dim is None else _C.Shard(p._cut_dim) for p in layout.placements],
         shape,
         layout.dtype,
         shard_order=dict(layout.shard_order),

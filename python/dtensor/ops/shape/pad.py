@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
-from dtensor.ops._make.blocks import with_whole
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.parts import inside, local, make, move_all
 from dtensor.ops._make.step import one_step
@@ -233,7 +232,7 @@ def _ends(
     """Return what comes before and after a dim, of what lies at its two ends."""
     if mode == "wrap":
         return ends
-    layouts = [with_whole(x.layout, dim) for x in ends]
+    layouts = [x.layout.whole(dim) for x in ends]
     sides = [np.where([True, False], widths, 0), np.where([False, True], widths, 0)]
     to = [
         chunked(layout, dim, int(side.sum()))

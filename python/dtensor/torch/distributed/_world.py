@@ -68,8 +68,8 @@ def init_process_group(
     world = _world.current()
     if world_size not in (-1, world.size) or rank not in (-1, world.rank):
         raise ValueError(
-            f"init_process_group: rank {rank} of {world_size} is rank {world.rank} of "
-            f"{world.size} for MPI; leave rank and world_size out"
+            f"init_process_group: got rank {rank} of {world_size}, but MPI says rank "
+            f"{world.rank} of {world.size}; leave rank and world_size out"
         )
     if timeout is not None:
         world.timeout = timeout.total_seconds()
