@@ -96,10 +96,8 @@ typedef void fold(void *sum, const void *addend, dt_reduce_op op);
         memcpy(sum, &a, sizeof a);                                                     \
     }
 
-/* Bit by bit, of what has bits. */
 #define BITS(type, a, sign, b) ((type)((uint64_t)(a)sign(uint64_t)(b)))
 #define NO_BITS(type, a, sign, b) (a)
-
 #define INTEGER(name, type)                                                            \
     FOLD(name, type, (type)((uint64_t)a + (uint64_t)b),                                \
          (type)((uint64_t)a * (uint64_t)b), a > b ? a : b, a < b ? a : b, BITS)

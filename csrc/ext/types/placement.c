@@ -314,24 +314,6 @@ get_dim(PyObject *self, void *Py_UNUSED(closure))
     return PyLong_FromLong(placement_in(self).dim);
 }
 
-static PyObject *
-shard_size_and_offset(PyObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
-{
-    static char *keywords[] = {"curr_local_size", "num_chunks", "rank", NULL};
-    long long length, count, index;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "LLL:local_shard_size_and_offset",
-                                     keywords, &length, &count, &index))
-        return NULL;
-    if (length < 0)
-        return PyErr_Format(PyExc_ValueError, "a dimension cannot have length %lld",
-                            length);
-    if (index < 0 || index >= count)
-        return PyErr_Format(PyExc_ValueError, "there is no chunk %lld of %lld", index,
-                            count);
-    dt_range range = dt_chunk(length, count, index);
-    return Py_BuildValue("(LL)", (long long)range.size, (long long)range.start);
-}
-
 static const char shard_doc[] =
     "Shard(dim)\n--\n\n"
     "Every coordinate of the mesh dimension holds one chunk of a tensor dimension.\n\n"
@@ -348,25 +330,6 @@ static const char shard_doc[] =
     ">>> [Shard.local_shard_size_and_offset(10, 4, r) for r in range(4)]\n"
     "[(3, 0), (3, 3), (3, 6), (1, 9)]";
 
-static const char shard_size_doc[] =
-    "local_shard_size_and_offset(curr_local_size, num_chunks, rank)\n--\n\n"
-    "Return the length of one chunk of a dimension, and where it starts.\n\n"
-    "Parameters\n----------\n"
-    "curr_local_size : int\n    Length of the dimension.\n"
-    "num_chunks : int\n    Number of chunks.\n"
-    "rank : int\n    Which chunk, ``0 <= rank < num_chunks``.\n\n"
-    "Returns\n-------\n"
-    "tuple of int\n"
-    "    Length and offset. The offset of an empty chunk is the dimension's length.\n\n"
-    "Raises\n------\n"
-    "ValueError\n    If the length is negative or there is no such chunk.";
-
-static PyMethodDef shard_methods[] = {
-    {"local_shard_size_and_offset", (PyCFunction)(void (*)(void))shard_size_and_offset,
-     METH_VARARGS | METH_KEYWORDS | METH_STATIC, shard_size_doc},
-    {0},
-};
-
 static PyGetSetDef shard_attributes[] = {
     {"dim", get_dim, NULL, "The tensor dimension that is sharded.", NULL},
     {0},
@@ -379,7 +342,7 @@ PyTypeObject ext_shard_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_doc = shard_doc,
     .tp_new = shard_new,
-    .tp_methods = shard_methods,
+    .tp_methods = ext_shard_methods,
     .tp_getset = shard_attributes,
 };
 

@@ -25,6 +25,8 @@ extern PyTypeObject ext_placement_type, ext_shard_type, ext_strided_type,
     ext_replicate_type, ext_partial_type;
 PyObject *ext_placement(dt_placement placement); /* new reference; often a shared one */
 
+extern PyMethodDef ext_shard_methods[]; /* chunk.c */
+
 /* --- reduce_op.c --- */
 
 int ext_add_reduce_ops(PyObject *module); /* the constant REDUCE_OPS */
