@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from dtensor import _C, MPIError
+from dtensor import _C, MPIError, testing
 from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
@@ -266,6 +266,67 @@ def test_a_signal_handler_ends_a_wait_with_its_exception():
         signal.signal(signal.SIGALRM, old)
         waiting.close()
         absent.close()
+
+
+def test_a_world_cannot_be_closed_while_its_rank_waits_for_the_others_to_begin():
+    first, second = _C.World.threads(2)
+    errors = []
+    thread = threading.Thread(target=lambda: errors.append(caught(first.activate)))
+    thread.start()
+    time.sleep(0.3)
+    for call in (first.close, first.activate):
+        with pytest.raises(RuntimeError, match="rank 0 is in the middle of another"):
+            call()
+    second.abort("rank 1 does not come")
+    thread.join()
+    assert "rank 1 does not come" in str(errors[0])
+    first.close()
+    second.close()
+
+
+@pytest.fixture
+def interrupt():
+    """Has SIGALRM come in so many seconds, as Ctrl-C comes."""
+
+    def handler(number, frame):
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGALRM, handler)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, old)
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.01, 0.3])
+def test_an_interrupt_ends_ranks_that_are_threads(interrupt, seconds):
+    def body():
+        while True:
+            _world.current().share(b"x")
+
+    before = threading.active_count()
+    interrupt(seconds)
+    with pytest.raises(KeyboardInterrupt):
+        run_ranks(4, body)
+    assert threading.active_count() == before
+
+
+def test_an_interrupt_leaves_a_rank_that_computes_its_world(interrupt, monkeypatch):
+    monkeypatch.setattr(testing, "_END_SECONDS", 0.1)
+    errors, computed = [], threading.Event()
+
+    def body():
+        if _world.current().rank == 1:
+            computed.wait()
+        errors.append(caught(_world.current().share, b"x"))
+
+    interrupt(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        run_ranks(2, body)
+    assert len(errors) == 1
+    computed.set()
+    while len(errors) < 2:
+        time.sleep(0.01)
+    assert "KeyboardInterrupt" in str(errors[0]) and "Keyboard" in str(errors[1])
 
 
 def test_threads_needs_a_rank_at_least():

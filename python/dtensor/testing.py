@@ -19,6 +19,7 @@ phase of it fails on any rank; the report shows what happened on that rank. The 
 
 import contextvars
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -31,6 +32,9 @@ pytest_plugins = ["dtensor._core.pytest_plugin"]
 
 T = TypeVar("T")
 
+# What an interrupt waits for ranks that compute, and so do not hear of it.
+_END_SECONDS = 5.0
+
 
 class _Run:
     """The ranks of one `run_ranks`: their worlds, results, and the first failure."""
@@ -40,16 +44,23 @@ class _Run:
         self.results: list[Any] = [None] * n
         self.failure: tuple[int, BaseException] | None = None
         self.lock = threading.Lock()
+        self.running: set[int] = set()
         self.timeout = timeout
 
     def be_rank(self, rank: int, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """Run `fn` as one rank: the body of its thread."""
+        with self.lock:
+            if self.failure is not None:
+                return
+            self.running.add(rank)
         try:
             self.worlds[rank].activate()
             self.worlds[rank].timeout = self.timeout
             self.results[rank] = fn(*args)
         except BaseException as error:
             self.fail(rank, error)
+        finally:
+            self.running.discard(rank)
 
     def fail(self, rank: int, error: BaseException) -> None:
         """Keep the first failure, and end what the other ranks wait for."""
@@ -59,6 +70,15 @@ class _Run:
                 self.worlds[rank].abort(
                     f"rank {rank} raised {type(error).__name__}: {error}"
                 )
+
+    def close(self) -> None:
+        """Close the worlds, after an interrupt only those of ranks that have ended."""
+        until = time.monotonic() + _END_SECONDS
+        while self.running and time.monotonic() < until:
+            time.sleep(0.01)
+        for rank, world in enumerate(self.worlds):
+            if rank not in self.running:
+                world.close()
 
 
 def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> list[T]:
@@ -122,8 +142,7 @@ def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> 
         run.fail(0, error)
         raise
     finally:
-        for world in run.worlds:
-            world.close()
+        run.close()
     if run.failure is not None:
         rank, first = run.failure
         first.add_note(f"raised by rank {rank} of {n} (dtensor.testing.run_ranks)")

@@ -140,7 +140,8 @@ world_close(PyObject *object, PyObject *Py_UNUSED(none))
     WorldObject *self = self_of(object);
     if (self->closed)
         Py_RETURN_NONE;
-    if (self->world != NULL && ext_world_check(self, "close") < 0)
+    bool begun = self->world != NULL || self->busy; /* busy: it meets the others */
+    if (begun && ext_world_check(self, "close") < 0)
         return NULL;
     if (self->world != NULL) {
         dt_give_up_all(self->world, "its world was closed");

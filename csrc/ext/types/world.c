@@ -104,15 +104,15 @@ ext_world_check(WorldObject *self, const char *what)
     if (self->closed)
         PyErr_Format(PyExc_RuntimeError, "%s: the world of these ranks was closed",
                      what);
-    else if (self->world == NULL)
-        PyErr_Format(PyExc_RuntimeError,
-                     "%s: activate() this world first, on each of its ranks", what);
     else if (self->busy)
         PyErr_Format(
             PyExc_RuntimeError,
             "%s: rank %d is in the middle of another call, in another thread or "
             "below a signal handler; a rank does one at a time",
             what, self->rank);
+    else if (self->world == NULL)
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: activate() this world first, on each of its ranks", what);
     else
         return 0;
     return -1;
