@@ -74,7 +74,7 @@ def offsets(dims: Dims) -> npt.NDArray[np.int64]:
 
 
 def places(dims: Dims, place: int) -> npt.NDArray[np.int64]:
-    """Return the positions in the root of the mesh over `dims` that contains `place`."""
+    """Return the root positions of the mesh over `dims` that contains `place`."""
     modes = [mode for dim in dims for mode in dim]
     first = place - sum(place // stride % n * stride for n, stride in modes)
     return first + offsets(dims)

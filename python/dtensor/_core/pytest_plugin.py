@@ -1,8 +1,8 @@
 """The pytest marker ``ranks``: a test with it starts the ranks it needs.
 
-`dtensor.testing` explains how to use it. Outside a job, a test on n ranks starts mpiexec
-for this test alone. Rank 0 of that job writes the reports of the test's phases, which are
-then shown as if the test had run here. Inside a job the test runs in place.
+`dtensor.testing` explains how to use it. Outside a job, a test on n ranks starts
+mpiexec for this test alone. Rank 0 of that job writes the reports of the test's phases,
+which are then shown as if the test had run here. Inside a job the test runs in place.
 """
 
 import json
@@ -26,9 +26,7 @@ pytest = require("pytest")
 SECONDS = 60.0  # that a test may take by default
 PATIENCE = 0.5  # part of it that a rank waits for another
 GRACE = 10.0  # how long mpiexec may take to start its ranks, and again to end them
-REPORTS = (
-    "DTENSOR_TEST_REPORTS"  # the file that rank 0 writes to, in a job started here
-)
+REPORTS = "DTENSOR_TEST_REPORTS"  # the file that rank 0 of such a job writes to
 LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", REPORTS)
 
 # What lets Open MPI 4 (OMPI_*) and 5 (PRTE_*) start more ranks than there are cores.

@@ -324,7 +324,7 @@ class Grid(_C.Mesh):
 
     @staticmethod
     def _concatenate(meshes: "Sequence[Grid]") -> "Grid":
-        """Return the mesh that has the dimensions of all of these, sliced from one root.
+        """Return the mesh with the dimensions of all of these, sliced from one root.
 
         Not collective.
 
