@@ -239,7 +239,7 @@ added.vjp(lambda grad, _out, _x, keys, arrays, shape: select(grad, keys, arrays)
 def _added_to_parts(
     x: _C.DTensor, dim: int, index: Any, shape: Shape, like: _C.Layout
 ) -> _C.DTensor:
-    """Do what `added` does for one array whose values every rank has, if each rank holds
+    """Do what `added` does for one array whose values every rank has, if each rank has
     the part of `x` that is added to its part of `like`."""
     known = _numbers(index, shape[dim])
     new = known.ndim - 1
@@ -281,8 +281,8 @@ def _is_there(
     owner: Array,
     counts: Array,
 ) -> bool:
-    """Return whether every rank has the elements picked from its part of `dim`: all picked
-    elements, or exactly these."""
+    """Return whether every rank has the elements picked from its part of `dim`: all
+    picked elements, or exactly these."""
     by = dict(like.shard_order)[dim]
     if all(layout.placements[m].is_replicate() for m in by):
         return True
@@ -302,7 +302,7 @@ def _is_there(
 def _unmasked(
     x: _C.DTensor, dim: int, mask: Any, shape: Shape, like: _C.Layout | None
 ) -> _C.DTensor:
-    """Return zeros of a shape, with `x` where a mask for the dims from `dim` on is true:
+    """Return zeros of a shape, with `x` where a mask for the dims from `dim` is true:
     on each rank where its part of the mask is."""
     kept = {d: d for d in range(dim + 1)}
     kept |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, len(shape))}

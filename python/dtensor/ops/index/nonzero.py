@@ -25,8 +25,8 @@ Array = npt.NDArray[Any]
 
 
 def _found(name: str, a: Any) -> tuple[list[Array], _C.Layout]:
-    """Return the indices of this rank's nonzero elements, and the one-dimensional layout
-    of such indices. Collective: the ranks exchange their counts."""
+    """Return the indices of this rank's nonzero elements, and the one-dimensional
+    layout of such indices. Collective: the ranks exchange their counts."""
     a = settled(name, a)
     if a.ndim == 0:
         np.nonzero(np.empty(()))  # raises

@@ -117,8 +117,8 @@ def _found(x: _C.DTensor, dim: int, index: Array, counts: Array) -> _C.DTensor:
 def owners(
     layout: _C.Layout, dim: int, index: Array
 ) -> tuple[Array, Array, Array] | None:
-    """Return an index without negative numbers, the part of the dim that each element is
-    in, and how many are in each part; None without parts, or with strided ones.
+    """Return an index without negative numbers, the part of the dim that each element
+    is in, and how many are in each part; None without parts, or with strided ones.
     """
     parts = parts_of(layout, dim) if layout.is_cut(dim) else None
     if parts is None:
@@ -242,8 +242,8 @@ def with_mask(
 def leading(layout: _C.Layout, dim: int, mask: Array | _C.DTensor) -> _C.Layout:
     """Return a layout in which the elements that a mask selects are in part order.
 
-    Only the first dim of the mask, `dim`, may be cut, and only by ranges in the order of
-    the mesh dims. Where the mask is cut and the tensor is whole, the
+    Only the first dim of the mask, `dim`, may be cut, and only by ranges in the order
+    of the mesh dims. Where the mask is cut and the tensor is whole, the
     tensor is cut too, which moves nothing.
     """
     first = _C.Shard(dim)

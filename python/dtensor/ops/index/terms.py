@@ -167,7 +167,7 @@ def refuse(shape: tuple[int, ...], dtype: Any, items: Sequence[Any]) -> NoReturn
 
 
 def check_bounds(name: str, shape: Sequence[int], terms: Sequence[Term]) -> list[Term]:
-    """Return the terms with checked indices, all within their dims.
+    """Return the terms with Partial indices reduced, all within their dims.
 
     Raises
     ------

@@ -45,8 +45,8 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     """Set ``x[index] = value`` in place, for every index that NumPy accepts.
 
     The tensor keeps its layout and its memory; the value is moved to where the elements
-    are. If the tensor is Partial, coordinate 0 gets the value and the others the neutral
-    element. Collective, unless the value and all indices are numbers or arrays.
+    are. If the tensor is Partial, coordinate 0 gets the value and the others the
+    neutral element. Collective, unless the value and all indices are numbers or arrays.
 
     Parameters
     ----------
