@@ -110,8 +110,8 @@ def _of_exponent(g: Any, out: Any, x: Any, y: Any) -> Any:
     return g * conjugated(out * np.log(np.where((x == 0) & (y.real >= 0), 1, x)))
 
 
-# Partial maxima and minima are not accepted: an empty part holds an infinity, and beside
-# the opposite infinity the addends would be NaN.
+# Partial maxima and minima are not accepted: an empty part holds an infinity, and
+# beside the opposite infinity the addends would be NaN.
 add = ufunc(
     np.add,
     "all;avg,R->avg;R,avg->avg",
