@@ -20,9 +20,9 @@ class device(str):  # noqa: N801
     """A device: ``"cpu"``, or ``"meta"``, where tensors have a shape and no data.
 
     Results computed from a tensor without data have no data either, so a model can be
-    built, parallelized and stepped in almost no time and memory. In a block ``with
-    device("meta"):`` the modules of `dtensor.nn` put their parameters there; the block
-    is for this thread only.
+    built, parallelized and stepped in almost no time and memory. In the block
+    ``with device("meta"):`` the modules of `dtensor.nn` put their parameters there; the
+    block is for this thread only.
 
     Parameters
     ----------
