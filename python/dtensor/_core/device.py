@@ -1,4 +1,4 @@
-"""Where new tensors are: in memory, or nowhere, for models without data."""
+"""The device of new tensors: in memory, or ``"meta"`` for models without data."""
 
 import builtins
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ _KINDS = ("cpu", "meta")
 class device(str):  # noqa: N801
     """A device: ``"cpu"``, or ``"meta"``, where tensors have a shape and no data.
 
-    What is computed from a tensor without data has none either: a model can be built,
-    parallelized and stepped in no time and memory. ``with device("meta"):`` makes it
-    the one that the modules of `dtensor.nn` put their parameters on; it holds for this
-    thread.
+    Results computed from a tensor without data have no data either, so a model can be
+    built, parallelized and stepped in almost no time and memory. In the block
+    ``with device("meta"):`` the modules of `dtensor.nn` put their parameters there; the
+    block is for this thread only.
 
     Parameters
     ----------
     type : str
-        ``"cpu"`` or ``"meta"``, also with an index that is of no account: ``"cpu:0"``.
+        ``"cpu"`` or ``"meta"``, also with an index, which is ignored: ``"cpu:0"``.
     index : int, optional
-        The index, where `type` has none.
+        The index, if `type` has none.
 
     Raises
     ------
@@ -78,12 +78,12 @@ class device(str):  # noqa: N801
         _entered.set(_entered.get()[:-1])
 
 
-# Those of the `with` statements, innermost last.
+# The devices of the `with` statements, innermost last.
 _entered: ContextVar[tuple[device, ...]] = ContextVar("device", default=())
 
 
 def kind_of(name: str | None) -> str:
-    """Return the kind of a device; None: the one of the ``with device(...):`` block."""
+    """Return the kind of a device; for None, of the ``with device(...):`` block."""
     if name is None:
         entered = _entered.get()
         return entered[-1].type if entered else "cpu"

@@ -1,8 +1,8 @@
-"""Arithmetic of meshes: checks of what users give, and dimensions as steps.
+"""Arithmetic of meshes: dimensions as modes, and checks of users' arguments.
 
 A dimension of a mesh is a list of modes, outermost first: (length, stride), where the
-stride counts places in the row-major order of the root mesh. A dimension of the root is
-one mode; joined dimensions are several.
+stride counts positions in the row-major order of the root mesh. A dimension of the root
+has one mode; a joined dimension has several.
 
     root (2, 3, 4)            ((2, 12),) ((3, 4),) ((4, 1),)
     dimensions 0 and 2 joined ((2, 12), (4, 1))
@@ -43,9 +43,9 @@ def join(dims: Dims) -> Modes:
 
 
 def split(modes: Modes, sizes: Sequence[int]) -> Dims:
-    """Return a dimension as several, of these lengths.
+    """Split a dimension into several of these lengths.
 
-    ValueError where a length lies across two modes.
+    Raises ValueError if a length would span two modes.
     """
     rest = list(modes)
     dims: list[Modes] = []
@@ -66,7 +66,7 @@ def split(modes: Modes, sizes: Sequence[int]) -> Dims:
 
 
 def offsets(dims: Dims) -> npt.NDArray[np.int64]:
-    """Return the place of every coordinate, counted from the first."""
+    """Return the position of every coordinate, relative to the first."""
     total = np.zeros((1,), np.int64)
     for n, stride in (mode for dim in dims for mode in dim):
         total = (total[:, None] + np.arange(n, dtype=np.int64) * stride).ravel()
@@ -74,7 +74,7 @@ def offsets(dims: Dims) -> npt.NDArray[np.int64]:
 
 
 def places(dims: Dims, place: int) -> npt.NDArray[np.int64]:
-    """Return the places in the root of the mesh of `dims` that `place` lies in."""
+    """Return the root positions of the mesh over `dims` that contains `place`."""
     modes = [mode for dim in dims for mode in dim]
     first = place - sum(place // stride % n * stride for n, stride in modes)
     return first + offsets(dims)
@@ -128,7 +128,7 @@ def grid(
 
 
 def check_size(size: int, world_size: int) -> None:
-    """RuntimeError for a mesh that has more ranks than there are."""
+    """Return the RuntimeError for a mesh with more ranks than the world has."""
     if size > world_size:
         sentence = (
             f"Mesh should not be bigger than default world size {world_size}, but "
@@ -148,7 +148,7 @@ def check_ranks(mesh: npt.ArrayLike, world_size: int) -> npt.NDArray[np.int64]:
     if ranks.dtype.kind not in "iu":
         raise TypeError(f"a mesh is made of integer ranks, not of {ranks.dtype}")
     if ranks.size == 0:
-        raise ValueError(f"a mesh needs a rank at least, got shape {ranks.shape}")
+        raise ValueError(f"a mesh needs at least one rank, got shape {ranks.shape}")
     check_size(ranks.size, world_size)
     if ranks.min() < 0 or ranks.max() >= world_size:
         raise ValueError(
@@ -185,7 +185,7 @@ def check_labels(
     names: tuple[str, ...] | None,
     ndim: int,
 ) -> None:
-    """Check what has no effect here, as torch does."""
+    """Check arguments that have no effect here, as torch does."""
     if not isinstance(device_type, str):
         raise TypeError(f"device_type is a string, not {type(device_type).__name__}")
     if not device_type.isalpha():

@@ -1,4 +1,4 @@
-"""Arguments and results in which tensors lie in lists, tuples and dicts."""
+"""Arguments and results with tensors nested in lists, tuples and dicts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ __all__ = ["mapped"]
 
 
 def mapped(value: Any, kind: Any, change: Callable[[Any], Any]) -> Any:
-    """Return the value with all objects of a kind changed, also in containers."""
+    """Return the value with all objects of a type mapped, also inside containers."""
     if isinstance(value, kind):
         return change(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):

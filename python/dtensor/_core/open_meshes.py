@@ -11,7 +11,7 @@ _open = threading.local()  # .meshes: the innermost block's last
 def current_mesh() -> Any:
     """Return the DeviceMesh of the innermost ``with mesh:`` of this thread.
 
-    `dtensor._C` calls this too, where a function is given no mesh.
+    `dtensor._C` calls this too, when a function is given no mesh.
     """
     meshes: list[Any] = getattr(_open, "meshes", [])
     if not meshes:

@@ -1,8 +1,8 @@
-"""The marker ``ranks`` of pytest: a test that starts the ranks it needs.
+"""The pytest marker ``ranks``: a test with it starts the ranks it needs.
 
-`dtensor.testing` tells how it is used. In a process of its own the test of n ranks is a
-job of mpiexec that runs this test alone; rank 0 of it writes the reports of the phases,
-which are then shown as if the test had run here. In a job it runs in place.
+`dtensor.testing` explains how to use it. Outside a job, a test on n ranks starts
+mpiexec for this test alone. Rank 0 of that job writes the reports of the test's phases,
+which are then shown as if the test had run here. Inside a job the test runs in place.
 """
 
 import json
@@ -23,10 +23,10 @@ __all__ = ["n_ranks"]
 
 pytest = require("pytest")
 
-SECONDS = 60.0  # that a test may take
+SECONDS = 60.0  # that a test may take by default
 PATIENCE = 0.5  # part of it that a rank waits for another
-GRACE = 10.0  # what mpiexec gets for starting its ranks, and again for ending them
-REPORTS = "DTENSOR_TEST_REPORTS"  # the file that rank 0 writes to, in a job of ours
+GRACE = 10.0  # how long mpiexec may take to start its ranks, and again to end them
+REPORTS = "DTENSOR_TEST_REPORTS"  # the file that rank 0 of such a job writes to
 LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", REPORTS)
 
 # What lets Open MPI 4 (OMPI_*) and 5 (PRTE_*) start more ranks than there are cores.
@@ -83,7 +83,7 @@ def _counts(marker: Any, where: str) -> list[int]:
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
-    """Make a test of each number of ranks; in a job that of its own number."""
+    """Make one test for each number of ranks; in a job, only for its own number."""
     marker = metafunc.definition.get_closest_marker("ranks")
     if marker is None:
         return
@@ -157,7 +157,7 @@ def _failure(item: Any, text: str) -> Any:
 
 
 def _run_job(item: Any, n: int, timeout: float, path: Path) -> tuple[int | None, str]:
-    """Exit status and output; None if it had to be ended."""
+    """Return exit status and output; None if the job had to be ended."""
     process = subprocess.Popen(
         [_mpiexec(), "-n", str(n), *_pytest(item, timeout)],
         cwd=item.config.invocation_params.dir,
@@ -180,7 +180,7 @@ def _run_job(item: Any, n: int, timeout: float, path: Path) -> tuple[int | None,
 
 
 def _end(process: subprocess.Popen[str]) -> str:
-    """End a job, which mpiexec does best; return what it has printed."""
+    """End a job, if possible through mpiexec; return what it has printed."""
     process.terminate()
     try:
         output, _ = process.communicate(timeout=GRACE)
@@ -201,7 +201,7 @@ def _mpiexec() -> str:
 def _pytest(item: Any, timeout: float) -> list[str]:
     """Return the command that runs this test alone, with the options of this run.
 
-    Ranks that hang print where before they are ended.
+    Ranks that hang print their stack before they are ended.
     """
     config = item.config
     _, _, name = item.nodeid.partition("::")
@@ -221,7 +221,7 @@ def _environment(timeout: float, path: Path) -> dict[str, str]:
     environment = ENVIRONMENT | (ROOT_TOO if os.getuid() == 0 else {})
     environment |= os.environ
     environment["MPIEXEC_TIMEOUT"] = str(max(1, round(timeout + GRACE)))
-    # Whoever waits in vain is to say so before mpiexec ends it.
+    # A rank that waits in vain reports it before mpiexec ends it.
     environment["DTENSOR_TIMEOUT"] = f"{PATIENCE * timeout:g}"
     environment[REPORTS] = str(path)
     return environment
@@ -231,7 +231,7 @@ def _environment(timeout: float, path: Path) -> dict[str, str]:
 
 
 def _make_report(item: Any, call: Any) -> Iterator[None]:
-    """A phase of a test has on all ranks the worst outcome that it had on any."""
+    """Give a phase of a test, on all ranks, the worst outcome of any rank."""
     global _agree
     outcome: Any = yield
     if item.get_closest_marker("ranks") is None or MPI.COMM_WORLD.size == 1:
@@ -262,7 +262,7 @@ pytest_runtest_makereport = pytest.hookimpl(hookwrapper=True)(_make_report)
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Keep the report for the process that has started the job."""
+    """Keep the report for the process that started the job."""
     path = os.environ.get(REPORTS)
     if path is None or MPI.COMM_WORLD.rank > 0:
         return

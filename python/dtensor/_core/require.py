@@ -14,7 +14,7 @@ def require(extra: str, module: str | None = None) -> Any:
     extra : str
         The extra of this package that installs it: ``pip install dtensor-mpi[extra]``.
     module : str, optional
-        What is imported; default: `extra`.
+        The module to import; default: `extra`.
 
     Raises
     ------

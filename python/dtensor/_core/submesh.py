@@ -1,4 +1,4 @@
-"""Meshes that are cut from a mesh: by names, joined, split. Without communication."""
+"""Meshes made from other meshes: sliced by name, joined, split. Nothing is sent."""
 
 import math
 import os
@@ -15,16 +15,16 @@ __all__ = ["Grid"]
 
 
 class Grid(_C.Mesh):
-    """A mesh that knows the mesh it was cut from: the base class of DeviceMesh.
+    """A mesh that knows the mesh it was sliced from: the base class of DeviceMesh.
 
-    Objects may be shared by ranks that are threads, so they hold no rank: a method asks
-    for the rank of its caller.
+    Ranks that are threads may share an object, so it stores no rank: its methods ask
+    for the rank of their caller.
     """
 
     device_type: str
-    _parent: Self | None  # the mesh that it was cut from; None: a root
+    _parent: Self | None  # the mesh that it was sliced from; None for a root
     _dims: geometry.Dims
-    _flattened: dict[str, geometry.Modes]  # of a root: the names that _flatten gave
+    _flattened: dict[str, geometry.Modes]  # of a root: the names given by _flatten
 
     @classmethod
     def _make(
@@ -43,14 +43,14 @@ class Grid(_C.Mesh):
         return self
 
     def get_rank(self) -> int:
-        """Return the rank of the caller in its world, be it in the mesh or not.
+        """Return the rank of the caller in its world, inside the mesh or not.
 
         Not collective.
 
         Raises
         ------
         RuntimeError
-            If the mesh has no ranks, or those of another world.
+            If the mesh has no ranks, or ranks of another world.
         """
         if self.world == 0:
             raise RuntimeError("DeviceMesh process groups not initialized!")
@@ -74,7 +74,7 @@ class Grid(_C.Mesh):
         return self._size if mesh_dim is None else self.shape[self._index_of(mesh_dim)]
 
     def get_coordinate(self) -> list[int] | None:
-        """Return the coordinate of this rank; None where it has none."""
+        """Return the coordinate of this rank; None outside the mesh."""
         at = None if self.world == 0 else self.coordinate(self.get_rank())
         return None if at is None else list(at)
 
@@ -90,12 +90,12 @@ class Grid(_C.Mesh):
         return self.get_coordinate() is not None
 
     def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
-        """Return the place of this rank along a dimension; -1 outside the mesh.
+        """Return the position of this rank along a dimension; -1 outside the mesh.
 
         Raises
         ------
         RuntimeError
-            If the mesh has several dimensions and none is named, or has no ranks.
+            If the mesh has several dimensions and none is given, or has no ranks.
         KeyError
             If the mesh has no dimension of this name.
         """
@@ -162,11 +162,11 @@ class Grid(_C.Mesh):
         return self.names.index(mesh_dim_name)
 
     def _get_root_mesh(self) -> Self:
-        """Return the mesh that this one was cut from; a mesh of its own: itself."""
+        """Return the mesh that this one was sliced from; a root returns itself."""
         return self if self._parent is None else self._parent
 
     def _get_root_mesh_dim(self) -> int | None:
-        """Return which dimension of the root a mesh of one dimension is, or None."""
+        """Return the dimension of the root that a one-dimensional mesh is, or None."""
         root = self._get_root_mesh()
         if self.ndim != 1 or self is root or self._dims[0] not in root._dims:
             return None
@@ -195,15 +195,15 @@ class Grid(_C.Mesh):
     def __getitem__(self, mesh_dim_names: str | Sequence[str]) -> Self:
         """Return the part of the mesh that varies along these dimensions only.
 
-        Not collective. Of the several such meshes it is the one that this rank is in (a
-        rank outside: the first). A root also knows the names that `_flatten` gave.
+        Not collective. There are several such meshes; a rank gets the one that it is in
+        (a rank outside: the first). A root also knows names given by `_flatten`.
 
         Raises
         ------
         RuntimeError
             If the mesh has no names.
         TypeError
-            If it is given something else than names, such as an index.
+            If an argument is not a name, such as an index.
         KeyError
             If a name is unknown, or the names are not in the order of the dimensions.
         """
@@ -234,7 +234,7 @@ class Grid(_C.Mesh):
         return self._cut(dims, names)
 
     def _get_all_submeshes(self, mesh_dim_name: str) -> list[Self]:
-        """Return every mesh along one dimension, not only this rank's own."""
+        """Return all meshes along one dimension, not only that of this rank."""
         dim = self._get_mesh_dim_by_name(mesh_dim_name)
         rows = np.moveaxis(self.ranks, dim, -1).reshape(-1, self.shape[dim])
         return [self._below((self._dims[dim],), row, (mesh_dim_name,)) for row in rows]
@@ -242,9 +242,9 @@ class Grid(_C.Mesh):
     def _flatten(
         self, mesh_dim_name: str | None = None, backend_override: object = None
     ) -> Self:
-        """Return the same ranks in one dimension, known to the root by its name.
+        """Return the same ranks as one dimension, registered with the root by name.
 
-        Not collective. The name is by default those of the dimensions with "_" between.
+        Not collective. The default name is the dimensions' names joined by "_".
 
         Raises
         ------
@@ -280,15 +280,15 @@ class Grid(_C.Mesh):
         mesh_dim_names: Sequence[str],
         backend_override: object = None,
     ) -> Self:
-        """Return the same ranks with one dimension split in several.
+        """Return the same ranks with one dimension split into several.
 
         Not collective.
 
         Raises
         ------
         ValueError
-            If the mesh lacks the dimension, or the product of the sizes is not its
-            length.
+            If the mesh has no such dimension, or the product of the sizes is not
+            its length.
         RuntimeError
             If there are more or fewer names than sizes.
         """
@@ -324,14 +324,14 @@ class Grid(_C.Mesh):
 
     @staticmethod
     def _concatenate(meshes: "Sequence[Grid]") -> "Grid":
-        """Return the mesh that has the dimensions of all of these, cut from one root.
+        """Return the mesh with the dimensions of all of these, sliced from one root.
 
         Not collective.
 
         Raises
         ------
         RuntimeError
-            If they were cut from different meshes, or some rank would be there twice.
+            If they come from different roots, or a rank would occur twice.
         """
         roots = [mesh._get_root_mesh() for mesh in meshes]
         if not roots or any(root != roots[0] for root in roots):

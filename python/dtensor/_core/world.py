@@ -1,10 +1,10 @@
-"""The ranks that this process, or this thread, is one of.
+"""The world of ranks that this process or this thread belongs to.
 
-Importing this starts MPI through mpi4py, unless that was done, and communicates
-nothing. The world of all ranks is made when it is needed first. Rank threads
-(`dtensor.testing`) bring worlds of their own.
+Importing this module starts MPI through mpi4py if it is not running yet; nothing is
+sent. The world of all ranks is made when it is first needed. Rank threads
+(`dtensor.testing`) have worlds of their own.
 
-It is imported before `dtensor._C`, which then finds the MPI library that mpi4py chose.
+It is imported before `dtensor._C`, which then uses the MPI library that mpi4py loaded.
 """
 
 import atexit
@@ -16,7 +16,7 @@ from types import TracebackType
 
 def _tell_open_mpi() -> None:
     """Set what Open MPI reads when it starts, unless the user has."""
-    # It gives way while it waits, where ranks are more than processors.
+    # Yield while waiting, if there are more ranks than processors.
     local = int(os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE", "1"))
     if local > len(os.sched_getaffinity(0)):
         os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
@@ -34,7 +34,7 @@ from dtensor import _C  # noqa: E402  after the MPI library is loaded
 
 __all__ = ["MPI", "communicator", "current", "free_row", "ranks_of", "row"]
 
-ABORT_SECONDS = 5.0  # what an ending rank gets for its own clean-up
+ABORT_SECONDS = 5.0  # how long a rank that ends may take for its own clean-up
 
 
 def _check_one_library() -> None:
@@ -60,13 +60,13 @@ _rows: dict[tuple[int, ...], MPI.Intracomm] = {}
 def current() -> _C.World:
     """Return the world of this thread: that of rank threads, or all ranks of the job.
 
-    Collective over all ranks of the job where it is called first, else local.
+    The first call is collective over all ranks of the job; later calls are local.
 
     Raises
     ------
     RuntimeError
-        If MPI is not running, or was started by the launcher of another MPI, so that
-        every rank would believe that it is alone.
+        If MPI is not running, or the launcher belongs to another MPI, so that every
+        rank would be a job of its own.
     """
     world = _C.World.current()
     if world is None:
@@ -102,7 +102,7 @@ def _check_launcher() -> None:
 
 @atexit.register
 def _close() -> None:
-    """Before mpi4py ends MPI. Frees what is this rank's own; waits for nobody."""
+    """Free this rank's own resources before mpi4py ends MPI; wait for no other rank."""
     if _default is not None and MPI.Is_initialized() and not MPI.Is_finalized():
         _default.close()
 
@@ -116,7 +116,7 @@ def communicator(what: str) -> MPI.Intracomm:
     Raises
     ------
     RuntimeError
-        For ranks that are threads of one process: they have none.
+        For ranks that are threads of one process: they have no communicator.
     """
     if current() is not _default:
         raise RuntimeError(
@@ -129,12 +129,12 @@ def communicator(what: str) -> MPI.Intracomm:
 def row(mesh: _C.Mesh, what: str) -> MPI.Comm:
     """Return a communicator over the ranks of a mesh, made once.
 
-    Collective over these ranks. Any other gets ``MPI.COMM_NULL``.
+    Collective over these ranks. Other ranks get ``MPI.COMM_NULL``.
 
     Raises
     ------
     RuntimeError
-        If some rank does not come, or the ranks are no MPI processes.
+        If a rank does not take part, or the ranks are not MPI processes.
     """
     world = communicator(what)
     ranks = tuple(mesh.ranks.ravel().tolist())
@@ -157,12 +157,12 @@ def free_row(mesh: _C.Mesh) -> None:
 
 
 def ranks_of(comm: MPI.Comm, what: str) -> list[int]:
-    """Return the ranks that a communicator has in the world, in its order.
+    """Return the world ranks of a communicator's processes, in its order.
 
     Raises
     ------
     ValueError
-        If some process of it is not in ``MPI.COMM_WORLD``.
+        If one of its processes is not in ``MPI.COMM_WORLD``.
     """
     world = communicator(what)
     ranks = MPI.Group.Translate_ranks(comm.group, list(range(comm.size)), world.group)
@@ -175,7 +175,7 @@ def ranks_of(comm: MPI.Comm, what: str) -> list[int]:
 
 
 def _in_a_job() -> bool:
-    """True in a script that is one of several ranks."""
+    """True in a script that runs on several ranks."""
     if hasattr(sys, "ps1") or sys.flags.interactive or "pytest" in sys.modules:
         return False
     ipython = sys.modules.get("IPython")
@@ -219,10 +219,10 @@ def _on_thread_exception(args: threading.ExceptHookArgs) -> None:
 
 
 class _Exit(SystemExit):
-    """What sys.exit raises.
+    """The exception that sys.exit raises.
 
-    Somebody who catches it frees it in a frame of his own; with no frame below, it is
-    the interpreter that frees it, on its way out.
+    Code that catches it frees it while a Python frame is running. If no frame is left,
+    the interpreter frees it because it is exiting.
     """
 
     def __del__(self) -> None:
@@ -233,7 +233,7 @@ class _Exit(SystemExit):
 
 
 def _exit(status: object = None, /) -> None:
-    """Exit the interpreter by raising SystemExit(status); see the one of Python."""
+    """Exit the interpreter by raising SystemExit(status); see Python's sys.exit."""
     raise _Exit(status)
 
 

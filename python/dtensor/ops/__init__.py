@@ -1,8 +1,9 @@
-"""The operators, a room for each family; how one is written: docs/operators.md.
+"""The operators, a folder (room) for each family; see docs/operators.md.
 
 Each room uses those before it: `_make`, `elementwise`, `index`, `shape`, `reduce`,
-`order`, `linalg`, `create`, `random`, `model`, `methods`. All names are here, in one
-namespace, but those of numpy.linalg and numpy.fft: `dtensor.linalg`, `dtensor.fft`.
+`order`, `linalg`, `create`, `random`, `model`, `methods`. All names are
+here in one namespace. Those of numpy.linalg and numpy.fft are in `dtensor.linalg` and
+`dtensor.fft`.
 """
 
 from typing import Any
@@ -72,7 +73,7 @@ from dtensor.ops.shape import (  # noqa: F401
 )
 
 # isort: split
-# A function may have the name of a room, which is loaded by now: `shape`.
+# Functions come after all rooms are loaded: one may have a room's name, as `shape`.
 from dtensor.ops._make.fallback import FallbackWarning, fallback
 from dtensor.ops._make.known import *  # noqa: F403
 from dtensor.ops._make.operator import FUNCTIONS, METHODS

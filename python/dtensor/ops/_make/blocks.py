@@ -1,4 +1,4 @@
-"""Layouts of what each part along some dims is reduced to: a row for each part."""
+"""Layouts for partial results of reductions: one row for each part."""
 
 import math
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ def stacked(layout: _C.Layout, axes: Sequence[int]) -> _C.Layout:
     Parameters
     ----------
     layout : Layout
-        Of what is reduced; not Partial.
+        Of the array that is reduced; not Partial.
     axes : sequence of int
-        The dims that go away.
+        The dims that are reduced.
 
     Returns
     -------

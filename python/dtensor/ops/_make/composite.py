@@ -1,4 +1,4 @@
-"""Functions that are made of operators, and what they have in common with these."""
+"""Functions composed of operators, which are called as operators are."""
 
 import functools
 import inspect
@@ -15,10 +15,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def composite(function: F) -> F:
-    """Let a function take what the dispatcher takes for operators.
+    """Let a function take the keywords that the dispatcher takes for operators.
 
-    ``dim=`` and ``keepdim=`` become ``axis=`` and ``keepdims=``; `out`, which the
-    function has as a parameter of no effect, is written to."""
+    ``dim=`` and ``keepdim=`` become ``axis=`` and ``keepdims=``; the result
+    is written to `out`, which the function itself declares and ignores."""
     names = list(inspect.signature(function).parameters)
     place = names.index("out") if "out" in names else None
 
@@ -37,12 +37,12 @@ def composite(function: F) -> F:
 
 
 def settled(name: str, x: Any) -> Any:
-    """Return a tensor without pending addends: what is Partial is replicated."""
+    """Return a tensor that is not Partial: pending addends are reduced to Replicate."""
     if not isinstance(x, _C.DTensor) or not x.layout.is_partial:
         return x
     return move(name, x, x.layout.settled())
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:
-    """Return a tensor in a dtype; itself if it has that one."""
+    """Return a tensor in a dtype; the tensor itself if it has that dtype."""
     return x if x.dtype == dtype else astype(x, dtype)

@@ -1,4 +1,4 @@
-"""Copies, also in another dtype: the operators that composites are made of first."""
+"""Copies and casts: the operators that most composites use."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["astype", "copy", "same"]
 
 
 def same(g: Any, _out: Any, _x: Any, *_args: Any, **_options: Any) -> Any:
-    """Return the gradient of what adds constants, or changes the dtype only."""
+    """Return the gradient of adding a constant or of a cast."""
     return g
 
 
@@ -33,7 +33,7 @@ def astype(
     Parameters
     ----------
     x : DTensor
-        Of any shape. A Partial stays one where no addend is rounded.
+        Of any shape. It stays Partial if no addend is rounded.
     dtype : dtype_like
         Of the result.
     order, casting, subok

@@ -1,4 +1,4 @@
-"""New arrays, of which each rank makes its own part from indices; nothing is sent."""
+"""New arrays: each rank makes its own part from its indices; nothing is sent."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,9 +33,9 @@ def mesh_like(device_mesh: _C.Mesh | None, *values: Any) -> _C.Mesh | None:
 
 
 def made(layout: _C.Layout, part: Callable[[_C.Layout], Any]) -> _C.DTensor:
-    """Return a tensor of what a function makes for this rank's part.
+    """Return a tensor whose part on this rank is made by a function.
 
-    Of a Partial coordinate 0 has the values and the others what adds nothing.
+    If it is Partial, coordinate 0 gets the values and the others the neutral element.
     """
     settled = layout.settled()
     array = part(settled) if inside(settled) else np.empty(0)

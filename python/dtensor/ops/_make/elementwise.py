@@ -1,4 +1,4 @@
-"""What works element by element: its rule, and which Partial operands pass."""
+"""Rules of elementwise functions, and the Partial operands that they accept."""
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -30,10 +30,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Rows:
-    """Which Partial operands pass, and for which dtypes that is true.
+    """Which Partial operands are accepted as they are, and for which dtypes.
 
-    What no dtype of operands and result allows, as sums of integers that become floats,
-    is left out by the rule itself."""
+    The rule itself drops rows that the dtypes of operands and result do not allow, such
+    as sums of integers that become floats."""
 
     always: str = ""
     floats: str = ""  # an array is of real floating-point numbers, so nothing wraps
@@ -61,9 +61,9 @@ def is_floating(dtype: np.dtype[Any]) -> bool:
 def broadcast(
     operands: Iterable[Any], partial: str | None = None, results: int = 1
 ) -> Any:
-    """Return the rule of what is done element by element.
+    """Return the rule of an elementwise function.
 
-    `operands` are all arguments; None and numbers that are no operands do not count."""
+    `operands` are all arguments; None and plain numbers are skipped."""
     operands = list(operands)
     for x in operands:
         check_constant(x)
@@ -72,7 +72,7 @@ def broadcast(
 
 
 def check_constant(x: Any) -> None:
-    """Refuse an array that is written as a list: no rule sees its shape."""
+    """Refuse a list as an operand: rules cannot see its shape."""
     if not isinstance(x, Operand | int | float | complex | np.generic | None):
         raise TypeError(
             f"an operand is a {type(x).__name__}: give an array, as np.asarray makes it"
@@ -80,9 +80,9 @@ def check_constant(x: Any) -> None:
 
 
 def anywhere(mask: Any) -> bool:
-    """Return whether a mask holds somewhere; on ranks outside its mesh: no.
+    """Return whether any element of a mask is true; on ranks outside its mesh: False.
 
-    Collective where the mask is spread over ranks."""
+    Collective if the mask is distributed."""
     if isinstance(mask, _C.DTensor) and not inside(mask.layout):
         return False
     return bool(np.any(mask))
@@ -90,19 +90,19 @@ def anywhere(mask: Any) -> bool:
 
 @functools.cache
 def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
-    """Return the operator of any ufunc that works element by element.
+    """Return the operator of an elementwise ufunc.
 
     Parameters
     ----------
     function : numpy.ufunc
         NumPy's, or that of another library.
     rows : Rows
-        Which Partial operands pass.
+        Which Partial operands are accepted.
 
     Raises
     ------
     TypeError
-        If it works on vectors or matrices.
+        If the ufunc works on vectors or matrices.
     """
     if function.signature is not None:
         raise TypeError(f"{function.__name__} does not work element by element")
@@ -132,11 +132,11 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
     Parameters
     ----------
     *xs : array_like
-        {function.nin} operands, which are broadcast.
+        {function.nin} operands, broadcast against each other.
     where : array_like of bool, optional
-        Where not, the result has the values of `out`, or any.
+        Where False, the result keeps the values of `out`, or is undefined.
     out : DTensor, optional
-        What the result is written to.
+        The array that the result is written to.
     **options
         Further keywords of `numpy.ufunc`: dtype, casting, order, subok, signature.
     """
@@ -161,13 +161,13 @@ def ufunc(
     scalar: str = "",
     vjp: Gradient | tuple[Gradient, ...] = (),
 ) -> Any:
-    """Return the operator that answers a ufunc of NumPy's.
+    """Return the operator that implements a ufunc of NumPy's.
 
     Parameters
     ----------
     function : numpy.ufunc
     always, floats, bools, scalar : str, optional
-        Which Partial operands pass: see `Rows`.
+        Which Partial operands are accepted: see `Rows`.
     vjp : callable or tuple of callable, optional
         The gradient of each operand: a function of the gradient of the result, the
         result and the operands. Default: it has none.
@@ -181,7 +181,7 @@ def ufunc(
 
 
 def conjugated(x: Any) -> Any:
-    """Return the conjugate of a tensor, array or number; of real ones themselves."""
+    """Return the complex conjugate; a real tensor, array or number itself."""
     real = hasattr(x, "dtype") and x.dtype.kind != "c"
     return x if real else x.conjugate()
 
@@ -195,7 +195,7 @@ _zeros.vjp(None)
 
 
 def flat(grad: Any, _out: Any, *_operands: Any, **_options: Any) -> Any:
-    """Return the gradient of what is constant between steps: zeros."""
+    """Return zeros, the gradient of a piecewise constant function."""
     return _zeros(grad)
 
 

@@ -1,4 +1,4 @@
-"""What NumPy functions without an operator of their own do: gather, compute, warn."""
+"""The fallback of NumPy functions without an operator: gather, compute, warn."""
 
 import functools
 import threading
@@ -42,13 +42,13 @@ class FallbackWarning(UserWarning):
 def fallback(
     function: Callable[..., Any],
 ) -> Callable[[tuple[Any, ...], Mapping[str, Any]], Any]:
-    """Return a function that answers `function` by gathering.
+    """Return a function that implements `function` by gathering.
 
-    Every DTensor among the arguments, also in lists, tuples and dicts, is brought to
-    all ranks, where NumPy computes. Arrays and NumPy's scalars in the result become
-    replicated DTensors; Python's numbers and other objects stay. The first time that a
-    line of the caller does so it is warned with a `FallbackWarning`; inside `strict` it
-    is an error instead.
+    Every DTensor among the arguments, also in lists, tuples and dicts, is gathered on
+    all ranks, and NumPy computes there. Arrays and NumPy scalars in the result become
+    replicated DTensors; Python numbers and other objects stay as they are. The first
+    such call from each line of the caller warns with a `FallbackWarning`; inside
+    `strict` it is an error.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def fallback(
     Returns
     -------
     callable
-        Of ``(args, kwargs)``. Collective. ``device_mesh=`` is not `function`'s: for
-        ``like=`` it says where the result is.
+        Of ``(args, kwargs)``. Collective. ``device_mesh=`` is not passed on:
+        with ``like=`` it gives the mesh of the result.
     """
     name = _name_of(function)
 
@@ -88,9 +88,9 @@ def _array(x: _C.Tensor) -> npt.NDArray[Any]:
 def alone(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Return what a NumPy function gives for Tensors of this rank; arrays as Tensors.
+    """Call a NumPy function on Tensors of this rank; return arrays as Tensors.
 
-    What it writes into, it writes into the arrays of the Tensors. It has no gradient.
+    Arguments that it writes to are changed in place. It has no gradient.
     """
     bare, named = mapped((args, dict(kwargs)), _C.Tensor, _array)
     result = mapped(function(*bare, **named), np.ndarray, _C.as_tensor)
@@ -98,18 +98,18 @@ def alone(
 
 
 def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[[F], F]:
-    """Make a function the answer to NumPy's, for calls that have a DTensor.
+    """Register a function as the implementation of NumPy's for calls with a DTensor.
 
-    Calls without one go to the first of NumPy's functions. Else as `composite`.
+    Other calls go to the first of the NumPy functions. Otherwise as `composite`.
 
     Parameters
     ----------
     *functions : callable
         NumPy's.
     gradient : bool, default True
-        Whether it is made of operators, so that it has a gradient. A Tensor that
-        requires one is then taken for a DTensor on a mesh of this rank alone. Without,
-        to go back through the results raises `NotImplementedError`.
+        Whether the function is composed of operators, so that it has a gradient. A
+        Tensor that requires one is then treated as a DTensor on a mesh of this rank
+        alone. If False, backward through the results raises `NotImplementedError`.
     """
 
     def register(answer: F) -> F:
@@ -135,7 +135,7 @@ def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[
 def _on_one_rank(
     answer: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Return what a function of DTensors gives for Tensors of this rank."""
+    """Call a function of DTensors on Tensors of this rank."""
     world = _world.current()
     ranks = np.array([world.rank])
     mesh = DeviceMesh._make("cpu", (1,), ranks, None, world.number)
@@ -152,7 +152,7 @@ def _on_one_rank(
 
 
 def _recorded(value: Any) -> tuple[_C.Tensor, ...]:
-    """Return the tensors that require a gradient, while operators are recorded."""
+    """Return the tensors that require a gradient, if operators are being recorded."""
     if not _C.is_grad_enabled():
         return ()
     found: list[_C.Tensor] = []
@@ -161,7 +161,7 @@ def _recorded(value: Any) -> tuple[_C.Tensor, ...]:
 
 
 def without_gradient(name: str, arguments: Any, result: Any) -> Any:
-    """Return a result such that to go back from it to the arguments raises.
+    """Return the result so that backward from it to the arguments raises.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def _gathered(name: str, tensors: list[_C.DTensor]) -> list[npt.NDArray[Any]]:
         _tell(name, [x.layout for x in tensors], whole)
     if inside(tensors[0].layout):
         return [np.asarray(x) for x in moved]
-    # A rank outside the mesh has no data: it takes part with something of that shape.
+    # A rank outside the mesh has no data: it computes with a dummy of the same shape.
     return [np.broadcast_to(np.ones((), x.dtype), x.shape) for x in tensors]
 
 
@@ -235,12 +235,12 @@ def _tensors(value: Any) -> Iterator[_C.DTensor]:
 
 
 def on_mesh(x: Any, mesh: _C.Mesh) -> Any:
-    """Return a DTensor as it is, and what every rank has alike as a replicated one."""
+    """Return a DTensor as it is, and a value equal on all ranks as a replicated one."""
     return x if isinstance(x, _C.DTensor) else replicated(plain("dtensor", x), mesh)
 
 
 def replicated(array: npt.NDArray[Any] | np.generic, mesh: _C.Mesh) -> Any:
-    """Return what every rank has alike as a DTensor; objects and strings as it is."""
+    """Return a value equal on all ranks as a DTensor; objects and strings unchanged."""
     if array.dtype.kind not in "biufcV":
         return array
     layout = _C.Layout(mesh, None, array.shape, array.dtype)

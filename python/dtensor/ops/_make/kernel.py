@@ -1,4 +1,4 @@
-"""Which kernel computes what dtypes: the C ones, or NumPy where they cannot."""
+"""Choosing the kernel by dtype: the C kernel, or NumPy for other dtypes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,10 +17,10 @@ DIRECT = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def inexact(*dtypes: DType | None) -> DType:
-    """Return the dtype that a function of real or complex numbers has.
+    """Return the result dtype of a function of real or complex numbers.
 
-    That of the operands together; integers and booleans are taken for float64. Python's
-    numbers have dtype None, and follow the others.
+    It is the common dtype of the operands; integers and booleans count as float64.
+    Python numbers have dtype None and do not affect it.
     """
     given = [dtype for dtype in dtypes if dtype is not None]
     found = np.result_type(*given) if given else np.dtype(np.float64)
@@ -32,19 +32,19 @@ def kernel_for(
     dtypes: Sequence[DType | None],
     otherwise: Callable[..., Any],
 ) -> tuple[Callable[..., Any], DType]:
-    """Return what computes arrays of these dtypes, and the dtype of its results.
+    """Return a kernel for arrays of these dtypes, and the dtype of its results.
 
     float32 and float64 are computed by the C kernel; float16 and bfloat16 too, in
-    float32, and rounded once. What else there is (longdouble, complex) is computed by
+    float32, and rounded once. Other dtypes (longdouble, complex) are computed by
     `otherwise`, with NumPy's functions.
 
     Parameters
     ----------
     name : str
-        Of the C kernel; its first argument tells what it computes in.
+        Of the C kernel; the dtype of its first argument is the one it computes in.
     dtypes : sequence of numpy.dtype
-        Of the operands that are numbers to be computed with. The first is that of the
-        kernel's first argument.
+        Of the operands that it computes with. The first is that of the kernel's first
+        argument.
     otherwise : callable
         Takes the same arguments.
     """
@@ -59,7 +59,7 @@ def kernel_for(
 
 
 def _cast(kernel: Callable[..., Any], inside: DType, outside: DType) -> Any:
-    """Return a kernel that computes in one dtype and gives another."""
+    """Return a kernel that computes in one dtype and returns another."""
 
     def run(first: Any, *rest: Any) -> Any:
         result = kernel(np.asarray(first, inside), *rest)

@@ -1,4 +1,4 @@
-"""What is known of a tensor without its elements: nothing is sent."""
+"""Functions that need only a tensor's shape and dtype; nothing is sent."""
 
 from typing import Any
 

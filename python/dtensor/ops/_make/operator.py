@@ -1,6 +1,6 @@
-"""What an operator is made with: `operator`, `implements`, `method`, rules and letters.
+"""Defining operators: `operator`, `implements`, `method`, rules and letters.
 
-How it is done: docs/operators.md."""
+See docs/operators.md."""
 
 import string
 from collections.abc import Callable, Iterable, Sequence
@@ -29,9 +29,9 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# NumPy's function (or ufunc) -> what answers it for tensors
+# NumPy's function (or ufunc) -> its implementation for tensors
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-# name of a method of Tensor and DTensor -> what answers it
+# name of a method of Tensor and DTensor -> its implementation
 METHODS: dict[str, Callable[..., Any]] = {}
 
 call = Call
@@ -72,10 +72,11 @@ def operator(
     operands : int, default 1
         How many leading positional parameters are arrays even if they are numbers.
     name : str, optional
-        How messages call it; default: the name of `fn`.
+        The name in messages; default: the name of `fn`.
     agrees : type of exception, optional
-        What the kernel may raise because of the values of one rank's part. The ranks
-        then agree after it, and all of them raise it: such an operator is collective.
+        The exception that the kernel may raise because of values in one rank's part.
+        The ranks then agree after the kernel, and all raise it: the operator is
+        collective.
     """
     if fn is None:
         return lambda function: operator(
@@ -91,7 +92,7 @@ def broadcasts_out(answer: F) -> F:
 
 
 def implements(*functions: Callable[..., Any]) -> Callable[[F], F]:
-    """Make an operator or a function the answer to NumPy's `functions`."""
+    """Register an operator or a function as the implementation of `functions`."""
 
     def register(answer: F) -> F:
         for function in functions:
@@ -121,7 +122,7 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 
 
 def letters(ndim: int, whole: Iterable[int] = (), skip: int = 0) -> list[str]:
-    """Return a factor for each dim, upper-case for those that stay whole.
+    """Return a factor for each dim, upper-case for dims that must not be cut.
 
     Parameters
     ----------

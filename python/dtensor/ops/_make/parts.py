@@ -1,4 +1,4 @@
-"""This rank's part of a tensor, in indices of the whole; and tensors made of parts."""
+"""This rank's part of a tensor, in global indices; and tensors made from parts."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -65,16 +65,16 @@ def _ranges(layout: _C.Layout, dim: int, at: Sequence[int]) -> list[Span]:
 
 
 def spans(layout: _C.Layout, dim: int) -> list[Span]:
-    """Return the ranges of a dim that this rank holds, as they lie in its array.
+    """Return the ranges of a dim that this rank holds, in the order of its array.
 
-    As a rule one; several for strided shards. Empty ones are left out.
+    Usually one range; several for strided shards. Empty ones are left out.
     """
     found = ((start[dim], count[dim]) for start, count in layout.boxes())
     return [span for span in dict.fromkeys(found) if span[1]]
 
 
 def positions(layout: _C.Layout, dim: int) -> npt.NDArray[np.int64]:
-    """Return the indices of a dim that this rank holds, as they lie in its array."""
+    """Return the indices of a dim that this rank holds, in the order of its array."""
     ranges = [np.arange(s, s + n) for s, n in spans(layout, dim)]
     return np.concatenate([np.empty(0, np.int64), *ranges])
 
@@ -82,7 +82,7 @@ def positions(layout: _C.Layout, dim: int) -> npt.NDArray[np.int64]:
 def find(
     layout: _C.Layout, dim: int, index: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool]]:
-    """Return where indices of a dim are in this rank's array, and which it holds."""
+    """Return local positions of indices of a dim, and which of them this rank holds."""
     where = np.zeros(index.shape, np.int64)
     held = np.zeros(index.shape, bool)
     before = 0
@@ -95,7 +95,7 @@ def find(
 
 
 def key_of(layout: _C.Layout) -> tuple[Any, ...]:
-    """Return the index that takes this rank's part out of the whole array."""
+    """Return the index that selects this rank's part of the whole array."""
     ranges = [spans(layout, dim) for dim in range(layout.ndim)]
     if all(len(one) <= 1 for one in ranges):
         found = [one[0] if one else (0, 0) for one in ranges]
@@ -119,7 +119,7 @@ def make(array: npt.ArrayLike, layout: _C.Layout) -> _C.DTensor:
 
 
 def place(array: Array, layout: _C.Layout) -> _C.DTensor:
-    """Return an array that every rank has whole in a layout; nothing is sent."""
+    """Return an array that every rank holds whole in a layout; nothing is sent."""
     whole = make(array, layout.with_placements(None).with_dtype(array.dtype))
     to = layout.with_dtype(array.dtype)
     return _C._redistribute_any(whole, placements=to)
@@ -128,8 +128,8 @@ def place(array: Array, layout: _C.Layout) -> _C.DTensor:
 def move(name: str, x: _C.DTensor, to: _C.Layout) -> _C.DTensor:
     """Return a tensor in another layout of the same shape and mesh.
 
-    Unlike `redistribute` it is a move of an operator's own, which `strict` may forbid,
-    and which may go to Partial.
+    Unlike `redistribute` it is an implicit move, which `strict` may forbid. The target
+    may be Partial.
     """
     return move_all(name, [x], [to])[0]
 
@@ -160,7 +160,7 @@ def values_of(name: str, x: Any) -> Array:
 
 
 def plain(name: str, x: Any) -> Array:
-    """Return what is no DTensor as an array; a Tensor of this rank alone is refused."""
+    """Return a value that is not a DTensor as an array; refuse a Tensor of one rank."""
     is_mixed = isinstance(x, _C.Tensor) and x.numel() != 1
     if is_mixed and not _C.is_implicit_replication():
         raise RuntimeError(
@@ -181,9 +181,9 @@ def counted(layout: _C.Layout, dim: int, count: int) -> _C.Layout:
     Parameters
     ----------
     layout : Layout
-        The model; `dim` is not strided and cut in the order of the mesh dims.
+        The template; `dim` is not strided and cut in the order of the mesh dims.
     dim : int
-        The dim whose lengths are new.
+        The dim whose parts get new lengths.
     count : int
         How many elements this rank has; equal on ranks that hold the same part.
     """

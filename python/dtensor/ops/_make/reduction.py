@@ -1,4 +1,4 @@
-"""What reductions are made of: how the parts of a ufunc's reduction go together."""
+"""Reductions by ufuncs: how the ranks' partial results are combined."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -44,20 +44,20 @@ _ROWS = {row.name: row for row in _C.REDUCE_OPS}
 
 
 class Kind(NamedTuple):
-    """How parts that are reduced by a ufunc go together."""
+    """How the partial results of a ufunc's reduction are combined."""
 
     op: str  # of the Partial
-    least: Callable[[np.dtype[Any]], Any] | None = None  # of an empty part
-    also: str = ""  # another of which they are addends as well
+    least: Callable[[np.dtype[Any]], Any] | None = None  # value of an empty part
+    also: str = ""  # another Partial operation that they are addends of
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
-    """Return what a maximum with anything else of the dtype never is."""
+    """Return the neutral element of maximum for a dtype."""
     return _extreme(dtype, -math.inf)
 
 
 def highest(dtype: np.dtype[Any]) -> Any:
-    """Return what a minimum with anything else of the dtype never is."""
+    """Return the neutral element of minimum for a dtype."""
     return _extreme(dtype, math.inf)
 
 
@@ -95,7 +95,7 @@ def kind_of(function: np.ufunc, dtype: np.dtype[Any]) -> Kind | None:
 
 
 def partial_rows(kind: Kind | None, masks: int = 0) -> str | None:
-    """Return the Partial rows: addends that are reduced as the elements are stay so."""
+    """Return the Partial rows: operands with the same reduction stay Partial."""
     if kind is None:
         return None
     if kind.op in LINEAR:
@@ -108,7 +108,7 @@ def partial_rows(kind: Kind | None, masks: int = 0) -> str | None:
 
 
 def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Return the dims that are reduced; NumPy lets arrays of no dims have one."""
+    """Return the dims that are reduced; NumPy accepts axis 0 and -1 for 0-d arrays."""
     if ndim == 0 and axis in (0, -1):
         return ()
     if isinstance(axis, tuple | list):
@@ -149,12 +149,12 @@ def reduction(
     Parameters
     ----------
     function : numpy.ufunc
-        Where `KINDS` lacks it the reduced dims stay whole.
+        If it is not in `KINDS`, the reduced dims must not be cut.
     x, axis, dtype, keepdims, initial, where
         As for `numpy.ufunc.reduce`.
     kernel : callable, optional
-        What is called in place of ``function.reduce``, to the same effect on parts, but
-        not on addends.
+        Called instead of ``function.reduce``. It does the same on parts, but not on
+        addends.
     """
     check_constant(where)
     if initial is None:
@@ -205,7 +205,7 @@ def _initial(
     where: Any,
     dtype: np.dtype[Any],
 ) -> dict[str, Any]:
-    """Return what each part begins with: only one of them with `initial` of a sum."""
+    """Return the initial value of each part: for a sum only one part gets `initial`."""
     if not _ROWS[kind.op].idempotent and initial is not MISSING:
         neutral = dtype.type(_ROWS[kind.op].identity == "one")
 
@@ -225,7 +225,7 @@ def _initial(
 
 
 def leads(results: Layouts) -> bool:
-    """Return whether this rank's addend is the first of those that are added up."""
+    """Return whether this rank holds the first of the addends."""
     adding = [
         mesh_dim
         for mesh_dim, p in enumerate(results[0].placements if results else ())

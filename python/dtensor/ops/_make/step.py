@@ -1,4 +1,4 @@
-"""Composites that compute with parts of tensors: each is one step for gradients."""
+"""Composites that compute with parts of tensors: one node each for backward."""
 
 import functools
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 def one_step(name: str, back: Function) -> Callable[[Function], Function]:
-    """Let a function, which an operator answers with, have the operator's gradient.
+    """Give a function that an operator calls the operator's gradient.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def one_step(name: str, back: Function) -> Callable[[Function], Function]:
             if not (_C.is_grad_enabled() and getattr(x, "requires_grad", False)):
                 return function(x, *args, **named)
             result = function(x.detach(), *args, **named)
-            # What shows elements that had to move is read-only: of what is written to
-            # it backward would know nothing.
+            # A view of elements that had to move is read-only: backward would not
+            # know of writes to it.
             if hasattr(result, "_origin"):
                 del result._origin
             known, arguments = _C.operand_of(x), kept((args, named))
@@ -49,10 +49,10 @@ def one_step(name: str, back: Function) -> Callable[[Function], Function]:
 
 
 def kept(arguments: Any) -> Any:
-    """Return arguments with tensors saved for backward: they must not be changed."""
+    """Return arguments with tensors saved for backward, which must not be changed."""
     return mapped(arguments, _C.Tensor, _C.save)
 
 
 def unpacked(arguments: Any) -> Any:
-    """Return the arguments again, from what `kept` gave."""
+    """Return the arguments from the result of `kept`."""
     return mapped(arguments, _C.Saved, lambda saved: saved.unpack())

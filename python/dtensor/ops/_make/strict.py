@@ -1,4 +1,4 @@
-"""Strict mode: inside it nothing is sent that the caller did not ask for."""
+"""Strict mode: operators may not send anything on their own."""
 
 import sys
 import threading
@@ -19,7 +19,7 @@ _OURS = tuple(str(Path(f).parent) for f in (_C.__file__, np.__file__))
 
 _on: ContextVar[bool] = ContextVar("dtensor_strict", default=False)
 _lock = threading.Lock()
-_open = 0  # blocks that are under way, in all threads
+_open = 0  # open blocks, in all threads
 
 
 class ImplicitRedistributeError(RuntimeError):
@@ -29,10 +29,10 @@ class ImplicitRedistributeError(RuntimeError):
 class strict:
     """Forbid operators to move data on their own.
 
-    Inside the block an operator whose operands would have to be sent somewhere raises
-    `ImplicitRedistributeError`, on every rank and before anything moves; so does a
-    NumPy function that would gather its arguments. ``redistribute``, ``full_tensor``
-    and what else the caller asks for work as ever, and so does what needs no message.
+    Inside the block an operator that would have to send operands raises
+    `ImplicitRedistributeError`, on every rank and before anything moves. So does a
+    NumPy function that would gather its arguments. Explicit moves (``redistribute``,
+    ``full_tensor``, ...) work as usual, and so do moves that need no message.
 
     Parameters
     ----------

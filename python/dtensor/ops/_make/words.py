@@ -1,4 +1,4 @@
-"""Words of rules: what the families that move and multiply dims write rules with."""
+"""Words of rules: helpers to write rules of functions that permute or combine dims."""
 
 import math
 import operator
@@ -25,7 +25,7 @@ __all__ = [
 
 Shape = tuple[int, ...]
 Words = list[str]
-# What the function of an operator gives back; the third is the dtype of the results.
+# What an operator's function returns; the third item is the dtype of the results.
 Answer = tuple[Rule, call] | tuple[Rule, call, Any]
 
 
@@ -35,14 +35,14 @@ def rule(
     partial: str | None = None,
     lengths: dict[str, int] | None = None,
 ) -> Rule:
-    """Return the rule that has these words for the dims of operands and results."""
+    """Return the rule with these words for the dims of operands and results."""
     sides = [",".join(" ".join(term) for term in side) for side in (operands, results)]
     ends = ", ".join(f"{name}={length}" for name, length in (lengths or {}).items())
     return Rule("->".join(sides) + (f"; {ends}" if ends else ""), partial=partial)
 
 
 def group(words: Iterable[str]) -> str:
-    """Return the word of a dim in which others lie, row-major; of none: length 1.
+    """Return the word of a dim made of other dims, row-major; of none: length 1.
 
     >>> group([]), group(["a"]), group(["a", "b"])
     ('1', 'a', '(a b)')
@@ -54,15 +54,15 @@ def group(words: Iterable[str]) -> str:
 def hollow(shape: Sequence[int], dtype: npt.DTypeLike = np.bool_) -> npt.NDArray[Any]:
     """Return an array of a shape that takes no memory.
 
-    NumPy's views of it tell shapes, and NumPy's errors about it are NumPy's.
+    NumPy functions called on it give the result's shape, or raise NumPy's errors.
     """
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def method_of(name: str, a: Operand) -> Callable[..., Any]:
-    """Return the method of arrays that a function of NumPy calls in the end.
+    """Return the array method that a NumPy function ends up calling.
 
-    It takes a fraction of the time; but Python's numbers have none.
+    Calling it directly is much faster, but Python numbers do not have it.
     """
     kernel: Callable[..., Any] = getattr(np if a.dtype is None else np.ndarray, name)
     return kernel
@@ -76,7 +76,7 @@ def aligned(*shapes: Shape) -> tuple[list[Words], Words]:
     """
     ndim = max(map(len, shapes))
     padded = [(1,) * (ndim - len(shape)) + shape for shape in shapes]
-    # Where no length is above 1 nobody lacks the factor.
+    # If all lengths are 1, no operand has to be broadcast.
     spread = [any(n != 1 for n in lengths) for lengths in zip(*padded, strict=True)]
     out = letters(ndim)
     terms = [
@@ -93,13 +93,13 @@ def factored(old: Shape, new: Shape) -> tuple[Words, Words, dict[str, int]]:
     """Return the words of a row-major reshape: the factors that both shapes share.
 
     They are found where the products of leading lengths agree or divide each other.
-    Where they do not, the common divisor is a factor, and what follows is whole up to
-    where the shapes agree again.
+    Otherwise the common divisor is a factor, and the dims that follow are whole until
+    the shapes agree again.
 
     Parameters
     ----------
     old, new : tuple of int
-        Shapes of as many elements.
+        Shapes with the same number of elements.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""New arrays, of which each rank makes its own part.
+"""New arrays: each rank makes its own part.
 
 Here: `arrays` (all names, matrices), `ranges`, `grids`, and arrays `like` others.
 May use: all rooms from `_make` to `linalg`.
-How a part is made from its indices: `_make/created`.
+`_make/created` makes a part from its indices.
 Begin with `arrays`.
 """

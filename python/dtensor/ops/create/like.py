@@ -1,4 +1,4 @@
-"""Arrays from other arrays: laid out as they are, or of their values."""
+"""Arrays from other arrays: with their layout, or with their values."""
 
 from collections.abc import Callable
 from typing import Any

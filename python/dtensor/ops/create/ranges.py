@@ -1,4 +1,4 @@
-"""Ranges: arange, linspace and their kin.
+"""Ranges: arange, linspace, logspace, geomspace, fftfreq.
 
 The formulas are NumPy's, applied to the indices of a rank's own part."""
 

@@ -1,4 +1,4 @@
-"""What works element by element and is no ufunc."""
+"""Elementwise functions that are not ufuncs."""
 
 import math
 from collections.abc import Callable
@@ -73,8 +73,8 @@ def _unary(
 
 
 def _bessel(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the derivative of `numpy.i0`: the mean of exp(x cos t) cos t in a period,
-    of which 256 points are enough for all x whose exponential is finite."""
+    """Return the derivative of `numpy.i0`: the mean of exp(x cos t) cos t over a
+    period. 256 points are enough for all x whose exponential is finite."""
     total = np.zeros_like(x)
     for wave in np.cos((np.arange(64) + 0.5) * (math.tau / 256)).tolist():
         total += np.sinh(x * wave) * (wave / 64)
@@ -114,7 +114,7 @@ def angle(z: Operand, deg: bool = False) -> Answer:
 
 
 def _of_angle(g: Any, _out: Any, z: Any, deg: bool = False) -> Any:
-    """Return what is across the direction of a number; 0 where it has none."""
+    """Return the component perpendicular to the direction of a number; 0 for 0."""
     if z.dtype.kind != "c":
         return flat(g, _out)
     across = (np.degrees(g) if deg else g) * 1j
@@ -172,9 +172,9 @@ def unwrap(
     *,
     period: float = math.tau,
 ) -> Answer:
-    """Add periods where neighbours differ by more: see `numpy.unwrap`.
+    """Add multiples of a period where neighbours differ by more: see `numpy.unwrap`.
 
-    The dim `axis` is not cut while this is done."""
+    The dim `axis` is made whole."""
     names = letters(p.ndim, whole=[axis % max(p.ndim, 1)])
     return (
         rule([names], [names]),
@@ -190,7 +190,7 @@ unwrap.vjp(same)
 
 @implements(np.real_if_close)
 def real_if_close(a: Any, tol: float = 100) -> Any:
-    """Return the real part if all imaginary parts are about 0: see
+    """Return the real part if all imaginary parts are close to 0: see
     `numpy.real_if_close`. Collective: all ranks learn whether they are."""
     if a.dtype.kind != "c":
         return a

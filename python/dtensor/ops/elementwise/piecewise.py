@@ -1,4 +1,4 @@
-"""What chooses element by element: where, clip, select, choose, interp."""
+"""Elementwise choices: where, clip, select, choose, interp."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 
 # --- where ----------------------------------------------------------------------------
 
-# Where the condition is known, the other two may wait for their reductions.
+# If the condition is not Partial, the other two may stay Partial.
 _CHOICE = ";".join(f"R,{op},{op}->{op}" for op in OPS)
 
 
@@ -44,9 +44,9 @@ where_.vjp(
 
 @implements(np.where)
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """Choose from `x` where the condition holds, else from `y`: see `numpy.where`.
+    """Choose from `x` where the condition is true, else from `y`: see `numpy.where`.
 
-    The three are broadcast. With `condition` alone it is `numpy.nonzero`.
+    All three are broadcast. With `condition` alone it is `numpy.nonzero`.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def _clip(a: Operand, low: Any, high: Any, **options: Any) -> Answer:
 def _of_clip(
     needs: Any, g: Any, _out: Any, a: Any, low: Any, high: Any
 ) -> tuple[Any, ...]:
-    """Limits have the gradient of what they limit, the upper one where they cross."""
+    """The gradients of the limits: where they cross, the upper one gets it."""
     inside, under, over = True, False, False
     if low is not None:
         inside, under = a >= low, a < low
@@ -110,9 +110,9 @@ def clip(
     a_min, a_max : array_like or None
         The limits, both of them; they are broadcast against `a`.
     out : DTensor, optional
-        What the result is written to.
+        The array that the result is written to.
     min, max : array_like, optional
-        Other names of the limits, of which one is enough.
+        Other names of the limits; one of them is enough.
     **options
         Keywords of ufuncs.
 
@@ -170,7 +170,7 @@ _select.vjp_all(_of_select)
 
 
 def _arrays(values: Any) -> list[Any]:
-    """Return arrays in the place of lists."""
+    """Return lists as arrays."""
     number = (int, float, complex, np.generic)
     return [
         x if hasattr(x, "shape") or isinstance(x, number) else np.asarray(x)
@@ -180,7 +180,7 @@ def _arrays(values: Any) -> list[Any]:
 
 @implements(np.select)
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """Choose by the first condition that holds: see `numpy.select`.
+    """Choose by the first condition that is true: see `numpy.select`.
 
     Conditions, choices and `default` are broadcast."""
     (default,) = _arrays([default])
@@ -205,23 +205,24 @@ _choose.vjp_all(_of_choose)
 
 @implements(np.choose)
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
-    """Choose by number, element by element: see `numpy.choose`.
+    """Choose by index, element by element: see `numpy.choose`.
 
     Parameters
     ----------
     a : array_like of int
-        The numbers.
+        The indices.
     choices : sequence of array_like
         They are broadcast against `a`.
     out : DTensor, optional
-        What the result is written to.
+        The array that the result is written to.
     mode : {"raise", "wrap", "clip"}
-        What numbers out of range mean. To raise, all ranks learn whether there are any.
+        How to treat indices out of range. With "raise", all ranks learn whether there
+        are any.
 
     Raises
     ------
     ValueError
-        If a number is out of range; on every rank.
+        If an index is out of range; on every rank.
     TypeError
         If `out` has another shape than the result.
     """
@@ -254,11 +255,11 @@ def interp(
     Parameters
     ----------
     x : array_like
-        Where; of any shape, and cut in any way.
+        Where to interpolate; of any shape and layout.
     xp, fp : array_like, shape (n,)
-        The points, which every rank gets whole.
+        The points, gathered on every rank.
     left, right, period
-        As NumPy's.
+        As in NumPy.
     """
     names = letters(x.ndim)
     points = letters(1, whole=[0], skip=x.ndim)
@@ -275,8 +276,8 @@ def _slopes(x: Operand, xp: Operand, fp: Operand) -> Answer:
 
 
 def _between(x: Array, xp: Array) -> tuple[Array, Array]:
-    """Return after which point each place is, and which part of the way to the next;
-    beyond the ends it is there."""
+    """Return the point before each place, and the fraction of the way to the next one;
+    places beyond the ends are moved to the ends."""
     at = np.clip(np.searchsorted(xp, x, "right") - 1, 0, max(len(xp) - 2, 0))
     step = xp[np.minimum(at + 1, len(xp) - 1)] - xp[at]
     way = (x - xp[at]) / np.where(step == 0, 1, step)
@@ -294,8 +295,8 @@ def _slope(x: Array, xp: Array, fp: Array) -> Array:
 
 @operator
 def _shares(g: Operand, x: Operand, xp: Operand, ends: tuple[bool, bool]) -> Answer:
-    """Each point's share of the gradients at the places beside it; `ends`: whether the
-    first and the last point have those of what is beyond."""
+    """Each point's share of the gradients at the places next to it; `ends`: whether the
+    first and the last point get those of the places beyond the ends."""
     names = " ".join(letters(x.ndim))
     return (
         Rule(f"{names},{names},*->{xp.shape[0]}"),

@@ -1,7 +1,7 @@
-"""NumPy's ufuncs, element by element: a row each.
+"""NumPy's elementwise ufuncs: one row each.
 
-Which Partial operands a ufunc passes stands in its row, in the words of
-csrc/core/rule/rule.h; after tables of PyTorch's pointwise operators."""
+A row says which Partial operands the ufunc accepts, in the notation of
+csrc/core/rule/rule.h. It follows PyTorch's tables of pointwise operators."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ __all__ = [
 ]
 __all__ += transcendental.__all__
 
-# Both grow with their operands, also where a NaN is among them.
+# Both are monotonic, also if an operand is NaN.
 MAXIMUM = "max,max->max;max,R->max;R,max->max;min,R->min;R,min->min"
 MINIMUM = "min,min->min;min,R->min;R,min->min;max,R->max;R,max->max"
 
@@ -110,8 +110,8 @@ def _of_exponent(g: Any, out: Any, x: Any, y: Any) -> Any:
     return g * conjugated(out * np.log(np.where((x == 0) & (y.real >= 0), 1, x)))
 
 
-# A maximum or minimum does not pass: beside an infinity its addends, of which an empty
-# part has the opposite one, would be NaN.
+# Partial maxima and minima are not accepted: an empty part holds an infinity, and
+# beside the opposite infinity the addends would be NaN.
 add = ufunc(
     np.add,
     "all;avg,R->avg;R,avg->avg",
@@ -130,7 +130,7 @@ multiply = ufunc(
         lambda g, _out, x, _y: g * conjugated(x),
     ),
 )
-# An array has a zero sooner or later, and addends divided by it do not add up.
+# An array may contain zeros, and addends divided by zero do not add up.
 divide = true_divide = ufunc(
     np.divide,
     "product,product->product",
@@ -171,7 +171,7 @@ fabs = ufunc(np.fabs, vjp=lambda g, _out, x: g * sign(x))
 
 
 def _of_sign(g: Any, out: Any, x: Any) -> Any:
-    """Of a complex number only the direction counts: what is along it has no effect."""
+    """The result depends only on a complex number's direction."""
     if x.dtype.kind != "c":
         return flat(g, out)
     across = g - out * (conjugated(out) * g).real
@@ -198,7 +198,7 @@ lcm = ufunc(np.lcm)
 def power(x1: Any, x2: Any, /, **options: Any) -> Any:
     """Raise to a power, element by element: see `numpy.power`.
 
-    Collective where integers are raised to integers that are spread over ranks.
+    Collective if integers are raised to integers that are distributed.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def _is_negative_power(
 
 pow = power
 
-# What ``**`` does in NumPy with these exponents of Python's; bits may differ.
+# NumPy's ``**`` does this for these Python exponents; bits may differ.
 _EXPONENTS = {
     (int, 2): square,
     (int, -1): reciprocal,
@@ -239,7 +239,7 @@ _EXPONENTS = {
 
 
 def raised(x1: Any, x2: Any, /, **options: Any) -> Any:
-    """Return ``x1 ** x2``: `power`, or what is faster and does the same."""
+    """Return ``x1 ** x2``: `power`, or a faster equivalent."""
     if isinstance(x2, int | float):
         function = _EXPONENTS.get((type(x2), x2))
         if function is not None and x1.dtype.kind in ("bfciu" if x2 == 2 else "fc"):
@@ -268,7 +268,7 @@ greater = ufunc(np.greater)
 greater_equal = ufunc(np.greater_equal)
 
 # --- floating-point numbers -----------------------------------------------------------
-# Equal operands of a maximum share its gradient; of fmax the first one has it all.
+# Equal operands of a maximum share its gradient; of fmax the first one gets all of it.
 # A NaN in a Partial makes it NaN, which fmax and fmin would ignore.
 
 maximum = ufunc(

@@ -1,7 +1,7 @@
-"""Exponents, logarithms, roots and angles: a row each, as in pointwise.py.
+"""Exponentials, logarithms, roots and angles: one row each, as in pointwise.py.
 
 A gradient is multiplied with the conjugate of the derivative, which is PyTorch's
-convention for complex numbers. Where it can it needs the result, not the operand."""
+convention for complex numbers. Where possible it uses the result, not the operand."""
 
 import math
 from typing import Any
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 # --- exponents and logarithms ---------------------------------------------------------
-# A square root or logarithm does not grow where it is NaN.
+# Square roots and logarithms are not monotonic where they are NaN.
 
 exp = ufunc(
     np.exp,
@@ -102,7 +102,7 @@ hypot = ufunc(
 
 
 def _over_square(part: Any, x: Any, y: Any) -> Any:
-    """Return a coordinate over the squared distance from the origin; there 0."""
+    """Return a coordinate over the squared distance from the origin; 0 at 0."""
     square = x * x + y * y
     return part / where_(square == 0, 1, square)
 

@@ -1,6 +1,6 @@
-"""``x[index]`` and its kin: elements by slice, number and mask, read and written.
+"""Indexing: reading and writing elements by slice, integer array and mask.
 
-Here: NumPy's indices taken apart (`terms`), slices (`basic`), arrays as indices
+Here: parsing NumPy's indices (`terms`), slices (`basic`), arrays as indices
 (`pick`), reading, writing and the gradient; `take`, `put`, `nonzero`, `coordinates`.
 May use: `_make`, `elementwise`.
 Begin with `read`, then `terms`.

@@ -1,4 +1,4 @@
-"""Slices, integers and new dims of an index: views of the parts, where they can be."""
+"""Basic indices (slices, integers, new dims): views of the parts where possible."""
 
 from collections.abc import Iterator, Sequence
 from operator import getitem as take_out
@@ -32,11 +32,11 @@ ALL = slice(None)
 
 
 def basic(x: _C.DTensor, keys: Sequence[Key]) -> _C.DTensor:
-    """Return a view, if need be in two steps.
+    """Return a view, in two steps if needed.
 
-    The first takes a window of what is to be reversed or to go away, with its parts
-    where they are. So no more than that, one row for an integer, has to be made whole
-    for the second.
+    The first step takes a window of the dims that are reversed or dropped, and leaves
+    its parts where they are. The second step needs only this window (one row for an
+    integer) whole.
     """
     if _in_two_steps(x.layout, keys):
         x = basic_step(x, tuple(window(k) for k in keys if not isinstance(k, New)))
@@ -46,7 +46,7 @@ def basic(x: _C.DTensor, keys: Sequence[Key]) -> _C.DTensor:
 
 
 def is_copied(layout: _C.Layout | None, keys: Sequence[Key]) -> bool:
-    """Return whether an index has to move elements, so that no view is possible."""
+    """Return whether an index has to move elements, so that it cannot be a view."""
     return _in_two_steps(layout, keys) or any(
         isinstance(k, Span)
         and layout is not None
@@ -57,7 +57,7 @@ def is_copied(layout: _C.Layout | None, keys: Sequence[Key]) -> bool:
 
 
 def _in_two_steps(layout: _C.Layout | None, keys: Sequence[Key]) -> bool:
-    """Return whether a cut dim is to be reversed or to go away."""
+    """Return whether a cut dim is reversed or dropped."""
     hard = [k for k in keys if isinstance(k, At) or isinstance(k, Span) and k.step < 0]
     return layout is not None and any(layout.is_cut(k.dim) for k in hard)
 
@@ -72,7 +72,7 @@ def window(key: Span | At) -> Span:
 
 
 def _rest(key: Key) -> Key:
-    """Return what is to be done with the window of a key."""
+    """Return the key to apply to the window of a key."""
     if isinstance(key, At):
         return At(key.dim, 0)
     if isinstance(key, New):
@@ -85,12 +85,12 @@ def _rest(key: Key) -> Key:
 def view_of(x: Operand, keys: Sequence[Key], element: bool = False) -> Any:
     """Return the rule and the kernel of slices, integers and new dims in one step.
 
-    Without dots NumPy gives a scalar for an element, and no view.
+    Without an Ellipsis NumPy returns a scalar for an element, not a view.
     """
     dots = not element and all(isinstance(key, At) for key in keys)
     source = letters(x.ndim)
     result = []
-    whole = set()  # keys that the kernel takes as they are
+    whole = set()  # keys that the kernel uses unchanged
     for k, key in enumerate(keys):
         if isinstance(key, Span) and not _is_whole(x, key):
             result.append(_factor(source[key.dim], key, x.shape[key.dim]))
@@ -148,13 +148,13 @@ def held(layout: _C.Layout, key: Span) -> tuple[slice, slice]:
     slice
         Of this rank's array.
     slice
-        Of the sliced dim: which of its elements these are.
+        Of the sliced dim: the elements that these are.
     """
     ranges = spans(layout, key.dim)
     if not ranges:
         return slice(0, 0), slice(0, 0)
     start, stop = ranges[0][0], sum(ranges[-1])
-    if len(ranges) > 1:  # only a whole dim is asked for where it is strided
+    if len(ranges) > 1:  # strided dims only allow a slice of the whole dim
         return ALL, ALL
     first = max(0, -((key.start - start) // key.step))
     last = max(first, min(key.size, -((key.start - stop) // key.step)))
@@ -176,7 +176,7 @@ def whole(index: Any) -> Any:
 
 
 def keys_of(x: Any, terms: Sequence[Term]) -> Iterator[Key]:
-    """Yield what makes a dim for every term: whole ones for arrays."""
+    """Yield the keys that make a dim, for every term; arrays give whole slices."""
     for term in terms:
         if isinstance(term, Span | New):
             yield term

@@ -1,4 +1,4 @@
-"""Numbers of elements and their indices: unravel_index, ravel_multi_index and ix_."""
+"""Flat and multi-dimensional indices: unravel_index, ravel_multi_index and ix_."""
 
 import functools
 from collections.abc import Callable
@@ -22,7 +22,7 @@ INDEX = np.dtype(np.intp)
 
 
 def _checked(name: str, x: _C.DTensor, check: Callable[[Array], object]) -> None:
-    """Raise what a check of any rank's part raises, on every rank. Collective."""
+    """Check this rank's part; if a check fails, every rank raises. Collective."""
     error = None
     try:
         if inside(x.layout):
@@ -37,16 +37,16 @@ def _checked(name: str, x: _C.DTensor, check: Callable[[Array], object]) -> None
 
 @composed(np.unravel_index)
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]:
-    """Return the indices of elements, for each dim, from their numbers.
+    """Return the indices along each dim from flat indices.
 
     Parameters
     ----------
     indices : DTensor of int
-        Numbers in the flattened array; the results are cut as they are.
+        Indices into the flattened array; the results are cut like them.
     shape : int or tuple of int
         Of the array.
     order : {"C", "F"}
-        Whether the last or the first index runs fastest.
+        Whether the last or the first index varies fastest.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def _unraveled(indices: Array, shape: tuple[int, ...], order: Any) -> Any:
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C"
 ) -> Any:
-    """Return the numbers of elements in the flattened array from their indices.
+    """Return flat indices from the indices along each dim.
 
     Parameters
     ----------
@@ -124,17 +124,17 @@ def _raveled(given: list[Array], dims: Any, mode: Any, order: Any) -> Any:
 
 @composed(np.ix_)
 def ix_(*args: Any) -> tuple[Any, ...]:
-    """Return indices of an open grid from those along each dim.
+    """Return the indices of an open grid from those along each dim.
 
     Parameters
     ----------
     *args : array_like of int or bool, shape (n,)
-        Booleans select where they are true.
+        Booleans select the indices where they are true.
 
     Returns
     -------
     tuple of DTensor
-        Each of as many dims as there are arguments, of length 1 but in its own.
+        Each has as many dims as there are arguments, all of length 1 except its own.
     """
     mesh = mesh_of(args)
     found = []

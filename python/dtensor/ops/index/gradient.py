@@ -1,7 +1,7 @@
-"""The gradient of x[index]: zeros, with what comes back put where it was taken from.
+"""The gradient of x[index]: zeros, with the incoming gradient put back in place.
 
-Where the elements lie that were taken nothing is sent: the result is cut as `x` is, and
-where the gradient is Partial, or cut along dims that are picked from, it is Partial.
+Nothing is sent if the gradient lies where the elements were taken: the result is cut as
+`x` is. It is Partial where the gradient is Partial, or cut along picked dims.
 """
 
 import math
@@ -65,7 +65,7 @@ def along(dim: int) -> tuple[Any, ...]:
 def put_back(
     x: Operand, keys: tuple[Key, ...], shape: Shape, like: _C.Layout | None
 ) -> Answer | Callable[..., Any]:
-    """Return zeros of a shape, with `x` in the place that a basic index takes out.
+    """Return zeros of a shape, with `x` in the place that a basic index selects.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def put_back(
     shape : tuple of int
         Of the result.
     like : Layout, optional
-        Of what was indexed: the result is cut as that is where this moves nothing.
+        Of the indexed array: the result is cut in the same way if that moves nothing.
     """
     names, new = iter(letters(len(shape))), iter(letters(x.ndim, skip=len(shape)))
     before, after, touched = [], [], []
@@ -110,7 +110,7 @@ def _put_into_zeros(x: Array, shape: Shape, index: tuple[Any, ...]) -> Array:
 
 
 def _dims(keys: Sequence[Key]) -> dict[int, int]:
-    """Return the dims of what an index gives -> dims of what it is taken from."""
+    """Return the dims of an index's result -> dims of the indexed array."""
     kept = [key for key in keys if not isinstance(key, At)]
     return {p: key.dim for p, key in enumerate(kept) if isinstance(key, Span)}
 
@@ -122,7 +122,7 @@ def _dims(keys: Sequence[Key]) -> dict[int, int]:
 def _put_back_parts(
     x: _C.DTensor, keys: tuple[Key, ...], shape: Shape, like: _C.Layout | None
 ) -> _C.DTensor:
-    """Put back on each rank what it has of a dim that is cut."""
+    """Put back, on each rank, its part along a cut dim."""
     to = _target(x.layout, _dims(keys), shape, like)
     result = made(to, lambda own: np.zeros(own.local_shape(), own.dtype))
     write_view(result, keys, x)
@@ -136,10 +136,10 @@ def _target(
     like: _C.Layout | None,
     only: int | None = None,
 ) -> _C.Layout:
-    """Return the layout of zeros that something is put into without moving it.
+    """Return the layout of zeros into which an array is put without moving it.
 
-    It is cut as what is put in and, where that is replicated, as `like`: all dims of
-    that, or one.
+    It is cut like that array and, where that is replicated, like `like`: all dims of
+    it, or one.
     """
     if like is not None and like.mesh != layout.mesh:
         like = None
@@ -181,7 +181,7 @@ def added(
 ) -> Answer:
     """Return zeros of a shape, with `x` added where `select` takes it from.
 
-    Dims of `x` that the arrays made may be cut: then the result is Partial.
+    If dims of `x` that come from the arrays are cut, the result is Partial.
     """
     words = words_of(keys, len(shape), [a.shape for a in arrays])
     names = letters(len(shape))
@@ -199,7 +199,7 @@ def _add_into_zeros(
     x: Array, index: Sequence[Any], dims: Sequence[int], at: int, shape: Shape
 ) -> Array:
     """Return zeros to which `x` is added: its dims from `at` on are those of the index,
-    which has numbers of elements along `dims`."""
+    which selects elements along `dims`."""
     lengths = [shape[d] for d in dims]
     number: Any = 0
     for a, n in zip(index, lengths, strict=True):
@@ -214,7 +214,7 @@ def _add_into_zeros(
 
 
 def _rows_added(rows: Array, at: Array, count: int) -> Array:
-    """Return `count` rows: each the sum of the `rows` that have its number."""
+    """Return `count` rows: row i is the sum of the `rows` whose index is i."""
     result = np.zeros((count, rows.shape[1]), rows.dtype)
     if rows.shape[1] == 1:
         np.add.at(result[:, 0], at, rows[:, 0])
@@ -239,8 +239,8 @@ added.vjp(lambda grad, _out, _x, keys, arrays, shape: select(grad, keys, arrays)
 def _added_to_parts(
     x: _C.DTensor, dim: int, index: Any, shape: Shape, like: _C.Layout
 ) -> _C.DTensor:
-    """Return what `added` does for one array, whose values every rank has, where a rank
-    has of `x` what is to be added to its part of `like`."""
+    """Do what `added` does for one array whose values every rank has, if each rank has
+    the part of `x` that is added to its part of `like`."""
     known = _numbers(index, shape[dim])
     new = known.ndim - 1
     dims = {d: d for d in range(dim + 1)}
@@ -256,14 +256,14 @@ def _added_to_parts(
 
 
 def _numbers(index: Any, length: int) -> Array:
-    """Return an index that every rank has, counted from the front."""
+    """Return an index that every rank has, without negative numbers."""
     known = everywhere(index)
     assert known is not None
     return np.where(known < 0, known + length, known)
 
 
 def _unpicked(grad: Any, dim: int, index: Any, shape: Shape, like: Any) -> Any:
-    """Return the gradient of ``x[:, index]``, the index being for one dim."""
+    """Return the gradient of ``x[:, index]``, where the index is for one dim."""
     known = everywhere(index)
     parts = None
     if known is not None and isinstance(grad, _C.DTensor) and like is not None:
@@ -281,8 +281,8 @@ def _is_there(
     owner: Array,
     counts: Array,
 ) -> bool:
-    """Return whether every rank has what is picked from its part of `dim`: all that is
-    picked, or just that."""
+    """Return whether every rank has the elements picked from its part of `dim`: all
+    picked elements, or exactly these."""
     by = dict(like.shard_order)[dim]
     if all(layout.placements[m].is_replicate() for m in by):
         return True
@@ -302,8 +302,8 @@ def _is_there(
 def _unmasked(
     x: _C.DTensor, dim: int, mask: Any, shape: Shape, like: _C.Layout | None
 ) -> _C.DTensor:
-    """Return zeros of a shape, with `x` where a mask holds, which is for the dims from
-    `dim` on: on each rank where its part of the mask does."""
+    """Return zeros of a shape, with `x` where a mask for the dims from `dim` is true:
+    on each rank where its part of the mask is."""
     kept = {d: d for d in range(dim + 1)}
     kept |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, len(shape))}
     to = _target(x.layout, {p: d for d, p in kept.items()}, shape, like)
@@ -321,7 +321,7 @@ def _unmasked(
 
 
 def back(grad: Any, _out: Any, _x: Any, index: Any) -> Any:
-    """Go back through `getitem`: first through its arrays, then through its slices."""
+    """The gradient of `getitem`: first through its arrays, then through its slices."""
     shape, like = _x.shape, _x.layout
     if like is None:
         index = whole(index)
@@ -340,7 +340,7 @@ def back(grad: Any, _out: Any, _x: Any, index: Any) -> Any:
 def _back_of_arrays(
     grad: Any, terms: Sequence[Term], shape: Shape, like: _C.Layout | None
 ) -> Any:
-    """Return the gradient of what the arrays of an index pick from."""
+    """Return the gradient of the array that an index's arrays pick from."""
     masks = [t.mask for t in terms if isinstance(t, Mask)]
     alone = len(masks) == 1 and not any(isinstance(t, Pick | At) for t in terms)
     many = alone and (masks[0].ndim > 1 or isinstance(masks[0], _C.DTensor))

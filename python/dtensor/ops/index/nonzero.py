@@ -1,4 +1,4 @@
-"""Where elements are not zero: nonzero and its kin. Collective: the ranks count."""
+"""Indices of nonzero elements: nonzero, flatnonzero, argwhere. Collective."""
 
 from typing import Any
 
@@ -25,8 +25,8 @@ Array = npt.NDArray[Any]
 
 
 def _found(name: str, a: Any) -> tuple[list[Array], _C.Layout]:
-    """Return where this rank's elements are not zero, and the layout of one dim that
-    such indices have. Collective: the ranks count."""
+    """Return the indices of this rank's nonzero elements, and the one-dimensional
+    layout of such indices. Collective: the ranks exchange their counts."""
     a = settled(name, a)
     if a.ndim == 0:
         np.nonzero(np.empty(()))  # raises
@@ -43,14 +43,14 @@ def _found(name: str, a: Any) -> tuple[list[Array], _C.Layout]:
 @method
 @composed(np.nonzero)
 def nonzero(a: Any) -> tuple[Any, ...]:
-    """Return the indices of the elements that are not zero, for each dim.
+    """Return the indices of the nonzero elements, for each dim.
 
     Each rank finds its own; the results are cut where `a` is. Collective.
 
     Parameters
     ----------
     a : DTensor
-        Of one dim at least.
+        With at least one dim.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 @composed(np.flatnonzero)
 def flatnonzero(a: Any) -> Any:
-    """Return the indices of the elements that are not zero, in the flattened array.
+    """Return the indices of the nonzero elements in the flattened array.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def flatnonzero(a: Any) -> Any:
 
 @composed(np.argwhere)
 def argwhere(a: Any) -> Any:
-    """Return the indices of the elements that are not zero, a row for each.
+    """Return the indices of the nonzero elements, one row for each.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Arrays as indices: of integers, and masks."""
+"""Indexing with arrays: integers and masks."""
 
 from collections.abc import Sequence
 from operator import getitem as take_out
@@ -53,7 +53,7 @@ def picked(x: _C.DTensor, index: Sequence[Any]) -> _C.DTensor:
         The array.
     index : sequence
         A whole slice, 0, or an array of integers (an ndarray or DTensor, in range) for
-        each dim; and an Ellipsis where arrays are apart though no dim is between them.
+        each dim; also an Ellipsis that separates arrays with no dim between them.
     """
     arrays = [k for k in index if isinstance(k, np.ndarray | _C.DTensor)]
     try:
@@ -72,11 +72,12 @@ def picked(x: _C.DTensor, index: Sequence[Any]) -> _C.DTensor:
 
 
 def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
-    """Return ``x[:, index]``, the index being for one dim.
+    """Return ``x[:, index]``, where the index is for one dim.
 
-    Of a dim that is cut each rank takes what it has of the wanted rows. If the rows are
-    wanted in the order of the parts, that is the result. Else they are gathered, unless
-    there are more of them than the whole dim has, and put in order.
+    If the dim is cut, each rank takes the wanted rows that it holds. If the index names
+    rows in the order of the parts, that is the result. Otherwise the rows are gathered
+    and put in order; if there are more of them than the dim is long, the dim is
+    gathered instead.
     """
     before = (ALL,) * dim
     known = everywhere(index)
@@ -100,7 +101,7 @@ def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
 
 
 def _found(x: _C.DTensor, dim: int, index: Array, counts: Array) -> _C.DTensor:
-    """Return rows that are wanted in the order of the parts, `counts` of each."""
+    """Return rows that an index names in the order of the parts, `counts` of each."""
     cuts = dict(x.layout.cuts or {})
     cuts[dim] = (0, *np.cumsum(counts).tolist())
     shape = (*x.shape[:dim], index.size, *x.shape[dim + 1 :])
@@ -116,8 +117,8 @@ def _found(x: _C.DTensor, dim: int, index: Array, counts: Array) -> _C.DTensor:
 def owners(
     layout: _C.Layout, dim: int, index: Array
 ) -> tuple[Array, Array, Array] | None:
-    """Return an index without negative numbers, which part of a dim each element of it
-    is in, and how many are in each part; None if there are no parts, or strided ones.
+    """Return an index without negative numbers, the part of the dim that each element
+    is in, and how many are in each part; None without parts, or with strided ones.
     """
     parts = parts_of(layout, dim) if layout.is_cut(dim) else None
     if parts is None:
@@ -129,12 +130,12 @@ def owners(
 
 
 def is_rising(index: Array, owner: Array) -> bool:
-    """Return whether rows that an index names come in the order of the parts."""
+    """Return whether an index names rows in the order of the parts."""
     return index.ndim == 1 and bool(np.all(owner[:-1] <= owner[1:]))
 
 
 def everywhere(index: Array | _C.DTensor) -> Array | None:
-    """Return the values of an index that every rank has, else None."""
+    """Return the values of an index if every rank has them, else None."""
     if not isinstance(index, _C.DTensor):
         return index
     if not index.layout.is_replicated:
@@ -143,7 +144,7 @@ def everywhere(index: Array | _C.DTensor) -> Array | None:
 
 
 class Picked(NamedTuple):
-    """The words of an index that has arrays."""
+    """The words of an index with arrays."""
 
     source: list[str]  # of the dims of the array, "*" for those that are picked from
     arrays: list[str]
@@ -194,8 +195,8 @@ def select(x: Operand, keys: tuple[Any, ...], arrays: list[Operand]) -> Any:
 def first_result_dim(keys: Sequence[Any]) -> int:
     """Return where NumPy puts the dims of index arrays among the others.
 
-    In the place of the arrays (integers count as such) if these are side by side, else
-    in front.
+    In the place of the arrays (integers count as arrays) if these are adjacent, else in
+    front.
     """
     which = [
         k for k, key in enumerate(keys) if not isinstance(key, slice) and key is not ...
@@ -209,9 +210,9 @@ def first_result_dim(keys: Sequence[Any]) -> int:
 
 
 def masked(x: _C.DTensor, mask: Array | _C.DTensor, dim: int) -> _C.DTensor:
-    """Return ``x[..., mask]``, the mask being for the dims from `dim` on.
+    """Return ``x[..., mask]``, where the mask is for the dims from `dim` on.
 
-    Collective: how many elements there are is known when all ranks have counted.
+    Collective: the ranks count the elements together.
     """
     layout = leading(x.layout, dim, mask)
     x, chosen = with_mask("getitem", x, mask, dim, layout)
@@ -228,7 +229,7 @@ def masked(x: _C.DTensor, mask: Array | _C.DTensor, dim: int) -> _C.DTensor:
 def with_mask(
     name: str, x: _C.DTensor, mask: Array | _C.DTensor, dim: int, layout: _C.Layout
 ) -> tuple[_C.DTensor, Array]:
-    """Return a tensor in a layout, and the part of its mask that goes with it."""
+    """Return a tensor in a layout, and the matching part of its mask."""
     dims = {dim + d: d for d in range(mask.ndim)}
     alike = layout.like(mask.shape, dims, bool)
     if isinstance(mask, _C.DTensor):
@@ -239,10 +240,10 @@ def with_mask(
 
 
 def leading(layout: _C.Layout, dim: int, mask: Array | _C.DTensor) -> _C.Layout:
-    """Return a layout in which what a mask selects lies in the order of the parts.
+    """Return a layout in which the elements that a mask selects are in part order.
 
-    Of the dims of the mask only the first, `dim`, may be cut, and by ranges that follow
-    the order of the mesh dims. Where the mask is cut and the tensor is whole, the
+    Only the first dim of the mask, `dim`, may be cut, and only by ranges in the order
+    of the mesh dims. Where the mask is cut and the tensor is whole, the
     tensor is cut too, which moves nothing.
     """
     first = _C.Shard(dim)

@@ -1,4 +1,4 @@
-"""Writing by number, by mask and along dims: put and its kin. All are in place."""
+"""In-place writing by index, by mask and along dims: put, place, copyto, ..."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,8 +34,8 @@ Array = npt.NDArray[Any]
 def _recorded(
     name: str, a: Any, values: Any, write: Callable[[], None], back: Callable[..., Any]
 ) -> None:
-    """Write into a tensor, and record how the gradients of what was there, and of the
-    values, come from that of what is there now."""
+    """Write into a tensor, and record how the gradients of its old elements and of the
+    values follow from the gradient of the new elements."""
     inputs = (a, values)
     wanted = [isinstance(x, _C.Tensor) and x.requires_grad for x in inputs]
     if not (_C.is_grad_enabled() and any(wanted)):
@@ -52,7 +52,7 @@ def _recorded(
 
 
 def _numbered(name: str, a: Any, at: Array, values: Any) -> None:
-    """Write to the elements that have these numbers, the values in turn."""
+    """Write the values, in turn, to the elements with these flat indices."""
     if not at.size or not size(values):
         return
     if isinstance(values, _C.Tensor) and values.requires_grad:
@@ -64,14 +64,14 @@ def _numbered(name: str, a: Any, at: Array, values: Any) -> None:
 
 
 def _known(name: str, x: Any, a: Any) -> Array:
-    """Return the values of an array that goes with another one, whole."""
+    """Return the values of another array argument, gathered."""
     spread = isinstance(a, _C.DTensor) or isinstance(x, _C.DTensor)
     x = x.detach() if isinstance(x, _C.Tensor) else x
     return values_of(name, x) if spread else np.asarray(x)
 
 
 def _whole(name: str, *others: Any) -> tuple[Any, ...]:
-    """Return what goes into a plain array: tensors as arrays."""
+    """Return the arguments for writing into a plain array: tensors as arrays."""
     return tuple(_known(name, x, x) if isinstance(x, _C.Tensor) else x for x in others)
 
 
@@ -79,18 +79,18 @@ def _whole(name: str, *others: Any) -> tuple[Any, ...]:
 @implements(np.put)
 @composite
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
-    """Set elements by their numbers in the flattened array.
+    """Set elements by their indices in the flattened array.
 
     Parameters
     ----------
     a : DTensor
-        What is written into; each rank writes what it holds.
+        The array to write to; each rank writes the elements that it holds.
     ind : array_like of int
-        Which elements.
+        Indices of the elements.
     v : array_like
-        The values, taken in turn and again from the start.
+        The values, used in turn and repeated if there are too few.
     mode : {"raise", "wrap", "clip"}
-        What to do with numbers that are out of range.
+        How to treat indices out of range.
     """
     if not isinstance(a, _C.Tensor):
         ind, v = _whole("put", ind, v)
@@ -103,7 +103,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 @implements(np.place)
 @composite
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """Set the elements for which a mask holds to values, which are taken in turn.
+    """Set the elements for which a mask is true to values, which are used in turn.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     mask : array_like
         As many booleans as `arr` has elements.
     vals : array_like
-        The values; again from the start if there are too few.
+        The values; repeated if there are too few.
     """
     if not isinstance(arr, _C.Tensor):
         np.place(arr, *_whole("place", mask, vals))
@@ -128,7 +128,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 @implements(np.putmask)
 @composite
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """Set the elements for which a mask holds to those of `values` in the same place.
+    """Set the elements for which a mask is true to those of `values` at the same place.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 
 
 def _copy_where(dst: _C.DTensor, src: Any, where: Any) -> None:
-    """Copy on each rank the elements that it holds and `where` is true for."""
+    """Copy, on each rank, the elements that it holds and where `where` is true."""
     settled = dst.layout.like(dst.shape, {d: d for d in range(dst.ndim)}, bool)
     parts = []
     for value, layout in ((src, dst.layout), (where, settled)):
@@ -243,11 +243,11 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     Parameters
     ----------
     a : DTensor
-        What is written into: of two dims, or of more that are equally long.
+        The array to write to, with two dims, or more of equal length.
     val : array_like
-        The values, taken in turn.
+        The values, used in turn.
     wrap : bool, default False
-        Whether the diagonal of a tall matrix starts again below.
+        Whether the diagonal of a tall matrix starts again below its end.
     """
     if not isinstance(a, _C.Tensor):
         (val,) = _whole("fill_diagonal", val)
@@ -273,11 +273,11 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
     arr : DTensor
         What is written into.
     indices : array_like of int
-        Of as many dims, broadcast against `arr` but along `axis`.
+        With as many dims as `arr`; broadcast against it except along `axis`.
     values : array_like
         Broadcast to the shape of `indices`.
     axis : int or None
-        The dim; None: of the flattened `arr`, by `indices` of one dim.
+        The dim; None: the flattened `arr`, with `indices` of one dim.
     """
     if not isinstance(arr, _C.Tensor):
         indices, values = _whole("put_along_axis", indices, values)
@@ -313,7 +313,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 
 def _put_along(arr: _C.DTensor, indices: Any, values: Any, dim: int) -> None:
-    """Write on each rank what it holds, with the other dims of all cut alike."""
+    """Write, on each rank, its elements; the other dims of all arrays are cut alike."""
     layout = arr.layout
     dims = {d: d for d in range(arr.ndim) if d != dim}
     settled = layout.like(arr.shape, {d: d for d in range(arr.ndim)}, bool)

@@ -1,4 +1,4 @@
-"""x[index]: every index of NumPy, with nothing moved where the parts allow it."""
+"""x[index] for every index of NumPy, without moving data where possible."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,17 +29,17 @@ __all__ = ["getitem"]
 
 @operator
 def getitem(x: Operand, index: Any) -> Any:
-    """Return ``x[index]``: NumPy's answer for every index that NumPy knows.
+    """Return ``x[index]``, for every index that NumPy accepts.
 
-    * Slices leave cut dims cut where they are and move nothing; the result shares
-      memory with `x`, so that writing into it writes into `x`; except of strided shards
-      (`_StridedShard`), which are brought together.
+    * Slices leave the parts of cut dims where they are and move nothing. The result
+      shares memory with `x`, so writing to it writes to `x`. The exception are strided
+      shards (`_StridedShard`), which are gathered.
     * An integer on a cut dim moves that one row only.
-    * Arrays of integers: of a dim that is cut only the wanted rows move, and nothing
-      where they come in the order of the parts.
-    * Masks select on each rank what it holds; the result keeps the parts.
+    * Arrays of integers: of a cut dim only the wanted rows move, and nothing moves if
+      the index names them in the order of the parts.
+    * Masks select, on each rank, from its own part; the result keeps the parts.
 
-    Collective, unless all of it is slices.
+    Collective, unless the index consists of slices only.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def getitem(x: Operand, index: Any) -> Any:
     Raises
     ------
     IndexError
-        What NumPy raises; on every rank.
+        As NumPy raises; on every rank.
     """
     if _has_arrays(index):
         return _any
@@ -70,7 +70,7 @@ def getitem(x: Operand, index: Any) -> Any:
 
 
 def _is_element(terms: Sequence[Term]) -> bool:
-    """Return whether integers alone name one element, of which NumPy gives a copy."""
+    """Return whether the index is integers only, for which NumPy returns a copy."""
     return all(isinstance(term, At) for term in terms)
 
 
@@ -93,7 +93,7 @@ def _any(x: Any, index: Any) -> Any:
         if _is_element(terms):
             return make(local(view).copy(), view.layout)
         if is_copied(x.layout, [t for t in terms if isinstance(t, Span | At)]):
-            _C.set_origin(view, x, index)  # what is written into it is brought back
+            _C.set_origin(view, x, index)  # writes to it are copied back
         return view
     return _advanced(x, check_bounds("getitem", x.shape, terms))
 
@@ -102,7 +102,7 @@ def _any(x: Any, index: Any) -> Any:
 
 
 def _advanced(x: _C.DTensor, terms: Sequence[Term]) -> _C.DTensor:
-    """Return a copy: first all that is basic, then the arrays on what that gives."""
+    """Return a copy: first the basic indices, then the arrays on their result."""
     masks = [t.mask for t in terms if isinstance(t, Mask)]
     alone = len(masks) == 1 and not any(isinstance(t, Pick | At) for t in terms)
     y = basic(x, list(keys_of(x, terms)))

@@ -1,4 +1,4 @@
-"""Elements by number: take and its kin."""
+"""Taking elements by index or condition: take, take_along_axis, compress, ..."""
 
 import math
 from typing import Any
@@ -41,9 +41,9 @@ ALL = slice(None)
 def flat_index(
     index: Any, length: int, mode: Any, axis: int = 0
 ) -> npt.NDArray[np.intp]:
-    """Return integers for a dim as `mode` of NumPy's `take` reads them, from 0 on."""
+    """Return indices for a dim, from 0 on, after NumPy's `mode` is applied."""
     if mode == "wrap" and length and np.size(index):
-        index = np.remainder(index, length)  # NumPy would go round by round
+        index = np.remainder(index, length)  # NumPy would wrap in a loop
     np.take(hollow((1,) * axis + (length,)), index, axis, mode=mode)  # its errors
     found: npt.NDArray[np.intp] = np.asarray(index, np.intp)
     if mode == "clip":
@@ -62,21 +62,21 @@ def flat_index(
 def take(
     a: Any, indices: Any, axis: int | None = None, out: None = None, mode: Any = "raise"
 ) -> Any:
-    """Take elements, or slices along a dim, by number.
+    """Take elements, or slices along a dim, by index.
 
     Parameters
     ----------
     a : array_like
         The source.
     indices : array_like of int
-        Which ones; the result is cut as they are. Where they are whole on every rank
-        and `axis` is cut, only what they name is moved.
+        The indices; the result is cut like them. If they are replicated and `axis` is
+        cut, only the elements that they name are moved.
     axis : int, optional
-        The dim; default: `a` as if it had one.
+        The dim; default: the flattened `a`.
     out : DTensor, optional
         What the result is written to.
     mode : {"raise", "wrap", "clip"}
-        What to do with numbers that are out of range.
+        How to treat indices out of range.
 
     Returns
     -------
@@ -105,13 +105,13 @@ def take(
 
 
 def _beside(other: Any, x: Any) -> Any:
-    """Return an array on the mesh of another one, if that has one."""
+    """Return an array on the mesh of another one, if the other one has a mesh."""
     return on_mesh(x, other.device_mesh) if isinstance(other, _C.DTensor) else x
 
 
 def _list(indices: Any) -> Any:
-    """Return indices that every rank knows; an empty list stays one, as it is no array
-    of floats then."""
+    """Return indices that every rank knows; an empty list stays a list, because as an
+    array it would be of floats."""
     return indices if isinstance(indices, list | tuple) else plain("take", indices)
 
 
@@ -163,16 +163,16 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     Parameters
     ----------
     arr : array_like
-        The source; whole along `axis`, the other dims may be cut.
+        The source; it is made whole along `axis`, other dims may be cut.
     indices : array_like of int
-        Of as many dims; any of them may be cut.
+        With as many dims as `arr`; any of them may be cut.
     axis : int or None, default -1
-        The dim; None: of the flattened `arr`, by `indices` of one dim.
+        The dim; None: the flattened `arr`, with `indices` of one dim.
 
     Returns
     -------
     DTensor
-        Of the shape of `indices`, broadcast against `arr` but along `axis`.
+        Of the shape of `indices`, broadcast against `arr` except along `axis`.
     """
     if axis is None:
         if ndim(indices) != 1:
@@ -189,7 +189,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 
 def check_along(shape: tuple[int, ...], indices: Any, axis: int) -> None:
-    """Raise what NumPy raises for `indices` that do not go with an array."""
+    """Raise NumPy's error for `indices` that do not fit an array."""
     dim = normalize_axis_index(axis, len(shape))
     fits = indices.ndim == len(shape) and indices.dtype.kind in "iu"
     lengths = list(zip(shape, indices.shape, strict=fits))
@@ -210,7 +210,7 @@ def _take_along_axis(arr: Operand, indices: Operand, axis: int) -> Any:
 def _words_along(
     shape: tuple[int, ...], wanted: tuple[int, ...], axis: int
 ) -> tuple[str, str, str]:
-    """Return the words of an array, of indices along one dim, and of what they take."""
+    """Return the words of an array, of indices along one dim, and of the result."""
     names, new = letters(len(shape)), letters(1, skip=len(shape))
     terms: list[list[str]] = [[], []]
     result = []
@@ -239,7 +239,7 @@ def added_along(
 
 
 def _add_along(x: Array, indices: Array, axis: int, shape: tuple[int, ...]) -> Array:
-    """Add elements up by their numbers in the flattened result."""
+    """Add up elements by their indices in the flattened result."""
     grid = list(np.ogrid[tuple(slice(n) for n in x.shape)])
     grid[axis] = np.where(indices < 0, indices + shape[axis], indices)
     number: Any = 0
@@ -265,16 +265,16 @@ added_along.vjp(
 @implements(np.compress)
 @composite
 def compress(condition: Any, a: Any, axis: int | None = None, out: None = None) -> Any:
-    """Take the slices along a dim for which a condition holds.
+    """Take the slices along a dim for which a condition is true.
 
     Parameters
     ----------
     condition : array_like, shape (n,)
-        Which ones; beyond its end none.
+        The slices to take; slices beyond its end are not taken.
     a : array_like
         The source.
     axis : int, optional
-        The dim; default: `a` as if it had one.
+        The dim; default: the flattened `a`.
     out : DTensor, optional
         What the result is written to.
     """
@@ -292,7 +292,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: None = None) 
 def _compress_method(
     x: Any, condition: Any, axis: int | None = None, out: Any = None
 ) -> Any:
-    """Take the slices along a dim for which a condition holds: see `compress`."""
+    """Take the slices along a dim for which a condition is true: see `compress`."""
     return compress(condition, x, axis, out)
 
 
@@ -309,12 +309,12 @@ def _booleans(x: Any) -> Any:
 @implements(np.extract)
 @composite
 def extract(condition: Any, arr: Any) -> Any:
-    """Return the elements, in one dim, for which a condition holds.
+    """Return the elements for which a condition is true, as one dim.
 
     Parameters
     ----------
     condition : array_like
-        Of the shape of `arr`, or as many elements.
+        Of the shape of `arr`, or with as many elements.
     arr : array_like
         The source.
     """

@@ -1,4 +1,4 @@
-"""NumPy's indices, taken apart: one term for each dimension that goes in or comes out.
+"""Parsing NumPy's indices: one term for each dim of the array or of the result.
 
 x[2, ..., None, ::-1, rows]  ->  At(0, 2)  Span(1, 0, n, 1)  New()  Span(2, n-1, n, -1)
                                  Pick(3, rows)
@@ -40,7 +40,7 @@ class Span(NamedTuple):
 
 
 class At(NamedTuple):
-    """One element of a dim, which goes away."""
+    """One element of a dim; the dim is dropped."""
 
     dim: int
     at: int
@@ -51,7 +51,7 @@ class New(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """An ellipsis of no dims: it separates arrays all the same."""
+    """An ellipsis of no dims, which still separates arrays."""
 
 
 class Pick(NamedTuple):
@@ -62,7 +62,7 @@ class Pick(NamedTuple):
 
 
 class Mask(NamedTuple):
-    """An array of booleans for as many dims as it has."""
+    """An array of booleans for as many dims as it has itself."""
 
     dim: int
     mask: Any  # ndarray or DTensor
@@ -77,7 +77,7 @@ def parse(name: str, shape: tuple[int, ...], dtype: Any, index: Any) -> list[Ter
     Raises
     ------
     IndexError, ValueError
-        What NumPy raises, for the global shape and on every rank.
+        As NumPy raises for the global shape; on every rank.
     """
     given = index if isinstance(index, tuple) else (index,)
     items = tuple(_ready(name, item) for item in given)
@@ -118,7 +118,7 @@ def _ready(name: str, item: Any) -> Any:
 
 
 def _dims_of(item: Any) -> int:
-    """Return how many dims an item takes up."""
+    """Return how many dims an item consumes."""
     if item is None or item is Ellipsis:
         return 0
     if isinstance(item, slice | int):
@@ -146,7 +146,7 @@ def _term(item: Any, dim: int, shape: tuple[int, ...]) -> Term | None:
 
 
 def _selects_nothing(shape: tuple[int, ...], mask: Any) -> bool:
-    """Return whether NumPy takes an empty mask for some other shape, as it may."""
+    """Return whether NumPy accepts an empty mask for another shape."""
     if mask.size:
         return False
     try:
@@ -156,7 +156,7 @@ def _selects_nothing(shape: tuple[int, ...], mask: Any) -> bool:
 
 
 def refuse(shape: tuple[int, ...], dtype: Any, items: Sequence[Any]) -> NoReturn:
-    """Let NumPy say what is wrong with an index."""
+    """Raise NumPy's error for an index."""
     probe = np.broadcast_to(np.empty((), dtype), shape)
     stand_ins = tuple(
         np.zeros(item.shape, item.dtype) if isinstance(item, _C.DTensor) else item
@@ -167,12 +167,12 @@ def refuse(shape: tuple[int, ...], dtype: Any, items: Sequence[Any]) -> NoReturn
 
 
 def check_bounds(name: str, shape: Sequence[int], terms: Sequence[Term]) -> list[Term]:
-    """Return the terms with summed-up indices, all of which are in their dims.
+    """Return the terms with Partial indices reduced, all within their dims.
 
     Raises
     ------
     IndexError
-        If one is not. On every rank: indices that are spread over ranks are agreed on.
+        If one is out of range; on every rank. For distributed indices the ranks agree.
     """
     checked: list[Term] = []
     for term in terms:

@@ -1,4 +1,4 @@
-"""x[index] = value: every rank writes what it holds; the tensor stays where it is."""
+"""x[index] = value: every rank writes the elements it holds; the layout stays."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -42,11 +42,11 @@ ALL = slice(None)
 
 
 def setitem(x: Any, index: Any, value: Any) -> None:
-    """Set ``x[index] = value`` in place, for every index that NumPy knows.
+    """Set ``x[index] = value`` in place, for every index that NumPy accepts.
 
-    The tensor keeps its layout and its memory; the value is brought to where the
-    elements are. Of a Partial tensor coordinate 0 gets the value and the others what
-    adds nothing. Collective, unless the value and all indices are numbers or arrays.
+    The tensor keeps its layout and its memory; the value is moved to where the elements
+    are. If the tensor is Partial, coordinate 0 gets the value and the others the
+    neutral element. Collective, unless the value and all indices are numbers or arrays.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     Raises
     ------
     IndexError, ValueError
-        What NumPy raises; on every rank, before anything is written.
+        As NumPy raises; on every rank, before anything is written.
     """
     if _C.is_grad_enabled() and (x.requires_grad or _requires_grad(value)):
         _set_recorded(x, index, value)
@@ -75,7 +75,7 @@ def _requires_grad(value: Any) -> bool:
 
 
 def _set_recorded(x: Any, index: Any, value: Any) -> None:
-    """Write, and record that the elements there are those of the value from now on."""
+    """Write, and record that these elements now come from the value."""
     wants, shape = (x.requires_grad, _requires_grad(value)), np.shape(value)
     _C.check_write("setitem", x, (x, value))
     before = _C.set_recording(False)
@@ -141,7 +141,7 @@ def _value(x: _C.DTensor, value: Any) -> Value:
         return value
     if isinstance(value, np.ndarray | np.generic | _C.Tensor):
         array = plain("setitem", value)
-        # What may not convert fails here, on ranks without a part of it too.
+        # A value that cannot be converted fails here, also on ranks that hold no part.
         return array if array.dtype.kind in "biufcV" else array.astype(x.dtype)
     return np.asarray(value, x.dtype)
 
@@ -151,7 +151,7 @@ def _value(x: _C.DTensor, value: Any) -> Value:
 
 @lru_cache(256)
 def _kinds(layout: _C.Layout) -> tuple[type, ...]:
-    """Return what an index may be made of, if its result is a view of every part."""
+    """Return the keys of an index whose result is a view of every part."""
     if any(isinstance(p, _C.Partial | _C._StridedShard) for p in layout.placements):
         return ()
     whole = layout.is_replicated
@@ -159,9 +159,9 @@ def _kinds(layout: _C.Layout) -> tuple[type, ...]:
 
 
 def _forward(x: _C.DTensor, index: Any, value: Value) -> tuple[Any, ...] | None:
-    """Return an index made of forward slices, if it is one or can be; else None.
+    """Return an index as forward slices if possible, else None.
 
-    For a number it does not matter that an integer is a slice of length 1.
+    If the value is a number, an integer can be a slice of length 1.
     """
     kinds = _kinds(x.layout)
     if not kinds:
@@ -210,7 +210,7 @@ def _is_odd(x: _C.DTensor, term: Term) -> bool:
 
 
 def _is_spread(x: _C.DTensor, terms: Sequence[Term], value: Value) -> bool:
-    """Return whether a value is the same for all that a lone mask selects."""
+    """Return whether a value is the same for all elements that a lone mask selects."""
     lone = [isinstance(t, Mask) for t in terms].count(True) == 1
     whole_dims = [t for t in terms if isinstance(t, Span) and t.size == x.shape[t.dim]]
     if (
@@ -243,10 +243,10 @@ MASK = (
 
 
 def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
-    """Write to what arrays pick: each rank the elements that it holds.
+    """Write to the elements that arrays pick: each rank writes those that it holds.
 
-    On each rank the dims of the arrays are brought to the front, of its part and of
-    the value; then a dim that is cut only tells which of the elements are here.
+    On each rank the dims of the arrays are moved to the front, both of its part and of
+    the value; then a cut dim only decides which of the elements are on this rank.
     """
     only_mask = len(terms) == 1 and isinstance(terms[0], Mask)
     terms = list(_without_masks(terms))
@@ -290,7 +290,7 @@ def _window_of(x: _C.DTensor, term: Span | At | Pick) -> Span:
 
 
 def _positive(x: _C.DTensor, term: At | Pick) -> npt.NDArray[np.int64]:
-    """Return the whole index for one dim, counted from the front."""
+    """Return the whole index for one dim, without negative numbers."""
     if isinstance(term, At):
         return np.asarray(term.at)
     index = values_of("setitem", term.index).astype(np.int64)

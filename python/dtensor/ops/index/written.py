@@ -1,4 +1,4 @@
-"""A value that is written: brought to the shape and layout of what it is written to."""
+"""Values for writing, brought to the shape and layout of the target."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -69,10 +69,10 @@ def _shown(shape: Sequence[int]) -> str:
 
 
 def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Array:
-    """Return this rank's part of a value that is to be written to parts of a layout.
+    """Return this rank's part of a value that is written to the parts of a layout.
 
     `dims`: dims of the layout -> dims of the value. Where the value has length 1, or
-    the layout cuts another dim, all of the value is there.
+    the layout cuts another dim, every rank has all of the value.
     """
     same = {d: v for d, v in dims.items() if to.shape[d] == value.shape[v]}
     alike = to.like(value.shape, same, value.dtype)
@@ -90,7 +90,7 @@ def brought(value: Value, to: _C.Layout, dims: dict[int, int], dtype: Any) -> Ar
 
 
 def write_view(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
-    """Write to slices: nothing but the value is moved, to the parts of the slices."""
+    """Write to slices: only the value is moved, to where the slices are."""
     if value.ndim and all(isinstance(t, At) for t in terms):
         np.empty(1, x.dtype)[0] = np.zeros(value.shape)  # raises
     windows = [window(t) for t in terms if isinstance(t, Span | At)]

@@ -1,4 +1,4 @@
-"""Products, decompositions and transforms: whole matrices, stacks that may be cut.
+"""Products, decompositions and transforms. Stacks of matrices may be cut.
 
 Here: `matmul`, `vectors`, `einsum`, `triangle`; numpy.linalg (`decompositions`,
 `factors`, `norms`, `products`); `relate` (covariances, convolutions); `fft`.

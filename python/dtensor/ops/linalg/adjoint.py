@@ -1,7 +1,7 @@
-"""What gradients are made with: conjugates, transposes, and the adjoints of products.
+"""Helpers for gradients: conjugates, transposes, and the adjoints of products.
 
-Of complex numbers a gradient is the derivative by the real part plus i times that by
-the imaginary part, as PyTorch's: of x in ``y = a * x`` it is ``conj(a) * grad``.
+For complex numbers a gradient is the derivative by the real part plus i times that by
+the imaginary part, as in PyTorch: of x in ``y = a * x`` it is ``conj(a) * grad``.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Decompositions and equations: matrices are whole, stacks of them may be cut.
+"""Decompositions and linear equations. Matrices are made whole; stacks may be cut.
 
-A matrix that NumPy refuses (singular, not positive definite) raises LinAlgError on all
-ranks, also on those that do not hold it. So these functions are collective.
+If NumPy refuses a matrix (singular, not positive definite), all ranks raise
+LinAlgError, also those that do not hold it. So these functions are collective.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ def _cofactors(a: Operand) -> Answer:
 
 
 def _cofactors_of(a: Any) -> Any:
-    """Return ``det(a) * inv(a).mT``, which singular matrices have too."""
+    """Return ``det(a) * inv(a).mT``, which also exists for singular matrices."""
     u, s, vh = np.linalg.svd(a)
     others = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
     sign = np.linalg.det(u) * np.linalg.det(vh)
@@ -152,8 +152,8 @@ def eigvalsh(a: Operand, UPLO: str = "L") -> Answer:
 eigvalsh.vjp(lambda grad, _out, a, UPLO="L": back.of_eigvalsh(grad, eigh(a, UPLO)[1]))
 
 
-# NumPy before 2.5 gives real eigenvalues where no matrix has others: known at the end
-# only.
+# NumPy before 2.5 returns real eigenvalues if those of all matrices are real. This is
+# known only at the end.
 
 _OF_ONE: Any = np.linalg.eig(np.eye(1))
 _EigResult: Any = type(_OF_ONE)

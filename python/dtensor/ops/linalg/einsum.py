@@ -1,7 +1,7 @@
-"""einsum: subscripts are read here, two operands at a time are what is computed.
+"""einsum: parses the subscripts, then multiplies two operands at a time.
 
-The text of a rule says nearly what subscripts say. A letter that an operand has twice
-(a diagonal) is whole, and so are dims of length 1 that are broadcast.
+The text of a rule is much like the subscripts. A letter that an operand has twice (a
+diagonal) must not be cut, nor must dims of length 1 that are broadcast.
 """
 
 import math
@@ -22,7 +22,7 @@ from dtensor.ops.linalg.triangle import on_diagonal
 
 __all__ = ["einsum"]
 
-# From so many products on BLAS is faster, although NumPy looks for a way first.
+# From this many products on BLAS is faster, although NumPy plans the order first.
 _BY_BLAS = 1 << 15
 
 # A dim's label: the code of a letter, or -1, -2, ... for the last, last but one, ... of
@@ -34,7 +34,7 @@ Term = tuple[int, ...]
 
 
 def _read(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """Return the subscripts and the arrays of either form of call."""
+    """Return the subscripts and the arrays, for both forms of call."""
     if isinstance(operands[0], str):
         return operands[0].replace(" ", ""), list(operands[1:])
     subscripts = ",".join(map(_letters_of, operands[1::2]))
@@ -168,7 +168,7 @@ def _spread(x: Any, labels: Term, lengths: dict[int, int]) -> Any:
 
 
 def _on_diagonals(x: Any, labels: Term, term: Term) -> Any:
-    """Return zeros, but for the diagonals of dims whose labels are equal: there `x`."""
+    """Return zeros with `x` on the diagonals of dims whose labels are equal."""
     have = list(labels)
     for label, n in Counter(term).items():
         for _ in range(n - 1):
@@ -194,7 +194,7 @@ _einsum.vjp(
 def _path(
     terms: tuple[Term, ...], out: Term, shapes: tuple[Shape, ...]
 ) -> list[tuple[int, ...]]:
-    """Return which operands are taken in each step; what they give comes last."""
+    """Return the operands of each step; its result is appended to the list."""
     path = np.einsum_path(_text(terms, out), *map(hollow, shapes), optimize="greedy")
     steps: list[tuple[int, ...]] = []
     for step in path[0][1:]:  # more than two are all that are left
@@ -215,7 +215,7 @@ def _in_steps(subscripts: str, arrays: list[Any], out: Any, options: Any) -> Any
         seen = dict.fromkeys(label for _, term in taken for label in term)
         kept = tuple(k for k in seen if k in needed) if left else result
         text = _text(tuple(term for _, term in taken), kept)
-        # Of plain arrays the product is one too, until the last step.
+        # The product of plain arrays stays a plain array until the last step.
         distributed = any(isinstance(x, Tensor) for x, _ in taken) or not left
         step_options = options if left else {**options, "out": out}
         value = (_einsum if distributed else np.einsum)(
@@ -238,7 +238,7 @@ def einsum(
         followed by a list of numbers, and last perhaps the list of the result.
     out : array, optional
     optimize
-        Accepted and not needed: two operands at a time are taken, in NumPy's "greedy"
+        Accepted and ignored: operands are multiplied two at a time, in NumPy's "greedy"
         order.
     **options
         dtype, order and casting as for `numpy.einsum`.
@@ -251,7 +251,7 @@ def einsum(
     Raises
     ------
     ValueError
-        For subscripts that are none, or do not fit the shapes.
+        For invalid subscripts, or subscripts that do not fit the shapes.
     """
     subscripts, given = _read(operands)
     arrays = [x if isinstance(x, Tensor) else np.asarray(x) for x in given]

@@ -1,6 +1,6 @@
 """Matrices of any shape: pseudo-inverse, rank, QR factors, singular values.
 
-Matrices are whole, stacks of them may be cut; all are collective (decompositions.py).
+Matrices are made whole, stacks may be cut; all are collective (decompositions.py).
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ __all__ = ["cond", "matrix_rank", "pinv", "qr", "svd", "svdvals"]
 
 
 def lengths(a: Operand) -> tuple[int, int]:
-    """Return rows and columns; of what is no matrix, lengths that its rule refuses."""
+    """Return rows and columns; for fewer dims, lengths that the rule refuses."""
     return (a.shape[-2], a.shape[-1]) if a.ndim > 1 else (0, 0)
 
 
@@ -44,7 +44,7 @@ def pinv(
     ----------
     a : array
     rcond, rtol : float or array of shape (...), optional
-        Which singular values are taken for 0, relative to the largest.
+        Singular values up to this, relative to the largest, count as 0.
     hermitian : bool
         Whether the matrices are known to be.
     """
@@ -63,13 +63,13 @@ pinv.vjp(lambda grad, out, a, *_, **__: back.of_pinv(grad, out, a))
 def matrix_rank(
     A: Operand, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
 ) -> Answer:
-    """Rank of matrices, shape (..., m, n) -> (...); of a vector: whether it has any.
+    """Rank of matrices, shape (..., m, n) -> (...); of a vector: 0 or 1.
 
     Parameters
     ----------
     A : array
     tol, rtol : float or array of shape (...), optional
-        Singular values up to this, or this much of the largest, are taken for 0.
+        Singular values up to this, or this fraction of the largest, count as 0.
     hermitian : bool
         Whether the matrices are known to be.
     """

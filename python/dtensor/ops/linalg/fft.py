@@ -1,6 +1,6 @@
-"""numpy.fft: transformed dims are whole, the others may be cut.
+"""numpy.fft: transformed dims are made whole, the others may be cut.
 
-Transforms are linear: addends of a float or complex array are transformed as they are.
+Transforms are linear: Partial float or complex arrays are transformed as they are.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ __all__ = [
 
 Kernel = Callable[..., Any]
 
-# How many points there are if nobody says, and how many come out.
+# The default number of points, and the number of points in the result.
 
 
 def _same(length: int) -> int:
@@ -58,7 +58,7 @@ def _double(length: int) -> int:
 
 
 def _counted(points: int) -> int:
-    """Return a number of points that is one."""
+    """Return a valid number of points."""
     points = index(points)
     if points < 1:
         raise ValueError(f"Invalid number of FFT data points ({points}) specified.")
@@ -93,7 +93,7 @@ _SWAPPED = {
 
 
 def _fit(x: Any, shape: Sequence[int]) -> Any:
-    """Return an array of a shape: without what is too much, with 0 for what lacks."""
+    """Return an array cropped or padded with zeros to a shape."""
     if tuple(x.shape) == tuple(shape):
         return x
     x = x[tuple(slice(n) for n in shape)]
@@ -166,9 +166,9 @@ def _along(kernel: Kernel, what: str, points: Any = _same, after: Any = _same) -
     ----------
     a : array
     n : int, optional
-        How many points; what is too much is left out, what lacks is 0.
+        How many points; the input is cropped or padded with zeros.
     axis : int, default -1
-        The dim, which is whole.
+        The dim, which is made whole.
     norm : {{"backward", "ortho", "forward"}}, optional
         Which direction is scaled.
 

@@ -1,8 +1,8 @@
 """The gradients of decompositions, written as in PyTorch's FunctionsManual.cpp.
 
-Where eigenvalues or singular values coincide the vectors are not unique, and what
-depends on them has no gradient: the parts that would be infinite are left out, so that
-what does not depend on the choice (of vectors of one value) has the right one.
+Where eigenvalues or singular values coincide, the vectors are not unique, and functions
+of them have no gradient. Infinite terms are left out, so that functions that do not
+depend on the choice of vectors have the right gradient.
 """
 
 import math
@@ -51,7 +51,7 @@ def _matrices(values: Any) -> Any:
 
 
 def _inverse(x: Any) -> Any:
-    """Return reciprocals; 0 where there are none."""
+    """Return reciprocals, and 0 for 0."""
     return np.where(x == 0, 0, 1 / np.where(x == 0, 1, x))
 
 

@@ -2,7 +2,7 @@
 and so have products of vectors.
 
 All are linear in each operand: one of them may be Partial, the others are replicated.
-Where the dim that is summed over is cut, in all operands alike, the result is Partial.
+If the dim that is summed over is cut, in all operands alike, the result is Partial.
 """
 
 from typing import Any
@@ -186,7 +186,7 @@ inner.vjp(
 @broadcasts_out
 @operator(operands=2)
 def outer(a: Operand, b: Operand) -> Answer:
-    """Product of each element of `a` with each of `b`, as if both had one dim.
+    """Product of each element of `a` with each of `b`, both flattened.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def kron(a: Operand, b: Operand) -> Answer:
     Returns
     -------
     array
-        Dims as the operand that has more; each is as long as the product of the two.
+        With as many dims as the operand that has more; lengths are multiplied.
     """
     ndim = max(a.ndim, b.ndim)
     left = ["1"] * (ndim - a.ndim) + letters(a.ndim)

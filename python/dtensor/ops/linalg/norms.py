@@ -1,4 +1,4 @@
-"""Norms: sums of what each rank has, and one operation after they are added up."""
+"""Norms: local sums, a reduction, and one operation on the total."""
 
 import math
 from typing import Any
@@ -154,7 +154,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         The dim of vectors or dims of matrices; default: all dims, as many as they are
         if `ord` is None.
     keepdims : bool
-        Whether they are left with length 1.
+        Whether the reduced dims stay, with length 1.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How sequences go together: covariances, convolutions, polynomials."""
+"""Covariances, convolutions, polynomials."""
 
 import warnings
 from typing import Any
@@ -135,8 +135,8 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     a, v : array_like, shape (n,)
         The sequences.
     mode : {"full", "same", "valid"}
-        Wherever they meet, as long as the longer one, or where all of the shorter one
-        meets the other.
+        Every overlap, the length of the longer one, or only places where they overlap
+        completely.
     """
     mesh = mesh_of((a, v))
     a, v = (np.atleast_1d(on_mesh(x, mesh)) for x in (a, v))
@@ -207,7 +207,7 @@ def polyval(p: Any, x: Any) -> Any:
     p : array_like, shape (n,)
         Its coefficients, of the highest power first.
     x : array_like
-        Where; may be cut.
+        Where to evaluate it; may be cut.
     """
     mesh = mesh_of((p, x))
     coefficients = _each(p)

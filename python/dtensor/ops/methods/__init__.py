@@ -1,7 +1,7 @@
-"""What others call the operators: methods of tensors and of ufuncs, and protocols.
+"""Methods of tensors and of ufuncs, and the array API protocol.
 
-Here: torch's methods (`torch`, `torch_pointwise`), ``np.add.reduce`` and its kin
-(`ufuncs`), what the array API standard asks of an array (`array_api`).
+Here: torch's methods (`torch`, `torch_pointwise`), ``np.add.reduce`` and other
+methods of ufuncs (`ufuncs`), what the array API requires of arrays (`array_api`).
 May use: all other rooms; no room uses this one.
 Begin with `torch`.
 """

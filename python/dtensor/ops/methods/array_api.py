@@ -1,4 +1,4 @@
-"""What the array API standard asks of an array: where it is, what computes with it."""
+"""What the array API standard requires of an array: its device and namespace."""
 
 from types import ModuleType
 
@@ -8,7 +8,7 @@ from dtensor.ops._make.operator import method
 __all__: list[str] = []  # no operators
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
-DEVICE = "cpu"  # how an array is spread over ranks is no device
+DEVICE = "cpu"  # how an array is distributed over ranks is not a device
 
 
 _offered: list[ModuleType] = []  # the modules that answer; the last one counts

@@ -1,6 +1,6 @@
-"""Methods with PyTorch's names, where NumPy means nothing else by them.
+"""Methods with PyTorch's names, unless the name means something else in NumPy.
 
-What works element by element: torch_pointwise.py. All names: docs/torch_parity.md."""
+Elementwise methods: torch_pointwise.py. All names: docs/torch_parity.md."""
 
 from collections.abc import Callable
 from typing import Any

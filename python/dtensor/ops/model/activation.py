@@ -1,4 +1,4 @@
-"""Activations: functions of single numbers between the layers of a model.
+"""Activation functions.
 
 Names, arguments and definitions are those of torch.nn.functional. Each is one pass over
 the elements in C, and so is its gradient."""
@@ -47,7 +47,7 @@ __all__ = [
 def _forward(name: str, x: Operand, *numbers: Any, grows: bool = False) -> Answer:
     """Return rule and call of an activation.
 
-    One that grows with `x`, and is no NaN where that is infinite, passes a maximum."""
+    One that is monotonic, and not NaN for infinite `x`, accepts Partial("max")."""
     formula = FORMULAS[name]
     if inexact(x.dtype).kind == "c" and not formula.complex:
         raise TypeError(f"{name} is not defined for complex numbers")
@@ -154,7 +154,7 @@ hardshrink.vjp(
 
 @operator
 def softshrink(x: Operand, lambd: float = 0.5) -> Answer:
-    """Return the elements, by `lambd` closer to 0; 0 for those that are so close.
+    """Return the elements moved towards 0 by `lambd`; 0 for those within `lambd`.
 
     Raises
     ------

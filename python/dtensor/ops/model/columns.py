@@ -1,7 +1,7 @@
 """Convolutions as products of matrices, on one rank: columns, and the three products.
 
-Columns hold for every place of the kernel what lies under it. A rank may have some of
-the samples, groups, channels and filters; how many groups there are its arrays tell.
+For every place of the kernel a column holds the elements under it (im2col). A rank may
+hold some of the samples, groups, channels and filters, as its arrays' shapes say.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Losses of classes: `cross_entropy` and `nll_loss`, as in torch.nn.functional.
 
-A loss needs of each row the sum of its exponentials and the element of the right class.
-So rows may be cut, by batch or by class: where classes are cut two numbers for each row
-are all-reduced, the rows never move, and what is left is a sum over all parts."""
+For each row a loss needs the sum of its exponentials and the element of the right
+class. So rows may be cut, by batch or by class. If classes are cut, two numbers for
+each row are all-reduced, rows never move, and the rest is a sum over all parts."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
-"""Rows of a table by number, and what comes back to them.
+"""Rows of a table by index, and their gradients.
 
-A table whose rows are cut gives each rank the rows that it has, and zeros elsewhere: a
-sum over ranks, of which no addend is rounded.
+If the rows of a table are cut, each rank looks up the rows that it holds and has zeros
+elsewhere: a Partial sum, in which no addend is rounded.
 """
 
 from collections.abc import Callable
@@ -139,8 +139,8 @@ def _embedding_backward(
 def _table_like(weight: Any, columns: int) -> Any:
     """Return a table that has the rows of another one where that has them.
 
-    It takes no memory, and its values are nobody's business. With all columns it is cut
-    along these too.
+    It takes no memory, and its values are never used. With all columns it is cut along
+    these too.
     """
     layout = getattr(weight, "layout", None)
     shape = (weight.shape[0], columns)
@@ -201,7 +201,7 @@ def _rows_of(grad: Any, input: Any, padding_idx: int) -> Any:  # noqa: A002
 
 
 def _take_rows(weight: Any, input: Any, *constants: Any) -> Any:  # noqa: A002
-    # What every rank sees is refused on all of them; else they must agree.
+    # An error that every rank sees needs no agreement; otherwise the ranks must agree.
     index, table = (getattr(x, "placements", ()) for x in (input, weight))
     whole = all(p.is_replicate() for p in index)
     alike = whole and not any(p.is_partial() for p in table)
@@ -228,7 +228,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """Return the rows of a table that numbers name.
+    """Return rows of a table by index.
 
     Nothing is sent where the rows of `weight` are cut (the result is Partial), or its
     columns, or `input`.

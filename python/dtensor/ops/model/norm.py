@@ -1,6 +1,6 @@
 """layer_norm, rms_norm and group_norm: names and arguments as in torch.nn.functional.
 
-What is normed together stays whole; every other dim may be cut. The gradients of weight
+Dims that are normed together stay whole; all others may be cut. The gradients of weight
 and bias are then Partial: nothing is sent for them here."""
 
 from collections.abc import Sequence

@@ -53,7 +53,7 @@ def average_input(grad: Operand, dims: Dims, divisor: int | None) -> Answer:
 
 @operator(name="max_pool")
 def maximum(input: Operand, dims: Dims) -> Answer:  # noqa: A002
-    # The largest of what is largest on each rank is the largest.
+    # The maximum of the ranks' maxima is the global maximum.
     pool = rule([_elements(dims)], [_places(dims)], "max->max")
     return pool, call(maxima, input, dims), input.dtype
 

@@ -1,7 +1,7 @@
 """Softmax and its logarithm.
 
-Along a dim that is whole each rank has all it needs. Along one that is cut the ranks
-exchange a number or two for each row: its greatest element and the sum."""
+Along a whole dim each rank has all it needs. Along a cut dim the ranks exchange one or
+two numbers for each row: its greatest element and the sum."""
 
 import math
 from collections.abc import Callable

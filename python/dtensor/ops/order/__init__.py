@@ -1,7 +1,7 @@
 """Sorting, searching and counting.
 
-Here: `sort` and searching in what is sorted, `sets` of unique elements, counts of
-values (`count`).
+Here: `sort` and searching sorted arrays, `sets` of unique elements, counting values
+(`count`).
 May use: `_make`, `elementwise`, `index`, `shape`, `reduce`.
 Begin with `sort`.
 """

@@ -1,6 +1,6 @@
 """Counting: bincount and histograms.
 
-Each rank counts what it holds, in any layout; the counts are Partial(sum)."""
+Each rank counts its own elements, in any layout; the counts are Partial(sum)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -59,14 +59,14 @@ def _spread(name: str, *arrays: Any, like: Any = None) -> list[Any]:
 
 @composed(np.bincount)
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """Count how often each number is there.
+    """Count how often each number occurs.
 
     Parameters
     ----------
     x : array_like of int, shape (n,)
         The numbers, not negative; may be cut.
     weights : array_like, shape (n,), optional
-        What each of them counts; default: 1.
+        The weight of each number; default: 1.
     minlength : int, default 0
         The least length of the result.
 
@@ -158,7 +158,7 @@ def histogram(
     Parameters
     ----------
     a : array_like
-        Of any shape and layout; each rank counts what it holds.
+        Of any shape and layout; each rank counts its own elements.
     bins : int, sequence or str, default 10
         How many, or the edges, or a rule of NumPy's that finds them, for which `a` is
         gathered.
@@ -168,7 +168,7 @@ def histogram(
     density : bool, optional
         Whether the integral is to be 1.
     weights : array_like, optional
-        What each element counts, of the shape of `a`.
+        The weight of each element, of the shape of `a`.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def histogramdd(
     density : bool, optional
         Whether the integral is to be 1.
     weights : array_like, shape (n,), optional
-        What each point counts.
+        The weight of each point.
 
     Returns
     -------
@@ -290,7 +290,7 @@ def histogram2d(
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """Count points of a plane in boxes.
+    """Count points of a plane in rectangles.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sets: unique elements, and what is made of two sets of them.
+"""Sets: unique elements, and operations on two sets.
 
 Each rank first finds the unique elements of its own part, in any layout; only these are
 gathered. The results are replicated."""
@@ -43,7 +43,7 @@ Array = npt.NDArray[Any]
 
 
 def _gathered(name: str, x: _C.DTensor, *parts: Array) -> list[Array]:
-    """Return arrays of one dim, one part behind the other, of all ranks of a tensor.
+    """Return one-dimensional arrays of all ranks of a tensor, concatenated.
 
     Collective. Ranks that hold the same part of `x` have the same arrays."""
     mesh = x.device_mesh
@@ -66,7 +66,7 @@ def _numbers(layout: _C.Layout) -> npt.NDArray[np.int64]:
 def _unique(
     name: str, x: _C.DTensor, equal_nan: bool
 ) -> tuple[Array, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the unique elements, where each is first, and how often each is there."""
+    """Return the unique elements, where each occurs first, and how often."""
     part = local(x).ravel()
     values, first, counts = np.unique(
         part, return_index=True, return_counts=True, equal_nan=equal_nan
@@ -103,13 +103,13 @@ def unique(
     ar : DTensor
         Of any layout.
     return_index, return_inverse, return_counts : bool, default False
-        Whether also where each is found first, which of them each element is, and how
-        often each is there.
+        Whether to return also the index of each first occurrence, the index of each
+        element in the result, and the counts.
     axis : int, optional
         The dim whose slices are compared, for which `ar` is gathered; default: the
         elements.
     equal_nan : bool, default True
-        Whether all NaN are one.
+        Whether all NaN count as equal.
     sorted : bool, default True
         Without effect: they are.
 
@@ -168,25 +168,25 @@ _INVERSE: Any = type(np.unique_inverse(np.empty(0)))
 
 @composed(np.unique_all, gradient=False)
 def unique_all(x: Any) -> Any:
-    """Return all that `unique` knows; every NaN is one of its own."""
+    """Return all results of `unique`; each NaN counts as distinct."""
     return _ALL(*unique(x, True, True, True, equal_nan=False))
 
 
 @composed(np.unique_counts, gradient=False)
 def unique_counts(x: Any) -> Any:
-    """Return the unique elements and their counts; every NaN is one of its own."""
+    """Return the unique elements and their counts; each NaN counts as distinct."""
     return _COUNTS(*unique(x, return_counts=True, equal_nan=False))
 
 
 @composed(np.unique_inverse, gradient=False)
 def unique_inverse(x: Any) -> Any:
-    """Return the unique elements and the inverse; every NaN is one of its own."""
+    """Return the unique elements and the inverse; each NaN counts as distinct."""
     return _INVERSE(*unique(x, return_inverse=True, equal_nan=False))
 
 
 @composed(np.unique_values, gradient=False)
 def unique_values(x: Any) -> Any:
-    """Return the unique elements; every NaN is one of its own."""
+    """Return the unique elements; each NaN counts as distinct."""
     return unique(x, equal_nan=False)
 
 

@@ -1,6 +1,6 @@
-"""Order: sort and its kin, and searching in what is sorted.
+"""Sorting, partitioning, and searching sorted arrays.
 
-The dim that is sorted is whole on every rank; the others stay cut."""
+The dim that is sorted is made whole on every rank; the others stay cut."""
 
 import math
 from collections.abc import Sequence
@@ -145,14 +145,14 @@ def partition(
     kind: Any = "introselect",
     order: None = None,
 ) -> Any:
-    """Return a copy in which element `kth` is where sorting puts it.
+    """Return a copy in which element `kth` is where sorting would put it.
 
     Parameters
     ----------
     a : array_like
         The source.
     kth : int or sequence of int
-        Smaller elements come before it, the others behind.
+        Smaller elements come before it, the others after.
     axis : int or None, default -1
         The dim, which is made whole; None: the flattened array.
     kind, order
@@ -190,7 +190,7 @@ def argpartition(
 
 
 def _check_kth(a: Operand, kth: Any, axis: int | None) -> None:
-    """Raise what NumPy raises for elements that a dim does not have."""
+    """Raise NumPy's error for a `kth` that is out of range."""
     length = a.size if axis is None else a.shape[normalize_axis_index(axis, a.ndim)]
     np.partition(np.empty(length, bool), kth)
 
@@ -288,7 +288,7 @@ def topk(
     largest : bool, default True
         Whether the largest or the smallest. NaN is larger than every number.
     sorted : bool, default True
-        Without effect: they always come in order, equal ones as they lie.
+        Without effect: they are always sorted, equal ones in their original order.
 
     Returns
     -------
@@ -344,9 +344,9 @@ def searchsorted(
         In ascending order. It may be cut: every rank then counts in its part, and the
         result is a Partial(sum).
     v : array_like
-        What is searched for; may be cut.
+        The values to insert; may be cut.
     side : {"left", "right"}
-        Before or behind those that are equal.
+        Before or after equal elements.
     sorter : array_like, shape (n,), optional
         Indices that sort `a`, which is whole then.
     """

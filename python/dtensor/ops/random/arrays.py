@@ -1,7 +1,7 @@
 """Random arrays: new ones of a shape, or laid out as another.
 
-Each takes a `generator`, or uses the default one of `dtensor.random`, which says what
-they take out of it. The values do not depend on layouts or the number of ranks."""
+Each takes a `generator`, or uses the default one of `dtensor.random`, which documents
+what each draws. The values do not depend on layouts or the number of ranks."""
 
 from collections.abc import Callable
 from typing import Any

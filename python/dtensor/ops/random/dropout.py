@@ -1,4 +1,4 @@
-"""What drops or draws element by element, each by its index in the whole array."""
+"""dropout and bernoulli: each element is drawn by its index in the whole array."""
 
 from typing import Any
 

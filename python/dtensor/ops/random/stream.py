@@ -1,4 +1,4 @@
-"""Random elements: what is taken out of a stream, and tensors that are filled with it.
+"""Random streams: drawing from them, and filling tensors.
 
 A stream is a key and a position; which words an element is made of depends only on its
 index in the whole array (csrc/core/format/random.h, csrc/kernels/random.h)."""
@@ -106,7 +106,7 @@ CONDITIONS: dict[str, tuple[tuple[Callable[[Any, Any], Any], str], ...]] = {
 
 
 def check(kind: str, a: Any, b: Any, dtype: npt.DTypeLike = np.int64) -> None:
-    """Refuse numbers that no distribution has.
+    """Refuse parameters that are invalid for a distribution.
 
     Parameters
     ----------

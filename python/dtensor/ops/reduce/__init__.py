@@ -1,7 +1,7 @@
-"""Many elements made one, or running totals.
+"""Reductions and scans.
 
-Here: `reductions` and their `gradient`, `statistics`, `quantile`, `arg`, `nan` (what
-leaves out NaN), scans (`scan`, `cumulative`, `differences`), comparisons of arrays.
+Here: `reductions` and their `gradient`, `statistics`, `quantile`, `arg`, `nan`
+(ignoring NaN), scans (`scan`, `cumulative`, `differences`), comparisons of arrays.
 May use: `_make`, `elementwise`, `index`, `shape`.
-Begin with `reductions`; how the parts of a reduction go together: `_make/reduction`.
+Begin with `reductions`; `_make/reduction` combines the ranks' partial results.
 """

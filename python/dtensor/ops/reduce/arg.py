@@ -1,4 +1,4 @@
-"""Where the greatest and least elements are."""
+"""argmax and argmin."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ __all__ = ["argmax", "argmin"]
 
 Array = npt.NDArray[Any]
 
-# NumPy's function -> what keeps the winner, and what never wins
+# NumPy's function -> the ufunc that keeps the winner, and its neutral element
 WINNER: dict[Any, tuple[np.ufunc, Callable[[np.dtype[Any]], Any]]] = {
     np.argmax: (np.maximum, lowest),
     np.argmin: (np.minimum, highest),
@@ -113,7 +113,7 @@ def argmax(
 ) -> Any:
     """Return where the greatest element is: the first of them, or the first NaN.
 
-    Of a dim that is cut each part's own winner moves, and nothing else.
+    Along a cut dim only the winner of each part moves.
 
     Parameters
     ----------

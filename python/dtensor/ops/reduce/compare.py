@@ -30,7 +30,7 @@ def allclose(
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Return whether shapes and elements are equal: see `numpy.array_equal`.
 
-    Collective where the shapes are; one bool is reduced."""
+    Collective if the shapes are equal; one bool is reduced."""
     if _shape(a1) != _shape(a2):
         return False
     if not equal_nan:
@@ -42,7 +42,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 @implements(np.array_equiv)
 def array_equiv(a1: Any, a2: Any) -> bool:
     """Return whether arrays are equal after they are broadcast: see
-    `numpy.array_equiv`. Collective where they can be."""
+    `numpy.array_equiv`. Collective if they can be broadcast."""
     try:
         np.broadcast_shapes(_shape(a1), _shape(a2))
     except ValueError:

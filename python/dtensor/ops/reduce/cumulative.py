@@ -1,4 +1,4 @@
-"""Sums and products of all elements up to each one; and differences."""
+"""Cumulative sums and products, also without NaN; and differences."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ __all__ += differences.__all__
 
 
 def _flat(x: Any, axis: int | None) -> tuple[Any, int]:
-    """Return what is scanned: without an axis all elements, row by row."""
+    """Return the array to scan: without an axis the flattened array."""
     if axis is None:
         return (x if x.ndim == 1 else np.ravel(x)), 0
     return (x if x.ndim else np.ravel(x)), axis
@@ -38,7 +38,7 @@ def _flat(x: Any, axis: int | None) -> tuple[Any, int]:
 def cumsum(
     a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
-    """Return the sums of all elements up to each one, along an axis.
+    """Return the cumulative sum along an axis.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def cumsum(
     axis : int, optional
         Also `dim`; default: of the flattened array.
     dtype : dtype_like, optional
-        In which is added; default as `numpy.cumsum`.
+        The dtype to add in; default as in `numpy.cumsum`.
     out : DTensor, optional
         What the result is written to.
 
     Returns
     -------
     DTensor
-        Of the shape and layout of `a`; without axis of one dim.
+        Of the shape and layout of `a`; without an axis, of one dim.
     """
     return scan(np.add, *_flat(a, axis), dtype)
 
@@ -64,7 +64,7 @@ def cumsum(
 def cumprod(
     a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
-    """Return the products of all elements up to each one; arguments as of `cumsum`."""
+    """Return the cumulative product along an axis; arguments as of `cumsum`."""
     return scan(np.multiply, *_flat(a, axis), dtype)
 
 
@@ -77,7 +77,7 @@ def _filled(a: Any, value: int) -> Any:
 def nancumsum(
     a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
-    """Return `cumsum` of what has 0 in the place of each NaN."""
+    """Return `cumsum` with NaN counted as 0."""
     return cumsum(_filled(a, 0), axis, dtype)
 
 
@@ -86,7 +86,7 @@ def nancumsum(
 def nancumprod(
     a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
-    """Return `cumprod` of what has 1 in the place of each NaN."""
+    """Return `cumprod` with NaN counted as 1."""
     return cumprod(_filled(a, 1), axis, dtype)
 
 

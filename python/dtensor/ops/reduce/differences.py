@@ -1,4 +1,4 @@
-"""Differences of neighbours, and what is made of them: gradient, trapezoid."""
+"""Differences of neighbours, and functions based on them: gradient, trapezoid."""
 
 from typing import Any
 
@@ -33,13 +33,13 @@ def diff(
     Parameters
     ----------
     a : array_like
-        Parts stay where they are; only their borders move.
+        Parts stay where they are; only elements at their borders move.
     n : int, default 1
         How many times.
     axis : int, default -1
         Also `dim`.
     prepend, append : array_like, optional
-        What comes before and after `a`; a scalar is broadcast.
+        Values put before and after `a`; a scalar is broadcast.
     """
     if n == 0:
         return a
@@ -99,7 +99,7 @@ def _gradient_back(g: Operand, spacing: Operand, axis: int, edge_order: int) -> 
 
 
 def _transposed(g: Array, spacing: Array, axis: int, edge_order: Any) -> Array:
-    """Return what `numpy.gradient` as a matrix, transposed, makes of an array.
+    """Multiply an array by the transpose of `numpy.gradient`'s matrix.
 
     In a row nothing is further than 2 from the diagonal: a comb with a tooth in every
     fifth place tells one number of each row."""
@@ -128,7 +128,7 @@ _gradient_back.vjp(
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Return derivatives by central differences: see `numpy.gradient`.
 
-    Each axis is whole while the derivative along it is computed.
+    Each axis is made whole while the derivative along it is computed.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Gradients of reductions, which go back to all elements that were reduced."""
+"""Gradients of reductions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -40,14 +40,14 @@ def restored(x: Any, axes: Axes, keepdims: bool) -> Any:
 
 
 def spread(grad: Any, a: Any, axes: Axes, keepdims: bool) -> Any:
-    """Return the gradient of each result for all elements that it is the sum of."""
+    """Return the gradient of a sum: that of each result for all of its elements."""
     grad = restored(grad, axes, keepdims)
     return cut_as(broadcast_to(grad, tuple(a.shape)), a)
 
 
 def cut_as(grad: Any, a: Any) -> Any:
-    """Return a gradient cut as its operand is, where that takes a slice and no message:
-    what follows is then done once, not by every rank."""
+    """Return a gradient cut as its operand is, if a slice is enough and no message is
+    needed: what follows is then not repeated on every rank."""
     if not isinstance(grad, _C.DTensor) or a.layout is None:
         return grad
     pairs = list(zip(grad.placements, a.layout.placements, strict=True))
@@ -94,7 +94,7 @@ def reduced(core: Core, first: Axis = None) -> Callable[..., Any]:
     Parameters
     ----------
     core : callable
-        What it is for axes: (grad, out, a, axes, keepdims, initial, where).
+        The gradient for given axes: (grad, out, a, axes, keepdims, initial, where).
     first : axis, optional
         The default axis.
     """
@@ -118,7 +118,7 @@ def reduced(core: Core, first: Axis = None) -> Callable[..., Any]:
 
 
 def _of_logarithm(exponential: np.ufunc) -> Core:
-    """Return the gradient of what is the logarithm of a sum of exponentials."""
+    """Return the gradient of the logarithm of a sum of exponentials."""
 
     def core(
         grad: Any, out: Any, a: Any, axes: Axes, keepdims: bool, _: Any, where: Any
@@ -148,7 +148,7 @@ def _same(a: Operand, top: Operand) -> Answer:
 
 
 def _is_same(a: npt.NDArray[Any], top: npt.NDArray[Any]) -> Any:
-    """Return where elements are the same; a NaN is the same as another."""
+    """Return where elements are equal; NaN equals NaN."""
     same = a == top
     return same | (a != a) if np.isnan(top).any() else same
 
@@ -156,7 +156,7 @@ def _is_same(a: npt.NDArray[Any], top: npt.NDArray[Any]) -> Any:
 def of_extreme(
     grad: Any, out: Any, a: Any, axes: Axes, keepdims: bool, initial: Any, where: Any
 ) -> Any:
-    """Return the gradient of a maximum or minimum: those that are it share it."""
+    """Return the gradient of a maximum or minimum: equal extrema share it."""
     top = restored(settled("max", out), axes, keepdims)
     chosen = _same(a, top)
     if where is not True:
@@ -174,7 +174,7 @@ def of_extreme(
 def of_product(
     grad: Any, _out: Any, a: Any, axes: Axes, keepdims: bool, initial: Any, where: Any
 ) -> Any:
-    """Return the gradient of a product: for each element the others are a factor."""
+    """Return the gradient of a product: each element gets the product of the others."""
     if where is not True:
         a = where_(where, a, 1)
     function = _others_each if _C.is_grad_enabled() else _others

@@ -1,4 +1,4 @@
-"""Reductions that leave out what is no number."""
+"""Reductions that ignore NaN."""
 
 import warnings
 from typing import Any
@@ -69,13 +69,13 @@ def nansum(
     initial: Any = MISSING,
     where: Any = True,
 ) -> Answer:
-    """Return the sum of what is no NaN; parameters as of `sum`."""
+    """Return the sum, ignoring NaN; parameters as of `sum`."""
     kernel = None if _exact(a) else np.nansum
     return reduction(np.add, a, axis, dtype, keepdims, initial, where, kernel)
 
 
 def _present_only(core: Any) -> Any:
-    """Return the gradient of a reduction of what is no NaN."""
+    """Return the gradient of a reduction that ignores NaN."""
 
     def masked(
         grad: Any, out: Any, a: Any, axes: Any, keepdims: Any, initial: Any, where: Any
@@ -107,7 +107,7 @@ def nanprod(
     initial: Any = MISSING,
     where: Any = True,
 ) -> Answer:
-    """Return the product of what is no NaN; parameters as of `sum`."""
+    """Return the product, ignoring NaN; parameters as of `sum`."""
     kernel = None if _exact(a) else np.nanprod
     return reduction(np.multiply, a, axis, dtype, keepdims, initial, where, kernel)
 
@@ -159,7 +159,7 @@ def nanmax(
     initial: Any = MISSING,
     where: Any = True,
 ) -> Any:
-    """Return the greatest element that is no NaN; parameters as of `max`.
+    """Return the greatest element, ignoring NaN; parameters as of `max`.
 
     Where all are NaN the result is NaN, and the ranks that hold it warn."""
     return _extreme(
@@ -177,7 +177,7 @@ def nanmin(
     initial: Any = MISSING,
     where: Any = True,
 ) -> Any:
-    """Return the least element that is no NaN; as `nanmax`."""
+    """Return the least element, ignoring NaN; as `nanmax`."""
     return _extreme(
         np.fmin, a, np.inf, initial, axis=axis, keepdims=keepdims, where=where
     )
@@ -197,7 +197,7 @@ def _nanarg(function: Any, a: Any, axis: Any, never: float, keepdims: bool) -> A
 def nanargmax(
     a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
 ) -> Any:
-    """Return where the greatest element is that is no NaN; arguments as of `argmax`.
+    """Return where the greatest element is, ignoring NaN; arguments as of `argmax`.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def nanargmax(
 def nanargmin(
     a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
 ) -> Any:
-    """Return where the least element is that is no NaN; as `nanargmax`."""
+    """Return where the least element is, ignoring NaN; as `nanargmax`."""
     return _nanarg(argmin, a, axis, np.inf, keepdims)
 
 
@@ -225,7 +225,7 @@ def _check_dtype(dtype: DTypeLike) -> None:
 
 
 def _present(a: Any, axis: Axis, keepdims: bool, where: Any) -> Any:
-    """Return how many elements are no NaN."""
+    """Return how many elements are not NaN."""
     present = logical_not(isnan(a))
     count = reductions.sum(present, axis, np.intp, keepdims=keepdims, where=where)
     return settled("isnan", count)
@@ -242,7 +242,7 @@ def nanmean(
     *,
     where: Any = True,
 ) -> Any:
-    """Return the mean of what is no NaN; parameters as of `mean`."""
+    """Return the mean, ignoring NaN; parameters as of `mean`."""
     if _exact(a):
         return plain_mean(a, axis, dtype, keepdims=keepdims, where=where)
     _check_dtype(dtype)
@@ -265,9 +265,9 @@ def nanvar(
     mean: Any = MISSING,
     correction: Any = MISSING,
 ) -> Any:
-    """Return the variance of what is no NaN; parameters as of `var`.
+    """Return the variance, ignoring NaN; parameters as of `var`.
 
-    It is NaN where no more than `ddof` elements are numbers."""
+    It is NaN where at most `ddof` elements are not NaN."""
     if _exact(a):
         return plain_var(
             a,
@@ -316,7 +316,7 @@ def nanstd(
     mean: Any = MISSING,
     correction: Any = MISSING,
 ) -> Any:
-    """Return the standard deviation of what is no NaN; as `nanvar`."""
+    """Return the standard deviation, ignoring NaN; as `nanvar`."""
     variance = nanvar(
         a,
         axis,

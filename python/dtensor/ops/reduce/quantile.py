@@ -1,4 +1,4 @@
-"""Medians and quantiles, along dims that no mesh dim cuts meanwhile."""
+"""Medians and quantiles; the reduced dims are made whole first."""
 
 from collections.abc import Callable
 from typing import Any
@@ -88,7 +88,7 @@ def median(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Answer:
-    """Return the median along axes, which are not cut meanwhile: see `numpy.median`."""
+    """Return the median along axes, which are made whole: see `numpy.median`."""
     return _sorted_out(np.median, a, axis, keepdims=keepdims)
 
 
@@ -105,7 +105,7 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Answer:
-    """Return the median of what is no NaN, along axes, which are not cut meanwhile."""
+    """Return the median along axes, ignoring NaN; the axes are made whole."""
     return _sorted_out(np.nanmedian, a, axis, keepdims=keepdims)
 
 
@@ -130,7 +130,7 @@ def _quantile(function: Callable[..., Any]) -> Any:
         return _sorted_out(function, a, axis, q, **options)
 
     make.__name__ = function.__name__
-    make.__doc__ = f"""Along axes, which are not cut meanwhile: see
+    make.__doc__ = f"""Along axes, which are made whole: see
     `numpy.{function.__name__}`.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Gradients of quantiles: they go to the one or two elements that each is made of."""
+"""Gradients of quantiles: they go to the one or two elements that define each."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ __all__ = ["of_median", "of_quantile"]
 
 Array = npt.NDArray[Any]
 
-# What tells where among sorted elements a quantile is, and whether NaN do not count.
+# Which function gives the position among sorted elements, and whether NaN is ignored.
 PLACES: dict[Any, tuple[Callable[..., Any], bool]] = {
     np.median: (np.quantile, False),
     np.quantile: (np.quantile, False),

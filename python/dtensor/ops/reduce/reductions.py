@@ -1,7 +1,7 @@
 """Reductions: sum, prod, max, min, any, all, count_nonzero, trace.
 
-A dim that is cut is reduced part by part. The result is then Partial: its addends are
-reduced when somebody needs them."""
+Along a cut dim each rank reduces its own part. The result is then Partial: its addends
+are reduced when the values are needed."""
 
 from typing import Any
 
@@ -70,11 +70,11 @@ def sum(
     Parameters
     ----------
     a : array_like
-        Partial(sum) and Partial(avg) stay so.
+        Partial(sum) and Partial(avg) stay Partial.
     axis : int or tuple of int, optional
         Also `dim`; default: all.
     dtype : dtype_like, optional
-        In which is added; default as `numpy.sum`.
+        The dtype to add in; default as in `numpy.sum`.
     out : DTensor, optional
         What the result is written to.
     keepdims : bool, default False
@@ -205,7 +205,7 @@ def any(
 @implements(np.count_nonzero)
 @operator
 def count_nonzero(a: Operand, axis: Axis = None, *, keepdims: bool = False) -> Answer:
-    """Return how many elements along axes are not zero.
+    """Return the number of nonzero elements along axes.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def trace(
 ) -> Answer:
     """Return the sum along diagonals: see `numpy.trace`.
 
-    Each rank adds up what it holds of the diagonal; the result is Partial(sum) where
+    Each rank adds up its part of the diagonal; the result is Partial(sum) where
     one of the two dims is cut."""
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")

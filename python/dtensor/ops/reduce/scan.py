@@ -1,7 +1,7 @@
-"""Scans: what a ufunc accumulates along a dim.
+"""Scans: accumulating a ufunc along a dim.
 
-A scan along a dim that is cut has two levels: each rank scans its part, the totals of
-all parts are made known, and what comes before a part is added to it."""
+A scan along a cut dim has two levels: each rank scans its part, the ranks exchange the
+totals of their parts, and each adds the totals before its part."""
 
 import functools
 from collections.abc import Callable
@@ -62,8 +62,8 @@ def scan(
 ) -> Any:
     """Return ``function.accumulate(x, axis, dtype)``.
 
-    Sums and products of a dim that is cut move one element for each part and line;
-    other functions have it whole meanwhile."""
+    Along a cut dim, sums and products move one element for each part and line; other
+    functions make the dim whole."""
     dim = normalize_axis_index(axis, x.ndim)
     dtype = None if dtype is None else dtype_of(dtype)
     if function in (np.add, np.multiply) and _is_in_parts(x, dim):
@@ -188,7 +188,7 @@ _at_chosen.vjp(lambda g, _o, _v, out, x, axis: _to_chosen(g, out, x, axis), None
 
 
 def _index(out: Array, x: Array, axis: int) -> tuple[Array, ...]:
-    """Return where each greatest or least element so far is: the last of equal ones."""
+    """Return where each running maximum or minimum is: the last of equal ones."""
     same = (x == out) | (x != x)
     index: list[Any] = list(np.indices(x.shape, sparse=True))
     index[axis] = np.maximum.accumulate(np.where(same, index[axis], 0), axis=axis)

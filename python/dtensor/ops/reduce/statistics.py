@@ -49,12 +49,12 @@ __all__ = [
 
 
 def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Return the dims that a mean is taken of: NumPy is stricter than with sums."""
+    """Return the dims that a mean is taken over: NumPy is stricter than for sums."""
     return reduced_axes(axis, ndim) if ndim else axes_of(axis, ndim)
 
 
 def counted(a: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
-    """Return how many elements are reduced: a number, or with `where` an array."""
+    """Return how many elements are reduced: a number; with `where` an array."""
     if where is True:
         return math.prod(a.shape[dim] for dim in axes)
     mask: Any = np.broadcast_to(where, a.shape)
@@ -90,7 +90,7 @@ def mean(
     axis : int or tuple of int, optional
         Default: all.
     dtype : dtype_like, optional
-        In which is computed; default: float64 for integers, float32 for float16.
+        The dtype to compute in; default: float64 for integers, float32 for float16.
     out : DTensor, optional
         What the result is written to.
     keepdims : bool, default False
@@ -144,8 +144,8 @@ def var(
 ) -> Any:
     """Return the variance of the elements along axes.
 
-    Two passes: the mean, which all ranks that share it get to know, then the sum of
-    squares, which is Partial(sum) on mesh dims that cut an axis.
+    Two passes: first the mean, all-reduced among the ranks that share it, then the sum
+    of squares, which is Partial(sum) on mesh dims that cut an axis.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def var(
     ddof : int or float, default 0
         The divisor is the number of elements less `ddof`. Also `correction`.
     mean : array_like, optional
-        The mean if it is known, as with ``keepdims=True``.
+        The mean, if it is known, in the shape that ``keepdims=True`` gives.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def var(
 
 
 def squared(x: Any) -> Any:
-    """Return squares, of complex numbers those of the absolute values."""
+    """Return squares; for complex numbers, squares of the absolute values."""
     if x.dtype.kind != "c":
         return square(x)
     return add(square(real(x)), square(imag(x)))
@@ -310,7 +310,7 @@ def logsumexp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         Whether the axes stay, with length 1. Also `keepdim`.
     """
     axes = reduced_axes(axis, a.ndim)
-    # Whatever it is, the result is the same: there is no gradient through it.
+    # The result does not depend on it, so there is no gradient through it.
     known = a.detach() if isinstance(a, _C.Tensor) else a
     top = settled("logsumexp", reductions.max(known, axes, keepdims=True))
     top = where_(isfinite(top), top, 0.0)

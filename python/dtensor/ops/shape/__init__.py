@@ -1,7 +1,7 @@
-"""The same elements in another shape, order or company.
+"""Reshaping, permuting, rearranging, joining, splitting and padding.
 
-Here: reshapes and dims in another order (`view`, `permute`), elements in other places
-(`rearrange`), arrays joined and split, elements put around, in or out (`pad`, `edit`).
+Here: reshapes and permuted dims (`view`, `permute`), flips, rolls and repeats
+(`rearrange`), joining and splitting, padding, inserting and deleting (`pad`, `edit`).
 May use: `_make`, `elementwise`, `index`.
-Begin with `permute`, then `view`; `joined` is how a cut dim is joined.
+Begin with `permute`, then `view`; `joined` joins along a cut dim.
 """

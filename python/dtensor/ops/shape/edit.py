@@ -1,6 +1,6 @@
-"""Elements added and taken away: delete, insert, resize and trim_zeros.
+"""Inserting and deleting elements: delete, insert, resize and trim_zeros.
 
-Every rank knows which ones, so that the others stay on the ranks that have them."""
+Every rank knows which ones, so the other elements stay on the ranks that hold them."""
 
 import math
 from typing import Any
@@ -41,7 +41,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     arr : array_like
         The source; where it is cut the result is, and nothing of it is moved.
     obj : int, slice, or array_like of int or bool
-        Which slices go away.
+        The slices to delete.
     axis : int, optional
         The dim; default: `arr` as if it had one.
     """
@@ -97,7 +97,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 @composed(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
-    """Return the elements in a new shape, again from the start if there are too few.
+    """Return the elements in a new shape, repeated if there are too few.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     filt : DTensor
         The source.
     trim : {"fb", "f", "b"}
-        Whether in front, behind or both.
+        Whether to trim at the front, at the back or both.
     axis : int or sequence of int, optional
         Along which dims; default: all.
     """

@@ -1,4 +1,4 @@
-"""Arrays joined to one. A dim along which they are joined is cut if it was in one."""
+"""Joining arrays. The result is cut along the joined dim if an operand is."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -55,9 +55,9 @@ def concatenate(
     Parameters
     ----------
     arrays : sequence of arrays, or array
-        Of the same shape, but for `axis`. An array is the sequence of its rows.
+        Of the same shape, except along `axis`. An array is the sequence of its rows.
     axis : int, optional
-        The dim, default 0; None: all elements of all arrays, as if they had one.
+        The dim, default 0; None: the arrays are flattened.
     out : array, optional
         What the result is written to.
     dtype, casting
@@ -66,8 +66,8 @@ def concatenate(
     Returns
     -------
     array
-        Cut along `axis`, in chunks, as the largest array that is; only what then lies
-        on another rank moves.
+        If an operand is cut along `axis`: cut in chunks, as the largest such operand.
+        Only elements whose rank changes move.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def _parted(
 
 
 def _parts(grad: Any, shapes: Sequence[tuple[int, ...]], axis: int) -> list[Any]:
-    """Return what arrays of these shapes are of what they are joined to."""
+    """Return the slices of the joined array that arrays of these shapes become."""
     ends = np.cumsum([shape[axis] for shape in shapes])
     found: list[Any] = np.split(grad, ends[:-1].tolist(), axis)
     return found
@@ -144,7 +144,7 @@ _concatenate.vjp_all(_parted)
 def _of_parts(
     arrays: Sequence[Operand], axis: int | None, dtype: Any, casting: Any
 ) -> Callable[..., Any] | None:
-    """Return what joins arrays along a dim that is cut; None where there is none."""
+    """Return the function that joins arrays along a cut dim, or None."""
     if axis is None:
         rows = all(x.layout is None or rows_only(x.layout) for x in arrays)
         return _flat if rows and any(joinable(x.layout, 0) for x in arrays) else None
@@ -179,7 +179,7 @@ def _flat(arrays: Sequence[Any], axis: None, **settings: Any) -> Any:
 
 
 def _with_lists(join: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that takes lists for arrays, too."""
+    """Return a function that also accepts lists as arrays."""
 
     def joined(arrays: Any, *args: Any, **settings: Any) -> Any:
         given = [x if hasattr(x, "ndim") else np.asarray(x) for x in arrays]
@@ -189,7 +189,7 @@ def _with_lists(join: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _joined_rows(x: Operand, axis: int | None) -> Rule:
-    """Return the rule of joining what lies along the first dim of one array."""
+    """Return the rule of joining the slices along the first dim of one array."""
     if x.ndim < 2 or 0 in x.shape:
         shape = np.concatenate(np.empty(x.shape), axis).shape  # or NumPy's error
         return rule([["*"] * x.ndim], [map(str, shape)], "any")
@@ -215,7 +215,7 @@ def stack(
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
 ) -> Answer | Callable[..., Any]:
-    """Join arrays of one shape along a new dim, which is whole.
+    """Join arrays of one shape along a new dim, which is not cut.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def stack(
     Raises
     ------
     ValueError
-        For no arrays, or other shapes.
+        For no arrays, or different shapes.
     """
     dtype = None if dtype is None else dtype_of(dtype)
     settings = {"axis": axis, "dtype": dtype, "casting": casting}
@@ -270,7 +270,7 @@ def _rows(tup: Any) -> list[Any]:
 def vstack(
     tup: Any, *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind"
 ) -> Any:
-    """Join arrays as rows: along dim 0, arrays of one dim being a row each."""
+    """Join arrays along dim 0; arrays of one dim are rows."""
     rows = [atleast_2d(x) for x in _rows(tup)]
     return concatenate(rows, 0, dtype=dtype, casting=casting)
 
@@ -287,13 +287,13 @@ def hstack(
 
 @implements(np.dstack)
 def dstack(tup: Any) -> Any:
-    """Join arrays along dim 2, which they get if they have fewer dims."""
+    """Join arrays along dim 2, which is added if they have fewer dims."""
     return concatenate([atleast_3d(x) for x in _rows(tup)], 2)
 
 
 @implements(np.column_stack)
 def column_stack(tup: Any) -> Any:
-    """Join arrays as columns: along dim 1, arrays of one dim being a column each."""
+    """Join arrays along dim 1; arrays of one dim are columns."""
     arrays = [atleast_1d(x) for x in _rows(tup)]
     columns = [np.expand_dims(x, 1) if x.ndim == 1 else x for x in arrays]
     return concatenate(columns, 1)
@@ -301,7 +301,7 @@ def column_stack(tup: Any) -> Any:
 
 @implements(np.append)
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Join values to the end of an array; axis None: of all its elements."""
+    """Append values to an array; axis None: both are flattened."""
     arrays = [x if hasattr(x, "ndim") else np.asarray(x) for x in (arr, values)]
     if axis is None:
         arrays, axis = [np.ravel(x) for x in arrays], 0
@@ -342,7 +342,7 @@ def _leaves(arrays: Any) -> Iterator[Any]:
 
 
 def _emptied(arrays: Any) -> Any:
-    """Return nested lists with arrays of nothing in place of the arrays."""
+    """Return nested lists with empty arrays in place of the arrays."""
     if isinstance(arrays, list):
         return [_emptied(item) for item in arrays]
     return arrays if isinstance(arrays, tuple) else np.empty(0)

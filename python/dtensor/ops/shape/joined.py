@@ -1,8 +1,8 @@
-"""Arrays joined along a dim that is cut: only what changes its rank is sent.
+"""Joining arrays along a cut dim: only elements whose rank changes are sent.
 
 The result is cut in chunks by the same mesh dims. Each operand is moved to the layout
-whose cut points are those of the result, seen from where the operand begins in it. Then
-every rank has all of its part, and joins what it has.
+whose cut points are those of the result, relative to where the operand begins in it.
+Then every rank has all elements of its part, and joins them.
 
     x of 4, y of 2 on two ranks     x: 0 1 | 2 3    y: 4 | 5
     result                          0 1 2 | 3 4 5
@@ -35,7 +35,7 @@ __all__ = ["chunked", "joinable", "joined", "joined_layout", "rows_only"]
 
 @lru_cache(256)
 def joinable(layout: _C.Layout | None, dim: int) -> bool:
-    """Return whether a dim is there and cut, in a way that this module knows."""
+    """Return whether a dim exists and is cut in a way that this module supports."""
     if layout is None or dim >= layout.ndim:
         return False
     return layout.is_cut(dim) and _is_simple(layout)
@@ -58,15 +58,15 @@ def _is_simple(layout: _C.Layout) -> bool:
 def joined_layout(
     operands: tuple[_C.Layout | Shape, ...], dim: int, dtype: npt.DTypeLike
 ) -> _C.Layout | None:
-    """Return the layout of what operands are joined to; None if it is not cut there.
+    """Return the layout of the joined operands; None if it is not cut along `dim`.
 
     `dim` is cut as in the largest operand that is cut along it. All else is as in the
-    largest operand, which goes first where they do not agree.
+    largest operand, which comes first if they conflict.
 
     Parameters
     ----------
     operands : tuple of Layout or tuple of int
-        The shape of what is no DTensor.
+        The shape, for an operand that is not a DTensor.
     dim : int
         Along which they are joined.
     dtype : dtype_like
@@ -146,7 +146,7 @@ def chunked(
 def _windows(
     result: _C.Layout, dim: int, lengths: tuple[int, ...]
 ) -> tuple[_C.Layout, ...]:
-    """Return where operands have to be, so that nothing else has to be sent."""
+    """Return the layouts to which operands move, so that nothing else is sent."""
     parts = parts_of(result, dim)
     assert parts is not None
     bounds = np.cumsum([0, *(count for _, count in parts)])
@@ -165,7 +165,7 @@ def joined(name: str, arrays: Sequence[Any], dim: int, to: _C.Layout) -> _C.DTen
     name : str
         Of the operator.
     arrays : sequence of arrays
-        DTensors on one mesh, none of them Partial or strided, and what every rank has.
+        DTensors on one mesh, none of them Partial or strided, and replicated arrays.
     dim : int
         The dim.
     to : Layout

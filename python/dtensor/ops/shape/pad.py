@@ -1,4 +1,4 @@
-"""Elements put around an array: constants, or what lies at its edges."""
+"""Padding: with constants, or with elements from the edges."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,7 @@ __all__ = ["pad"]
 
 Widths = npt.NDArray[np.int64]
 
-# Modes that only repeat elements, and those that make sums of them.
+# Modes that only copy elements, and modes that compute sums of them.
 _REPEATING = {"edge", "wrap", "symmetric", "reflect"}
 _LINEAR = {"constant", "empty", "linear_ramp", "mean", *_REPEATING}
 
@@ -31,7 +31,7 @@ _LINEAR = {"constant", "empty", "linear_ramp", "mean", *_REPEATING}
 def pad(
     array: Operand, pad_width: Any, mode: Any = "constant", **kwargs: Any
 ) -> Answer | Callable[..., Any]:
-    """Put elements around an array.
+    """Pad an array.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def pad(
     Returns
     -------
     array
-        A dim that is cut remains so, in chunks, and only what then lies on another rank
-        moves; but it is whole if the elements depend on many others.
+        A cut dim stays cut, in chunks, and only elements whose rank changes move. It is
+        made whole if the new elements depend on many others.
     """
     if any(isinstance(x, Operand) for x in (pad_width, *kwargs.values())):
         return _pad_by_arrays
@@ -78,7 +78,7 @@ def _back(
     mode: Any = "constant",
     **kwargs: Any,
 ) -> Any:
-    """Add up what was made of the elements, of one dim after the other."""
+    """Add up the gradients of the copies of each element, one dim after another."""
     width = pad_width if isinstance(pad_width, dict) else np.asarray(pad_width)
     widths = _pad_widths(width, _array.ndim)
     if mode not in _LINEAR:
@@ -92,7 +92,7 @@ def _back(
 def _unpadded(
     grad: Any, dim: int, length: int, width: list[int], mode: str, kwargs: Any
 ) -> Any:
-    """Return the gradient of what was padded along one dim."""
+    """Return the gradient of the operand of padding along one dim."""
     key = (slice(None),) * dim
     before, end = width[0], width[0] + length
     inner = grad[(*key, slice(before, end))]
@@ -119,8 +119,8 @@ def _unpadded(
 def _sources(
     dim: int, length: int, width: list[int], mode: str, kwargs: dict[str, Any]
 ) -> list[npt.NDArray[Any]]:
-    """Return which elements come before and behind a dim; or, where sums of them do,
-    the matrices that make these: what `numpy.pad` makes of unit vectors."""
+    """Return the indices of the elements put before and after a dim. For sums of
+    elements return the matrices that compute them: `numpy.pad` of unit vectors."""
     if mode in _REPEATING and kwargs.get("reflect_type", "even") == "even":
         whole: npt.NDArray[Any] = np.pad(np.arange(length), width, mode)  # type: ignore
         return [whole[: width[0]], whole[width[0] + length :]]
@@ -152,7 +152,7 @@ def _pad_widths(pad_width: Any, ndim: int) -> Widths:
 
 
 def _pad_by_arrays(array: Any, pad_width: Any, *mode: Any, **kwargs: Any) -> Any:
-    """Pad with what arrays say, which are constants then."""
+    """Pad by widths or values that are arrays; these become constants."""
     given = {
         key: np.asarray(value).tolist() if hasattr(value, "ndim") else value
         for key, value in {"pad_width": pad_width, **kwargs}.items()
@@ -161,7 +161,7 @@ def _pad_by_arrays(array: Any, pad_width: Any, *mode: Any, **kwargs: Any) -> Any
 
 
 def _edges(mode: Any, widths: Widths) -> tuple[int, int] | None:
-    """Return how many elements at both ends of a dim tell those around it."""
+    """Return how many elements at both ends of a dim determine the padding."""
     before, after = (int(n) for n in widths)
     if mode in ("constant", "empty"):
         return 0, 0
@@ -177,13 +177,13 @@ def _edges(mode: Any, widths: Widths) -> tuple[int, int] | None:
 
 
 def _cut_dims(layout: _C.Layout | None, widths: Widths, mode: Any) -> list[int]:
-    """Return the padded dims that stay cut: no more moves than if they were whole."""
+    """Return the padded dims that stay cut because that moves no more elements."""
     dims = []
     for dim, width in enumerate(widths):
         edges = _edges(mode, width)
         if layout is None or edges is None or not width.any():
             continue
-        # The ends go to all ranks, but for wrap, where each goes to the other end.
+        # The ends go to all ranks; in mode wrap, each goes to the other end.
         copies = 1 if mode == "wrap" else _parts(layout, dim)
         if joinable(layout, dim) and sum(edges) * copies <= layout.shape[dim]:
             dims.append(dim)
@@ -198,7 +198,7 @@ def _parts(layout: _C.Layout, dim: int) -> int:
 
 @one_step("pad", _back)
 def _pad_dims(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Pad one dim after the other, those that are cut by joining pieces."""
+    """Pad one dim after another; cut dims by joining pieces."""
     widths = _pad_widths(pad_width, array.ndim)
     for dim in range(array.ndim):
         alone = np.where(np.arange(array.ndim)[:, None] == dim, widths, 0)
@@ -212,7 +212,7 @@ def _pad_dims(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any)
 def _pad_cut(
     x: _C.DTensor, dim: int, widths: Widths, mode: str, kwargs: dict[str, Any]
 ) -> _C.DTensor:
-    """Pad one dim that is cut: join it with what is made of its ends."""
+    """Pad one cut dim: join it with the padding made from its ends."""
     edges = _edges(mode, widths[dim])
     assert edges is not None
     length, key = x.shape[dim], (slice(None),) * dim
@@ -229,7 +229,7 @@ def _pad_cut(
 def _ends(
     ends: list[_C.DTensor], dim: int, widths: Widths, mode: str, kwargs: dict[str, Any]
 ) -> list[_C.DTensor]:
-    """Return what comes before and after a dim, of what lies at its two ends."""
+    """Return the padding before and after a dim, made from its two ends."""
     if mode == "wrap":
         return ends
     layouts = [x.layout.whole(dim) for x in ends]

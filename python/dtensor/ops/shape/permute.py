@@ -1,6 +1,6 @@
-"""The same elements with their dims in another order.
+"""Permuting dims.
 
-Nothing moves between ranks, and parts are views. Whatever is Partial stays so.
+Nothing moves between ranks, and parts are views. Partial tensors stay Partial.
 """
 
 from collections.abc import Callable
@@ -29,8 +29,8 @@ __all__ = [
 
 
 def _order(function: Callable[..., Any], ndim: int, *args: Any, **named: Any) -> Shape:
-    """Return the dims in the order that a NumPy function brings them to."""
-    # In this array the stride of each dim tells its number.
+    """Return the order of dims that a NumPy function produces."""
+    # In this array the stride of each dim identifies the dim.
     strides = tuple(range(ndim))
     probe = np.ndarray((1,) * ndim, "b", bytes(ndim or 1), 0, strides)
     order: Shape = function(probe, *args, **named).strides

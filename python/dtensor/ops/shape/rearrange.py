@@ -1,7 +1,7 @@
-"""Elements in other places: reversed, rolled, repeated, broadcast.
+"""Rearranging elements: flip, roll, rot90, repeat, tile, broadcast.
 
-Dims that only keep their order, or are rolled, stay cut; the others are made whole.
-What moves elements and makes no new ones passes every Partial.
+Dims that keep their order or are rolled stay cut; the others are made whole. Functions
+that only move elements accept every Partial.
 """
 
 import math
@@ -68,7 +68,7 @@ def _broadcast_back(grad: Any, _out: Any, _a: Any, *_: Any, **__: Any) -> Any:
 @implements(np.broadcast_to)
 @operator
 def broadcast_to(array: Operand, shape: Any, subok: bool = False) -> Answer:
-    """See an array in a larger shape, its dims of length 1 repeated; read-only.
+    """Return a read-only view in a larger shape, with dims of length 1 repeated.
 
     Raises
     ------
@@ -85,7 +85,7 @@ broadcast_to.vjp(_broadcast_back)
 @method
 @operator
 def expand(a: Operand, /, *sizes: Any) -> Answer:
-    """See an array in a larger shape, as torch does: -1 is the length that it has."""
+    """Broadcast an array as torch does: -1 keeps the length of a dim."""
     given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     old = (*[-1] * (len(given) - a.ndim), *a.shape)
     shape = tuple(n if to == -1 else to for n, to in zip(old, given, strict=True))
@@ -98,18 +98,18 @@ expand.vjp(_broadcast_back)
 
 @method
 def expand_as(a: Any, other: Any) -> Any:
-    """See an array in the shape of another one."""
+    """Broadcast an array to the shape of another one."""
     return broadcast_to(a, tuple(other.shape))
 
 
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
-    """See arrays in the shape that they are broadcast to.
+    """Broadcast arrays to their common shape.
 
     Returns
     -------
     tuple of arrays
-        As many as are given; an array of that shape is itself.
+        One for each argument; an array that has this shape is returned as it is.
     """
     arrays = [x if hasattr(x, "ndim") else np.asarray(x) for x in args]
     shape = np.broadcast_shapes(*(x.shape for x in arrays))
@@ -123,7 +123,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 @implements(np.flip)
 @operator
 def flip(m: Operand, axis: Any = None) -> Answer:
-    """Reverse the order of elements along some dims, which are whole.
+    """Reverse the order of elements along some dims, which are made whole.
 
     Parameters
     ----------
@@ -167,12 +167,12 @@ def roll(a: Operand, shift: Any, axis: Any = None) -> Answer | Callable[..., Any
     shift : int or tuple of int
         By how many places.
     axis : int or tuple of int, optional
-        Default: all elements are rolled as if they had one dim.
+        Default: the flattened array is rolled, and its shape restored.
 
     Returns
     -------
     array
-        Laid out as `a`; of a dim that is cut only what then lies on another rank moves.
+        Laid out as `a`. Along a cut dim only elements whose rank changes move.
     """
     if isinstance(shift, Operand):
         return _roll_by_array
@@ -197,7 +197,7 @@ roll.vjp(_roll_back)
 
 
 def _offsets(shape: Shape, shift: Any, axis: Any) -> dict[int, int]:
-    """Return by how many places dims are rolled, without those that are not."""
+    """Return by how many places dims are rolled; dims with shift 0 are left out."""
     axes = normalize_axis_tuple(axis, len(shape), allow_duplicate=True)
     pairs = np.broadcast(shift, axes)
     if pairs.ndim > 1:
@@ -209,7 +209,7 @@ def _offsets(shape: Shape, shift: Any, axis: Any) -> dict[int, int]:
 
 
 def _roll_by_array(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Roll by as many places as an array says, which is constant then."""
+    """Roll by a shift given as an array, which becomes a constant."""
     if isinstance(shift, _C.DTensor):
         a = on_mesh(a, shift.device_mesh)
     return roll(a, values_of("roll", shift).tolist(), axis)
@@ -221,7 +221,7 @@ def _roll_flat(a: Any, shift: Any, axis: None = None) -> Any:
 
 @one_step("roll", _roll_back)
 def _roll_parts(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Roll one dim after the other, those that are cut by joining two slices."""
+    """Roll one dim after another; cut dims by joining two slices."""
     offsets = _offsets(a.shape, shift, 0 if axis is None else axis)
     whole = {d: n for d, n in offsets.items() if not joinable(a.layout, d)}
     if whole:
@@ -270,9 +270,9 @@ def repeat(
     ----------
     a : array
     repeats : int or sequence of int
-        How often; for each element its own number makes the dim whole.
+        How often; a separate number for each element makes the dim whole.
     axis : int, optional
-        The dim; default: all elements, as if they had one.
+        The dim; default: the flattened array.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def repeat(
 
 
 def _check_repeats(counts: npt.NDArray[Any], length: int) -> None:
-    """Refuse what NumPy would count modulo 2**64, and then write beyond the end."""
+    """Refuse counts that NumPy takes modulo 2**64, to then write out of bounds."""
     if counts.size == 0 or counts.dtype.kind not in "iu":
         return
     total = sum(map(abs, counts.ravel().tolist()))
@@ -310,7 +310,7 @@ def _check_repeats(counts: npt.NDArray[Any], length: int) -> None:
 def _repeat_back(
     grad: Any, _out: Any, _a: Any, repeats: Any, axis: int | None = None
 ) -> Any:
-    """Add up the copies of each element: neighbours."""
+    """Add up the copies of each element, which are adjacent."""
     counts = values_of("repeat", repeats).ravel()
     shape = (_a.size,) if axis is None else _a.shape
     dim = 0 if axis is None else axis % _a.ndim
@@ -327,7 +327,7 @@ repeat.vjp(_repeat_back)
 
 
 def _repeat_by_array(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Repeat as often as an array says, which is constant then."""
+    """Repeat by counts given as an array, which become constants."""
     if isinstance(repeats, _C.DTensor):
         a = on_mesh(a, repeats.device_mesh)
     counts = values_of("repeat", repeats)
@@ -347,12 +347,12 @@ def tile(A: Operand, reps: Any) -> Answer:
     ----------
     A : array
     reps : int or sequence of int
-        How many along each dim; more of them than dims make new ones.
+        How many along each dim; extra numbers add new dims.
 
     Returns
     -------
     array
-        Where a cut dim is repeated its shards are strided.
+        If a cut dim is repeated, its shards are strided.
     """
     counts = tuple(np.atleast_1d(reps).tolist())
     ndim = max(len(counts), A.ndim)

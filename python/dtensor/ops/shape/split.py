@@ -1,4 +1,4 @@
-"""One array split into several: the parts of a cut dim stay where they are."""
+"""Splitting an array into several: the parts of a cut dim stay where they are."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -82,7 +82,7 @@ _split.vjp(_joined_again)
 
 
 def _sections(length: int, sections: int) -> list[int]:
-    """Return the indices before which so many parts begin, the longer ones first."""
+    """Return the indices at which so many parts begin, the longer ones first."""
     if sections <= 0:
         raise ValueError("number sections must be larger than 0.")
     if sections > _MOST:
@@ -93,15 +93,15 @@ def _sections(length: int, sections: int) -> list[int]:
 
 @implements(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Split an array in parts.
+    """Split an array into parts.
 
     Parameters
     ----------
     ary : array
     indices_or_sections : int or sequence of int
-        How many parts, as equal as can be, or the indices before which parts begin.
+        How many parts, as equal as possible, or the indices at which parts begin.
     axis : int, default 0
-        The dim; where it is cut nothing moves, so that the parts are uneven.
+        The dim. If it is cut, nothing moves, so the shards of the results are uneven.
 
     Returns
     -------
@@ -121,8 +121,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 @implements(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Split an array in equal parts: as `array_split`, but it is an error if they are
-    not equal."""
+    """Split an array into equal parts; like `array_split`, but an error if unequal."""
     dim = normalize_axis_index(axis, ary.ndim)
     equal = np.ndim(indices_or_sections) == 0
     if equal and ary.shape[dim] % indices_or_sections:
@@ -168,7 +167,7 @@ _unstack.vjp(lambda grad, _out, _x, dim: np.stack(grad, dim))
 
 @implements(np.unstack)
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Split an array in arrays of one dim less: its rows, or what lies along `axis`."""
+    """Split an array into arrays with one dim less: its slices along `axis`."""
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     dim = normalize_axis_index(axis, x.ndim)
@@ -183,7 +182,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 @method
 @composite
 def unbind(x: Any, axis: int = 0) -> tuple[Any, ...]:
-    """Split an array in arrays of one dim less."""
+    """Split an array into arrays with one dim less."""
     return unstack(x, axis=axis)
 
 
@@ -197,7 +196,7 @@ def tensor_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, 
 @method
 @composite
 def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
-    """Split an array in parts as long as those of a shard: ceil(length / chunks).
+    """Split an array into parts as long as shards are: ceil(length / chunks).
 
     Returns
     -------
@@ -218,7 +217,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
 def _split_sizes(
     x: Any, split_size: int | Sequence[int], axis: int = 0
 ) -> tuple[Any, ...]:
-    """Split an array in parts of a size, or of sizes, as torch's method does."""
+    """Split an array into parts of one size, or of given sizes, as torch does."""
     dim = normalize_axis_index(axis, x.ndim)
     length = x.shape[dim]
     if isinstance(split_size, int):

@@ -1,7 +1,7 @@
-"""The same elements in another shape: reshapes, new dims; permuted ones: permute.py.
+"""Reshaping and adding dims; permute.py permutes dims.
 
-They move nothing between ranks where the cut dims stay in one piece, and give views of
-the parts where NumPy gives views. Whatever is Partial stays so.
+Nothing moves between ranks if the cut dims stay in one piece. Results are views of the
+parts where NumPy returns views. Partial tensors stay Partial.
 """
 
 import math
@@ -69,17 +69,17 @@ def _reshaped(a: Operand, shape: Any, order: str, copy: bool | None) -> Answer:
 def reshape(
     a: Operand, /, shape: Any, order: str = "C", *, copy: bool | None = None
 ) -> Answer:
-    """Give the elements another shape.
+    """Reshape an array.
 
     Parameters
     ----------
     a : array
     shape : int or sequence of int
-        Of as many elements; one length may be -1: what is left.
+        With the same number of elements; one length may be -1 and is computed.
     order : {"C", "F", "A"}
-        In which order elements are counted; "A" is "C".
+        The order in which elements are counted; "A" means "C".
     copy : bool, optional
-        Whether parts are copied; None: if they must be.
+        Whether parts are copied; None: only if needed.
 
     Returns
     -------
@@ -90,13 +90,13 @@ def reshape(
     Raises
     ------
     ValueError
-        If the number of elements is another.
+        If the number of elements differs.
     """
     return _reshaped(a, shape, order, copy)
 
 
 def _back(grad: Any, _out: Any, _a: Any, *_: Any, order: Any = "C", **__: Any) -> Any:
-    """The gradient of all that gives the elements another shape."""
+    """The gradient of reshapes."""
     return reshape(grad, _a.shape, order="F" if order == "F" else "C")
 
 
@@ -114,7 +114,7 @@ reshape.vjp(_back_in)
 def _reshape_method(
     a: Operand, /, *shape: Any, order: str = "C", copy: bool | None = None
 ) -> Answer:
-    """Give the elements another shape: see `dtensor.ops.reshape`."""
+    """Reshape an array: see `dtensor.ops.reshape`."""
     return _reshaped(a, shape[0] if len(shape) == 1 else shape, order, copy)
 
 
@@ -125,7 +125,7 @@ _reshape_method.vjp(_back)
 @implements(np.ravel)
 @operator
 def ravel(a: Operand, order: str = "C") -> Answer:
-    """Give all elements one dim; orders "A" and "K" are "C"."""
+    """Flatten an array; orders "A" and "K" mean "C"."""
     order = {"A": "C", "K": "C"}.get(order, order)
     return _refactored(a.shape, (a.size,), order), call(method_of("ravel", a), a, order)
 
@@ -142,7 +142,7 @@ def flatten(
     *,
     order: str = "C",
 ) -> Answer:
-    """Copy all elements to an array of one dim.
+    """Return a flattened copy.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ flatten.vjp(_back_in)
 @method
 @operator
 def unflatten(a: Operand, axis: int, sizes: Any) -> Answer:
-    """Make several dims of one, as torch does.
+    """Split a dim into several, as torch does.
 
     Parameters
     ----------
@@ -200,13 +200,13 @@ unflatten.vjp(_back)
 @method
 @operator
 def view(a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = None) -> Answer:
-    """See the elements as another dtype (NumPy's view) or shape (torch's).
+    """View the elements as another dtype (as in NumPy) or shape (as in torch).
 
     Parameters
     ----------
     a : array
     *shape : int, sequence of int, or dtype
-        Integers are a shape, all else is a dtype; a dtype of another size makes the
+        Integers are a shape, anything else a dtype; a dtype of another size makes the
         last dim longer or shorter.
 
     Raises
@@ -241,7 +241,7 @@ view.vjp(_seen_back)
 
 @method
 def view_as(a: Any, other: Any) -> Any:
-    """See the elements in the shape of another array."""
+    """View the elements in the shape of another array."""
     return reshape(a, tuple(other.shape))
 
 
@@ -254,7 +254,7 @@ method(view_as, name="reshape_as")
 @implements(np.squeeze)
 @operator
 def squeeze(a: Operand, axis: Any = None) -> Answer:
-    """Leave out dims of length 1.
+    """Remove dims of length 1.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def squeeze(a: Operand, axis: Any = None) -> Answer:
     Raises
     ------
     ValueError
-        If another length than 1 is named.
+        If a named dim has another length than 1.
     """
     if axis is None:
         axes = tuple(dim for dim, length in enumerate(a.shape) if length == 1)
@@ -284,7 +284,7 @@ squeeze.vjp(_back)
 @implements(np.expand_dims)
 @operator
 def expand_dims(a: Operand, axis: Any) -> Answer:
-    """Put in dims of length 1.
+    """Insert dims of length 1.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def _at_least(ndim: int, places: tuple[tuple[int, ...], ...]) -> Callable[..., A
         return grown[0] if len(grown) == 1 else tuple(grown)
 
     name = atleast.__name__ = f"atleast_{ndim}d"
-    atleast.__doc__ = f"""Give arrays {ndim} dims at least: see `numpy.{name}`.
+    atleast.__doc__ = f"""Give arrays at least {ndim} dims: see `numpy.{name}`.
 
     Returns
     -------
