@@ -76,6 +76,14 @@ def test_a_placement_says_what_it_is():
     assert not issubclass(_StridedShard, Shard)
 
 
+def test_a_placement_cuts_or_is_whole_or_pending():
+    for placement in (make() for make in MAKERS):
+        cuts = placement._cut_dim is not None
+        assert [cuts, placement._is_whole, placement._is_pending].count(True) == 1
+        assert placement._is_whole is placement.is_replicate()
+        assert placement._is_pending is placement.is_partial()
+
+
 def test_attributes_are_what_it_was_made_of_and_cannot_be_set():
     strided = _StridedShard(3, split_factor=2)
     assert (Shard(-2).dim, strided.dim, strided.split_factor) == (-2, 3, 2)

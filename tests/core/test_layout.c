@@ -246,6 +246,33 @@ a_replicated_value_leaves_identities_but_where_it_stays(void)
 }
 
 static void
+a_rank_has_the_bytes_and_strides_of_its_part(void)
+{
+    const dt_mesh *mesh = mesh_of(2, 2, 2, 1);
+    dt_placement placements[] = {DT_SHARDED(0), DT_SHARDED(2)};
+    int64_t lengths[] = {3, 5, 4}, outside[] = {4, -1};
+    int64_t shape[3], stride[3];
+    dt_layout *layout;
+    CHECK(dt_layout_make(&layout, mesh, placements, 3, lengths, DT_FLOAT32, NULL, 0,
+                         NULL, 0, NULL) == DT_OK);
+    for (int64_t rank = 0; rank < 4; rank++) {
+        int64_t rows = rank < 2 ? 2 : 1;
+        CHECK(dt_layout_shape_at(shape, layout, rank) == 3);
+        CHECK(shape[0] == rows && shape[1] == 5 && shape[2] == 2);
+        CHECK(dt_layout_bytes_at(layout, rank) == rows * 40);
+        dt_layout_strides_at(stride, layout, rank);
+        CHECK(stride[0] == 40 && stride[1] == 8 && stride[2] == 4);
+    }
+    for (int k = 0; k < 2; k++) {
+        CHECK(dt_layout_shape_at(shape, layout, outside[k]) == 1);
+        CHECK(shape[0] == 0 && shape[1] == 0 && shape[2] == 0);
+        CHECK(dt_layout_bytes_at(layout, outside[k]) == 0);
+    }
+    dt_layout_free(layout);
+    dt_mesh_release(context, mesh);
+}
+
+static void
 what_cannot_be_is_refused_with_a_sentence(void)
 {
     const dt_mesh *mesh = mesh_of(2, 2, 2, 1);
@@ -289,6 +316,7 @@ main(void)
         TEST(cuts_are_kept_unless_they_are_chunks),
         TEST(equal_layouts_are_one_and_go_with_their_last_user),
         TEST(a_replicated_value_leaves_identities_but_where_it_stays),
+        TEST(a_rank_has_the_bytes_and_strides_of_its_part),
         TEST(what_cannot_be_is_refused_with_a_sentence),
     };
     int failed = check_run(tests, sizeof tests / sizeof *tests);

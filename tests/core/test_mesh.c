@@ -52,7 +52,10 @@ check_places(const dt_mesh *mesh)
         for (int dim = 0; dim < mesh->ndim; dim++)
             CHECK(coordinate[dim] >= 0 && coordinate[dim] < mesh->shape[dim]);
         CHECK(dt_mesh_at(mesh, coordinate) == index);
-        CHECK(dt_mesh_index(mesh, dt_mesh_rank(mesh, index)) == index);
+        int64_t rank = dt_mesh_rank(mesh, index), found[DT_MESH_MAX_NDIM];
+        size_t bytes = sizeof *found * (size_t)mesh->ndim;
+        CHECK(dt_mesh_index(mesh, rank) == index);
+        CHECK(dt_mesh_find(found, mesh, rank) && memcmp(found, coordinate, bytes) == 0);
         int dim = 0; /* row-major: the first coordinate that differs is the greater */
         while (index > 0 && dim < mesh->ndim && coordinate[dim] == last[dim])
             dim++;
@@ -79,7 +82,7 @@ places_coordinates_and_ranks_are_one_to_one(void)
         check_places(mesh);
         for (int64_t i = 0; i < plain->size; i++) {
             CHECK(dt_mesh_rank(mesh, i) == ranks[i] && dt_mesh_rank(plain, i) == i);
-            CHECK(dt_mesh_index(mesh, 3 * i) == -1);
+            CHECK(dt_mesh_index(mesh, 3 * i) == -1 && !dt_mesh_find(NULL, mesh, 3 * i));
         }
         CHECK(dt_mesh_index(plain, plain->size) == -1 &&
               dt_mesh_index(plain, -1) == -1);

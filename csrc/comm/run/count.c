@@ -51,10 +51,8 @@ bytes_between(const dt_plan *plan, int64_t rank)
 {
     int64_t most[2] = {0, 0};
     for (int k = 0; k + 1 < plan->step_count; k++) {
-        dt_traffic t;
-        dt_step_traffic(&t, &plan->steps[k], rank);
-        if (t.bytes_after > most[k % 2])
-            most[k % 2] = t.bytes_after;
+        int64_t bytes = dt_layout_bytes_at(plan->steps[k].to, rank);
+        most[k % 2] = bytes > most[k % 2] ? bytes : most[k % 2];
     }
     return most[0] + most[1];
 }

@@ -30,46 +30,14 @@ next_step(const dt_item *item)
     return item->step < plan->step_count ? &plan->steps[item->step] : NULL;
 }
 
-/* The local shape of a rank; of a rank outside the mesh zeros. */
-static void
-shape_of(int64_t *shape, const dt_layout *layout, int64_t rank)
-{
-    int64_t coordinate[DT_MESH_MAX_NDIM];
-    int64_t index = dt_mesh_index(layout->mesh, rank);
-    memset(shape, 0, sizeof *shape * (size_t)layout->ndim);
-    if (index < 0)
-        return;
-    dt_mesh_coordinate(coordinate, layout->mesh, index);
-    if (layout->ndim > 0)
-        dt_layout_local_shape(shape, layout, coordinate);
-}
-
 static const int64_t *
 c_strides(dt_run *run, const dt_layout *layout, int64_t rank)
 {
-    int64_t shape[DT_MAX_NDIM];
     int64_t *stride =
         dt_bump_take(&run->memory, (size_t)(layout->ndim + 1), sizeof *stride);
-    if (stride == NULL)
-        return NULL;
-    shape_of(shape, layout, rank);
-    int64_t expected = (int64_t)dt_dtype_size(layout->dtype);
-    for (int d = layout->ndim - 1; d >= 0; d--) {
-        stride[d] = expected;
-        expected *= shape[d];
-    }
+    if (stride != NULL)
+        dt_layout_strides_at(stride, layout, rank);
     return stride;
-}
-
-static size_t
-bytes_of(const dt_layout *layout, int64_t rank)
-{
-    int64_t coordinate[DT_MESH_MAX_NDIM];
-    int64_t index = dt_mesh_index(layout->mesh, rank);
-    if (index < 0)
-        return 0;
-    dt_mesh_coordinate(coordinate, layout->mesh, index);
-    return (size_t)dt_layout_local_bytes(layout, coordinate);
 }
 
 /* A leg of `count` items, zeroed but for its lists. */
@@ -137,7 +105,7 @@ size_between(dt_item *item, int64_t rank)
 {
     const dt_plan *plan = item->move.plan;
     for (int k = 0; k + 1 < plan->step_count; k++) {
-        size_t bytes = bytes_of(plan->steps[k].to, rank);
+        size_t bytes = (size_t)dt_layout_bytes_at(plan->steps[k].to, rank);
         size_t *most = &item->between_bytes[k % 2];
         *most = bytes + 1 > *most ? bytes + 1 : *most;
     }
@@ -206,11 +174,11 @@ order_source(dt_item *item, const dt_leg *leg, int k, int64_t rank, dt_error *er
 {
     const dt_layout *from = item->move.plan->from;
     int64_t shape[DT_MAX_NDIM];
-    shape_of(shape, from, rank);
+    dt_layout_shape_at(shape, from, rank);
     if (has_strides(item->stride, item->ordered, shape, from->ndim) ||
         !leg_wants_order(leg, k, item->stride))
         return DT_OK;
-    item->contiguous = dt_memory_take(bytes_of(from, rank));
+    item->contiguous = dt_memory_take((size_t)dt_layout_bytes_at(from, rank));
     if (item->contiguous == NULL)
         return dt_fail(err, DT_MEMORY, "no memory for a copy of the local array");
     dt_copy_box(item->contiguous, item->ordered, item->move.src, item->stride,

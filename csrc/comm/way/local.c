@@ -52,12 +52,11 @@ dt_status
 dt_local_prepare(dt_local *out, const dt_step *step, int64_t rank, dt_error *err)
 {
     const dt_layout *to = step->to;
-    int64_t coordinate[DT_MESH_MAX_NDIM], index = dt_mesh_index(to->mesh, rank);
+    int64_t coordinate[DT_MESH_MAX_NDIM];
     *out = (dt_local){
         .ndim = to->ndim, .dtype = to->dtype, .itemsize = dt_dtype_size(to->dtype)};
-    if (index < 0)
+    if (!dt_mesh_find(coordinate, to->mesh, rank))
         return DT_OK;
-    dt_mesh_coordinate(coordinate, to->mesh, index);
     out->elements = dt_layout_local_bytes(to, coordinate) / (int64_t)out->itemsize;
     out->identity = embedding_op(step);
     out->keeps = holds_value(&out->identity, step, coordinate);

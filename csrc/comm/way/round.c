@@ -363,12 +363,7 @@ local_shapes(dt_round *round, const dt_step *const *steps, int64_t rank, bool se
             dt_bump_take(&round->memory, (size_t)(layout->ndim + 1), sizeof *shape);
         if (shape == NULL)
             return NULL;
-        int64_t index = dt_mesh_index(layout->mesh, rank);
-        int64_t coordinate[DT_MESH_MAX_NDIM];
-        if (index >= 0) {
-            dt_mesh_coordinate(coordinate, layout->mesh, index);
-            dt_layout_local_shape(shape, layout, coordinate);
-        }
+        dt_layout_shape_at(shape, layout, rank);
         out[k] = shape;
     }
     return out;

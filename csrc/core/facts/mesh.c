@@ -261,3 +261,12 @@ dt_mesh_at(const dt_mesh *mesh, const int64_t *coordinate)
         index += coordinate[dim] * mesh->stride[dim];
     return index;
 }
+
+bool
+dt_mesh_find(int64_t *out, const dt_mesh *mesh, int64_t rank)
+{
+    int64_t index = dt_mesh_index(mesh, rank);
+    if (index >= 0)
+        dt_mesh_coordinate(out, mesh, index);
+    return index >= 0;
+}

@@ -59,4 +59,7 @@ bool dt_ranks_sort(int64_t *out, const int64_t *ranks, int64_t size);
 void dt_mesh_coordinate(int64_t *out, const dt_mesh *mesh, int64_t index);
 int64_t dt_mesh_at(const dt_mesh *mesh, const int64_t *coordinate);
 
+/* Coordinate of `rank`; false if the mesh lacks it, nothing is written then. */
+bool dt_mesh_find(int64_t *out, const dt_mesh *mesh, int64_t rank);
+
 #endif

@@ -124,11 +124,9 @@ walk_overlaps(walk *w, dt_bump *memory)
 static bool
 holds_part(const dt_layout *from, const int64_t *coordinate, int64_t receiver)
 {
-    int64_t index = dt_mesh_index(from->mesh, receiver);
-    if (index < 0)
-        return false;
     int64_t own[DT_MESH_MAX_NDIM];
-    dt_mesh_coordinate(own, from->mesh, index);
+    if (!dt_mesh_find(own, from->mesh, receiver))
+        return false;
     for (int m = 0; m < from->mesh->ndim; m++)
         if (cuts_by(from, m) && own[m] != coordinate[m])
             return false;
@@ -444,12 +442,9 @@ int64_t
 dt_exchange_kept(const dt_exchange *exchange, int64_t rank)
 {
     const dt_layout *from = exchange->from, *to = exchange->to;
-    int64_t a = dt_mesh_index(from->mesh, rank), b = dt_mesh_index(to->mesh, rank);
-    if (a < 0 || b < 0)
-        return 0;
     int64_t x[DT_MESH_MAX_NDIM], y[DT_MESH_MAX_NDIM];
-    dt_mesh_coordinate(x, from->mesh, a);
-    dt_mesh_coordinate(y, to->mesh, b);
+    if (!dt_mesh_find(x, from->mesh, rank) || !dt_mesh_find(y, to->mesh, rank))
+        return 0;
     int64_t kept = 1;
     for (int d = 0; d < from->ndim; d++)
         kept *=

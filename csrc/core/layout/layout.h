@@ -170,17 +170,21 @@ int64_t dt_layout_part_size(const dt_layout *layout, int dim, int64_t part);
 void dt_layout_parts_over(int64_t *first, int64_t *last, const dt_layout *layout,
                           int dim, dt_range range);
 
-/* The shape of the local array at a coordinate (NULL: a rank outside the mesh, which
- * holds an array of torch's shape (0,)): writes up to ndim lengths (at least one),
- * returns how many dimensions the local array has. */
+/* The shape of the local array at a coordinate: writes ndim lengths, returns how many
+ * dimensions the local array has. NULL: a rank outside the mesh, which holds an array
+ * of torch's shape (0,); all lengths, at least one, are 0. */
 int dt_layout_local_shape(int64_t *out, const dt_layout *layout,
                           const int64_t *coordinate);
 
-/* The same for a rank, which may be outside the mesh. */
-int dt_layout_shape_at(int64_t *out, const dt_layout *layout, int64_t rank);
-
 /* Bytes of the local array at a coordinate (not NULL). */
 int64_t dt_layout_local_bytes(const dt_layout *layout, const int64_t *coordinate);
+
+/* The same for a rank, which may be outside the mesh: 0 bytes there. */
+int dt_layout_shape_at(int64_t *out, const dt_layout *layout, int64_t rank);
+int64_t dt_layout_bytes_at(const dt_layout *layout, int64_t rank);
+
+/* The ndim strides in bytes that a rank's local array has in C order. */
+void dt_layout_strides_at(int64_t *out, const dt_layout *layout, int64_t rank);
 
 /* True if at every coordinate the box of `inner` lies inside that of `outer` (same
  * mesh; judged symbolically, so false may be said of a nesting that is accidental). */

@@ -1,6 +1,8 @@
 /* The geometry of layout.h: from placements to ranges, in closed form. */
 #include "core/layout/layout.h"
 
+#include "core/memory/copy.h"
+
 #include <string.h>
 
 static int64_t
@@ -202,22 +204,12 @@ int
 dt_layout_local_shape(int64_t *out, const dt_layout *layout, const int64_t *coordinate)
 {
     if (coordinate == NULL) {
-        out[0] = 0;
+        memset(out, 0, sizeof *out * (size_t)(layout->ndim > 0 ? layout->ndim : 1));
         return 1;
     }
     for (int d = 0; d < layout->ndim; d++)
         out[d] = dt_layout_part_size(layout, d, dt_layout_part(layout, d, coordinate));
     return layout->ndim;
-}
-
-int
-dt_layout_shape_at(int64_t *out, const dt_layout *layout, int64_t rank)
-{
-    int64_t coordinate[DT_MESH_MAX_NDIM];
-    int64_t index = dt_mesh_index(layout->mesh, rank);
-    if (index >= 0)
-        dt_mesh_coordinate(coordinate, layout->mesh, index);
-    return dt_layout_local_shape(out, layout, index >= 0 ? coordinate : NULL);
 }
 
 int64_t
@@ -227,6 +219,30 @@ dt_layout_local_bytes(const dt_layout *layout, const int64_t *coordinate)
     for (int d = 0; d < layout->ndim; d++)
         bytes *= dt_layout_part_size(layout, d, dt_layout_part(layout, d, coordinate));
     return bytes;
+}
+
+int
+dt_layout_shape_at(int64_t *out, const dt_layout *layout, int64_t rank)
+{
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    bool inside = dt_mesh_find(coordinate, layout->mesh, rank);
+    return dt_layout_local_shape(out, layout, inside ? coordinate : NULL);
+}
+
+int64_t
+dt_layout_bytes_at(const dt_layout *layout, int64_t rank)
+{
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    bool inside = dt_mesh_find(coordinate, layout->mesh, rank);
+    return inside ? dt_layout_local_bytes(layout, coordinate) : 0;
+}
+
+void
+dt_layout_strides_at(int64_t *out, const dt_layout *layout, int64_t rank)
+{
+    int64_t shape[DT_MAX_NDIM];
+    dt_layout_shape_at(shape, layout, rank);
+    dt_c_strides(out, layout->ndim, shape, dt_dtype_size(layout->dtype));
 }
 
 /* The cuts of a dimension without those by a mesh dimension of length 1. */

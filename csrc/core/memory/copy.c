@@ -133,6 +133,16 @@ run_box(const box *b, dt_loop *move)
 }
 
 void
+dt_c_strides(int64_t *stride, int ndim, const int64_t *shape, size_t itemsize)
+{
+    int64_t bytes = (int64_t)itemsize;
+    for (int d = ndim - 1; d >= 0; d--) {
+        stride[d] = bytes;
+        bytes *= shape[d];
+    }
+}
+
+void
 dt_copy_box(void *dst, const int64_t *dst_stride, const void *src,
             const int64_t *src_stride, int ndim, const int64_t *shape, size_t itemsize)
 {

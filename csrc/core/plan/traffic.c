@@ -49,17 +49,6 @@ dt_steps_together(const dt_step *a, const dt_step *b)
            dt_mesh_same_ranks(a->to->mesh, b->to->mesh);
 }
 
-static int64_t
-bytes_at(const dt_layout *layout, int64_t rank)
-{
-    int64_t index = dt_mesh_index(layout->mesh, rank);
-    if (index < 0)
-        return 0;
-    int64_t coordinate[DT_MESH_MAX_NDIM];
-    dt_mesh_coordinate(coordinate, layout->mesh, index);
-    return dt_layout_local_bytes(layout, coordinate);
-}
-
 static void
 exchange_traffic(dt_traffic *out, const dt_step *step, unsigned reduced, int64_t rank)
 {
@@ -133,7 +122,7 @@ broadcast_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
     int64_t root = dt_mesh_rank(step->from->mesh, 0);
     int64_t n = step->to->mesh->size;
     int64_t size = (int64_t)dt_dtype_size(step->to->dtype);
-    int64_t bytes = bytes_at(step->from, root);
+    int64_t bytes = dt_layout_bytes_at(step->from, root);
     int64_t index = dt_mesh_index(step->to->mesh, rank);
     bool root_inside = dt_mesh_index(step->to->mesh, root) >= 0;
     int64_t others = n - root_inside;
@@ -159,8 +148,8 @@ broadcast_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
 void
 dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
 {
-    *out = (dt_traffic){.bytes_before = bytes_at(step->from, rank),
-                        .bytes_after = bytes_at(step->to, rank)};
+    *out = (dt_traffic){.bytes_before = dt_layout_bytes_at(step->from, rank),
+                        .bytes_after = dt_layout_bytes_at(step->to, rank)};
     switch (step->kind) {
     case DT_STEP_LOCAL:
         out->bytes_copied = out->bytes_after;

@@ -212,10 +212,7 @@ read_place(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh, PyObject *object,
         int64_t rank = PyLong_AsLongLong(object);
         if (rank == -1 && PyErr_Occurred())
             return -1;
-        int64_t index = dt_mesh_index(mesh, rank);
-        if (index >= 0)
-            dt_mesh_coordinate(out, mesh, index);
-        return index >= 0;
+        return dt_mesh_find(out, mesh, rank);
     }
     int64_t values[DT_MAX_NDIM];
     int count = ext_shape(values, object, what);

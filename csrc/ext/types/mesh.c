@@ -238,11 +238,9 @@ mesh_coordinate(PyObject *self, PyObject *object)
     if (rank == -1 && PyErr_Occurred())
         return NULL;
     const dt_mesh *mesh = mesh_in(self);
-    int64_t index = dt_mesh_index(mesh, rank);
-    if (index < 0)
-        Py_RETURN_NONE;
     int64_t coordinate[DT_MESH_MAX_NDIM];
-    dt_mesh_coordinate(coordinate, mesh, index);
+    if (!dt_mesh_find(coordinate, mesh, rank))
+        Py_RETURN_NONE;
     return ext_tuple(coordinate, mesh->ndim);
 }
 

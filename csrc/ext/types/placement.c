@@ -258,9 +258,25 @@ get_cut_dim(PyObject *self, void *Py_UNUSED(closure))
     return PyLong_FromLong(dim);
 }
 
+static PyObject *
+get_is_whole(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(dt_placement_whole(placement_in(self)));
+}
+
+static PyObject *
+get_is_pending(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(dt_placement_pending(placement_in(self)));
+}
+
 static PyGetSetDef placement_attributes[] = {
     {"_cut_dim", get_cut_dim, NULL,
      "The tensor dimension that is cut, whatever the kind; None: none is.", NULL},
+    {"_is_whole", get_is_whole, NULL,
+     "Whether every coordinate holds the whole, whatever the kind.", NULL},
+    {"_is_pending", get_is_pending, NULL,
+     "Whether every coordinate holds an addend, whatever the kind.", NULL},
     {0},
 };
 

@@ -148,10 +148,7 @@ ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh, const char *w
     WorldObject *self = world_of(mesh, what);
     if (self == NULL)
         return -1;
-    int64_t index = dt_mesh_index(mesh, self->rank);
-    if (index >= 0)
-        dt_mesh_coordinate(out, mesh, index);
-    return index >= 0;
+    return dt_mesh_find(out, mesh, self->rank);
 }
 
 /* --- groups --- */

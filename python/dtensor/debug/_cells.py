@@ -74,7 +74,7 @@ def _replica(layout: _C.Layout, rank: int) -> tuple[int, ...]:
     """Return the rank's coordinate without the mesh dimensions that hold addends."""
     at = layout.mesh.coordinate(rank) or ()
     pairs = zip(at, layout.placements, strict=True)
-    return tuple(k for k, placement in pairs if not placement.is_partial())
+    return tuple(k for k, placement in pairs if not placement._is_pending)
 
 
 def span(part: Range) -> str:

@@ -243,11 +243,11 @@ def _addends(now: Sequence[_C.Placement], k: int) -> list[_C.Placement]:
     Only an operand that is replicated beside a Partial operand is made Partial
     (csrc/core/rule/propagate.h).
     """
-    if now[k].is_partial():
+    if now[k]._is_pending:
         return [now[k]]
-    if not now[k].is_replicate():
+    if not now[k]._is_whole:
         return []
-    return sorted({p for p in now if p.is_partial()}, key=str)
+    return sorted({p for p in now if p._is_pending}, key=str)
 
 
 def _ways(

@@ -48,7 +48,7 @@ def _settled(tensors: Sequence[Any]) -> list[Any]:
 def _summed_placements(x: Any) -> list[_C.Placement]:
     free = [dim for dim in range(x.ndim) if not x.layout.cut_by(dim)]
     to: _C.Placement = Shard(free[0]) if free else Replicate()
-    return [to if p.is_partial() else p for p in x.placements]
+    return [to if p._is_pending else p for p in x.placements]
 
 
 def _counts_here(x: Any) -> bool:
@@ -57,8 +57,7 @@ def _counts_here(x: Any) -> bool:
         return True
     at = x.device_mesh.get_coordinate()
     return at is not None and not any(
-        place and isinstance(p, Replicate)
-        for place, p in zip(at, x.placements, strict=True)
+        place and p._is_whole for place, p in zip(at, x.placements, strict=True)
     )
 
 

@@ -148,7 +148,7 @@ def _target(
     for p, q in zip(layout.placements, own, strict=True):
         if p._cut_dim is not None and p._cut_dim in dims:
             p = _C.Shard(dims[p._cut_dim])
-        elif not isinstance(p, _C.Partial):
+        elif not p._is_pending:
             cuts_it = type(q) is _C.Shard and only in (None, q.dim)
             p = q if cuts_it else _C.Replicate()
         placements.append(p)
@@ -156,7 +156,7 @@ def _target(
     order = {
         d: by
         for d, by in every.items()
-        if {m for m, p in enumerate(placements) if p.is_shard(d)} == {*by}
+        if {m for m, p in enumerate(placements) if p._cut_dim == d} == {*by}
     }
     known = like.cuts if like is not None and like.cuts else {}
     cuts = {d: cut for d, cut in known.items() if d in order}
@@ -283,8 +283,8 @@ def _is_there(
 ) -> bool:
     """Return whether every rank has the elements picked from its part of `dim`: all
     picked elements, or exactly these."""
-    by = dict(like.shard_order)[dim]
-    if all(layout.placements[m].is_replicate() for m in by):
+    by = like.cut_by(dim)
+    if all(layout.placements[m]._is_whole for m in by):
         return True
     if not is_rising(index, owner) or dict(layout.shard_order).get(dim) != by:
         return False

@@ -251,7 +251,7 @@ def leading(layout: _C.Layout, dim: int, mask: Array | _C.DTensor) -> _C.Layout:
     placements: list[_C.Placement] = []
     for m, p in enumerate(layout.placements):
         cut = p._cut_dim == dim or p._cut_dim in inner
-        if p.is_replicate() and isinstance(mask, _C.DTensor):
+        if p._is_whole and isinstance(mask, _C.DTensor):
             cut = mask.placements[m]._cut_dim is not None
         placements.append(first if cut else p)
     if tuple(placements) == layout.placements:

@@ -202,9 +202,9 @@ def _rows_of(grad: Any, input: Any, padding_idx: int) -> Any:  # noqa: A002
 
 def _take_rows(weight: Any, input: Any, *constants: Any) -> Any:  # noqa: A002
     # An error that every rank sees needs no agreement; otherwise the ranks must agree.
-    index, table = (getattr(x, "placements", ()) for x in (input, weight))
-    whole = all(p.is_replicate() for p in index)
-    alike = whole and not any(p.is_partial() for p in table)
+    index, table = (getattr(x, "layout", None) for x in (input, weight))
+    whole = index is None or index.is_replicated
+    alike = whole and (table is None or not table.is_partial)
     return (_lookup_everywhere if alike else _lookup_in_parts)(
         weight, input, *constants
     )

@@ -53,9 +53,9 @@ def cut_as(grad: Any, a: Any) -> Any:
     pairs = list(zip(grad.placements, a.layout.placements, strict=True))
     if not any(to._cut_dim is not None and old != to for old, to in pairs):
         return grad
-    if any(not old.is_replicate() and old != to for old, to in pairs):
+    if any(not old._is_whole and old != to for old, to in pairs):
         return grad
-    whole = all(old.is_replicate() for old, _ in pairs)
+    whole = grad.layout.is_replicated
     if not whole and (grad.layout.cuts or a.layout.cuts):
         return grad
     if whole and not a.layout.is_partial:

@@ -87,7 +87,7 @@ def joined_layout(
     pairs = zip(model.placements, lead.placements, strict=True)
     placements = [_placement(p, q, dim) for p, q in pairs]
     orders = {d: order for d, order in model.shard_order if d != dim}
-    order = [m for m in dict(lead.shard_order)[dim] if placements[m].is_shard(dim)]
+    order = [m for m in lead.cut_by(dim) if placements[m]._cut_dim == dim]
     cuts = {d: cut for d, cut in (model.cuts or {}).items() if d != dim}
     shape = list(model.shape)
     shape[dim] = sum(s[dim] for s in shapes)
