@@ -116,7 +116,7 @@ def cross_with(
         Of the product; its vectors lie along `axisc`, unless both operands have 2
         elements.
     x : array
-        The operand, of which the shape counts, and along which dim its vectors lie.
+        The operand (only its shape is used), and the dim along which its vectors lie.
     other : array
         The other operand.
     sign : int

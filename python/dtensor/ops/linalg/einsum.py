@@ -145,8 +145,8 @@ def _einsum(
 
 
 def _gradient(place: int, grad: Any, subscripts: str, arrays: Sequence[Any]) -> Any:
-    """Return the gradient of one operand, of which only the shape counts: the product
-    of that of the result with the other operand."""
+    """Return the gradient of one operand, whose values are not needed: the product of
+    the result's gradient with the other operand."""
     terms, result = _parsed(subscripts, tuple(np.shape(x) for x in arrays))
     other = [k for k in range(len(arrays)) if k != place]
     words = (result, *(terms[k] for k in other))

@@ -1,5 +1,5 @@
-"""Products of arrays: matmul, dot, outer and their kin. einsum has a file of its own,
-and so have products of vectors.
+"""Products of arrays: matmul, dot, inner, outer, tensordot, kron. einsum and products
+of vectors have files of their own.
 
 All are linear in each operand: one of them may be Partial, the others are replicated.
 If the dim that is summed over is cut, in all operands alike, the result is Partial.

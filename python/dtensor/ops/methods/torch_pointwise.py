@@ -123,7 +123,7 @@ def _clamp_max(x: Any, max: Any) -> Any:
     return functions.clip(x, None, max)
 
 
-# In place as well, but for the second part.
+# These also work in place, except those of the second part.
 UNARY = """
     abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan
     atanh ceil cos cosh deg2rad exp exp2 expm1 floor log log10 log1p log2 negative

@@ -322,7 +322,7 @@ def cross_entropy(
     Parameters
     ----------
     input : array_like, shape (C,), (N, C) or (N, C, d1, ...)
-        Any numbers, of which softmax makes probabilities.
+        Any numbers; softmax turns them into probabilities.
     target : array_like
         Classes, integers of the shape of `input` without C; or probabilities, of the
         shape of `input`.

@@ -104,7 +104,7 @@ def loss_backward(name: str) -> Kernel:
 
 
 class _Classes:
-    """Rows and their classes, of which `first` on are here."""
+    """Rows and their classes; this rank has the classes from `first` on."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Generator: random arrays in NumPy's manner, on meshes."""
+"""Generator: random arrays with NumPy's interface, on meshes."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -32,8 +32,8 @@ class Generator(Stream):
     """Random arrays in NumPy's manner, as Tensors or spread over a mesh.
 
     Methods have NumPy's names and parameters, and two more: with `device_mesh` (and
-    `placements`, by default Replicate) the result is a DTensor, of which every rank
-    makes its own part; without, a Tensor of this rank with the same numbers. Not
+    `placements`, by default Replicate) the result is a DTensor, and every rank makes
+    its own part; without, a Tensor of this rank with the same numbers. Not
     collective; but ranks that are to get one array must draw alike.
 
     Parameters

@@ -69,7 +69,7 @@ def _run(
     keepdims: bool,
     **options: Any,
 ) -> Any:
-    """Return what NumPy gives, also for parts of which it does not know the answer."""
+    """Return NumPy's result, also for parts for which NumPy has none."""
     rest = [n for dim, n in enumerate(x.shape) if dim not in axis]
     if 0 not in rest:
         return function(x, *levels, axis=axis, keepdims=keepdims, **options)

@@ -116,7 +116,7 @@ def centered(a: Operand, mean: Operand) -> Answer:
     """Return the elements less their own mean.
 
     The sum of their squares does not change with the mean, which is where it is least:
-    there is no gradient through it, but for the gradient of the gradient."""
+    it has no gradient, except in the gradient of the gradient."""
     rows = "all;avg,R->avg;R,avg->avg"
     return broadcast([a, mean], rows), call(np.subtract, a, mean)
 
