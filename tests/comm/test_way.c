@@ -89,10 +89,10 @@ do_job(dt_transport *t, void *data)
 }
 
 static void
-on_ranks_by(const char *way, int ranks, job *j)
+on_ranks_by(const char *way, int ranks, rank_function run, void *data)
 {
     setenv("DTENSOR_WAY", way, 1);
-    on_ranks(ranks, do_job, j);
+    on_ranks(ranks, run, data);
     unsetenv("DTENSOR_WAY");
 }
 
@@ -202,7 +202,7 @@ compare_ways(int ranks, dt_placement from, dt_placement to, dt_dtype dtype,
         /* Fortran order of the first rank: no other one's array is smaller than that. */
         j->stride[turned] = (int64_t)itemsize * shape[!turned];
         j->stride[!turned] = (int64_t)itemsize;
-        on_ranks_by(ways[w]->name, ranks, j);
+        on_ranks_by(ways[w]->name, ranks, do_job, j);
         check_counts(j, ranks, ways[w]);
         dt_plan_release(plans, j->plan);
     }
@@ -344,13 +344,47 @@ what_others_may_still_read_is_never_freed(void)
                             .in = {in[0], in[1]},
                             .out = {out[0], out[1]},
                             .stride = {COLUMNS * 4, 4}}};
-        setenv("DTENSOR_WAY", ways[w], 1);
-        on_ranks(2, come_late, &b);
-        unsetenv("DTENSOR_WAY");
+        on_ranks_by(ways[w], 2, come_late, &b);
         CHECK(b.status[0] == DT_RUNTIME && b.status[1] == DT_RUNTIME);
         CHECK(b.poisoned[0] == (w == 0)); /* a message of threads can be taken back */
         dt_plan_release(plans, b.job.plan);
     }
+}
+
+static void
+move_another(dt_transport *t, void *data)
+{
+    const job *j = (const job *)data + t->rank;
+    dt_world *world = world_over(t);
+    dt_error err;
+    world->check = DT_CHECK_NOTHING;
+    world->timeout = 5;
+    dt_run *run = make_run(world, j);
+    CHECK(dt_start(dt_run_task(run), &err) == DT_OK);
+    CHECK(dt_wait(dt_run_task(run), &err) == DT_RUNTIME);
+    CHECK(strstr(err.message, "in different calls") != NULL);
+    if (dt_run_poisoned(run))
+        poisoned_runs[t->rank] = run;
+    dt_run_free(run);
+    dt_world_close(world);
+}
+
+static void
+nobody_reads_past_the_end_of_another_array(void)
+{
+    static char in[2][ELEMENTS * 4], out[2][ELEMENTS * 4];
+    job jobs[2];
+    for (int rank = 0; rank < 2; rank++) {
+        int64_t rows = rank == 0 ? 2 : ROWS;
+        jobs[rank] = (job){
+            .plan = plan_of(2, DT_SHARDED(0), DT_REPLICATED, DT_FLOAT32, rows, COLUMNS),
+            .in = {in[0], in[1]},
+            .out = {out[0], out[1]},
+            .stride = {COLUMNS * 4, 4}};
+    }
+    on_ranks_by("read", 2, move_another, jobs);
+    for (int rank = 0; rank < 2; rank++)
+        dt_plan_release(plans, jobs[rank].plan);
 }
 
 DT_MAIN(TEST(begin), TEST(threads_read_and_others_send_messages),
@@ -358,4 +392,5 @@ DT_MAIN(TEST(begin), TEST(threads_read_and_others_send_messages),
         TEST(all_ways_give_the_same_bits_and_send_what_is_predicted),
         TEST(long_sums_are_the_same_by_all_ways),
         TEST(a_strided_source_takes_no_more_scratch_than_one_in_c_order),
-        TEST(what_others_may_still_read_is_never_freed), TEST(end))
+        TEST(what_others_may_still_read_is_never_freed),
+        TEST(nobody_reads_past_the_end_of_another_array), TEST(end))

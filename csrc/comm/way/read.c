@@ -14,6 +14,7 @@
  * telling and answering a peer may read at any time later: all memory must then stay. */
 #include "comm/way/way.h"
 
+#include "core/facts/hash.h"
 #include "core/memory/copy.h"
 #include "kernels/reduce.h"
 
@@ -39,7 +40,7 @@ typedef struct {
 typedef struct {
     int at; /* the round that moves */
     int phase;
-    int64_t *mine; /* for each array its address and its strides */
+    int64_t *mine; /* which arrays move, and for each its address and its strides */
     size_t bytes;  /* of that */
     int64_t *words;
     owner *owners;   /* one for each queue that this rank receives */
@@ -64,10 +65,23 @@ read_fits(const char **why, const dt_world *world, const dt_step *step)
 static size_t
 words_of(const dt_leg *leg)
 {
-    size_t words = 0;
+    size_t words = 1;
     for (int k = 0; k < leg->count; k++)
         words += 1 + (size_t)leg->rounds[0].arrays[k].ndim;
     return words;
+}
+
+/* The same on all ranks, and another one for arrays that lie otherwise: nobody reads
+ * past the end of an array of a rank that is in another call (DTENSOR_CHECK=0). */
+static int64_t
+name_of(const dt_leg *leg)
+{
+    uint64_t hash = (uint64_t)leg->steps[0]->kind;
+    for (int k = 0; k < leg->count; k++) {
+        const uint64_t ends[] = {leg->steps[k]->from->hash, leg->steps[k]->to->hash};
+        hash = dt_hash(hash, ends, sizeof ends);
+    }
+    return (int64_t)hash;
 }
 
 static dt_status
@@ -114,6 +128,7 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
         r->addends == NULL)
         return no_memory(err);
     r->words = r->mine + words;
+    r->mine[0] = name_of(leg);
     choose_room(leg, r, scratch);
     return DT_OK;
 }
@@ -152,7 +167,7 @@ begin_round(dt_leg *leg, dt_error *err)
     reading *r = leg->state;
     const dt_round *round = &leg->rounds[r->at];
     size_t words = r->bytes / sizeof *r->mine;
-    write_words(r->mine, round);
+    write_words(r->mine + 1, round);
     r->copied = false;
     memset(r->owners, 0, sizeof *r->owners * (size_t)round->receive_count);
     memset(r->readers, 0, sizeof *r->readers * (size_t)round->send_count);
@@ -195,7 +210,7 @@ look_up(const char **src, const int64_t **stride, const dt_leg *leg, int64_t k,
     const dt_round *round = &leg->rounds[r->at];
     dt_transport *t = leg->group->world->transport;
     int rank = leg->group->ranks[round->receives[k].place];
-    const int64_t *word = r->owners[k].words;
+    const int64_t *word = r->owners[k].words + 1;
     for (const dt_array *before = round->arrays; before < array; before++)
         word += 1 + before->ndim;
     *src = t->table->reach(t, rank, (const void *)(intptr_t)word[0]);
@@ -314,6 +329,21 @@ answer(const dt_leg *leg, int64_t k, dt_error *err)
                         leg->rounds[r->at].receives[k].place, r->phase, err);
 }
 
+static dt_status
+hear_owner(const dt_leg *leg, int64_t k, dt_error *err)
+{
+    reading *r = leg->state;
+    owner *o = &r->owners[k];
+    if (o->is_told)
+        return DT_OK;
+    DT_TRY(dt_test(&o->is_told, leg->group, &o->told, err));
+    if (o->is_told && o->words[0] != r->mine[0])
+        return dt_fail(err, DT_RUNTIME,
+                       "rank %d moves other arrays: the ranks are in different calls",
+                       leg->group->ranks[leg->rounds[r->at].receives[k].place]);
+    return DT_OK;
+}
+
 /* Reads from those who have told where their arrays are; sums when all have. */
 static dt_status
 read_told(bool *all, const dt_leg *leg, dt_error *err)
@@ -322,9 +352,8 @@ read_told(bool *all, const dt_leg *leg, dt_error *err)
     const dt_round *round = &leg->rounds[r->at];
     int64_t told = 0;
     for (int64_t k = 0; k < round->receive_count; k++) {
-        owner *o = &r->owners[k];
-        if (!o->is_told)
-            DT_TRY(dt_test(&o->is_told, leg->group, &o->told, err));
+        const owner *o = &r->owners[k];
+        DT_TRY(hear_owner(leg, k, err));
         told += o->is_told;
         if (!o->is_told || o->read || round->reduced)
             continue;
