@@ -104,7 +104,7 @@ MESH = {
     ),
     "rank -1": (lambda s: DeviceMesh("cpu", [-1]), ValueError, "outside the world"),
     "rank 0.5": (lambda s: DeviceMesh("cpu", [0.5]), TypeError, "integer"),
-    "no rank": (lambda s: DeviceMesh("cpu", np.zeros(0, int)), ValueError, "a rank"),
+    "no rank": (lambda s: DeviceMesh("cpu", np.zeros(0, int)), ValueError, "one rank"),
 }
 
 SPREAD = {

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-PATIENCE = 40  # seconds after which a job is killed
+PATIENCE = 55  # seconds after which a job is killed: before the test is
 
 
 def run(command, **environment):

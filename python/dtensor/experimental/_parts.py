@@ -124,7 +124,7 @@ class Parts:
         return self._collective("shard_dim_alltoall", ref, to, *args)
 
     def _slice(self, ref: Ref, to: _C.Layout) -> Ref:
-        return self._new("part", "call", "index.getitem", to, ref, self.rows(to))
+        return self._new("part", "call", "read.getitem", to, ref, self.rows(to))
 
     def _addend(self, ref: Ref, to: _C.Layout) -> Ref:
         """Rank 0 keeps the value, others the identity; max, min, avg keep it on all."""
