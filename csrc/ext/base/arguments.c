@@ -16,16 +16,12 @@ take_keyword(PyObject **out, const ext_signature *signature, PyObject *name,
              PyObject *value)
 {
     int place = find_name(signature, name);
-    if (place < 0) {
-        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
-                     signature->function, name);
-        return -1;
-    }
-    if (out[place] != NULL) {
-        PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'",
-                     signature->function, name);
-        return -1;
-    }
+    if (place < 0)
+        return ext_fail(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
+                        signature->function, name);
+    if (out[place] != NULL)
+        return ext_fail(PyExc_TypeError, "%s() got multiple values for argument '%U'",
+                        signature->function, name);
     out[place] = value;
     return 0;
 }
@@ -34,12 +30,10 @@ int
 ext_arguments(PyObject **out, const ext_signature *signature, PyObject *const *args,
               Py_ssize_t nargs, PyObject *kwnames)
 {
-    if (nargs > signature->positional) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s() takes at most %d positional arguments (%zd given)",
-                     signature->function, signature->positional, nargs);
-        return -1;
-    }
+    if (nargs > signature->positional)
+        return ext_fail(PyExc_TypeError,
+                        "%s() takes at most %d positional arguments (%zd given)",
+                        signature->function, signature->positional, nargs);
     for (int i = 0; i < signature->count; i++)
         out[i] = i < nargs ? args[i] : NULL;
     Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
@@ -48,11 +42,9 @@ ext_arguments(PyObject **out, const ext_signature *signature, PyObject *const *a
                          args[nargs + k]) < 0)
             return -1;
     for (int i = 0; i < signature->required; i++)
-        if (out[i] == NULL) {
-            PyErr_Format(PyExc_TypeError, "%s() missing required argument '%s'",
-                         signature->function, signature->names[i]);
-            return -1;
-        }
+        if (out[i] == NULL)
+            return ext_fail(PyExc_TypeError, "%s() missing required argument '%s'",
+                            signature->function, signature->names[i]);
     return 0;
 }
 

@@ -36,7 +36,18 @@ int ext_state_make(void);
 /* Sets the exception of the table for err->status; always returns NULL.
  * DT_INTERRUPTED leaves the exception that is already set. An error that ext_catch made
  * in this thread is raised as the very object that was caught. */
-PyObject *ext_raise(const dt_error *err);
+void *ext_raise(const dt_error *err);
+/* The same unless the status is DT_OK: 0, or -1 with an exception. */
+static inline int
+ext_check(dt_status status, const dt_error *err)
+{
+    if (status == DT_OK)
+        return 0;
+    ext_raise(err);
+    return -1;
+}
+/* Sets an exception, as PyErr_Format does; always -1. */
+#define ext_fail(...) (PyErr_Format(__VA_ARGS__), -1)
 /* Turns the exception that is set into a local error (status by its type) and clears
  * it, keeping the object for ext_raise to raise again on this rank. */
 void ext_catch(dt_error *err);

@@ -89,10 +89,8 @@ ext_dtype(dt_dtype *out, PyArray_Descr *descr, const char *what)
     int known = number >= 0 && number < NPY_NTYPES_LEGACY ? DTYPE_OF[number] : 0;
     if (known != 0 && PyArray_ISNBO(descr->byteorder))
         *out = (dt_dtype)(known - 1);
-    else if (number < NPY_USERDEF || !is_named(out, descr)) {
-        PyErr_Format(PyExc_TypeError, "%s: dtype %S %s", what, descr, advice(descr));
-        return -1;
-    }
+    else if (number < NPY_USERDEF || !is_named(out, descr))
+        return ext_fail(PyExc_TypeError, "%s: dtype %S %s", what, descr, advice(descr));
     return 0;
 }
 
@@ -188,12 +186,10 @@ ext_shape(int64_t out[DT_MAX_NDIM], PyObject *object, const char *what)
 {
     if (is_integer(object))
         return read_length(out, object, what) ? 1 : -1;
-    if (PyUnicode_Check(object) || !PySequence_Check(object)) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s: expected an integer or a sequence of integers, not %R", what,
-                     object);
-        return -1;
-    }
+    if (PyUnicode_Check(object) || !PySequence_Check(object))
+        return ext_fail(PyExc_TypeError,
+                        "%s: expected an integer or a sequence of integers, not %R",
+                        what, object);
     PyObject *items = PySequence_Fast(object, "expected a sequence of integers");
     if (items == NULL)
         return -1;

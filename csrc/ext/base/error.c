@@ -157,7 +157,7 @@ describes(const dt_error *err, PyObject *exception)
            strncmp(own.message, err->message, strlen(err->message)) == 0;
 }
 
-PyObject *
+void *
 ext_raise(const dt_error *err)
 {
     PyObject *kept = err->status != DT_INTERRUPTED ? take_kept() : NULL;

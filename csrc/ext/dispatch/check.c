@@ -45,14 +45,12 @@ op_check_arrays(const op_call *call)
             ext_catch(&compared.local);
         if (ext_call_compare(&equal, group, &compared, hash) < 0)
             return -1;
-        if (!equal) {
-            PyErr_Format(PyExc_ValueError,
-                         "%U: operand %d is a plain array or number, which counts as "
-                         "replicated, but it differs between ranks; make it a DTensor: "
-                         "DTensor.from_local(array, mesh, placements)",
-                         call->op->name, k);
-            return -1;
-        }
+        if (!equal)
+            return ext_fail(PyExc_ValueError,
+                            "%U: operand %d is a plain array or number, which counts "
+                            "as replicated, but it differs between ranks; make it a "
+                            "DTensor: DTensor.from_local(array, mesh, placements)",
+                            call->op->name, k);
     }
     return 0;
 }

@@ -74,10 +74,7 @@ whole_target(const dt_layout *to, dt_dtype dtype)
     if (status == DT_OK)
         status = dt_layout_with_dtype(&cast, whole, dtype, &err);
     dt_layout_free(whole);
-    if (status == DT_OK)
-        return ext_layout_enter(cast);
-    ext_raise(&err);
-    return NULL;
+    return ext_layout_made(status, cast, &err);
 }
 
 /* Moves an array to a layout; steals it, and gives a new one back. */
@@ -195,11 +192,8 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
     dt_error err;
     if (mine == NULL)
         return -1;
-    if (dt_layout_with_dtype(&made, from, to->dtype, &err) != DT_OK) {
-        ext_raise(&err);
-        return -1;
-    }
-    const dt_layout *there = ext_layout_enter(made);
+    dt_status status = dt_layout_with_dtype(&made, from, to->dtype, &err);
+    const dt_layout *there = ext_layout_made(status, made, &err);
     if (there == NULL)
         return -1;
     PyObject *target = moved(Py_NewRef((PyObject *)mine), to, there, call->op->text);
@@ -319,21 +313,17 @@ static int
 check_all(const OperatorObject *op, PyObject *kwnames, PyObject *made, PyObject *outs)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(outs);
-    if (!PyTuple_Check(made) || PyTuple_GET_SIZE(made) != count) {
-        PyErr_Format(PyExc_ValueError,
-                     "%U: out= has %zd tensors, which is not how many "
-                     "results there are",
-                     op->name, count);
-        return -1;
-    }
+    if (!PyTuple_Check(made) || PyTuple_GET_SIZE(made) != count)
+        return ext_fail(
+            PyExc_ValueError,
+            "%U: out= has %zd tensors, which is not how many results there are",
+            op->name, count);
     for (Py_ssize_t k = 0; k < count; k++) {
         PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
         if (out == Py_None)
             continue;
-        if (!ext_is_dtensor(out) || !ext_is_dtensor(item)) {
-            PyErr_Format(PyExc_TypeError, "%U: out= takes DTensors here", op->name);
-            return -1;
-        }
+        if (!ext_is_dtensor(out) || !ext_is_dtensor(item))
+            return ext_fail(PyExc_TypeError, "%U: out= takes DTensors here", op->name);
         if (!names(kwnames, "casting") &&
             check_cast(NULL, PyArray_DESCR(op_array(item)),
                        PyArray_DESCR(op_array(out))) < 0)

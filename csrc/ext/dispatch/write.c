@@ -31,15 +31,12 @@ op_begin_write(PyObject *tensor, const char *what)
         return -1;
     if (PyArray_ISWRITEABLE(array))
         return 0;
-    if (origin_of((TensorObject *)tensor) == NULL) {
-        PyErr_Format(
-            PyExc_ValueError,
-            "%s: output array is read-only: it came from a read-only array, or "
-            "shows elements of another tensor that had to move; write with "
-            "x[index] = value, or into y.copy()",
-            what);
-        return -1;
-    }
+    if (origin_of((TensorObject *)tensor) == NULL)
+        return ext_fail(PyExc_ValueError,
+                        "%s: output array is read-only: it came from a read-only "
+                        "array, or shows elements of another tensor that had to move; "
+                        "write with x[index] = value, or into y.copy()",
+                        what);
     PyArray_ENABLEFLAGS(array, NPY_ARRAY_WRITEABLE);
     return 1;
 }

@@ -276,10 +276,8 @@ read_stretch(void *data, int64_t local, int64_t global, int64_t count)
 static int64_t
 check_part(PyObject *out, PyObject *layout, int64_t *coordinate, int64_t *whole)
 {
-    if (!PyArray_Check(out) || !PyArray_ISCARRAY((PyArrayObject *)out)) {
-        PyErr_SetString(PyExc_TypeError, "a part is read into a C-ordered array");
-        return -1;
-    }
+    if (!PyArray_Check(out) || !PyArray_ISCARRAY((PyArrayObject *)out))
+        return ext_fail(PyExc_TypeError, "a part is read into a C-ordered array");
     int64_t held = PyArray_SIZE((PyArrayObject *)out);
     *whole = held;
     if (layout == Py_None)
@@ -288,11 +286,9 @@ check_part(PyObject *out, PyObject *layout, int64_t *coordinate, int64_t *whole)
     int inside = ext_coordinate(coordinate, l->mesh, "read_part");
     if (inside < 0)
         return -1;
-    if (!inside || dt_layout_local_bytes(l, coordinate) !=
-                       held * (int64_t)dt_dtype_size(l->dtype)) {
-        PyErr_SetString(PyExc_ValueError, "the array is not this rank's part");
-        return -1;
-    }
+    if (!inside ||
+        dt_layout_local_bytes(l, coordinate) != held * (int64_t)dt_dtype_size(l->dtype))
+        return ext_fail(PyExc_ValueError, "the array is not this rank's part");
     *whole = 1;
     for (int d = 0; d < l->ndim; d++)
         *whole *= l->shape[d];

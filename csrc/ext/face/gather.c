@@ -13,11 +13,10 @@ read_full_options(int64_t *root, DTensorObject *self, PyObject *const *given)
         return -1;
     if (given[1] == NULL || given[1] == Py_None || (*root >= 0 && *root < mesh->size))
         return 0;
-    PyErr_Format(
+    return ext_fail(
         PyExc_ValueError,
         "full_tensor: root must be one of the %lld places of the mesh, not %lld",
         (long long)mesh->size, (long long)*root);
-    return -1;
 }
 
 PyObject *

@@ -23,12 +23,10 @@ read_options(ext_move_options *o, PyObject *const *given)
         ext_argument_int(&o->max_bytes, given[MAX_BYTES]) < 0 ||
         ext_dtype_like(&backward, given[BACKWARD], DT_FLOAT32, o->what) < 0)
         return -1;
-    if (given[MAX_BYTES] != NULL && given[MAX_BYTES] != Py_None && o->max_bytes <= 0) {
-        PyErr_Format(PyExc_ValueError,
-                     "%s: max_bytes must be a positive number of bytes, not %lld",
-                     o->what, (long long)o->max_bytes);
-        return -1;
-    }
+    if (given[MAX_BYTES] != NULL && given[MAX_BYTES] != Py_None && o->max_bytes <= 0)
+        return ext_fail(PyExc_ValueError,
+                        "%s: max_bytes must be a positive number of bytes, not %lld",
+                        o->what, (long long)o->max_bytes);
     return 0;
 }
 
@@ -74,9 +72,8 @@ placements_each(PyObject *placements, Py_ssize_t count, const char *what)
         return 0;
     if (PySequence_Fast_GET_SIZE(placements) == count)
         return 1;
-    PyErr_Format(PyExc_ValueError, "%s: got %zd lists of placements for %zd tensors",
-                 what, PySequence_Fast_GET_SIZE(placements), count);
-    return -1;
+    return ext_fail(PyExc_ValueError, "%s: got %zd lists of placements for %zd tensors",
+                    what, PySequence_Fast_GET_SIZE(placements), count);
 }
 
 /* Tells the ranks of the first DTensor of a list, if it has one, that this rank's list

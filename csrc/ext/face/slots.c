@@ -215,10 +215,8 @@ subscript(PyObject *self, PyObject *index)
 static int
 assign_subscript(PyObject *self, PyObject *index, PyObject *value)
 {
-    if (value == NULL) {
-        PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
-        return -1;
-    }
+    if (value == NULL)
+        return ext_fail(PyExc_ValueError, "cannot delete array elements");
     PyObject *answer = answer_of(SLOT_setitem), *args[] = {NULL, self, index, value};
     if (answer == NULL || op_refuse_swap(self, index, value) < 0)
         return -1;
@@ -234,8 +232,7 @@ length(PyObject *object)
     int64_t shape[DT_MAX_NDIM];
     if (ext_tensor_shape(shape, (TensorObject *)object) > 0)
         return (Py_ssize_t)shape[0];
-    PyErr_SetString(PyExc_TypeError, "len() of unsized object");
-    return -1;
+    return ext_fail(PyExc_TypeError, "len() of unsized object");
 }
 
 static PyObject *

@@ -82,13 +82,10 @@ ext_tensor_require_grad(TensorObject *self, bool wanted)
 {
     if (ext_check_grad(wanted, (PyArrayObject *)self->array) < 0)
         return -1;
-    if (self->node != NULL && !wanted) {
-        PyErr_SetString(
-            PyExc_RuntimeError,
-            "you can only change requires_grad flags of leaf variables; use "
-            "x.detach() to stop recording");
-        return -1;
-    }
+    if (self->node != NULL && !wanted)
+        return ext_fail(PyExc_RuntimeError,
+                        "you can only change requires_grad flags of leaf variables; "
+                        "use x.detach() to stop recording");
     self->requires_grad = wanted;
     return 0;
 }
@@ -96,10 +93,8 @@ ext_tensor_require_grad(TensorObject *self, bool wanted)
 static int
 set_requires_grad(PyObject *object, PyObject *value, void *Py_UNUSED(closure))
 {
-    if (value == NULL || !PyBool_Check(value)) {
-        PyErr_SetString(PyExc_TypeError, "requires_grad must be True or False");
-        return -1;
-    }
+    if (value == NULL || !PyBool_Check(value))
+        return ext_fail(PyExc_TypeError, "requires_grad must be True or False");
     return ext_tensor_require_grad((TensorObject *)object, value == Py_True);
 }
 
@@ -116,29 +111,23 @@ check_grad_value(TensorObject *self, PyObject *value)
 {
     bool whole = ext_is_dtensor((PyObject *)self);
     if (!(whole ? ext_is_dtensor(value)
-                : ext_is_tensor(value) && !ext_is_dtensor(value))) {
-        PyErr_Format(PyExc_TypeError,
-                     "can't assign a '%s' as a grad, expected a %s or None",
-                     Py_TYPE(value)->tp_name, whole ? "DTensor" : "Tensor");
-        return -1;
-    }
+                : ext_is_tensor(value) && !ext_is_dtensor(value)))
+        return ext_fail(PyExc_TypeError,
+                        "can't assign a '%s' as a grad, expected a %s or None",
+                        Py_TYPE(value)->tp_name, whole ? "DTensor" : "Tensor");
     TensorObject *grad = (TensorObject *)value;
     int64_t a[DT_MAX_NDIM], b[DT_MAX_NDIM];
     int ndim = ext_tensor_shape(a, self);
     bool same = ext_tensor_shape(b, grad) == ndim;
     for (int d = 0; same && d < ndim; d++)
         same = a[d] == b[d];
-    if (!same) {
-        PyErr_SetString(PyExc_RuntimeError,
+    if (!same)
+        return ext_fail(PyExc_RuntimeError,
                         "assigned grad has data of a different size");
-        return -1;
-    }
     if (!PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)self->array),
-                            PyArray_DESCR((PyArrayObject *)grad->array))) {
-        PyErr_SetString(PyExc_RuntimeError,
+                            PyArray_DESCR((PyArrayObject *)grad->array)))
+        return ext_fail(PyExc_RuntimeError,
                         "assigned grad has data of a different type");
-        return -1;
-    }
     return 0;
 }
 
@@ -191,12 +180,10 @@ set_data(PyObject *object, PyObject *value, void *Py_UNUSED(closure))
 {
     TensorObject *self = (TensorObject *)object;
     if (value == NULL || !ext_is_tensor(value) ||
-        ext_is_dtensor(value) != ext_is_dtensor(object)) {
-        PyErr_Format(PyExc_TypeError, "data of a %s takes a %s, not %R",
-                     Py_TYPE(object)->tp_name, Py_TYPE(object)->tp_name,
-                     value == NULL ? Py_None : (PyObject *)Py_TYPE(value));
-        return -1;
-    }
+        ext_is_dtensor(value) != ext_is_dtensor(object))
+        return ext_fail(PyExc_TypeError, "data of a %s takes a %s, not %R",
+                        Py_TYPE(object)->tp_name, Py_TYPE(object)->tp_name,
+                        value == NULL ? Py_None : (PyObject *)Py_TYPE(value));
     PyArrayObject *array = ext_local(value);
     if (array == NULL || ext_local(object) == NULL ||
         ext_check_grad(self->requires_grad, array) < 0)

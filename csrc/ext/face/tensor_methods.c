@@ -377,15 +377,13 @@ static int
 tensor_bool(PyObject *self)
 {
     int64_t count = ext_tensor_count((TensorObject *)self);
-    if (count != 1) {
-        PyErr_SetString(
-            PyExc_ValueError,
-            count == 0 ? "The truth value of an empty array is ambiguous. Use "
-                         "`array.size > 0` to check that an array is not empty."
-                       : "The truth value of an array with more than one element is "
-                         "ambiguous. Use a.any() or a.all()");
-        return -1;
-    }
+    if (count != 1)
+        return ext_fail(PyExc_ValueError,
+                        count == 0
+                            ? "The truth value of an empty array is ambiguous. Use "
+                              "`array.size > 0` to check that an array is not empty."
+                            : "The truth value of an array with more than one element "
+                              "is ambiguous. Use a.any() or a.all()");
     PyObject *item = item_of((TensorObject *)self);
     int truth = item == NULL ? -1 : PyObject_IsTrue(item);
     Py_XDECREF(item);

@@ -58,10 +58,7 @@ share(void *all, dt_group *group, const void *mine, size_t bytes)
     PyThreadState *state = ext_world_enter(group->world);
     dt_status status = dt_share(all, group, mine, bytes, "share", &err);
     ext_world_leave(group->world, state);
-    if (status == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
+    return ext_check(status, &err);
 }
 
 /* What a rank needs for sharing: all lengths, its own data padded, everybody's. */

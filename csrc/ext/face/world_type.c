@@ -243,9 +243,8 @@ set_timeout(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
     if (PyErr_Occurred() || ext_world_check(self_of(self), "timeout") < 0)
         return -1;
     if (!(seconds > 0)) { /* also for NaN */
-        PyErr_SetString(PyExc_ValueError,
+        return ext_fail(PyExc_ValueError,
                         "timeout must be a positive number of seconds");
-        return -1;
     }
     self_of(self)->world->timeout = seconds;
     return 0;

@@ -36,6 +36,5 @@ ext_kernel_check(const ext_kernel *kernel, PyArrayObject *a, PyArrayObject *b)
 {
     if (PyArray_SAMESHAPE(a, b))
         return 0;
-    PyErr_Format(PyExc_ValueError, "%s takes arrays of one shape", kernel->name);
-    return -1;
+    return ext_fail(PyExc_ValueError, "%s takes arrays of one shape", kernel->name);
 }

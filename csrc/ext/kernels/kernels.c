@@ -48,9 +48,8 @@ read_dtype(const ext_kernel *kernel, PyObject *object)
         type = NPY_DOUBLE;
     if (type == NPY_FLOAT || type == NPY_DOUBLE)
         return type == NPY_DOUBLE;
-    PyErr_Format(PyExc_TypeError, "%s takes arrays of float32 or float64, not %R",
-                 kernel->name, object);
-    return -1;
+    return ext_fail(PyExc_TypeError, "%s takes arrays of float32 or float64, not %R",
+                    kernel->name, object);
 }
 
 static int

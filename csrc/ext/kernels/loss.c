@@ -108,8 +108,7 @@ classes_of(dt_classes *out, const ext_kernel *kernel, const ext_argument *at)
     if (PyArray_SIZE(target) == rows && (lse == NULL || PyArray_SIZE(lse) == rows) &&
         (weight == NULL || PyArray_SIZE(weight) == out->all))
         return 0;
-    PyErr_Format(PyExc_ValueError, "%s: shapes do not fit", kernel->name);
-    return -1;
+    return ext_fail(PyExc_ValueError, "%s: shapes do not fit", kernel->name);
 }
 
 /* The first target that is wrong is an IndexError. */
@@ -119,8 +118,8 @@ check_targets(const dt_classes *c)
     int64_t wrong = dt_classes_wrong(c);
     if (wrong == 0)
         return 0;
-    PyErr_Format(PyExc_IndexError, "Target %lld is out of bounds.", (long long)wrong);
-    return -1;
+    return ext_fail(PyExc_IndexError, "Target %lld is out of bounds.",
+                    (long long)wrong);
 }
 
 /* As classes_of; then what the sum is divided by, or None. */

@@ -47,9 +47,8 @@ check_affine(const ext_kernel *kernel, const dt_norm *norm, PyArrayObject *array
 {
     if (array == NULL || PyArray_SIZE(array) == norm->groups * norm->channels)
         return 0;
-    PyErr_Format(PyExc_ValueError, "%s: weight or bias has another shape",
-                 kernel->name);
-    return -1;
+    return ext_fail(PyExc_ValueError, "%s: weight or bias has another shape",
+                    kernel->name);
 }
 
 static PyObject *

@@ -48,11 +48,9 @@ check_shapes(const ext_kernel *kernel, PyArrayObject *const *arrays, int count)
         if (kernel->takes[k] == 's' && ext_kernel_check(kernel, first, arrays[k]) < 0)
             return -1;
         if (kernel->takes[k] == 'x' &&
-            PyArray_SIZE(arrays[k]) * length != PyArray_SIZE(first)) {
-            PyErr_Format(PyExc_ValueError, "%s takes a number for each row",
-                         kernel->name);
-            return -1;
-        }
+            PyArray_SIZE(arrays[k]) * length != PyArray_SIZE(first))
+            return ext_fail(PyExc_ValueError, "%s takes a number for each row",
+                            kernel->name);
     }
     return 0;
 }

@@ -227,10 +227,7 @@ agree_on_dtype(request *r, bool failed)
     dt_error err;
     dt_status status = common_dtype(r, metas, &err);
     PyMem_RawFree(metas);
-    if (status == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
+    return ext_check(status, &err);
 }
 
 /* --- the function --- */
@@ -250,8 +247,8 @@ read_arguments(request *r, PyObject *const *given)
         return -1;
     if (PyCallable_Check(r->function))
         return 0;
-    PyErr_Format(PyExc_TypeError, "from_callback: %R is not a function", r->function);
-    return -1;
+    return ext_fail(PyExc_TypeError, "from_callback: %R is not a function",
+                    r->function);
 }
 
 static void

@@ -191,14 +191,11 @@ read_placements(recipe *r, PyObject *placements)
 {
     const dt_mesh *mesh = r->mesh->mesh;
     if (placements != NULL && placements != Py_None && PySequence_Check(placements) &&
-        PySequence_Size(placements) != mesh->ndim) {
-        PyErr_Format(
-            PyExc_AssertionError,
-            "mesh dimension does not match the length of placements: %s got %zd "
-            "placements for a mesh of %d dimensions",
-            r->what, PySequence_Size(placements), mesh->ndim);
-        return -1;
-    }
+        PySequence_Size(placements) != mesh->ndim)
+        return ext_fail(PyExc_AssertionError,
+                        "mesh dimension does not match the length of placements: %s "
+                        "got %zd placements for a mesh of %d dimensions",
+                        r->what, PySequence_Size(placements), mesh->ndim);
     return ext_placements(r->placements, mesh, placements, r->what);
 }
 

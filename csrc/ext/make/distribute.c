@@ -61,10 +61,7 @@ agree_there(DTensorObject *tensor)
     ext_call_begin(&call, WHAT);
     ext_call_put(&call, "(a DTensor that is there already)");
     ext_call_layout(&call, layout);
-    if (ext_call_agree(group, &call, false, &err) == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
+    return ext_check(ext_call_agree(group, &call, false, &err), &err);
 }
 
 /* --- arguments --- */
@@ -76,12 +73,10 @@ ext_refuse_partial(const dt_mesh *mesh, const dt_placement *placements)
     for (int m = 0; m < mesh->ndim; m++)
         if (dt_placement_pending(placements[m])) {
             dt_placement_print(text, sizeof text, placements[m]);
-            PyErr_Format(
-                PyExc_RuntimeError,
-                "Trying to distribute tensor with unsupported placements %s on "
-                "device mesh dimension %d!",
-                text, m);
-            return -1;
+            return ext_fail(PyExc_RuntimeError,
+                            "Trying to distribute tensor with unsupported placements "
+                            "%s on device mesh dimension %d!",
+                            text, m);
         }
     return 0;
 }
@@ -95,13 +90,12 @@ read_source(delivery *d, PyObject *source)
     if (ext_argument_int(&src, source) < 0)
         return -1;
     for (int m = 0; m < mesh->ndim; m++) {
-        if (src < 0 || src >= mesh->shape[m]) {
-            PyErr_Format(PyExc_ValueError,
-                         "distribute_tensor: src_data_rank is a place along every mesh "
-                         "dimension, and dimension %d has %lld, so %lld is none",
-                         m, (long long)mesh->shape[m], (long long)src);
-            return -1;
-        }
+        if (src < 0 || src >= mesh->shape[m])
+            return ext_fail(
+                PyExc_ValueError,
+                "distribute_tensor: src_data_rank is a place along every mesh "
+                "dimension, and dimension %d has %lld, so %lld is none",
+                m, (long long)mesh->shape[m], (long long)src);
         coordinate[m] = src;
     }
     d->place = dt_mesh_at(mesh, coordinate);
@@ -114,20 +108,15 @@ read_tensor(delivery *d, PyObject *tensor)
     d->meta = (ext_meta){.dtype = (int32_t)ext_default_dtype};
     if (tensor == Py_None && !d->own)
         return 0;
-    if (tensor == Py_None) {
-        PyErr_SetString(PyExc_ValueError,
+    if (tensor == Py_None)
+        return ext_fail(PyExc_ValueError,
                         "distribute_tensor: with src_data_rank=None every rank needs a "
                         "tensor of its own, not None");
-        return -1;
-    }
     bool is_tensor = ext_is_tensor(tensor);
-    if (is_tensor && ((TensorObject *)tensor)->node != NULL) {
-        PyErr_SetString(
-            PyExc_RuntimeError,
-            "`distribute_tensor` should be used to distribute leaf tensors! "
-            "but found non-leaf tensor!");
-        return -1;
-    }
+    if (is_tensor && ((TensorObject *)tensor)->node != NULL)
+        return ext_fail(PyExc_RuntimeError,
+                        "`distribute_tensor` should be used to distribute leaf "
+                        "tensors! but found non-leaf tensor!");
     bool grad = is_tensor && ((TensorObject *)tensor)->requires_grad;
     d->array = ext_array_of(tensor, NULL, WHAT);
     return d->array == NULL ? -1 : ext_meta_of(&d->meta, d->array, grad, WHAT);
@@ -213,10 +202,7 @@ agree_on_meta(delivery *d, bool failed)
     dt_status status = check_metas(metas, d, &err);
     d->meta = metas[d->place];
     PyMem_RawFree(metas);
-    if (status == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
+    return ext_check(status, &err);
 }
 
 /* --- the parts --- */

@@ -35,25 +35,20 @@ read_shape(offer *o, PyObject *shape, PyObject *stride)
     bool strides = stride != NULL && stride != Py_None;
     int64_t ignored[DT_MAX_NDIM];
     o->shape_given = shape != NULL && shape != Py_None;
-    if (strides && !o->shape_given) {
-        PyErr_SetString(PyExc_RuntimeError,
+    if (strides && !o->shape_given)
+        return ext_fail(PyExc_RuntimeError,
                         "Please pass both shape and stride at the same time.");
-        return -1;
-    }
     if (!o->shape_given)
         return 0;
     o->ndim = ext_shape(o->shape, shape, WHAT);
     int lengths = strides && o->ndim >= 0 ? ext_shape(ignored, stride, WHAT) : o->ndim;
     if (lengths < 0)
         return -1;
-    if (o->inside && (o->ndim != o->meta.ndim || lengths != o->ndim)) {
-        PyErr_Format(
-            PyExc_ValueError,
-            "from_local: the local array has %d dimensions, but `shape` %d and "
-            "`stride` %d",
-            (int)o->meta.ndim, o->ndim, lengths);
-        return -1;
-    }
+    if (o->inside && (o->ndim != o->meta.ndim || lengths != o->ndim))
+        return ext_fail(PyExc_ValueError,
+                        "from_local: the local array has %d dimensions, but `shape` %d "
+                        "and `stride` %d",
+                        (int)o->meta.ndim, o->ndim, lengths);
     return 0;
 }
 
@@ -140,10 +135,7 @@ uneven_layout(const offer *o)
         ext_layout_of_parts(&layout, o->mesh->mesh, o->placements, metas,
                             o->shape_given ? o->shape : NULL, o->run_check, &err);
     PyMem_RawFree(metas);
-    if (status == DT_OK)
-        return ext_layout_enter(layout);
-    ext_raise(&err);
-    return NULL;
+    return ext_layout_made(status, layout, &err);
 }
 
 /* The layout that all ranks of the mesh agree on; `failed`: an exception is set, which

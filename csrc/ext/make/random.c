@@ -48,8 +48,7 @@ read_kind(dt_draw_kind *out, const char *name)
             *out = (dt_draw_kind)kind;
             return 0;
         }
-    PyErr_Format(PyExc_ValueError, "there is no random distribution \"%s\"", name);
-    return -1;
+    return ext_fail(PyExc_ValueError, "there is no random distribution \"%s\"", name);
 }
 
 /* What is made of a dtype: of integers and booleans only 0, 1 and integers, of complex
@@ -62,10 +61,9 @@ check_dtype(dt_draw_kind kind, dt_dtype dtype)
     if (of == 'f' || (whole && strchr("biu", of) != NULL) ||
         (of == 'c' && (kind == DT_DRAW_UNIFORM || kind == DT_DRAW_NORMAL)))
         return 0;
-    PyErr_Format(PyExc_NotImplementedError,
-                 "the random distribution \"%s\" is not implemented for %s",
-                 KINDS[kind], dt_dtype_name(dtype));
-    return -1;
+    return ext_fail(PyExc_NotImplementedError,
+                    "the random distribution \"%s\" is not implemented for %s",
+                    KINDS[kind], dt_dtype_name(dtype));
 }
 
 /* Two numbers: floating ones, or for integers the lowest one and their count, both
@@ -125,10 +123,7 @@ make_part(target *t, const dt_layout *layout, const int64_t *coordinate, int64_t
         status = dt_stretches(layout, coordinate, make_run, t, &err);
     if (state != NULL)
         PyEval_RestoreThread(state);
-    if (status == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
+    return ext_check(status, &err);
 }
 
 /* A layout of which this rank has a part; None: *out is NULL. */
@@ -138,10 +133,8 @@ read_layout(const dt_layout **out, int64_t *coordinate, PyObject *object)
     *out = NULL;
     if (object == Py_None)
         return 0;
-    if (Py_TYPE(object) != &ext_layout_type) {
-        PyErr_Format(PyExc_TypeError, "a Layout or None is wanted, not %R", object);
-        return -1;
-    }
+    if (Py_TYPE(object) != &ext_layout_type)
+        return ext_fail(PyExc_TypeError, "a Layout or None is wanted, not %R", object);
     const dt_layout *layout = ((LayoutObject *)object)->layout;
     int inside = ext_coordinate(coordinate, layout->mesh, "random");
     if (inside == 0)

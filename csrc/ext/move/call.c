@@ -223,10 +223,7 @@ ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t det
     PyThreadState *state = ext_world_enter(group->world);
     dt_status status = dt_agree_detail(equal, group, call, detail, &err);
     ext_world_leave(group->world, state);
-    if (status == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
+    return ext_check(status, &err);
 }
 
 void
@@ -288,6 +285,5 @@ ext_meta_share(dt_group *group, const dt_mesh *mesh, const ext_meta *mine,
     if (status == DT_OK)
         return all;
     PyMem_RawFree(all);
-    ext_raise(&err);
-    return NULL;
+    return ext_raise(&err);
 }

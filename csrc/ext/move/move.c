@@ -25,9 +25,8 @@ without_data(const ext_item *items, int count)
             items[i].array != NULL && !ext_has_data((PyArrayObject *)items[i].array);
     if (hollow == 0 || hollow == count)
         return hollow > 0;
-    PyErr_SetString(PyExc_NotImplementedError,
+    return ext_fail(PyExc_NotImplementedError,
                     "tensors with data and tensors without do not move together");
-    return -1;
 }
 
 static int

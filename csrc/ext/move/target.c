@@ -19,11 +19,10 @@ check_partial(const dt_layout *from, const dt_layout *to)
         if (same_mesh)
             dt_placement_print(old, sizeof old, from->placements[m]);
         dt_placement_print(new, sizeof new, p);
-        PyErr_Format(PyExc_RuntimeError,
-                     "Can not redistribute from %s to %s, redistributing to Partial is "
-                     "for internal use only!",
-                     old, new);
-        return -1;
+        return ext_fail(PyExc_RuntimeError,
+                        "Can not redistribute from %s to %s, redistributing to Partial "
+                        "is for internal use only!",
+                        old, new);
     }
     return 0;
 }
@@ -81,10 +80,8 @@ make_layout(const dt_layout *from, const dt_mesh *mesh, const dt_placement *plac
         return ext_layout_make(mesh, placements, from->ndim, from->shape, from->dtype);
     dt_layout *layout;
     dt_error err;
-    if (dt_layout_with(&layout, from, placements, &err) == DT_OK)
-        return ext_layout_enter(layout);
-    ext_raise(&err);
-    return NULL;
+    dt_status status = dt_layout_with(&layout, from, placements, &err);
+    return ext_layout_made(status, layout, &err);
 }
 
 static const dt_layout *
@@ -149,8 +146,7 @@ target_placements(const dt_layout *from, MeshObject *mesh, PyObject *given,
         dt_layout_retain(from);
         return ext_layout(from, mesh);
     }
-    const dt_layout *layout = layout_with(from, mesh->mesh, placements);
-    return layout == NULL ? NULL : ext_layout(layout, mesh);
+    return ext_layout(layout_with(from, mesh->mesh, placements), mesh);
 }
 
 LayoutObject *

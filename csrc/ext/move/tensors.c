@@ -42,11 +42,8 @@ moving_make(moving *p, DTensorObject *tensor, PyObject *placements,
     } else {
         dt_layout *cast;
         dt_error err;
-        if (dt_layout_with_dtype(&cast, from, dtype, &err) != DT_OK) {
-            ext_raise(&err);
-            return -1;
-        }
-        p->from = ext_layout_enter(cast);
+        dt_status status = dt_layout_with_dtype(&cast, from, dtype, &err);
+        p->from = ext_layout_made(status, cast, &err);
         p->array = p->from == NULL ? NULL : cast_part(array, dtype);
     }
     if (p->from == NULL)
@@ -106,13 +103,11 @@ check_meshes(const moving *p, int count, const char *what)
 {
     for (int i = 1; i < count; i++)
         if (p[i].from->mesh != p[0].from->mesh ||
-            p[i].to->layout->mesh != p[0].to->layout->mesh) {
-            PyErr_Format(PyExc_ValueError,
-                         "%s: tensors that move together must be on one mesh and go to "
-                         "one mesh; call it once for each mesh",
-                         what);
-            return -1;
-        }
+            p[i].to->layout->mesh != p[0].to->layout->mesh)
+            return ext_fail(PyExc_ValueError,
+                            "%s: tensors that move together must be on one mesh and go "
+                            "to one mesh; call it once for each mesh",
+                            what);
     return 0;
 }
 

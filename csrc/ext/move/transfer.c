@@ -35,10 +35,7 @@ move_locally(const ext_item *item, const dt_plan *plan, int64_t rank)
     dt_status status = dt_run_local(&move, rank, &err);
     if (state != NULL)
         PyEval_RestoreThread(state);
-    if (status == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
+    return ext_check(status, &err);
 }
 
 /* --- all items of a call --- */

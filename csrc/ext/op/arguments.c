@@ -131,11 +131,10 @@ check_lists(const op_maker *m)
     }
     if (lists <= OP_LISTS)
         return 0;
-    PyErr_Format(PyExc_TypeError,
-                 "the function of operator %U gives its kernel %d lists of operands, "
-                 "but %d are the most",
-                 m->call->op->name, lists, (int)OP_LISTS);
-    return -1;
+    return ext_fail(PyExc_TypeError,
+                    "the function of operator %U gives its kernel %d lists of "
+                    "operands, but %d are the most",
+                    m->call->op->name, lists, (int)OP_LISTS);
 }
 
 int

@@ -281,24 +281,20 @@ take_answer(op_maker *m, PyObject *answer, PyObject **dtypes)
     Py_ssize_t count = PyTuple_CheckExact(answer) ? PyTuple_GET_SIZE(answer) : 0;
     if (count < 2 || count > 3 ||
         Py_TYPE(PyTuple_GET_ITEM(answer, 0)) != &ext_rule_type ||
-        Py_TYPE(PyTuple_GET_ITEM(answer, 1)) != &ext_call_type) {
-        PyErr_Format(
-            PyExc_TypeError,
-            "the function of operator %U gives back a Rule, a Call and perhaps "
-            "dtypes, not %R",
-            m->call->op->name, answer);
-        return -1;
-    }
+        Py_TYPE(PyTuple_GET_ITEM(answer, 1)) != &ext_call_type)
+        return ext_fail(PyExc_TypeError,
+                        "the function of operator %U gives back a Rule, a Call and "
+                        "perhaps dtypes, not %R",
+                        m->call->op->name, answer);
     m->rule = (RuleObject *)Py_NewRef(PyTuple_GET_ITEM(answer, 0));
     m->kernel = (CallObject *)Py_NewRef(PyTuple_GET_ITEM(answer, 1));
     *dtypes = count == 3 ? PyTuple_GET_ITEM(answer, 2) : Py_None;
     int wanted = dt_rule_operands(m->rule->rule);
     if (wanted == m->call->operand_count)
         return 0;
-    PyErr_Format(PyExc_SystemError,
-                 "the rule %U of operator %U has %d operands, but the call %d",
-                 m->rule->text, m->call->op->name, wanted, m->call->operand_count);
-    return -1;
+    return ext_fail(PyExc_SystemError,
+                    "the rule %U of operator %U has %d operands, but the call %d",
+                    m->rule->text, m->call->op->name, wanted, m->call->operand_count);
 }
 
 /* Puts the user's own rule in the place of the operator's. */

@@ -153,9 +153,8 @@ layout_of(const op_maker *m, int k)
     }
     for (int d = 0; d < m->mesh->mesh->ndim; d++)
         placements[d] = DT_REPLICATED;
-    const dt_layout *layout =
-        ext_layout_make(m->mesh->mesh, placements, ndim, shape, dtype);
-    return layout == NULL ? NULL : ext_layout(layout, m->mesh);
+    return ext_layout(ext_layout_make(m->mesh->mesh, placements, ndim, shape, dtype),
+                      m->mesh);
 }
 
 /* Replaces a layout by that on the mesh of the call, if the meshes differ by the names
@@ -174,11 +173,9 @@ on_mesh(const op_maker *m, LayoutObject *layout, int k)
                      "placements=placements)",
                      m->call->op->name, (PyObject *)m->mesh, k,
                      (PyObject *)layout->mesh);
-    else if (dt_layout_on(&made, layout->layout, mesh, &err) != DT_OK)
-        ext_raise(&err);
     else {
-        const dt_layout *entered = ext_layout_enter(made);
-        result = entered == NULL ? NULL : ext_layout(entered, m->mesh);
+        dt_status status = dt_layout_on(&made, layout->layout, mesh, &err);
+        result = ext_layout(ext_layout_made(status, made, &err), m->mesh);
     }
     Py_DECREF(layout);
     return result;
@@ -223,11 +220,10 @@ make_operand(op_maker *m, int k, const dt_layout *target)
         return make_stand_in(m, operand);
     dt_error err;
     dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
-    if (dt_plans_find(&operand->plan, ext_plans, operand->from->layout, target, &cost,
-                      0, &err) != DT_OK) {
-        ext_raise(&err);
+    if (ext_check(dt_plans_find(&operand->plan, ext_plans, operand->from->layout,
+                                target, &cost, 0, &err),
+                  &err) < 0)
         return -1;
-    }
     m->entry->moved++;
     m->entry->sends |= !dt_plan_local(operand->plan);
     return 0;
@@ -355,11 +351,10 @@ propagate(op_maker *m, const dt_layout *const *layouts)
     dt_choice choice;
     dt_error err;
     dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
-    if (dt_propagate(&choice, ext_plans, m->rule->rule, m->binding, layouts, m->dtypes,
-                     wanted == NULL ? NULL : &wanted, &cost, &err) != DT_OK) {
-        ext_raise(&err);
+    if (ext_check(dt_propagate(&choice, ext_plans, m->rule->rule, m->binding, layouts,
+                               m->dtypes, wanted == NULL ? NULL : &wanted, &cost, &err),
+                  &err) < 0)
         return -1;
-    }
     int failed = take_choice(m, &choice);
     dt_choice_clear(&choice, ext_context);
     return failed;

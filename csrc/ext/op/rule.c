@@ -17,10 +17,8 @@ reduce_of(int *out, PyObject *object)
     const char *name = PyUnicode_AsUTF8(object);
     if (name == NULL)
         return -1;
-    if (dt_reduce_op_parse(&op, name, &err) != DT_OK) {
-        ext_raise(&err);
+    if (ext_check(dt_reduce_op_parse(&op, name, &err), &err) < 0)
         return -1;
-    }
     *out = (int)op;
     return 0;
 }

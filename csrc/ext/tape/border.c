@@ -13,12 +13,8 @@ tape_dual(LayoutObject *layout)
     dt_error err;
     if (!layout->layout->has_partial)
         return (LayoutObject *)Py_NewRef((PyObject *)layout);
-    if (dt_layout_dual(&made, layout->layout, &err) != DT_OK) {
-        ext_raise(&err);
-        return NULL;
-    }
-    const dt_layout *dual = ext_layout_enter(made);
-    return dual == NULL ? NULL : ext_layout(dual, layout->mesh);
+    dt_status status = dt_layout_dual(&made, layout->layout, &err);
+    return ext_layout(ext_layout_made(status, made, &err), layout->mesh);
 }
 
 /* The layout in which a gradient is wanted: dual, or as the user says. */
@@ -33,12 +29,8 @@ wanted_layout(LayoutObject *layout, PyObject *grad_placements)
     if (ext_placements(placements, layout->mesh->mesh, grad_placements,
                        "grad_placements") < 0)
         return NULL;
-    if (dt_layout_with(&made, layout->layout, placements, &err) != DT_OK) {
-        ext_raise(&err);
-        return NULL;
-    }
-    const dt_layout *wanted = ext_layout_enter(made);
-    return wanted == NULL ? NULL : ext_layout(wanted, layout->mesh);
+    dt_status status = dt_layout_with(&made, layout->layout, placements, &err);
+    return ext_layout(ext_layout_made(status, made, &err), layout->mesh);
 }
 
 /* --- the ways back: functions of (what was known then, gradient) --- */
@@ -59,12 +51,8 @@ of_dtype(LayoutObject *layout, PyObject *grad)
     dt_error err;
     if (dtype == layout->layout->dtype)
         return (LayoutObject *)Py_NewRef((PyObject *)layout);
-    if (dt_layout_with_dtype(&made, layout->layout, dtype, &err) != DT_OK) {
-        ext_raise(&err);
-        return NULL;
-    }
-    const dt_layout *entered = ext_layout_enter(made);
-    return entered == NULL ? NULL : ext_layout(entered, layout->mesh);
+    dt_status status = dt_layout_with_dtype(&made, layout->layout, dtype, &err);
+    return ext_layout(ext_layout_made(status, made, &err), layout->mesh);
 }
 
 int
@@ -123,7 +111,7 @@ back_from_local(PyObject *state, PyObject *grad)
     if (inside < 0)
         return NULL;
     if (dt_layout_addend_scale(&scale, made->layout, &err) != DT_OK)
-        return ext_raise(&err), NULL;
+        return ext_raise(&err);
     PyObject *moved = tape_redistribute_to(
         grad, (LayoutObject *)PyTuple_GET_ITEM(state, 0), "backward");
     PyObject *local =
@@ -297,7 +285,7 @@ tape_gathered(PyObject *result, DTensorObject *source, PyObject *grad_placements
         placements[m] = DT_REPLICATED;
     const dt_layout *made = ext_layout_make(layout->mesh, placements, layout->ndim,
                                             layout->shape, layout->dtype);
-    LayoutObject *whole = made == NULL ? NULL : ext_layout(made, source->layout->mesh);
+    LayoutObject *whole = ext_layout(made, source->layout->mesh);
     LayoutObject *given = whole == NULL ? NULL : wanted_layout(whole, grad_placements);
     Py_XDECREF((PyObject *)whole);
     return record(result, (PyObject *)source, &back_to_local_def,

@@ -17,12 +17,10 @@ static int
 check_answer(PyObject *answer, PyObject *grad)
 {
     int64_t a[DT_MAX_NDIM], b[DT_MAX_NDIM];
-    if (!ext_is_tensor(answer) || ext_is_dtensor(answer) != ext_is_dtensor(grad)) {
-        PyErr_Format(PyExc_TypeError, "expected a %s, but hook returned '%s'",
-                     ext_is_dtensor(grad) ? "DTensor" : "Tensor",
-                     Py_TYPE(answer)->tp_name);
-        return -1;
-    }
+    if (!ext_is_tensor(answer) || ext_is_dtensor(answer) != ext_is_dtensor(grad))
+        return ext_fail(PyExc_TypeError, "expected a %s, but hook returned '%s'",
+                        ext_is_dtensor(grad) ? "DTensor" : "Tensor",
+                        Py_TYPE(answer)->tp_name);
     int ndim = ext_tensor_shape(a, (TensorObject *)answer);
     bool same = ndim == ext_tensor_shape(b, (TensorObject *)grad) &&
                 memcmp(a, b, (size_t)ndim * sizeof *a) == 0;
@@ -30,9 +28,8 @@ check_answer(PyObject *answer, PyObject *grad)
                     PyArray_DESCR((PyArrayObject *)((TensorObject *)answer)->array),
                     PyArray_DESCR((PyArrayObject *)((TensorObject *)grad)->array)))
         return 0;
-    PyErr_Format(PyExc_RuntimeError, "a hook has changed the %s of value",
-                 same ? "type" : "size");
-    return -1;
+    return ext_fail(PyExc_RuntimeError, "a hook has changed the %s of value",
+                    same ? "type" : "size");
 }
 
 /* Calls the hooks of one kind on a gradient: what they give back takes its place.
@@ -249,13 +246,11 @@ begin(journey *j, PyObject *tensors, PyObject *grads)
         if (tape_check_fresh(tensor) < 0)
             return -1;
         tape_edge edge = tape_edge_to(tensor);
-        if (edge.target == NULL) {
-            PyErr_Format(PyExc_RuntimeError,
-                         "element %zd of tensors does not require grad and does not "
-                         "have a grad_fn",
-                         k);
-            return -1;
-        }
+        if (edge.target == NULL)
+            return ext_fail(PyExc_RuntimeError,
+                            "element %zd of tensors does not require grad and does not "
+                            "have a grad_fn",
+                            k);
         int place = route_add(j, edge.target);
         grad = grad == Py_None ? tape_ones((PyObject *)tensor) : Py_NewRef(grad);
         int failed = grad == NULL || place < 0

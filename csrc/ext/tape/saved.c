@@ -124,15 +124,14 @@ check_data(const SavedObject *saved, PyObject *value)
 {
     if (!saved->data || ext_has_data((PyArrayObject *)((TensorObject *)value)->array))
         return 0;
-    PyErr_SetString(
+    return ext_fail(
         PyExc_RuntimeError,
         "a tensor that is needed for gradient computation has no data any more: a "
         "parameter under fully_shard is given back after forward, and is whole again "
-        "when the gradient of an output comes; let forward return all that the loss "
-        "is made of, in tensors or in lists, tuples and dicts of them, or say "
+        "when the gradient of an output comes; let forward return all that the loss is "
+        "made of, in tensors or in lists, tuples and dicts of them, or say "
         "reshard_after_forward=False; gradients of gradients need "
         "set_reshard_after_backward(False) too");
-    return -1;
 }
 
 PyObject *

@@ -34,12 +34,10 @@ static int
 read_function(gradient *g, PyObject *function, bool all)
 {
     enum { HAS_REST = 4, HAS_NAMED = 8 }; /* inspect.CO_VARARGS, CO_VARKEYWORDS */
-    if (!PyFunction_Check(function)) {
-        PyErr_Format(PyExc_TypeError,
-                     "the gradient of an operator is a function%s, not %R",
-                     all ? "" : " for each operand, or None", function);
-        return -1;
-    }
+    if (!PyFunction_Check(function))
+        return ext_fail(PyExc_TypeError,
+                        "the gradient of an operator is a function%s, not %R",
+                        all ? "" : " for each operand, or None", function);
     PyObject *code = PyFunction_GetCode(function);
     g->first = all ? 3 : 2;
     g->by_place = (int)code_number(code, "co_argcount");
@@ -49,11 +47,9 @@ read_function(gradient *g, PyObject *function, bool all)
     g->names = PyObject_GetAttrString(code, "co_varnames");
     if (g->names == NULL || PyErr_Occurred())
         return -1;
-    if (g->by_place < g->first) {
-        PyErr_Format(PyExc_TypeError, "the gradient %R must take (%sgrad, out, ...)",
-                     function, all ? "needs, " : "");
-        return -1;
-    }
+    if (g->by_place < g->first)
+        return ext_fail(PyExc_TypeError, "the gradient %R must take (%sgrad, out, ...)",
+                        function, all ? "needs, " : "");
     g->function = Py_NewRef(function);
     return 0;
 }

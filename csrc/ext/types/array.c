@@ -13,12 +13,10 @@ ext_check_grad(bool requires_grad, PyArrayObject *array)
         return -1;
     if (dt_dtype_kind(dtype) == 'f' || dt_dtype_kind(dtype) == 'c')
         return 0;
-    PyErr_Format(
-        PyExc_RuntimeError,
-        "only Tensors of floating point and complex dtype can require gradients, "
-        "not %s",
-        dt_dtype_name(dtype));
-    return -1;
+    return ext_fail(PyExc_RuntimeError,
+                    "only Tensors of floating point and complex dtype can require "
+                    "gradients, not %s",
+                    dt_dtype_name(dtype));
 }
 
 /* The dtype that Python's own numbers become: torch's rule, not NumPy's. */

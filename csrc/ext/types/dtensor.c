@@ -46,12 +46,10 @@ check_part(PyArrayObject *array, LayoutObject *object)
     int inside = ext_coordinate(coordinate, layout->mesh, "DTensor");
     if (inside < 0 || ext_dtype(&dtype, PyArray_DESCR(array), "DTensor") < 0)
         return -1;
-    if (dtype != layout->dtype) {
-        PyErr_Format(PyExc_TypeError,
-                     "DTensor: the local array is %s, but the layout %s",
-                     dt_dtype_name(dtype), dt_dtype_name(layout->dtype));
-        return -1;
-    }
+    if (dtype != layout->dtype)
+        return ext_fail(PyExc_TypeError,
+                        "DTensor: the local array is %s, but the layout %s",
+                        dt_dtype_name(dtype), dt_dtype_name(layout->dtype));
     int ndim = dt_layout_local_shape(shape, layout, inside ? coordinate : NULL);
     bool fits = PyArray_NDIM(array) == ndim;
     for (int d = 0; fits && d < ndim; d++)

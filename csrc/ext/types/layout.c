@@ -25,6 +25,8 @@ layout_fill(LayoutObject *self)
 LayoutObject *
 ext_layout(const dt_layout *layout, MeshObject *mesh)
 {
+    if (layout == NULL)
+        return NULL;
     if (layout->owner != NULL) {
         dt_layout_release(ext_context, layout);
         return (LayoutObject *)Py_NewRef((PyObject *)layout->owner);
@@ -50,17 +52,6 @@ ext_layout(const dt_layout *layout, MeshObject *mesh)
     ((dt_layout *)layout)->owner = self;
     PyObject_GC_Track(self);
     return self;
-}
-
-/* Enters a layout into the context. */
-static PyObject *
-layout_enter(dt_layout *layout, MeshObject *mesh)
-{
-    const dt_layout *interned;
-    dt_error err;
-    if (dt_context_layout(&interned, ext_context, layout, &err) != DT_OK)
-        return ext_raise(&err);
-    return (PyObject *)ext_layout(interned, mesh);
 }
 
 static int
@@ -148,13 +139,11 @@ read_order(layout_options *o, PyObject *pair)
     int count = mesh_dims != NULL ? ext_shape(dims, mesh_dims, "shard_order") : -1;
     if (count < 0)
         return -1;
-    if (count > DT_MESH_MAX_NDIM) {
-        PyErr_Format(
+    if (count > DT_MESH_MAX_NDIM)
+        return ext_fail(
             PyExc_ValueError,
             "Layout: shard_order has %d mesh dimensions for tensor dimension %d", count,
             order->dim);
-        return -1;
-    }
     order->count = count;
     for (int k = 0; k < count; k++)
         order->mesh_dims[k] =
@@ -234,7 +223,7 @@ layout_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
         ext_dtype_like(&element, dtype, DT_FLOAT64, "Layout") < 0)
         return NULL;
     layout_options o = {.ndim = ndim};
-    PyObject *self = NULL;
+    LayoutObject *self = NULL;
     if (read_pairs(&o, order, "shard_order", read_order) == 0 &&
         read_pairs(&o, cuts, "cuts", read_cuts) == 0) {
         dt_layout *layout;
@@ -242,12 +231,11 @@ layout_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
         dt_status status =
             dt_layout_make(&layout, grid, list, ndim, lengths, element, o.orders,
                            o.order_count, o.cuts, o.cuts_count, &err);
-        self = status == DT_OK ? layout_enter(layout, (MeshObject *)mesh)
-                               : ext_raise(&err);
+        self = ext_layout(ext_layout_made(status, layout, &err), (MeshObject *)mesh);
     }
     for (int k = 0; k < o.cuts_count; k++)
         PyMem_Free(o.values[k]);
-    return self;
+    return (PyObject *)self;
 }
 
 static const dt_layout *
@@ -259,9 +247,9 @@ layout_in(PyObject *self)
 /* --- layouts from this one --- */
 
 static PyObject *
-derived(PyObject *self, dt_layout *layout)
+derived(PyObject *self, const dt_layout *layout)
 {
-    return layout == NULL ? NULL : layout_enter(layout, ((LayoutObject *)self)->mesh);
+    return (PyObject *)ext_layout(layout, ((LayoutObject *)self)->mesh);
 }
 
 static PyObject *

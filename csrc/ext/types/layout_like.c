@@ -1,4 +1,4 @@
-/* layout_like.c: layouts that are made of others, for layout.c to enter. */
+/* layout_like.c: layouts that are made of others, for layout.c to wrap. */
 #include "ext/types/types.h"
 
 static const dt_layout *
@@ -7,17 +7,7 @@ layout_in(PyObject *self)
     return ((LayoutObject *)self)->layout;
 }
 
-/* What a function of core has made, or an exception of its error. */
-static dt_layout *
-made(dt_status status, dt_layout *layout, const dt_error *err)
-{
-    if (status == DT_OK)
-        return layout;
-    ext_raise(err);
-    return NULL;
-}
-
-dt_layout *
+const dt_layout *
 ext_layout_with_placements(PyObject *self, PyObject *placements)
 {
     const dt_layout *layout = layout_in(self);
@@ -27,10 +17,10 @@ ext_layout_with_placements(PyObject *self, PyObject *placements)
     dt_layout *with = NULL;
     dt_error err;
     dt_status status = dt_layout_with(&with, layout, list, &err);
-    return made(status, with, &err);
+    return ext_layout_made(status, with, &err);
 }
 
-dt_layout *
+const dt_layout *
 ext_layout_with_dtype(PyObject *self, PyObject *dtype)
 {
     const dt_layout *layout = layout_in(self);
@@ -40,19 +30,19 @@ ext_layout_with_dtype(PyObject *self, PyObject *dtype)
     dt_layout *with = NULL;
     dt_error err;
     dt_status status = dt_layout_with_dtype(&with, layout, element, &err);
-    return made(status, with, &err);
+    return ext_layout_made(status, with, &err);
 }
 
-dt_layout *
+const dt_layout *
 ext_layout_settled(PyObject *self)
 {
     dt_layout *settled = NULL;
     dt_error err;
     dt_status status = dt_layout_dual(&settled, layout_in(self), &err);
-    return made(status, settled, &err);
+    return ext_layout_made(status, settled, &err);
 }
 
-dt_layout *
+const dt_layout *
 ext_layout_whole(PyObject *self, PyObject *dims)
 {
     const dt_layout *layout = layout_in(self);
@@ -73,7 +63,7 @@ ext_layout_whole(PyObject *self, PyObject *dims)
     dt_layout *with = NULL;
     dt_error err;
     dt_status status = dt_layout_whole(&with, layout, whole, &err);
-    return made(status, with, &err);
+    return ext_layout_made(status, with, &err);
 }
 
 /* Reads {dim: dim of the other} into dims, -1 where there is none; -1 on error. */
@@ -89,19 +79,17 @@ read_dims(int *dims, int ndim, int other_ndim, PyObject *dict)
         long to = from == -1 && PyErr_Occurred() ? -1 : PyLong_AsLong(value);
         if (PyErr_Occurred())
             return -1;
-        if (from < 0 || from >= ndim || to < 0 || to >= other_ndim) {
-            PyErr_Format(PyExc_IndexError,
-                         "like: a tensor of %d dimensions has no dimension %ld, or one "
-                         "of %d none that is %ld",
-                         ndim, from, other_ndim, to);
-            return -1;
-        }
+        if (from < 0 || from >= ndim || to < 0 || to >= other_ndim)
+            return ext_fail(PyExc_IndexError,
+                            "like: a tensor of %d dimensions has no dimension %ld, or "
+                            "one of %d none that is %ld",
+                            ndim, from, other_ndim, to);
         dims[from] = (int)to;
     }
     return 0;
 }
 
-dt_layout *
+const dt_layout *
 ext_layout_like(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"shape", "dims", "dtype", "partial", NULL};
@@ -121,5 +109,5 @@ ext_layout_like(PyObject *self, PyObject *args, PyObject *kwargs)
     dt_error err;
     dt_status status =
         dt_layout_like(&like, layout, dims, ndim, lengths, element, partial != 0, &err);
-    return made(status, like, &err);
+    return ext_layout_made(status, like, &err);
 }

@@ -8,8 +8,13 @@ ext_layout_enter(dt_layout *layout)
     dt_error err;
     if (dt_context_layout(&entered, ext_context, layout, &err) == DT_OK)
         return entered;
-    ext_raise(&err);
-    return NULL;
+    return ext_raise(&err);
+}
+
+const dt_layout *
+ext_layout_made(dt_status status, dt_layout *layout, const dt_error *err)
+{
+    return status == DT_OK ? ext_layout_enter(layout) : ext_raise(err);
 }
 
 const dt_layout *
@@ -18,11 +23,9 @@ ext_layout_make(const dt_mesh *mesh, const dt_placement *placements, int ndim,
 {
     dt_layout *layout;
     dt_error err;
-    if (dt_layout_make(&layout, mesh, placements, ndim, shape, dtype, NULL, 0, NULL, 0,
-                       &err) == DT_OK)
-        return ext_layout_enter(layout);
-    ext_raise(&err);
-    return NULL;
+    dt_status status = dt_layout_make(&layout, mesh, placements, ndim, shape, dtype,
+                                      NULL, 0, NULL, 0, &err);
+    return ext_layout_made(status, layout, &err);
 }
 
 const dt_layout *
@@ -33,10 +36,8 @@ ext_layout_at(const dt_mesh *mesh, int64_t rank, int ndim, const int64_t *shape,
     const dt_mesh *point;
     dt_error err;
     if (dt_mesh_make(&made, 0, NULL, &rank, NULL, mesh->world, &err) != DT_OK ||
-        dt_context_mesh(&point, ext_context, made, &err) != DT_OK) {
-        ext_raise(&err);
-        return NULL;
-    }
+        dt_context_mesh(&point, ext_context, made, &err) != DT_OK)
+        return ext_raise(&err);
     const dt_layout *layout = ext_layout_make(point, NULL, ndim, shape, dtype);
     dt_mesh_release(ext_context, point);
     return layout;

@@ -65,30 +65,25 @@ read_names(mesh_arguments *a, PyObject *object)
 {
     if (object == Py_None)
         return 0;
-    if (PyUnicode_Check(object) || !PySequence_Check(object)) {
-        PyErr_Format(PyExc_TypeError,
-                     "Mesh: names must be a sequence of str, such as ('dp', 'tp'), "
-                     "not %R",
-                     object);
-        return -1;
-    }
+    if (PyUnicode_Check(object) || !PySequence_Check(object))
+        return ext_fail(
+            PyExc_TypeError,
+            "Mesh: names must be a sequence of str, such as ('dp', 'tp'), not %R",
+            object);
     a->names = PySequence_Fast(object, "names must be a sequence of str");
     if (a->names == NULL)
         return -1;
     Py_ssize_t count = PySequence_Fast_GET_SIZE(a->names);
-    if (count != a->ndim) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "mesh_shape and mesh_dim_names should have same length! Found "
-                     "len(mesh_dim_names): %zd, len(mesh_shape): %d.",
-                     count, a->ndim);
-        return -1;
-    }
+    if (count != a->ndim)
+        return ext_fail(PyExc_RuntimeError,
+                        "mesh_shape and mesh_dim_names should have same length! Found "
+                        "len(mesh_dim_names): %zd, len(mesh_shape): %d.",
+                        count, a->ndim);
     for (Py_ssize_t d = 0; d < count; d++) {
         PyObject *name = PySequence_Fast_GET_ITEM(a->names, d);
-        if (!PyUnicode_Check(name)) {
-            PyErr_Format(PyExc_TypeError, "Mesh: a name must be a str, not %R", name);
-            return -1;
-        }
+        if (!PyUnicode_Check(name))
+            return ext_fail(PyExc_TypeError, "Mesh: a name must be a str, not %R",
+                            name);
         a->texts[d] = PyUnicode_AsUTF8(name);
         if (a->texts[d] == NULL)
             return -1;
@@ -106,10 +101,8 @@ mesh_make(const mesh_arguments *a)
     const dt_mesh *interned;
     dt_error err;
     if (dt_mesh_make(&mesh, a->ndim, a->shape, ranks, names, a->world, &err) != DT_OK ||
-        dt_context_mesh(&interned, ext_context, mesh, &err) != DT_OK) {
-        ext_raise(&err);
-        return NULL;
-    }
+        dt_context_mesh(&interned, ext_context, mesh, &err) != DT_OK)
+        return ext_raise(&err);
     return interned;
 }
 

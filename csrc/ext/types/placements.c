@@ -29,14 +29,11 @@ ext_placements(dt_placement out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
             out[m] = DT_REPLICATED;
         return 0;
     }
-    if (!PySequence_Check(object)) {
-        PyErr_Format(
-            PyExc_TypeError,
-            "%s: placements must be a sequence with one placement for each mesh "
-            "dimension, such as [Shard(0)], not %R",
-            what, object);
-        return -1;
-    }
+    if (!PySequence_Check(object))
+        return ext_fail(PyExc_TypeError,
+                        "%s: placements must be a sequence with one placement for each "
+                        "mesh dimension, such as [Shard(0)], not %R",
+                        what, object);
     PyObject *items = PySequence_Fast(object, "placements must be a sequence");
     if (items == NULL)
         return -1;

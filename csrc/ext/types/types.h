@@ -61,7 +61,8 @@ typedef struct {
 } LayoutObject;
 
 extern PyTypeObject ext_layout_type;
-/* The object of a layout, of which one reference is taken over (also on failure). */
+/* The object of a layout, of which one reference is taken over (also on failure). NULL:
+ * an exception is set. */
 LayoutObject *ext_layout(const dt_layout *layout, MeshObject *mesh);
 
 /* layout_attributes.c: parts of the type's tables */
@@ -72,12 +73,12 @@ PyObject *ext_layout_is_cut(PyObject *self, PyObject *dim);
 PyObject *ext_layout_is_strided(PyObject *self, PyObject *dim);
 PyObject *ext_layout_boxes(PyObject *self, PyObject *args, PyObject *kwargs);
 
-/* layout_like.c: a layout for the type to enter; NULL with an exception */
-dt_layout *ext_layout_with_placements(PyObject *self, PyObject *placements);
-dt_layout *ext_layout_with_dtype(PyObject *self, PyObject *dtype);
-dt_layout *ext_layout_like(PyObject *self, PyObject *args, PyObject *kwargs);
-dt_layout *ext_layout_whole(PyObject *self, PyObject *dims);
-dt_layout *ext_layout_settled(PyObject *self);
+/* layout_like.c: a layout for the type to wrap; NULL with an exception */
+const dt_layout *ext_layout_with_placements(PyObject *self, PyObject *placements);
+const dt_layout *ext_layout_with_dtype(PyObject *self, PyObject *dtype);
+const dt_layout *ext_layout_like(PyObject *self, PyObject *args, PyObject *kwargs);
+const dt_layout *ext_layout_whole(PyObject *self, PyObject *dims);
+const dt_layout *ext_layout_settled(PyObject *self);
 
 /* --- layout_make.c --- */
 
@@ -85,6 +86,9 @@ dt_layout *ext_layout_settled(PyObject *self);
 const dt_layout *ext_layout_make(const dt_mesh *mesh, const dt_placement *placements,
                                  int ndim, const int64_t *shape, dt_dtype dtype);
 const dt_layout *ext_layout_enter(dt_layout *layout);
+/* Enters what a function of core has made, or raises its error. */
+const dt_layout *ext_layout_made(dt_status status, dt_layout *layout,
+                                 const dt_error *err);
 /* A whole array on one rank of the world of `mesh`. */
 const dt_layout *ext_layout_at(const dt_mesh *mesh, int64_t rank, int ndim,
                                const int64_t *shape, dt_dtype dtype);

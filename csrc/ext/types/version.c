@@ -65,8 +65,7 @@ tape_check_fresh(TensorObject *tensor)
     if (tensor->node == NULL || tensor->version == NULL ||
         tensor->version->recorded == tensor->fresh)
         return 0;
-    PyErr_SetString(PyExc_RuntimeError,
+    return ext_fail(PyExc_RuntimeError,
                     "a tensor that is recorded was written to through a view of it; "
                     "write into it by x[index] = value, so that its gradient knows");
-    return -1;
 }

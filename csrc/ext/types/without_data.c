@@ -55,7 +55,6 @@ ext_refuse_without_data(PyArrayObject *array)
 {
     if (ext_has_data(array))
         return 0;
-    PyErr_SetString(PyExc_NotImplementedError,
+    return ext_fail(PyExc_NotImplementedError,
                     "Cannot copy out of meta tensor; no data!");
-    return -1;
 }

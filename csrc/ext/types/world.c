@@ -299,8 +299,5 @@ ext_agree(dt_group *group, const dt_call *call, bool force)
     PyThreadState *state = ext_world_enter(group->world);
     dt_status status = dt_agree(group, call, force, &err);
     ext_world_leave(group->world, state);
-    if (status == DT_OK)
-        return 0;
-    ext_raise(&err);
-    return -1;
+    return ext_check(status, &err);
 }
