@@ -141,22 +141,4 @@ static const loops K(TABLE) = {
 #define BACKWARD(name, numbers) [DT_ACTIVATION_##name] = K(name##_backward),
     {DT_ACTIVATIONS(FORWARD)},
     {DT_ACTIVATIONS(BACKWARD)},
-#undef FORWARD
-#undef BACKWARD
 };
-
-#undef inner
-#undef soft
-#undef gelu_grad
-#undef gelu_tanh_grad
-#undef silu_grad
-#undef mish_tanh
-#undef mish_grad
-#undef clip
-#undef ROOT_2_BY_PI
-#undef CUBIC
-#undef ZERO
-#undef P0
-#undef P1
-#undef P2
-#undef ACTIVATION

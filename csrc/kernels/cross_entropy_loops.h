@@ -145,9 +145,3 @@ K(backward)(void *to, void *scratch, const void *grad, bool single, double facto
 }
 
 static const loops K(TABLE) = {K(run), K(sum), K(total), K(backward)};
-
-#undef weight_of
-#undef spread_loss
-#undef row_loss
-#undef fill_rows
-#undef fill_lines

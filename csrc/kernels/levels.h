@@ -14,10 +14,10 @@
  *     TARGET     the attribute that each function has
  *     PRECISION  32 or 64, for #if; LANES: how many REAL a vector has
  *
- * and it ends with `static const loops K(TABLE) = {...}`. The levels differ by the
- * width of their vectors and by the fused multiply-add: by a few roundings in what they
- * give. One level gives the same bits for an element wherever it stands in the array.
- */
+ * and it ends with `static const loops K(TABLE) = {...}`. Its macros may stay defined, if
+ * they are the same each time. The levels differ by the width of their vectors and by
+ * the fused multiply-add: by a few roundings in what they give. One level gives the
+ * same bits for an element wherever it stands in the array. */
 #ifndef DT_LEVELS_H
 #define DT_LEVELS_H
 
@@ -31,8 +31,9 @@
 #include "kernels/level_x86.h"
 #endif
 
-#define K_PASTE(name, suffix) name##suffix
-#define K_OF(name, suffix) K_PASTE(name, suffix)
+#define K_PASTE(a, b, c) a##b##c
+#define K_OF(a, b, c) K_PASTE(a, b, c)
+#define K(name) K_OF(name##_f, PRECISION, SET)
 
 #if defined(__x86_64__)
 #define DT_LEVELS(table)                                                               \
@@ -58,145 +59,24 @@
 #error "levels.h: LOOPS is the file to compile"
 #endif
 
-/* --- any machine: vectors of 16 bytes, which compilers know how to make --- */
-
 #define TARGET
 #define VECTOR_BYTES 16
-
-#define REAL float
-#define PRECISION 32
-#define K(name) name##_f32_base
-#define V_FMA(a, b, c) ((a) * (b) + (c))
-#define V_MAX(a, b) v_select((a) > (b), a, b)
-#define V_MIN(a, b) v_select((a) < (b), a, b)
-#define V_SUM(x) v_fold_sum(x)
-#define V_TOP(x) v_fold_max(x)
-#include "kernels/vmath.h"
-#include LOOPS
-#undef REAL
-#undef PRECISION
-#undef K
-#undef V_FMA
-#undef V_MAX
-#undef V_MIN
-#undef V_SUM
-#undef V_TOP
-
-#define REAL double
-#define PRECISION 64
-#define K(name) name##_f64_base
-#define V_FMA(a, b, c) ((a) * (b) + (c))
-#define V_MAX(a, b) v_select((a) > (b), a, b)
-#define V_MIN(a, b) v_select((a) < (b), a, b)
-#define V_SUM(x) v_fold_sum(x)
-#define V_TOP(x) v_fold_max(x)
-#include "kernels/vmath.h"
-#include LOOPS
-#undef REAL
-#undef PRECISION
-#undef K
-#undef V_FMA
-#undef V_MAX
-#undef V_MIN
-#undef V_SUM
-#undef V_TOP
-
-#undef TARGET
-#undef VECTOR_BYTES
+#define SET _base
+#include "kernels/level_loops.h"
 
 #if defined(__x86_64__)
 
-/* --- AVX2 with FMA --- */
-
 #define TARGET DT_AVX2
 #define VECTOR_BYTES 32
-
-#define REAL float
-#define PRECISION 32
-#define K(name) name##_f32_avx2
-#define V_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#define V_MAX(a, b) _mm256_max_ps(a, b)
-#define V_MIN(a, b) _mm256_min_ps(a, b)
-#define V_SUM(x) dt_add_f32_avx2(x)
-#define V_TOP(x) dt_max_f32_avx2(x)
-#include "kernels/vmath.h"
-#include LOOPS
-#undef REAL
-#undef PRECISION
-#undef K
-#undef V_FMA
-#undef V_MAX
-#undef V_MIN
-#undef V_SUM
-#undef V_TOP
-
-#define REAL double
-#define PRECISION 64
-#define K(name) name##_f64_avx2
-#define V_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
-#define V_MAX(a, b) _mm256_max_pd(a, b)
-#define V_MIN(a, b) _mm256_min_pd(a, b)
-#define V_SUM(x) dt_add_f64_avx2(x)
-#define V_TOP(x) dt_max_f64_avx2(x)
-#include "kernels/vmath.h"
-#include LOOPS
-#undef REAL
-#undef PRECISION
-#undef K
-#undef V_FMA
-#undef V_MAX
-#undef V_MIN
-#undef V_SUM
-#undef V_TOP
-
-#undef TARGET
-#undef VECTOR_BYTES
-
-/* --- AVX-512 --- */
+#define SET _avx2
+#define V_X86(name) K_OF(_mm256_##name, _, V_SUFFIX)
+#include "kernels/level_loops.h"
 
 #define TARGET DT_AVX512
 #define VECTOR_BYTES 64
-
-#define REAL float
-#define PRECISION 32
-#define K(name) name##_f32_avx512
-#define V_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#define V_MAX(a, b) _mm512_max_ps(a, b)
-#define V_MIN(a, b) _mm512_min_ps(a, b)
-#define V_SUM(x) dt_add_f32_avx512(x)
-#define V_TOP(x) dt_max_f32_avx512(x)
-#include "kernels/vmath.h"
-#include LOOPS
-#undef REAL
-#undef PRECISION
-#undef K
-#undef V_FMA
-#undef V_MAX
-#undef V_MIN
-#undef V_SUM
-#undef V_TOP
-
-#define REAL double
-#define PRECISION 64
-#define K(name) name##_f64_avx512
-#define V_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
-#define V_MAX(a, b) _mm512_max_pd(a, b)
-#define V_MIN(a, b) _mm512_min_pd(a, b)
-#define V_SUM(x) dt_add_f64_avx512(x)
-#define V_TOP(x) dt_max_f64_avx512(x)
-#include "kernels/vmath.h"
-#include LOOPS
-#undef REAL
-#undef PRECISION
-#undef K
-#undef V_FMA
-#undef V_MAX
-#undef V_MIN
-#undef V_SUM
-#undef V_TOP
-
-#undef TARGET
-#undef VECTOR_BYTES
+#define SET _avx512
+#define V_X86(name) K_OF(_mm512_##name, _, V_SUFFIX)
+#include "kernels/level_loops.h"
 
 #endif
 

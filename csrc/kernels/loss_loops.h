@@ -113,14 +113,4 @@ static const loops K(TABLE) = {
     {DT_LOSSES(RUN)},
     {DT_LOSSES(SUM)},
     {DT_LOSSES(BACKWARD)},
-#undef RUN
-#undef SUM
-#undef BACKWARD
 };
-
-#undef smooth
-#undef clipped_log
-#undef cross
-#undef entropy
-#undef signed_one
-#undef LOSS

@@ -269,18 +269,3 @@ K(backward)(void *dx, void *dweight, void *dbias, const void *g, const dt_norm *
 }
 
 static const loops K(TABLE) = {K(run), K(backward)};
-
-#undef row_stats
-#undef pair
-#undef channels_out
-#undef runs_out
-#undef rows_out
-#undef run_grad
-#undef channel_grads
-#undef row_grad
-#undef parts
-#undef shifted
-#undef finish_row
-#undef several_rows
-#undef one_row
-#undef SUM_ROWS

@@ -194,21 +194,3 @@ static const dt_reduce_level LEVEL(level) = {
         [DT_COMPLEX128] = SCALE_ROW(complex128),
         [DT_CLONGDOUBLE] = SCALE_ROW(clongdouble),
     }};
-
-#undef LOOP
-#undef WRAPPING
-#undef ORDERED
-#undef SCALE
-#undef FLOATING
-#undef HALF
-#undef COMPLEX_LOOP
-#undef COMPLEX
-#undef COMPUTED
-#undef SELECTED
-#undef INEXACT
-#undef WIDENED
-#undef HALVES
-#undef LOOPS
-#undef LOOPS_OF
-#undef SCALE_ROW
-#undef HALF_ROW

@@ -182,17 +182,3 @@ static const loops K(TABLE) = {{
     [DT_SOFTMAX_BACKWARD_GIVEN] = K(softmax_backward_given),
     [DT_LOG_SOFTMAX_BACKWARD_GIVEN] = K(log_softmax_backward_given),
 }};
-
-#undef row_max
-#undef addend
-#undef row_total
-#undef row_sum
-#undef row_dot
-#undef softmax_row
-#undef log_softmax_row
-#undef softmax_grad
-#undef log_softmax_grad
-#undef SUM_ROW
-#undef ROWS
-#undef SECOND
-#undef THIRD
