@@ -254,11 +254,11 @@ layout_fill(dt_layout *layout, const dt_placement *placements, const dt_order *o
 {
     const dt_mesh *mesh = layout->mesh;
     for (int m = 0; m < mesh->ndim; m++) {
-        layout->placements[m] = placements[m];
+        layout->placements[m] = placements != NULL ? placements[m] : DT_REPLICATED;
         DT_TRY(
             check_placement(&layout->placements[m], layout->ndim, layout->dtype, err));
         layout->has_partial =
-            layout->has_partial || dt_placement_pending(placements[m]);
+            layout->has_partial || dt_placement_pending(layout->placements[m]);
     }
     for (int k = 0; k < order_count; k++)
         if (orders[k].dim < 0 || orders[k].dim >= layout->ndim)

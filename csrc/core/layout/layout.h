@@ -68,11 +68,11 @@ typedef struct {
     const int64_t *cuts; /* ascending from 0 to the length of the dimension */
 } dt_cuts;
 
-/* Makes a layout. `placements` has mesh->ndim entries; negative Shard dimensions count
- * from the end. `orders` and `cuts` are optional lists (NULL, 0). A strided shard is
- * read as an order where its split is the product of the lengths of mesh dimensions to
- * its right that cut the same dimension before it; else as the boxes it describes.
- * Cuts equal to torch.chunk's are dropped.
+/* Makes a layout. `placements` has mesh->ndim entries, or is NULL: all Replicate.
+ * Negative Shard dimensions count from the end. `orders` and `cuts` are optional lists
+ * (NULL, 0). A strided shard is read as an order where its split is the product of the
+ * lengths of mesh dimensions to its right that cut the same dimension before it; else
+ * as the boxes it describes. Cuts equal to torch.chunk's are dropped.
  *
  * DT_INDEX for a Shard dimension out of range. DT_TYPE for a Partial that the dtype has
  * no reduction for. DT_VALUE for a negative length, more than DT_MAX_NDIM dimensions,

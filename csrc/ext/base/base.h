@@ -48,6 +48,7 @@ ext_check(dt_status status, const dt_error *err)
 }
 /* Sets an exception, as PyErr_Format does; always -1. */
 #define ext_fail(...) (PyErr_Format(__VA_ARGS__), -1)
+#define ext_no_memory() (PyErr_NoMemory(), -1)
 /* Turns the exception that is set into a local error (status by its type) and clears
  * it, keeping the object for ext_raise to raise again on this rank. */
 void ext_catch(dt_error *err);
@@ -66,7 +67,22 @@ int ext_dtype_like(dt_dtype *out, PyObject *object, dt_dtype fallback,
 PyArray_Descr *ext_descr(dt_dtype dtype); /* new reference */
 /* A sequence of integers or one integer; returns the count, -1 on error. */
 int ext_shape(int64_t out[DT_MAX_NDIM], PyObject *object, const char *what);
-PyObject *ext_tuple(const int64_t *values, int count); /* of ints */
+int ext_array_shape(int64_t out[DT_MAX_NDIM], PyArrayObject *array); /* returns ndim */
+PyObject *ext_tuple(const int64_t *values, int count);               /* of ints */
+PyObject *ext_tuple_of(PyObject *const *items, Py_ssize_t count);    /* of these */
+/* Takes an item over into a new list or tuple, at place k or at the end of a list. NULL:
+ * an exception is set, and the list is given up. */
+static inline void
+ext_put(PyObject **list, Py_ssize_t k, PyObject *item)
+{
+    if (item == NULL)
+        Py_CLEAR(*list);
+    else if (PyList_CheckExact(*list))
+        PyList_SET_ITEM(*list, k, item);
+    else
+        PyTuple_SET_ITEM(*list, k, item);
+}
+void ext_append(PyObject **list, PyObject *item);
 /* An attribute of a module, imported at first use and kept in *kept; borrowed. */
 PyObject *ext_import(PyObject **kept, const char *module, const char *name);
 
@@ -92,6 +108,8 @@ int ext_argument_int(int64_t *out, PyObject *object);
 
 /* A new C-ordered writable ndarray whose memory comes from core/memory/memory.h. */
 PyObject *ext_array(int ndim, const int64_t *shape, dt_dtype dtype);
+/* The same of the shape of one. */
+PyObject *ext_array_like(PyArrayObject *array, dt_dtype dtype);
 extern PyMethodDef ext_memory_methods[];
 
 #endif

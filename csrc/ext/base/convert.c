@@ -204,18 +204,38 @@ ext_shape(int64_t out[DT_MAX_NDIM], PyObject *object, const char *what)
     return good ? (int)count : -1;
 }
 
+int
+ext_array_shape(int64_t out[DT_MAX_NDIM], PyArrayObject *array)
+{
+    for (int d = 0; d < PyArray_NDIM(array); d++)
+        out[d] = PyArray_DIM(array, d);
+    return PyArray_NDIM(array);
+}
+
 PyObject *
 ext_tuple(const int64_t *values, int count)
 {
     PyObject *tuple = PyTuple_New(count);
-    for (int k = 0; tuple != NULL && k < count; k++) {
-        PyObject *value = PyLong_FromLongLong(values[k]);
-        if (value == NULL)
-            Py_CLEAR(tuple);
-        else
-            PyTuple_SET_ITEM(tuple, k, value);
-    }
+    for (int k = 0; tuple != NULL && k < count; k++)
+        ext_put(&tuple, k, PyLong_FromLongLong(values[k]));
     return tuple;
+}
+
+PyObject *
+ext_tuple_of(PyObject *const *items, Py_ssize_t count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t k = 0; tuple != NULL && k < count; k++)
+        PyTuple_SET_ITEM(tuple, k, Py_NewRef(items[k]));
+    return tuple;
+}
+
+void
+ext_append(PyObject **list, PyObject *item)
+{
+    if (item == NULL || PyList_Append(*list, item) < 0)
+        Py_CLEAR(*list);
+    Py_XDECREF(item);
 }
 
 PyObject *

@@ -55,6 +55,13 @@ ext_array(int ndim, const int64_t *shape, dt_dtype dtype)
     return array;
 }
 
+PyObject *
+ext_array_like(PyArrayObject *array, dt_dtype dtype)
+{
+    int64_t shape[DT_MAX_NDIM];
+    return ext_array(ext_array_shape(shape, array), shape, dtype);
+}
+
 static PyObject *
 memory_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {

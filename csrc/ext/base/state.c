@@ -16,6 +16,5 @@ ext_state_make(void)
         ext_plans = dt_plans_make(ext_context);
     if (ext_plans != NULL)
         return 0;
-    PyErr_NoMemory();
-    return -1;
+    return ext_no_memory();
 }

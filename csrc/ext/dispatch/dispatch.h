@@ -69,6 +69,10 @@ extern PyObject *watch_on_operator; /* or NULL */
  * rank would be the only one that fails. */
 PyObject *watch_operator(const op_entry *entry, const op_call *call);
 void watch_operator_done(PyObject *after); /* steals it */
+/* The arguments of a vectorcall as a tuple and a dict; either may be NULL, with an
+ * exception. */
+PyObject *op_python_arguments(PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames, PyObject **kwargs);
 
 /* --- recorder.c --- */
 

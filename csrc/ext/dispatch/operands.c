@@ -89,10 +89,8 @@ op_move_operands(op_moved *moved, const op_entry *entry, const op_call *call)
     moved->arrays = entry->operand_count <= OP_INLINE
                         ? moved->space
                         : PyMem_New(PyObject *, (size_t)entry->operand_count);
-    if (moved->arrays == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (moved->arrays == NULL)
+        return ext_no_memory();
     memset(moved->arrays, 0, (size_t)entry->operand_count * sizeof *moved->arrays);
     return move_all(moved->arrays, entry, call);
 }

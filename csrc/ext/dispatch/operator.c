@@ -82,16 +82,8 @@ operator_abstract(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
     else if (entry != NULL && entry->solo)
         PyErr_SetString(PyExc_TypeError, "abstract needs at least one Layout");
     else if (entry != NULL)
-        results = PyTuple_New(entry->result_count);
-    for (int k = 0; results != NULL && k < entry->result_count; k++)
-        PyTuple_SET_ITEM(results, k, Py_NewRef((PyObject *)entry->results[k].layout));
-    PyObject *operands = results == NULL ? NULL : PyTuple_New(entry->operand_count);
-    for (int k = 0; operands != NULL && k < entry->operand_count; k++) {
-        const op_operand *operand = &entry->operands[k];
-        PyTuple_SET_ITEM(
-            operands, k,
-            Py_NewRef((PyObject *)(operand->to != NULL ? operand->to : operand->from)));
-    }
+        results = op_layouts(entry, OP_RESULTS);
+    PyObject *operands = results == NULL ? NULL : op_layouts(entry, OP_TARGETS);
     PyObject *answer = operands == NULL
                            ? NULL
                            : Py_BuildValue("(OOd)", results, operands, entry->seconds);

@@ -8,13 +8,8 @@ static PyObject *
 tell(PyObject *recorder, PyObject *op, PyObject *const *args, Py_ssize_t nargs,
      PyObject *kwnames, PyObject *result)
 {
-    Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
-    PyObject *given = PyTuple_New(nargs), *named = PyDict_New(), *answer = NULL;
-    for (Py_ssize_t k = 0; given != NULL && k < nargs; k++)
-        PyTuple_SET_ITEM(given, k, Py_NewRef(args[k]));
-    for (Py_ssize_t k = 0; named != NULL && k < keywords; k++)
-        if (PyDict_SetItem(named, PyTuple_GET_ITEM(kwnames, k), args[nargs + k]) < 0)
-            Py_CLEAR(named);
+    PyObject *named, *given = op_python_arguments(args, nargs, kwnames, &named);
+    PyObject *answer = NULL;
     if (given != NULL && named != NULL)
         answer = PyObject_CallFunctionObjArgs(recorder, op, given, named, result, NULL);
     Py_XDECREF(given);

@@ -89,12 +89,7 @@ wrap_all(const op_entry *entry, PyObject *results, const op_call *call)
     for (Py_ssize_t k = 0; out != NULL && k < count; k++) {
         PyObject *item = Py_NewRef(PySequence_Fast_ITEMS(results)[k]);
         item = wrap(entry, (int)k, item, call);
-        if (item == NULL)
-            Py_CLEAR(out);
-        else if (list)
-            PyList_SET_ITEM(out, k, item);
-        else
-            PyTuple_SET_ITEM(out, k, item);
+        ext_put(&out, k, item);
     }
     if (!list)
         out = op_contained(out, (PyObject *)Py_TYPE(results));

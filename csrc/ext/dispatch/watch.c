@@ -3,49 +3,27 @@
 
 PyObject *watch_on_operator;
 
-enum { SOURCE, TARGET, RESULT };
-
-/* The layouts of operands, or of results, as a tuple. */
-static PyObject *
-layouts_of(const op_entry *entry, int which)
+PyObject *
+op_python_arguments(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                    PyObject **kwargs)
 {
-    int count = which == RESULT ? entry->result_count : entry->operand_count;
-    PyObject *tuple = PyTuple_New(count);
-    for (int k = 0; tuple != NULL && k < count; k++) {
-        LayoutObject *layout;
-        if (which == RESULT)
-            layout = entry->results[k].layout;
-        else {
-            const op_operand *operand = &entry->operands[k];
-            layout =
-                which == TARGET && operand->to != NULL ? operand->to : operand->from;
-        }
-        PyTuple_SET_ITEM(tuple, k, Py_NewRef((PyObject *)layout));
-    }
-    return tuple;
-}
-
-static PyObject *
-arguments_of(const op_call *call, PyObject **kwargs)
-{
-    Py_ssize_t keywords = call->kwnames == NULL ? 0 : PyTuple_GET_SIZE(call->kwnames);
-    PyObject *args = PyTuple_New(call->nargs);
+    Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     *kwargs = PyDict_New();
-    for (Py_ssize_t k = 0; args != NULL && k < call->nargs; k++)
-        PyTuple_SET_ITEM(args, k, Py_NewRef(call->args[k]));
     for (Py_ssize_t k = 0; *kwargs != NULL && k < keywords; k++)
-        if (PyDict_SetItem(*kwargs, PyTuple_GET_ITEM(call->kwnames, k),
-                           call->args[call->nargs + k]) < 0)
+        if (PyDict_SetItem(*kwargs, PyTuple_GET_ITEM(kwnames, k), args[nargs + k]) < 0)
             Py_CLEAR(*kwargs);
-    return args;
+    return ext_tuple_of(args, nargs);
 }
 
 PyObject *
 watch_operator(const op_entry *entry, const op_call *call)
 {
-    PyObject *kwargs, *args = arguments_of(call, &kwargs);
-    PyObject *sources = layouts_of(entry, SOURCE), *targets = layouts_of(entry, TARGET);
-    PyObject *results = layouts_of(entry, RESULT);
+    PyObject *kwargs;
+    PyObject *args =
+        op_python_arguments(call->args, call->nargs, call->kwnames, &kwargs);
+    PyObject *sources = op_layouts(entry, OP_SOURCES);
+    PyObject *targets = op_layouts(entry, OP_TARGETS);
+    PyObject *results = op_layouts(entry, OP_RESULTS);
     PyObject *hook = Py_NewRef(watch_on_operator), *answer = NULL;
     if (args != NULL && kwargs != NULL && sources != NULL && targets != NULL &&
         results != NULL)

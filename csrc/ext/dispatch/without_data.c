@@ -30,13 +30,10 @@ empty_results(const op_entry *entry, const op_call *call, PyObject *const *moved
                           : of != NULL
                               ? ext_view_without_data(of, r->ndim, r->shape, dtype)
                               : ext_array_without_data(r->ndim, r->shape, dtype);
-        PyObject *item = array == NULL ? NULL
-                         : entry->solo ? ext_tensor(array)
-                                       : ext_dtensor(array, r->layout);
-        if (item == NULL)
-            Py_CLEAR(out);
-        else
-            PyTuple_SET_ITEM(out, k, item);
+        ext_put(&out, k,
+                array == NULL ? NULL
+                : entry->solo ? ext_tensor(array)
+                              : ext_dtensor(array, r->layout));
     }
     if (entry->container != NULL)
         return op_contained(out, entry->container);

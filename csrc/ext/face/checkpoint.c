@@ -30,13 +30,8 @@ static PyObject *
 tensor_list(const dt_safetensors *file)
 {
     PyObject *list = PyList_New(file->tensor_count);
-    for (Py_ssize_t k = 0; list != NULL && k < file->tensor_count; k++) {
-        PyObject *item = tensor_object(&file->tensors[k]);
-        if (item == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, k, item);
-    }
+    for (Py_ssize_t k = 0; list != NULL && k < file->tensor_count; k++)
+        ext_put(&list, k, tensor_object(&file->tensors[k]));
     return list;
 }
 

@@ -111,12 +111,8 @@ static PyObject *
 chunks_of(PyObject *boxes, PyObject *type)
 {
     PyObject *list = PyList_New(0);
-    for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(boxes); i++) {
-        PyObject *chunk = PyObject_CallObject(type, PyList_GET_ITEM(boxes, i));
-        if (chunk == NULL || PyList_Append(list, chunk) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(chunk);
-    }
+    for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(boxes); i++)
+        ext_append(&list, PyObject_CallObject(type, PyList_GET_ITEM(boxes, i)));
     return list;
 }
 

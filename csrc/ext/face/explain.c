@@ -52,10 +52,7 @@ explain_plan(const dt_plan *plan, const dt_world *world, int64_t rank)
         PyObject *step = explain_step(plan, traffic, world, k);
         int64_t bytes = peak_bytes(plan, traffic, k);
         peak = bytes > peak ? bytes : peak;
-        if (step == NULL)
-            Py_CLEAR(steps);
-        else
-            PyList_SET_ITEM(steps, k, step);
+        ext_put(&steps, k, step);
     }
     if (steps == NULL)
         return NULL;

@@ -36,13 +36,8 @@ set_match_args(PyTypeObject *type, const char *const *fields)
     while (fields[count] != NULL)
         count++;
     PyObject *names = PyTuple_New(count);
-    for (Py_ssize_t k = 0; names != NULL && k < count; k++) {
-        PyObject *name = PyUnicode_InternFromString(fields[k]);
-        if (name == NULL)
-            Py_CLEAR(names);
-        else
-            PyTuple_SET_ITEM(names, k, name);
-    }
+    for (Py_ssize_t k = 0; names != NULL && k < count; k++)
+        ext_put(&names, k, PyUnicode_InternFromString(fields[k]));
     if (names == NULL)
         return -1;
     int status =

@@ -123,12 +123,9 @@ ext_world_share(PyObject *object, PyObject *args, PyObject *kwargs)
     const dt_mesh *of = mesh == Py_None ? NULL : ((MeshObject *)mesh)->mesh;
     for (Py_ssize_t k = 0; list != NULL && k < PyList_GET_SIZE(list); k++) {
         size_t place = ext_group_place(group, of, k);
-        PyObject *item = PyBytes_FromStringAndSize(room.all + place * room.most,
-                                                   (Py_ssize_t)room.lengths[place]);
-        if (item == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, k, item);
+        ext_put(&list, k,
+                PyBytes_FromStringAndSize(room.all + place * room.most,
+                                          (Py_ssize_t)room.lengths[place]));
     }
     room_free(&room);
     PyBuffer_Release(&data);

@@ -39,10 +39,8 @@ choose_number(WorldObject *self)
     static int last;
     dt_world *world = self->world;
     int *all = PyMem_New(int, (size_t)self->size);
-    if (all == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (all == NULL)
+        return ext_no_memory();
     int mine = last + 1;
     dt_group *group;
     dt_error err;
@@ -99,13 +97,8 @@ world_threads(PyObject *Py_UNUSED(type), PyObject *object)
         ext_raise(&err);
     else
         list = PyList_New(n);
-    for (int k = 0; list != NULL && k < n; k++) {
-        WorldObject *self = ext_world_object(transports[k], true);
-        if (self == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, k, (PyObject *)self);
-    }
+    for (int k = 0; list != NULL && k < n; k++)
+        ext_put(&list, k, (PyObject *)ext_world_object(transports[k], true));
     PyMem_Free(transports);
     return list;
 }

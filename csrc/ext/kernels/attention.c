@@ -165,10 +165,8 @@ run_heads(const arrays *x, dt_attention *a, bool gradient)
 {
     npy_intp head[NPY_MAXDIMS] = {0};
     void *scratch = dt_memory_take(dt_attention_scratch(a, gradient));
-    if (scratch == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (scratch == NULL)
+        return ext_no_memory();
     PyThreadState *state = ext_kernel_begin(PyArray_SIZE(x->q) * (a->keys + 1));
     int64_t index = 0;
     if (PyArray_SIZE(x->logsumexp) > 0)

@@ -26,56 +26,9 @@ typedef struct {
 
 /* --- boxes --- */
 
-/* The boxes of this rank's part: one choice of a range along each dimension. */
-typedef struct {
-    int ndim;
-    dt_range *ranges[DT_MAX_NDIM]; /* into one block of memory */
-    int64_t counts[DT_MAX_NDIM];
-    int64_t choice[DT_MAX_NDIM];
-    int64_t local[DT_MAX_NDIM]; /* where the chosen range starts in the local array */
-    bool empty;
-} boxes;
-
-static int
-boxes_make(boxes *b, const dt_layout *layout, const int64_t *coordinate)
-{
-    int64_t total = 1;
-    memset(b, 0, sizeof *b);
-    b->ndim = layout->ndim;
-    for (int d = 0; d < layout->ndim; d++)
-        total += dt_layout_range_limit(layout, d);
-    dt_range *block = PyMem_New(dt_range, (size_t)total);
-    if (block == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    b->ranges[0] = block;
-    for (int d = 0; d < layout->ndim; d++) {
-        b->ranges[d] = block;
-        b->counts[d] =
-            dt_layout_ranges(block, layout, d, dt_layout_part(layout, d, coordinate));
-        b->empty = b->empty || block->size == 0;
-        block += b->counts[d];
-    }
-    return 0;
-}
-
-/* Goes to the next box, last dimension fastest; false after the last one. */
-static bool
-boxes_next(boxes *b)
-{
-    for (int d = b->ndim - 1; d >= 0; d--) {
-        b->local[d] += b->ranges[d][b->choice[d]].size;
-        if (++b->choice[d] < b->counts[d])
-            return true;
-        b->choice[d] = b->local[d] = 0;
-    }
-    return false;
-}
-
 /* (slice(0, 3), slice(4, 8)) */
 static PyObject *
-box_slices(const boxes *b)
+box_slices(const ext_boxes *b)
 {
     PyObject *slices = PyTuple_New(b->ndim);
     for (int d = 0; d < b->ndim && slices != NULL; d++) {
@@ -86,16 +39,13 @@ box_slices(const boxes *b)
             start == NULL || stop == NULL ? NULL : PySlice_New(start, stop, NULL);
         Py_XDECREF(start);
         Py_XDECREF(stop);
-        if (slice == NULL)
-            Py_CLEAR(slices);
-        else
-            PyTuple_SET_ITEM(slices, d, slice);
+        ext_put(&slices, d, slice);
     }
     return slices;
 }
 
 static int
-check_box(const boxes *b, PyArrayObject *array, PyObject *slices)
+check_box(const ext_boxes *b, PyArrayObject *array, PyObject *slices)
 {
     bool fits = PyArray_NDIM(array) == b->ndim;
     for (int d = 0; fits && d < b->ndim; d++)
@@ -115,7 +65,7 @@ check_box(const boxes *b, PyArrayObject *array, PyObject *slices)
 
 /* Copies an array into its box of the part. */
 static int
-put_box(request *r, const boxes *b, PyArrayObject *array)
+put_box(request *r, const ext_boxes *b, PyArrayObject *array)
 {
     PyArrayObject *part = (PyArrayObject *)r->array;
     npy_intp shape[DT_MAX_NDIM];
@@ -137,7 +87,7 @@ put_box(request *r, const boxes *b, PyArrayObject *array)
 
 /* Calls the function for one box. The first result decides the dtype. */
 static int
-fill_box(request *r, const boxes *b, const dt_layout *layout)
+fill_box(request *r, const ext_boxes *b, const dt_layout *layout)
 {
     PyObject *slices = box_slices(b);
     PyObject *result = slices == NULL ? NULL : PyObject_CallOneArg(r->function, slices);
@@ -167,14 +117,14 @@ fill_box(request *r, const boxes *b, const dt_layout *layout)
 static int
 fill_part(request *r, const dt_layout *layout)
 {
-    boxes b;
-    if (boxes_make(&b, layout, r->coordinate) < 0)
+    ext_boxes b;
+    if (ext_boxes_make(&b, layout, r->coordinate) < 0)
         return -1;
     int failed = 0;
     if (!b.empty)
         do
             failed = fill_box(r, &b, layout);
-        while (failed == 0 && boxes_next(&b));
+        while (failed == 0 && ext_boxes_next(&b));
     PyMem_Free(b.ranges[0]);
     return failed;
 }

@@ -295,9 +295,7 @@ read_size(recipe *r, PyObject *const *args, Py_ssize_t nargs)
     if (nargs == 1)
         r->ndim = ext_shape(r->shape, args[0], r->what);
     else {
-        PyObject *sizes = PyTuple_New(nargs);
-        for (Py_ssize_t i = 0; sizes != NULL && i < nargs; i++)
-            PyTuple_SET_ITEM(sizes, i, Py_NewRef(args[i]));
+        PyObject *sizes = ext_tuple_of(args, nargs);
         r->ndim = sizes == NULL ? -1 : ext_shape(r->shape, sizes, r->what);
         Py_XDECREF(sizes);
     }

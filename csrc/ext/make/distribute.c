@@ -211,12 +211,9 @@ static const dt_layout *
 source_layout(const delivery *d)
 {
     const dt_mesh *mesh = d->mesh->mesh;
-    dt_placement whole[DT_MESH_MAX_NDIM];
-    for (int m = 0; m < mesh->ndim; m++)
-        whole[m] = DT_REPLICATED;
     dt_dtype dtype = (dt_dtype)d->meta.dtype;
     if (d->own)
-        return ext_layout_make(mesh, whole, d->meta.ndim, d->meta.shape, dtype);
+        return ext_layout_make(mesh, NULL, d->meta.ndim, d->meta.shape, dtype);
     return ext_layout_at(mesh, dt_mesh_rank(mesh, d->place), d->meta.ndim,
                          d->meta.shape, dtype);
 }

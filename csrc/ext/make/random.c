@@ -217,12 +217,9 @@ random_part(PyObject *Py_UNUSED(module), PyObject *args)
 static PyArrayObject *
 room_for(PyArrayObject *array, dt_dtype dtype)
 {
-    int64_t shape[DT_MAX_NDIM];
     if (PyArray_ISCARRAY(array))
         return (PyArrayObject *)Py_NewRef((PyObject *)array);
-    for (int d = 0; d < PyArray_NDIM(array); d++)
-        shape[d] = PyArray_DIM(array, d);
-    return (PyArrayObject *)ext_array(PyArray_NDIM(array), shape, dtype);
+    return (PyArrayObject *)ext_array_like(array, dtype);
 }
 
 static PyObject *
@@ -266,7 +263,7 @@ random_dropout(PyObject *Py_UNUSED(module), PyObject *args)
     dt_stream stream;
     dt_dtype dtype;
     const dt_layout *layout;
-    int64_t coordinate[DT_MESH_MAX_NDIM], shape[DT_MAX_NDIM];
+    int64_t coordinate[DT_MESH_MAX_NDIM];
     if (!PyArg_ParseTuple(args, "O!OdO:random_dropout", &PyArray_Type, &given, &state,
                           &p, &layout_like) ||
         read_stream(&stream, state) < 0 ||
@@ -276,9 +273,7 @@ random_dropout(PyObject *Py_UNUSED(module), PyObject *args)
     PyArrayObject *x = (PyArrayObject *)PyArray_FROM_OF(given, NPY_ARRAY_CARRAY_RO);
     if (x == NULL)
         return NULL;
-    for (int d = 0; d < PyArray_NDIM(x); d++)
-        shape[d] = PyArray_DIM(x, d);
-    PyObject *array = ext_array(PyArray_NDIM(x), shape, dtype);
+    PyObject *array = ext_array_like(x, dtype);
     if (array != NULL) {
         dt_draw draw = {.dtype = dtype};
         target t = {.draw = &draw,

@@ -46,13 +46,10 @@ static PyObject *
 copy_first(PyObject *array, const ext_meta *meta, const dt_mesh *replicas)
 {
     dt_dtype dtype = (dt_dtype)meta->dtype;
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    for (int m = 0; m < replicas->ndim; m++)
-        placements[m] = DT_REPLICATED;
     const dt_layout *from = ext_layout_at(replicas, dt_mesh_rank(replicas, 0),
                                           meta->ndim, meta->shape, dtype);
     const dt_layout *to =
-        ext_layout_make(replicas, placements, meta->ndim, meta->shape, dtype);
+        ext_layout_make(replicas, NULL, meta->ndim, meta->shape, dtype);
     ext_item item = {.array = array, .from = from, .to = to};
     if (from != NULL && to != NULL)
         ext_move_items(&item, 1, WHAT, 0, NULL, NULL);

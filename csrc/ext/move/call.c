@@ -255,11 +255,9 @@ ext_meta_of(ext_meta *out, PyObject *object, bool requires_grad, const char *wha
     if (ext_dtype(&dtype, PyArray_DESCR(array), what) < 0)
         return -1;
     out->given = ext_has_data(array) ? META_GIVEN : META_WITHOUT_DATA;
-    out->ndim = PyArray_NDIM(array);
+    out->ndim = ext_array_shape(out->shape, array);
     out->dtype = (int32_t)dtype;
     out->requires_grad = requires_grad;
-    for (int d = 0; d < out->ndim; d++)
-        out->shape[d] = PyArray_DIM(array, d);
     return 0;
 }
 

@@ -17,16 +17,6 @@ move_to(DTensorObject *self, const dt_layout *to, const char *what)
     return failed < 0 ? NULL : item.result;
 }
 
-static const dt_layout *
-replicated(const dt_layout *layout)
-{
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    for (int m = 0; m < layout->mesh->ndim; m++)
-        placements[m] = DT_REPLICATED;
-    return ext_layout_make(layout->mesh, placements, layout->ndim, layout->shape,
-                           layout->dtype);
-}
-
 PyObject *
 ext_dtensor_gather(DTensorObject *self, int64_t root, const char *what)
 {
@@ -35,7 +25,8 @@ ext_dtensor_gather(DTensorObject *self, int64_t root, const char *what)
     if (world == NULL)
         return NULL;
     int64_t rank = root < 0 ? -1 : dt_mesh_rank(layout->mesh, root);
-    const dt_layout *to = root < 0 ? replicated(layout)
+    const dt_layout *to = root < 0 ? ext_layout_make(layout->mesh, NULL, layout->ndim,
+                                                     layout->shape, layout->dtype)
                                    : ext_layout_at(layout->mesh, rank, layout->ndim,
                                                    layout->shape, layout->dtype);
     if (to == NULL)

@@ -38,10 +38,8 @@ count_moves(dt_world *world, const dt_plan *const *plans, int count, int *done,
     int steps = 1, made;
     for (int i = 0; i < count; i++)
         steps += plans[i]->step_count;
-    if (teller != NULL && (events = PyMem_New(dt_event, (size_t)steps)) == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (teller != NULL && (events = PyMem_New(dt_event, (size_t)steps)) == NULL)
+        return ext_no_memory();
     int64_t between = dt_count_moves(world, plans, count, done, events, &made);
     ext_simulated_peak(world->poll_data, between);
     if (teller != NULL)

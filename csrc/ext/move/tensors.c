@@ -13,10 +13,7 @@ cast_part(PyArrayObject *array, dt_dtype dtype)
 {
     if (!ext_has_data(array))
         return ext_cast_without_data(array, dtype);
-    int64_t shape[DT_MAX_NDIM];
-    for (int d = 0; d < PyArray_NDIM(array); d++)
-        shape[d] = PyArray_DIM(array, d);
-    PyObject *cast = ext_array(PyArray_NDIM(array), shape, dtype);
+    PyObject *cast = ext_array_like(array, dtype);
     if (cast != NULL && PyArray_CopyInto((PyArrayObject *)cast, array) < 0)
         Py_CLEAR(cast);
     return cast;
@@ -70,10 +67,8 @@ move_together(PyObject **out, moving *p, int count, const ext_move_options *o,
               const dt_error *local)
 {
     ext_item *items = PyMem_Calloc((size_t)count, sizeof *items);
-    if (items == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (items == NULL)
+        return ext_no_memory();
     for (int i = 0; i < count; i++)
         items[i] =
             (ext_item){.array = p[i].array, .from = p[i].from, .to = p[i].to->layout};
@@ -123,10 +118,8 @@ ext_move_tensors(PyObject **out, PyObject *const *tensors, int count,
                  const ext_move_options *o)
 {
     moving *p = PyMem_Calloc((size_t)count + 1, sizeof *p);
-    if (p == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (p == NULL)
+        return ext_no_memory();
     int failed = 0, ready = 0;
     dt_error local = {.status = DT_OK};
     for (int i = 0; i < count; i++)

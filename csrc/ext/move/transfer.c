@@ -228,10 +228,8 @@ static int
 move_inside(transfer *t, dt_group *group, PyObject **pending)
 {
     t->plans = PyMem_Calloc((size_t)t->count, sizeof *t->plans);
-    if (t->plans == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (t->plans == NULL)
+        return ext_no_memory();
     ext_pending_sweep(t->world);
     prepare(t);
     if (t->remote > 0 || t->unplanned)

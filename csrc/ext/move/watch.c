@@ -55,10 +55,7 @@ peers_of(int64_t *sent, int size)
     for (int rank = 0; rank < size && list != NULL; rank++) {
         if (sent[rank] == 0)
             continue;
-        PyObject *pair = Py_BuildValue("(iL)", rank, (long long)sent[rank]);
-        if (pair == NULL || PyList_Append(list, pair) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(pair);
+        ext_append(&list, Py_BuildValue("(iL)", rank, (long long)sent[rank]));
         sent[rank] = 0;
     }
     return list;
@@ -74,9 +71,7 @@ add_event(PyObject **list, const dt_event *event, PyObject *peers)
                       : Py_BuildValue("(sddLLN)", dt_step_name(event->kind),
                                       event->begin, event->end, (long long)event->bytes,
                                       (long long)event->messages, peers);
-    if (item == NULL || PyList_Append(*list, item) < 0)
-        Py_CLEAR(*list);
-    Py_XDECREF(item);
+    ext_append(list, item);
 }
 
 static PyObject *

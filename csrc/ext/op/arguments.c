@@ -1,16 +1,17 @@
 /* The kernel's arguments: operands, constants, lists, and what depends on the part. */
 #include "ext/op/op.h"
 
-static PyObject *
-layouts_tuple(const op_entry *entry, bool results)
+PyObject *
+op_layouts(const op_entry *entry, op_which which)
 {
-    int count = results ? entry->result_count : entry->operand_count;
+    int count = which == OP_RESULTS ? entry->result_count : entry->operand_count;
     PyObject *tuple = PyTuple_New(count);
     for (int k = 0; tuple != NULL && k < count; k++) {
         const op_operand *operand = &entry->operands[k];
-        LayoutObject *layout = results               ? entry->results[k].layout
-                               : operand->to != NULL ? operand->to
-                                                     : operand->from;
+        bool moved = which == OP_TARGETS && operand->to != NULL;
+        LayoutObject *layout = which == OP_RESULTS ? entry->results[k].layout
+                               : moved             ? operand->to
+                                                   : operand->from;
         PyTuple_SET_ITEM(tuple, k, Py_NewRef((PyObject *)layout));
     }
     return tuple;
@@ -22,8 +23,8 @@ evaluate(const op_maker *m, PartObject *part)
 {
     if (!m->entry->solo && (m->world == NULL || m->entry->outside))
         return Py_NewRef(Py_None); /* nothing is computed here */
-    PyObject *operands = layouts_tuple(m->entry, false);
-    PyObject *results = layouts_tuple(m->entry, true);
+    PyObject *operands = op_layouts(m->entry, OP_TARGETS);
+    PyObject *results = op_layouts(m->entry, OP_RESULTS);
     PyObject *value = NULL;
     if (operands != NULL && results != NULL)
         value = PyObject_CallFunctionObjArgs(part->function, operands, results, NULL);

@@ -10,9 +10,7 @@ static PyObject *
 shape_of(PyArrayObject *array)
 {
     int64_t shape[DT_MAX_NDIM];
-    for (int d = 0; d < PyArray_NDIM(array); d++)
-        shape[d] = PyArray_DIM(array, d);
-    return ext_tuple(shape, PyArray_NDIM(array));
+    return ext_tuple(shape, ext_array_shape(shape, array));
 }
 
 PyArrayObject *
@@ -79,13 +77,8 @@ put_metas(const op_maker *m, PyObject *argument, bool expected, int *next)
     }
     Py_ssize_t count = PySequence_Fast_GET_SIZE(argument);
     PyObject *copy = PyList_New(count);
-    for (Py_ssize_t k = 0; copy != NULL && k < count; k++) {
-        PyObject *item = put_meta(m, PySequence_Fast_ITEMS(argument)[k], true, next);
-        if (item == NULL)
-            Py_CLEAR(copy);
-        else
-            PyList_SET_ITEM(copy, k, item);
-    }
+    for (Py_ssize_t k = 0; copy != NULL && k < count; k++)
+        ext_put(&copy, k, put_meta(m, PySequence_Fast_ITEMS(argument)[k], true, next));
     return copy;
 }
 
@@ -151,15 +144,8 @@ substitute(const op_maker *m, PyObject *argument, stand_in stand)
         return Py_NewRef(argument);
     Py_ssize_t count = PySequence_Fast_GET_SIZE(argument);
     PyObject *copy = list ? PyList_New(count) : PyTuple_New(count);
-    for (Py_ssize_t k = 0; copy != NULL && k < count; k++) {
-        PyObject *item = substitute(m, PySequence_Fast_ITEMS(argument)[k], stand);
-        if (item == NULL)
-            Py_CLEAR(copy);
-        else if (list)
-            PyList_SET_ITEM(copy, k, item);
-        else
-            PyTuple_SET_ITEM(copy, k, item);
-    }
+    for (Py_ssize_t k = 0; copy != NULL && k < count; k++)
+        ext_put(&copy, k, substitute(m, PySequence_Fast_ITEMS(argument)[k], stand));
     return copy;
 }
 

@@ -186,15 +186,8 @@ op_static_copy(PyObject *object)
         return NULL;
     Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
     PyObject *copy = list ? PyList_New(count) : PyTuple_New(count);
-    for (Py_ssize_t k = 0; copy != NULL && k < count; k++) {
-        PyObject *item = op_static_copy(PySequence_Fast_ITEMS(object)[k]);
-        if (item == NULL)
-            Py_CLEAR(copy);
-        else if (list)
-            PyList_SET_ITEM(copy, k, item);
-        else
-            PyTuple_SET_ITEM(copy, k, item);
-    }
+    for (Py_ssize_t k = 0; copy != NULL && k < count; k++)
+        ext_put(&copy, k, op_static_copy(PySequence_Fast_ITEMS(object)[k]));
     Py_LeaveRecursiveCall();
     return copy;
 }

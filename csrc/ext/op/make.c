@@ -73,10 +73,8 @@ make(op_maker *m)
     size_t room = (size_t)call->operand_count + 1;
     m->metas = PyMem_Calloc(room, sizeof *m->metas);
     m->entry->operands = PyMem_Calloc(room, sizeof *m->entry->operands);
-    if (m->metas == NULL || m->entry->operands == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (m->metas == NULL || m->entry->operands == NULL)
+        return ext_no_memory();
     m->entry->operand_count = call->operand_count;
     PyObject *answer, *dtypes;
     int failed = op_ask(m, &answer, &dtypes);

@@ -213,6 +213,10 @@ PyObject *op_try_kernel(const op_maker *m, bool whole);
 int op_place(op_maker *m, PyObject *dtypes);
 /* arguments.c: the kernel's arguments as slots. */
 int op_make_slots(op_maker *m);
+/* A tuple of layouts: of the operands as they are or as the kernel gets them, or of the
+ * results. */
+typedef enum { OP_SOURCES, OP_TARGETS, OP_RESULTS } op_which;
+PyObject *op_layouts(const op_entry *entry, op_which which);
 bool op_is_ufunc(PyObject *kernel);
 /* The array of an operand that is no number. */
 PyArrayObject *op_array(PyObject *operand);

@@ -37,10 +37,8 @@ find_dtypes(op_maker *m, PyObject *given)
 {
     int count = dt_rule_results(m->rule->rule);
     m->dtypes = PyMem_New(dt_dtype, (size_t)count);
-    if (m->dtypes == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (m->dtypes == NULL)
+        return ext_no_memory();
     PyObject *results = given == Py_None ? op_try_kernel(m, false) : Py_NewRef(given);
     if (results == NULL)
         return -1;
@@ -82,10 +80,8 @@ bind(op_maker *m, const dt_layout *const *layouts)
 {
     int count = m->call->operand_count;
     dt_shape *shapes = PyMem_New(dt_shape, (size_t)count);
-    if (shapes == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (shapes == NULL)
+        return ext_no_memory();
     for (int k = 0; k < count; k++)
         shapes[k] = (dt_shape){layouts[k]->ndim, layouts[k]->shape};
     dt_error err;
@@ -137,7 +133,6 @@ layout_of(const op_maker *m, int k)
     if (kind == OP_LAYOUT)
         return (LayoutObject *)Py_NewRef(object);
     int64_t shape[DT_MAX_NDIM];
-    dt_placement placements[DT_MESH_MAX_NDIM];
     dt_dtype dtype;
     int ndim = 0;
     if (kind == OP_NUMBER) {
@@ -145,15 +140,11 @@ layout_of(const op_maker *m, int k)
             return NULL;
     } else {
         PyArrayObject *array = op_array(object);
-        ndim = PyArray_NDIM(array);
-        for (int d = 0; d < ndim; d++)
-            shape[d] = PyArray_DIM(array, d);
+        ndim = ext_array_shape(shape, array);
         if (ext_dtype(&dtype, PyArray_DESCR(array), m->call->op->text) < 0)
             return NULL;
     }
-    for (int d = 0; d < m->mesh->mesh->ndim; d++)
-        placements[d] = DT_REPLICATED;
-    return ext_layout(ext_layout_make(m->mesh->mesh, placements, ndim, shape, dtype),
+    return ext_layout(ext_layout_make(m->mesh->mesh, NULL, ndim, shape, dtype),
                       m->mesh);
 }
 
@@ -264,10 +255,8 @@ take_choice(op_maker *m, const dt_choice *choice)
     op_entry *entry = m->entry;
     entry->seconds = choice->seconds;
     entry->results = PyMem_Calloc((size_t)choice->result_count, sizeof *entry->results);
-    if (entry->results == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (entry->results == NULL)
+        return ext_no_memory();
     for (int k = 0; k < choice->operand_count; k++)
         if (make_operand(m, k, choice->operands[k]) < 0)
             return -1;
@@ -365,10 +354,8 @@ op_place(op_maker *m, PyObject *dtypes)
 {
     size_t count = (size_t)m->call->operand_count;
     const dt_layout **layouts = PyMem_New(const dt_layout *, count);
-    if (layouts == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (layouts == NULL)
+        return ext_no_memory();
     int failed = find_operands(m, layouts);
     if (failed == 0)
         failed = bind(m, layouts);

@@ -280,11 +280,8 @@ tape_gathered(PyObject *result, DTensorObject *source, PyObject *grad_placements
     if (!wants(result, (PyObject *)source))
         return result;
     const dt_layout *layout = source->layout->layout;
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    for (int m = 0; m < layout->mesh->ndim; m++)
-        placements[m] = DT_REPLICATED;
-    const dt_layout *made = ext_layout_make(layout->mesh, placements, layout->ndim,
-                                            layout->shape, layout->dtype);
+    const dt_layout *made =
+        ext_layout_make(layout->mesh, NULL, layout->ndim, layout->shape, layout->dtype);
     LayoutObject *whole = ext_layout(made, source->layout->mesh);
     LayoutObject *given = whole == NULL ? NULL : wanted_layout(whole, grad_placements);
     Py_XDECREF((PyObject *)whole);

@@ -75,8 +75,7 @@ arrive(stop *s, int output, PyObject *grad)
         s->grads = PyMem_Calloc((size_t)s->output_count + 1, sizeof *s->grads);
     if (s->grads == NULL) {
         Py_DECREF(grad);
-        PyErr_NoMemory();
-        return -1;
+        return ext_no_memory();
     }
     PyObject *have = s->grads[output];
     s->grads[output] = have == NULL ? grad : tape_add(have, grad, tape_off);

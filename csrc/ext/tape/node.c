@@ -228,12 +228,9 @@ node_next(PyObject *object, void *Py_UNUSED(closure))
     PyObject *next = PyTuple_New(self->input_count);
     for (int k = 0; next != NULL && k < self->input_count; k++) {
         PyObject *target = self->edges[k].target;
-        PyObject *pair = Py_BuildValue("(Oi)", target == NULL ? Py_None : target,
-                                       self->edges[k].output);
-        if (pair == NULL)
-            Py_CLEAR(next);
-        else
-            PyTuple_SET_ITEM(next, k, pair);
+        ext_put(&next, k,
+                Py_BuildValue("(Oi)", target == NULL ? Py_None : target,
+                              self->edges[k].output));
     }
     return next;
 }

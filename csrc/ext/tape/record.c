@@ -68,12 +68,7 @@ kept_list(walk *w, PyObject *list, bool keeps)
         bool operand =
             op_is_array(kind, w->call) || kind == OP_NUMBER || kind == OP_SCALAR;
         item = operand ? kept_operand(w, keeps) : op_static_copy(item);
-        if (item == NULL)
-            Py_CLEAR(kept);
-        else if (is_list)
-            PyList_SET_ITEM(kept, k, item);
-        else
-            PyTuple_SET_ITEM(kept, k, item);
+        ext_put(&kept, k, item);
     }
     return kept;
 }
@@ -98,13 +93,8 @@ own_keywords(const op_call *call)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(call->kwnames);
     PyObject *names = PyTuple_New(count);
-    for (Py_ssize_t k = 0; names != NULL && k < count; k++) {
-        PyObject *name = op_keyword(call->op, PyTuple_GET_ITEM(call->kwnames, k));
-        if (name == NULL)
-            Py_CLEAR(names);
-        else
-            PyTuple_SET_ITEM(names, k, name);
-    }
+    for (Py_ssize_t k = 0; names != NULL && k < count; k++)
+        ext_put(&names, k, op_keyword(call->op, PyTuple_GET_ITEM(call->kwnames, k)));
     return names;
 }
 
@@ -119,10 +109,8 @@ keep_arguments(walk *w)
     node->count = call->nargs + keywords;
     node->kwnames = keywords == 0 ? NULL : own_keywords(call);
     node->args = PyMem_Calloc((size_t)node->count + 1, sizeof *node->args);
-    if (node->args == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (node->args == NULL)
+        return ext_no_memory();
     if (keywords > 0 && node->kwnames == NULL)
         return -1;
     for (Py_ssize_t k = 0; k < node->count; k++) {
@@ -142,10 +130,8 @@ keep_outputs(NodeObject *node, PyObject *const *outputs)
 {
     bool keeps = tape_vjp_keeps_out(node->op->vjp, node->edges, node->input_count);
     node->outs = PyMem_Calloc((size_t)node->output_count + 1, sizeof *node->outs);
-    if (node->outs == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (node->outs == NULL)
+        return ext_no_memory();
     for (int k = 0; k < node->output_count; k++) {
         TensorObject *output = (TensorObject *)outputs[k];
         node->metas[k] = tape_meta(output, k);

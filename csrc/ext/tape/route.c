@@ -22,10 +22,8 @@ grow(journey *j)
     if (stops != NULL)
         j->stops = stops;
     int *table = stops == NULL ? NULL : PyMem_Calloc((size_t)room * 2, sizeof *table);
-    if (table == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    if (table == NULL)
+        return ext_no_memory();
     PyMem_Free(j->table);
     j->room = room;
     j->table = table;

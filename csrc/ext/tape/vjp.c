@@ -185,15 +185,8 @@ unpacked_list(PyObject *list, NodeObject *node)
     if (!any)
         return Py_NewRef(list);
     PyObject *made = is_list ? PyList_New(count) : PyTuple_New(count);
-    for (Py_ssize_t k = 0; made != NULL && k < count; k++) {
-        PyObject *item = unpacked(PySequence_Fast_ITEMS(list)[k], node);
-        if (item == NULL)
-            Py_CLEAR(made);
-        else if (is_list)
-            PyList_SET_ITEM(made, k, item);
-        else
-            PyTuple_SET_ITEM(made, k, item);
-    }
+    for (Py_ssize_t k = 0; made != NULL && k < count; k++)
+        ext_put(&made, k, unpacked(PySequence_Fast_ITEMS(list)[k], node));
     return made;
 }
 
@@ -205,13 +198,8 @@ outputs_of(NodeObject *node, PyObject *(*item)(NodeObject *, int, const void *),
     if (!node->several)
         return item(node, 0, data);
     PyObject *tuple = PyTuple_New(node->output_count);
-    for (int k = 0; tuple != NULL && k < node->output_count; k++) {
-        PyObject *one = item(node, k, data);
-        if (one == NULL)
-            Py_CLEAR(tuple);
-        else
-            PyTuple_SET_ITEM(tuple, k, one);
-    }
+    for (int k = 0; tuple != NULL && k < node->output_count; k++)
+        ext_put(&tuple, k, item(node, k, data));
     return tuple;
 }
 
@@ -302,11 +290,8 @@ call_each(const struct tape_vjp *vjp, NodeObject *node, PyObject **argv)
             Py_CLEAR(result);
             break;
         }
-        PyObject *grad = g == NULL ? Py_NewRef(Py_None) : call_gradient(g, node, argv);
-        if (grad == NULL)
-            Py_CLEAR(result);
-        else
-            PyTuple_SET_ITEM(result, k, grad);
+        ext_put(&result, k,
+                g == NULL ? Py_NewRef(Py_None) : call_gradient(g, node, argv));
     }
     return result;
 }

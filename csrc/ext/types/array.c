@@ -139,14 +139,11 @@ PyObject *
 ext_array_copy(PyArrayObject *array)
 {
     dt_dtype dtype;
-    int64_t shape[DT_MAX_NDIM];
     if (ext_dtype(&dtype, PyArray_DESCR(array), "copy") < 0)
         return NULL;
-    for (int d = 0; d < PyArray_NDIM(array); d++)
-        shape[d] = PyArray_DIM(array, d);
     if (!ext_has_data(array))
-        return ext_array_without_data(PyArray_NDIM(array), shape, dtype);
-    PyObject *copy = ext_array(PyArray_NDIM(array), shape, dtype);
+        return ext_cast_without_data(array, dtype);
+    PyObject *copy = ext_array_like(array, dtype);
     if (copy != NULL)
         ext_copy_into(copy, array);
     return copy;

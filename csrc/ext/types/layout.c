@@ -11,15 +11,9 @@ layout_fill(LayoutObject *self)
     const dt_layout *layout = self->layout;
     self->shape = ext_tuple(layout->shape, layout->ndim);
     self->placements = PyTuple_New(layout->mesh->ndim);
-    if (self->shape == NULL || self->placements == NULL)
-        return -1;
-    for (int m = 0; m < layout->mesh->ndim; m++) {
-        PyObject *placement = ext_placement(dt_layout_placement(layout, m));
-        if (placement == NULL)
-            return -1;
-        PyTuple_SET_ITEM(self->placements, m, placement);
-    }
-    return 0;
+    for (int m = 0; self->placements != NULL && m < layout->mesh->ndim; m++)
+        ext_put(&self->placements, m, ext_placement(dt_layout_placement(layout, m)));
+    return self->shape == NULL || self->placements == NULL ? -1 : 0;
 }
 
 LayoutObject *
@@ -238,12 +232,6 @@ layout_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
-static const dt_layout *
-layout_in(PyObject *self)
-{
-    return ((LayoutObject *)self)->layout;
-}
-
 /* --- layouts from this one --- */
 
 static PyObject *
@@ -293,7 +281,7 @@ static PyObject *
 layout_str(PyObject *self)
 {
     char text[DT_MESH_MAX_NDIM * 64];
-    dt_layout_print(text, sizeof text, layout_in(self));
+    dt_layout_print(text, sizeof text, ext_layout_in(self));
     return PyUnicode_FromString(text);
 }
 

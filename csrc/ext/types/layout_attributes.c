@@ -1,12 +1,6 @@
 /* layout_attributes.c: what a Layout says of a tensor and of every rank's part. */
 #include "ext/types/types.h"
 
-static const dt_layout *
-layout_in(PyObject *self)
-{
-    return ((LayoutObject *)self)->layout;
-}
-
 static PyObject *
 get_mesh(PyObject *self, void *Py_UNUSED(closure))
 {
@@ -28,19 +22,19 @@ get_shape(PyObject *self, void *Py_UNUSED(closure))
 static PyObject *
 get_ndim(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromLong(layout_in(self)->ndim);
+    return PyLong_FromLong(ext_layout_in(self)->ndim);
 }
 
 static PyObject *
 get_dtype(PyObject *self, void *Py_UNUSED(closure))
 {
-    return (PyObject *)ext_descr(layout_in(self)->dtype);
+    return (PyObject *)ext_descr(ext_layout_in(self)->dtype);
 }
 
 static PyObject *
 get_nbytes(PyObject *self, void *Py_UNUSED(closure))
 {
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     long long bytes = (long long)dt_dtype_size(layout->dtype);
     for (int d = 0; d < layout->ndim; d++)
         bytes *= layout->shape[d];
@@ -50,13 +44,13 @@ get_nbytes(PyObject *self, void *Py_UNUSED(closure))
 static PyObject *
 get_is_partial(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyBool_FromLong(layout_in(self)->has_partial);
+    return PyBool_FromLong(ext_layout_in(self)->has_partial);
 }
 
 static PyObject *
 get_is_replicated(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyBool_FromLong(dt_layout_replicated(layout_in(self)));
+    return PyBool_FromLong(dt_layout_replicated(ext_layout_in(self)));
 }
 
 /* The mesh dims that cut a dim, in that order. */
@@ -80,16 +74,11 @@ order_entry(const dt_layout *layout, int dim)
 static PyObject *
 get_shard_order(PyObject *self, void *Py_UNUSED(closure))
 {
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     PyObject *list = PyList_New(0);
-    for (int d = 0; list != NULL && d < layout->ndim; d++) {
-        if (layout->dims[d].count == 0)
-            continue;
-        PyObject *entry = order_entry(layout, d);
-        if (entry == NULL || PyList_Append(list, entry) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(entry);
-    }
+    for (int d = 0; list != NULL && d < layout->ndim; d++)
+        if (layout->dims[d].count > 0)
+            ext_append(&list, order_entry(layout, d));
     PyObject *tuple = list != NULL ? PyList_AsTuple(list) : NULL;
     Py_XDECREF(list);
     return tuple;
@@ -99,20 +88,15 @@ static PyObject *
 cuts_entry(const dt_cut *cut)
 {
     PyObject *tuple = PyTuple_New((Py_ssize_t)(cut->parts + 1));
-    for (int64_t k = 0; tuple != NULL && k <= cut->parts; k++) {
-        PyObject *value = PyLong_FromLongLong(cut->cuts[k]);
-        if (value == NULL)
-            Py_CLEAR(tuple);
-        else
-            PyTuple_SET_ITEM(tuple, (Py_ssize_t)k, value);
-    }
+    for (int64_t k = 0; tuple != NULL && k <= cut->parts; k++)
+        ext_put(&tuple, (Py_ssize_t)k, PyLong_FromLongLong(cut->cuts[k]));
     return tuple;
 }
 
 static PyObject *
 get_cuts(PyObject *self, void *Py_UNUSED(closure))
 {
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     PyObject *dict = PyDict_New();
     for (int d = 0; dict != NULL && d < layout->ndim; d++) {
         if (layout->dims[d].cuts == NULL)
@@ -161,7 +145,7 @@ PyGetSetDef ext_layout_attributes[] = {
 static const dt_cut *
 cut_of(PyObject *self, PyObject *object)
 {
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     long dim = PyLong_AsLong(object);
     if (dim == -1 && PyErr_Occurred())
         return NULL;
@@ -240,7 +224,7 @@ ext_layout_local_shape(PyObject *self, PyObject *args, PyObject *kwargs)
     PyObject *place = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:local_shape", keywords, &place))
         return NULL;
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     int64_t coordinate[DT_MESH_MAX_NDIM], shape[DT_MAX_NDIM];
     int inside = read_place(coordinate, layout->mesh, place, "local_shape");
     if (inside < 0)
@@ -249,62 +233,17 @@ ext_layout_local_shape(PyObject *self, PyObject *args, PyObject *kwargs)
     return ext_tuple(shape, ndim);
 }
 
-/* The ranges of one part along every dimension. */
-typedef struct {
-    int ndim;
-    int64_t counts[DT_MAX_NDIM];
-    dt_range *ranges[DT_MAX_NDIM]; /* into one block of memory */
-} part_ranges;
-
-/* Returns the block, to be freed; NULL without memory. */
-static dt_range *
-ranges_make(part_ranges *out, const dt_layout *layout, const int64_t *coordinate)
-{
-    int64_t total = 1;
-    for (int d = 0; d < layout->ndim; d++)
-        total += dt_layout_range_limit(layout, d);
-    dt_range *block = PyMem_New(dt_range, (size_t)total);
-    if (block == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    out->ndim = layout->ndim;
-    dt_range *next = block;
-    for (int d = 0; d < layout->ndim; d++) {
-        int64_t part = dt_layout_part(layout, d, coordinate);
-        out->ranges[d] = next;
-        out->counts[d] = dt_layout_ranges(next, layout, d, part);
-        next += out->counts[d];
-    }
-    return block;
-}
-
-/* Appends (offsets, sizes) of one choice of ranges. */
-static int
-append_box(PyObject *list, const part_ranges *part, const int64_t *choice)
+/* The chosen box as (offsets, sizes). */
+static PyObject *
+box_of(const ext_boxes *b)
 {
     int64_t offsets[DT_MAX_NDIM], sizes[DT_MAX_NDIM];
-    for (int d = 0; d < part->ndim; d++) {
-        offsets[d] = part->ranges[d][choice[d]].start;
-        sizes[d] = part->ranges[d][choice[d]].size;
+    for (int d = 0; d < b->ndim; d++) {
+        offsets[d] = b->ranges[d][b->choice[d]].start;
+        sizes[d] = b->ranges[d][b->choice[d]].size;
     }
-    PyObject *box = Py_BuildValue("(NN)", ext_tuple(offsets, part->ndim),
-                                  ext_tuple(sizes, part->ndim));
-    int status = box != NULL ? PyList_Append(list, box) : -1;
-    Py_XDECREF(box);
-    return status;
-}
-
-/* Steps to the next choice, last dimension fastest; false after the last one. */
-static bool
-next_choice(int64_t *choice, const part_ranges *part)
-{
-    for (int d = part->ndim - 1; d >= 0; d--) {
-        if (++choice[d] < part->counts[d])
-            return true;
-        choice[d] = 0;
-    }
-    return false;
+    return Py_BuildValue("(NN)", ext_tuple(offsets, b->ndim),
+                         ext_tuple(sizes, b->ndim));
 }
 
 PyObject *
@@ -314,20 +253,19 @@ ext_layout_boxes(PyObject *self, PyObject *args, PyObject *kwargs)
     PyObject *place = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:boxes", keywords, &place))
         return NULL;
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     int64_t coordinate[DT_MESH_MAX_NDIM];
     int inside = read_place(coordinate, layout->mesh, place, "boxes");
     PyObject *list = inside >= 0 ? PyList_New(0) : NULL;
     if (list == NULL || !inside)
         return list;
-    part_ranges part;
-    dt_range *block = ranges_make(&part, layout, coordinate);
-    int64_t choice[DT_MAX_NDIM] = {0};
-    int status = block != NULL ? append_box(list, &part, choice) : -1;
-    while (status == 0 && next_choice(choice, &part))
-        status = append_box(list, &part, choice);
-    PyMem_Free(block);
-    if (status < 0)
+    ext_boxes b;
+    if (ext_boxes_make(&b, layout, coordinate) < 0)
         Py_CLEAR(list);
+    else
+        do
+            ext_append(&list, box_of(&b));
+        while (list != NULL && ext_boxes_next(&b));
+    PyMem_Free(b.ranges[0]);
     return list;
 }

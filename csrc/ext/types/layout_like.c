@@ -1,16 +1,10 @@
 /* layout_like.c: layouts that are made of others, for layout.c to wrap. */
 #include "ext/types/types.h"
 
-static const dt_layout *
-layout_in(PyObject *self)
-{
-    return ((LayoutObject *)self)->layout;
-}
-
 const dt_layout *
 ext_layout_with_placements(PyObject *self, PyObject *placements)
 {
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     dt_placement list[DT_MESH_MAX_NDIM];
     if (ext_placements(list, layout->mesh, placements, "with_placements") < 0)
         return NULL;
@@ -23,7 +17,7 @@ ext_layout_with_placements(PyObject *self, PyObject *placements)
 const dt_layout *
 ext_layout_with_dtype(PyObject *self, PyObject *dtype)
 {
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     dt_dtype element;
     if (ext_dtype_like(&element, dtype, layout->dtype, "with_dtype") < 0)
         return NULL;
@@ -38,14 +32,14 @@ ext_layout_settled(PyObject *self)
 {
     dt_layout *settled = NULL;
     dt_error err;
-    dt_status status = dt_layout_dual(&settled, layout_in(self), &err);
+    dt_status status = dt_layout_dual(&settled, ext_layout_in(self), &err);
     return ext_layout_made(status, settled, &err);
 }
 
 const dt_layout *
 ext_layout_whole(PyObject *self, PyObject *dims)
 {
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     int64_t named[DT_MAX_NDIM];
     bool whole[DT_MAX_NDIM] = {false};
     int count = ext_shape(named, dims, "whole");
@@ -93,7 +87,7 @@ const dt_layout *
 ext_layout_like(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"shape", "dims", "dtype", "partial", NULL};
-    const dt_layout *layout = layout_in(self);
+    const dt_layout *layout = ext_layout_in(self);
     PyObject *shape, *pairs, *dtype = Py_None;
     int partial = 0, dims[DT_MAX_NDIM];
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|O$p:like", keywords, &shape,

@@ -191,13 +191,8 @@ get_names(PyObject *self, void *Py_UNUSED(closure))
     if (!mesh->named)
         Py_RETURN_NONE;
     PyObject *names = PyTuple_New(mesh->ndim);
-    for (int d = 0; names != NULL && d < mesh->ndim; d++) {
-        PyObject *name = PyUnicode_FromString(mesh->names[d]);
-        if (name == NULL)
-            Py_CLEAR(names);
-        else
-            PyTuple_SET_ITEM(names, d, name);
-    }
+    for (int d = 0; names != NULL && d < mesh->ndim; d++)
+        ext_put(&names, d, PyUnicode_FromString(mesh->names[d]));
     return names;
 }
 

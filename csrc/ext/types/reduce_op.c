@@ -57,14 +57,10 @@ ext_add_reduce_ops(PyObject *module)
 {
     PyTypeObject *type = PyStructSequence_NewType(&description);
     PyObject *rows = type == NULL ? NULL : PyTuple_New(DT_REDUCE_OP_COUNT);
-    int failed = rows == NULL || PyModule_AddType(module, type) < 0;
-    for (int op = 0; op < DT_REDUCE_OP_COUNT && !failed; op++) {
-        PyObject *row = make_row(type, (dt_reduce_op)op);
-        failed = row == NULL;
-        if (row != NULL)
-            PyTuple_SET_ITEM(rows, op, row);
-    }
-    failed = failed || PyModule_AddObjectRef(module, "REDUCE_OPS", rows) < 0;
+    for (int op = 0; rows != NULL && op < DT_REDUCE_OP_COUNT; op++)
+        ext_put(&rows, op, make_row(type, (dt_reduce_op)op));
+    int failed = rows == NULL || PyModule_AddType(module, type) < 0 ||
+                 PyModule_AddObjectRef(module, "REDUCE_OPS", rows) < 0;
     Py_XDECREF(rows);
     Py_XDECREF((PyObject *)type);
     return failed ? -1 : 0;

@@ -76,10 +76,7 @@ ext_tensor_shape(int64_t out[DT_MAX_NDIM], TensorObject *tensor)
             out[d] = layout->shape[d];
         return layout->ndim;
     }
-    PyArrayObject *array = (PyArrayObject *)tensor->array;
-    for (int d = 0; d < PyArray_NDIM(array); d++)
-        out[d] = PyArray_DIM(array, d);
-    return PyArray_NDIM(array);
+    return ext_array_shape(out, (PyArrayObject *)tensor->array);
 }
 
 int64_t

@@ -61,6 +61,13 @@ typedef struct {
 } LayoutObject;
 
 extern PyTypeObject ext_layout_type;
+
+static inline const dt_layout *
+ext_layout_in(PyObject *layout)
+{
+    return ((LayoutObject *)layout)->layout;
+}
+
 /* The object of a layout, of which one reference is taken over (also on failure). NULL:
  * an exception is set. */
 LayoutObject *ext_layout(const dt_layout *layout, MeshObject *mesh);
@@ -82,7 +89,8 @@ const dt_layout *ext_layout_settled(PyObject *self);
 
 /* --- layout_make.c --- */
 
-/* Makes a layout and enters it into the context; raises. */
+/* Makes a layout and enters it into the context; raises. `placements` NULL: replicated.
+ */
 const dt_layout *ext_layout_make(const dt_mesh *mesh, const dt_placement *placements,
                                  int ndim, const int64_t *shape, dt_dtype dtype);
 const dt_layout *ext_layout_enter(dt_layout *layout);
@@ -175,6 +183,21 @@ int ext_refuse_without_data(PyArrayObject *array); /* NotImplementedError */
 
 PyObject *ext_part(const dt_layout *layout, int64_t rank);
 PyObject *ext_part_without_data(const dt_layout *layout, int64_t rank);
+
+/* The boxes of a rank's part: one choice of a range along each dimension. */
+typedef struct {
+    int ndim;
+    dt_range
+        *ranges[DT_MAX_NDIM]; /* into one block of memory: ranges[0], to be freed */
+    int64_t counts[DT_MAX_NDIM];
+    int64_t choice[DT_MAX_NDIM];
+    int64_t local[DT_MAX_NDIM]; /* where the chosen range starts in the local array */
+    bool empty;
+} ext_boxes;
+
+int ext_boxes_make(ext_boxes *b, const dt_layout *layout, const int64_t *coordinate);
+/* Goes to the next box, last dimension fastest; false after the last one. */
+bool ext_boxes_next(ext_boxes *b);
 
 /* --- tensor.c, dtensor.c --- */
 

@@ -45,9 +45,7 @@ PyObject *
 ext_cast_without_data(PyArrayObject *array, dt_dtype dtype)
 {
     int64_t shape[DT_MAX_NDIM];
-    for (int d = 0; d < PyArray_NDIM(array); d++)
-        shape[d] = PyArray_DIM(array, d);
-    return ext_array_without_data(PyArray_NDIM(array), shape, dtype);
+    return ext_array_without_data(ext_array_shape(shape, array), shape, dtype);
 }
 
 int
