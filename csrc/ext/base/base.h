@@ -12,6 +12,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <structmember.h>
 
 #define PY_ARRAY_UNIQUE_SYMBOL dtensor_numpy
 #ifndef EXT_IMPORTS_NUMPY
@@ -88,13 +89,27 @@ PyObject *ext_import(PyObject **kept, const char *module, const char *name);
 
 /* --- arguments.c: parameters of METH_FASTCALL | METH_KEYWORDS functions --- */
 
+/* A function with keywords and its flags, as in a row of a PyMethodDef. */
+#define EXT_FAST(function)                                                             \
+    (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS
+#define EXT_KEYWORDS(function)                                                         \
+    (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+
 typedef struct {
     const char *function;
-    const char *const *names; /* of all parameters, in order */
-    int count;
-    int positional; /* how many may be given by place */
-    int required;   /* how many, from the first, must be given */
+    int count;            /* of all parameters */
+    int positional;       /* how many may be given by place */
+    int required;         /* how many, from the first, must be given */
+    const char *names[7]; /* in order */
 } ext_signature;
+
+#define EXT_SIGNATURE(function, count, positional, required, ...)                      \
+    {                                                                                  \
+        function, count, positional, required,                                         \
+        {                                                                              \
+            __VA_ARGS__                                                                \
+        }                                                                              \
+    }
 
 /* Puts each argument into its place of `out` (borrowed; NULL if it is not given). */
 int ext_arguments(PyObject **out, const ext_signature *signature, PyObject *const *args,

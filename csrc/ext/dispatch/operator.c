@@ -2,7 +2,6 @@
 #include "ext/dispatch/dispatch.h"
 
 #include <stddef.h>
-#include <structmember.h>
 
 /* The index of keyword `out`, or -1. */
 static Py_ssize_t
@@ -230,8 +229,7 @@ static PyMemberDef operator_members[] = {
 };
 
 static PyMethodDef operator_methods[] = {
-    {"abstract", (PyCFunction)(void (*)(void))operator_abstract,
-     METH_FASTCALL | METH_KEYWORDS,
+    {"abstract", EXT_FAST(operator_abstract),
      "abstract($self, /, *args, **kwargs)\n--\n\n"
      "Return (layouts of the results, layouts that the operands are moved to, seconds\n"
      "that this takes), for Layouts in the place of DTensors: nothing is computed."},

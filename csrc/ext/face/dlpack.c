@@ -63,8 +63,8 @@ PyObject *
 ext_tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                   PyObject *kwnames)
 {
-    static const char *const names[] = {"stream", "max_version", "dl_device", "copy"};
-    static const ext_signature signature = {"__dlpack__", names, 4, 0, 0};
+    static const ext_signature signature = EXT_SIGNATURE(
+        "__dlpack__", 4, 0, 0, "stream", "max_version", "dl_device", "copy");
     PyObject *given[4];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;
@@ -79,7 +79,7 @@ ext_tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
     bool well = none != NULL && options != NULL && method != NULL;
     for (int k = 0; well && k < 4; k++)
         if (given[k] != NULL && given[k] != Py_None)
-            well = PyDict_SetItemString(options, names[k], given[k]) == 0;
+            well = PyDict_SetItemString(options, signature.names[k], given[k]) == 0;
     if (well)
         result = PyObject_Call(method, none, options);
     Py_XDECREF(method);

@@ -2,8 +2,6 @@
  */
 #include "ext/face/face.h"
 
-#define FAST(function) (PyCFunction)(void (*)(void))(function)
-
 static LayoutObject *
 layout_of(PyObject *self)
 {
@@ -75,8 +73,8 @@ ext_dtensor_repr(PyObject *object)
 static PyObject *
 to_local(PyObject *object, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"grad_placements"};
-    static const ext_signature signature = {"to_local", names, 1, 0, 0};
+    static const ext_signature signature =
+        EXT_SIGNATURE("to_local", 1, 0, 0, "grad_placements");
     PyObject *given;
     dt_placement grad[DT_MESH_MAX_NDIM];
     const dt_mesh *mesh = layout_of(object)->layout->mesh;
@@ -150,13 +148,10 @@ PyDoc_STRVAR(
     "    If some placement is Partial. On every rank; nothing is sent.\n");
 
 PyMethodDef ext_dtensor_methods[] = {
-    {"from_local", FAST(ext_from_local), METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
-     ext_from_local_doc},
-    {"to_local", FAST(to_local), METH_FASTCALL | METH_KEYWORDS, to_local_doc},
-    {"full_tensor", FAST(ext_dtensor_full), METH_FASTCALL | METH_KEYWORDS,
-     ext_dtensor_full_doc},
-    {"redistribute", FAST(ext_dtensor_redistribute), METH_FASTCALL | METH_KEYWORDS,
-     ext_dtensor_redistribute_doc},
+    {"from_local", EXT_FAST(ext_from_local) | METH_STATIC, ext_from_local_doc},
+    {"to_local", EXT_FAST(to_local), to_local_doc},
+    {"full_tensor", EXT_FAST(ext_dtensor_full), ext_dtensor_full_doc},
+    {"redistribute", EXT_FAST(ext_dtensor_redistribute), ext_dtensor_redistribute_doc},
     {"rebalance", ext_dtensor_rebalance, METH_NOARGS, ext_dtensor_rebalance_doc},
     {"__create_chunk_list__", create_chunk_list, METH_NOARGS, create_chunk_list_doc},
     {NULL, NULL, 0, NULL},

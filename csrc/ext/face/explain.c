@@ -87,9 +87,8 @@ static PyObject *
 explain(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
         PyObject *kwnames)
 {
-    static const char *const names[] = {"from_layout", "to_layout", "rank",
-                                        "max_bytes"};
-    static const ext_signature signature = {"_explain", names, 4, 4, 2};
+    static const ext_signature signature = EXT_SIGNATURE(
+        "_explain", 4, 4, 2, "from_layout", "to_layout", "rank", "max_bytes");
     PyObject *given[4];
     int64_t rank = -1, max_bytes = 0;
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
@@ -144,10 +143,8 @@ PyDoc_STRVAR(
     "    If the dtypes differ.\n");
 
 PyMethodDef ext_explain_methods[] = {
-    {"_explain", (PyCFunction)(void (*)(void))explain, METH_FASTCALL | METH_KEYWORDS,
-     explain_doc},
+    {"_explain", EXT_FAST(explain), explain_doc},
     {"_watch", watch_set, METH_VARARGS, watch_doc},
-    {"_rule", (PyCFunction)(void (*)(void))watch_rule, METH_FASTCALL | METH_KEYWORDS,
-     watch_rule_doc},
+    {"_rule", EXT_FAST(watch_rule), watch_rule_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -23,8 +23,8 @@ PyObject *
 ext_dtensor_full(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
 {
-    static const char *const names[] = {"grad_placements", "root"};
-    static const ext_signature signature = {"full_tensor", names, 2, 0, 0};
+    static const ext_signature signature =
+        EXT_SIGNATURE("full_tensor", 2, 0, 0, "grad_placements", "root");
     DTensorObject *self = (DTensorObject *)object;
     PyObject *given[2];
     int64_t root;

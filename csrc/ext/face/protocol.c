@@ -157,7 +157,7 @@ install(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 }
 
 PyMethodDef ext_protocol_methods[] = {
-    {"install", (PyCFunction)(void (*)(void))install, METH_VARARGS | METH_KEYWORDS,
+    {"install", EXT_KEYWORDS(install),
      "install(slots, methods, functions, fallback, ufunc_method)\n--\n\n"
      "Give Tensor and DTensor their operators, methods and answers to NumPy."},
     {0},

@@ -34,9 +34,9 @@ PyObject *
 ext_dtensor_redistribute(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                          PyObject *kwnames)
 {
-    static const char *const names[] = {"device_mesh",   "placements",     "async_op",
-                                        "forward_dtype", "backward_dtype", "max_bytes"};
-    static const ext_signature signature = {"redistribute", names, OPTIONS, 2, 0};
+    static const ext_signature signature =
+        EXT_SIGNATURE("redistribute", OPTIONS, 2, 0, "device_mesh", "placements",
+                      "async_op", "forward_dtype", "backward_dtype", "max_bytes");
     PyObject *given[OPTIONS], *moved;
     ext_move_options o = {.what = "redistribute"};
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
@@ -140,34 +140,32 @@ redistribute_some(PyObject *object, ext_move_options *o, PyObject *const *given)
     return result;
 }
 
-static const char *const some_names[] = {"tensors",  "device_mesh",   "placements",
-                                         "async_op", "forward_dtype", "backward_dtype",
-                                         "max_bytes"};
-
 static PyObject *
-redistribute(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
-             PyObject *kwnames)
+redistribute_as(const char *what, bool any, PyObject *const *args, Py_ssize_t nargs,
+                PyObject *kwnames)
 {
-    static const ext_signature signature = {"redistribute", some_names, OPTIONS + 1, 3,
-                                            1};
+    ext_signature signature =
+        EXT_SIGNATURE(what, OPTIONS + 1, 3, 1, "tensors", "device_mesh", "placements",
+                      "async_op", "forward_dtype", "backward_dtype", "max_bytes");
     PyObject *given[OPTIONS + 1];
-    ext_move_options o = {.what = "redistribute"};
+    ext_move_options o = {.what = what, .any = any};
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;
     return redistribute_some(given[0], &o, given + 1);
 }
 
 static PyObject *
+redistribute(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames)
+{
+    return redistribute_as("redistribute", false, args, nargs, kwnames);
+}
+
+static PyObject *
 redistribute_any(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
 {
-    static const ext_signature signature = {"_redistribute_any", some_names,
-                                            OPTIONS + 1, 3, 1};
-    PyObject *given[OPTIONS + 1];
-    ext_move_options o = {.what = "_redistribute_any", .any = true};
-    if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
-        return NULL;
-    return redistribute_some(given[0], &o, given + 1);
+    return redistribute_as("_redistribute_any", true, args, nargs, kwnames);
 }
 
 #define REDISTRIBUTE_PARAMETERS                                                        \
@@ -236,9 +234,7 @@ PyDoc_STRVAR(
     "the value and the others hold what adds nothing. For tests.\n");
 
 PyMethodDef ext_redistribute_methods[] = {
-    {"redistribute", (PyCFunction)(void (*)(void))redistribute,
-     METH_FASTCALL | METH_KEYWORDS, redistribute_doc},
-    {"_redistribute_any", (PyCFunction)(void (*)(void))redistribute_any,
-     METH_FASTCALL | METH_KEYWORDS, redistribute_any_doc},
+    {"redistribute", EXT_FAST(redistribute), redistribute_doc},
+    {"_redistribute_any", EXT_FAST(redistribute_any), redistribute_any_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -9,8 +9,7 @@ static PyObject *shape_name; /* "_shape" */
 static PyObject *
 size_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"dim"};
-    static const ext_signature signature = {"size", names, 1, 1, 0};
+    static const ext_signature signature = EXT_SIGNATURE("size", 1, 1, 0, "dim");
     PyObject *dim_object;
     if (ext_arguments(&dim_object, &signature, args, nargs, kwnames) < 0)
         return NULL;
@@ -56,8 +55,7 @@ size_reduce(PyObject *self, PyObject *Py_UNUSED(ignored))
 }
 
 static PyMethodDef size_methods[] = {
-    {"__call__", (PyCFunction)(void (*)(void))size_call, METH_FASTCALL | METH_KEYWORDS,
-     size_call_doc},
+    {"__call__", EXT_FAST(size_call), size_call_doc},
     {"__reduce__", size_reduce, METH_NOARGS, "Pickle as a plain int."},
 };
 

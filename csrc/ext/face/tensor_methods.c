@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define FAST(function) (PyCFunction)(void (*)(void))(function)
-
 static PyObject *
 tensor_numel(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
@@ -63,8 +61,7 @@ static PyObject *
 tensor_stride(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
               PyObject *kwnames)
 {
-    static const char *const names[] = {"dim"};
-    static const ext_signature signature = {"stride", names, 1, 1, 0};
+    static const ext_signature signature = EXT_SIGNATURE("stride", 1, 1, 0, "dim");
     PyObject *dim_object;
     PyArrayObject *array = ext_local(object);
     if (array == NULL ||
@@ -119,8 +116,8 @@ static PyObject *
 tensor_requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                       PyObject *kwnames)
 {
-    static const char *const names[] = {"requires_grad"};
-    static const ext_signature signature = {"requires_grad_", names, 1, 1, 0};
+    static const ext_signature signature =
+        EXT_SIGNATURE("requires_grad_", 1, 1, 0, "requires_grad");
     PyObject *object;
     bool wanted = true;
     if (ext_arguments(&object, &signature, args, nargs, kwnames) < 0 ||
@@ -167,8 +164,7 @@ PyDoc_STRVAR(detach_doc, "detach($self, /)\n--\n\n"
 static PyObject *
 tensor_numpy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"force"};
-    static const ext_signature signature = {"numpy", names, 1, 0, 0};
+    static const ext_signature signature = EXT_SIGNATURE("numpy", 1, 0, 0, "force");
     PyObject *object;
     bool force = false;
     if (ext_arguments(&object, &signature, args, nargs, kwnames) < 0 ||
@@ -194,8 +190,8 @@ PyDoc_STRVAR(
 static PyObject *
 tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"dtype", "copy"};
-    static const ext_signature signature = {"__array__", names, 2, 2, 0};
+    static const ext_signature signature =
+        EXT_SIGNATURE("__array__", 2, 2, 0, "dtype", "copy");
     PyObject *given[2];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;
@@ -344,18 +340,17 @@ PyMethodDef ext_tensor_methods[] = {
     {"numel", tensor_numel, METH_NOARGS, numel_doc},
     {"dim", tensor_dim, METH_NOARGS, dim_doc},
     {"element_size", tensor_element_size, METH_NOARGS, element_size_doc},
-    {"stride", FAST(tensor_stride), METH_FASTCALL | METH_KEYWORDS, stride_doc},
+    {"stride", EXT_FAST(tensor_stride), stride_doc},
     {"is_contiguous", tensor_is_contiguous, METH_NOARGS, is_contiguous_doc},
-    {"requires_grad_", FAST(tensor_requires_grad_), METH_FASTCALL | METH_KEYWORDS,
-     requires_grad_doc},
+    {"requires_grad_", EXT_FAST(tensor_requires_grad_), requires_grad_doc},
     {"detach", tensor_detach, METH_NOARGS, detach_doc},
-    {"numpy", FAST(tensor_numpy), METH_FASTCALL | METH_KEYWORDS, numpy_doc},
+    {"numpy", EXT_FAST(tensor_numpy), numpy_doc},
     {"item", tensor_item, METH_NOARGS, item_doc},
     {"tolist", tensor_tolist, METH_NOARGS, tolist_doc},
     {"wait", tensor_wait, METH_NOARGS, wait_doc},
-    {"__array__", FAST(tensor_array), METH_FASTCALL | METH_KEYWORDS, array_doc},
+    {"__array__", EXT_FAST(tensor_array), array_doc},
     {"__complex__", tensor_complex, METH_NOARGS, complex_doc},
-    {"__array_ufunc__", FAST(ext_tensor_ufunc), METH_FASTCALL | METH_KEYWORDS,
+    {"__array_ufunc__", EXT_FAST(ext_tensor_ufunc),
      "__array_ufunc__($self, ufunc, method, /, *inputs, **kwargs)\n--\n\n"
      "Answer a ufunc of NumPy's; see NEP 13.\n"},
     {"__array_function__", ext_tensor_function, METH_VARARGS,
@@ -364,8 +359,7 @@ PyMethodDef ext_tensor_methods[] = {
     {"__copy__", ext_tensor_copy, METH_NOARGS, ext_tensor_copy_doc},
     {"__deepcopy__", ext_tensor_deepcopy, METH_O, ext_tensor_deepcopy_doc},
     {"__reduce_ex__", ext_tensor_reduce, METH_O, ext_tensor_reduce_doc},
-    {"__dlpack__", FAST(ext_tensor_dlpack), METH_FASTCALL | METH_KEYWORDS,
-     ext_tensor_dlpack_doc},
+    {"__dlpack__", EXT_FAST(ext_tensor_dlpack), ext_tensor_dlpack_doc},
     {"__dlpack_device__", ext_tensor_dlpack_device, METH_NOARGS,
      ext_tensor_dlpack_device_doc},
     {NULL, NULL, 0, NULL},

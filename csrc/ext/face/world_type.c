@@ -3,6 +3,7 @@
 
 #include "comm/world.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static WorldObject *
@@ -192,36 +193,6 @@ world_counters(PyObject *object, PyObject *Py_UNUSED(none))
 }
 
 static PyObject *
-get_rank(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLong(self_of(self)->rank);
-}
-
-static PyObject *
-get_size(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLong(self_of(self)->size);
-}
-
-static PyObject *
-get_number(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLong(self_of(self)->number);
-}
-
-static PyObject *
-get_shared_memory(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyBool_FromLong(self_of(self)->shared_memory);
-}
-
-static PyObject *
-get_closed(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyBool_FromLong(self_of(self)->closed);
-}
-
-static PyObject *
 get_timeout(PyObject *self, void *Py_UNUSED(closure))
 {
     if (ext_world_check(self_of(self), "timeout") < 0)
@@ -279,16 +250,21 @@ world_repr(PyObject *object)
                                 self->closed ? ", closed" : "");
 }
 
+#define MEMBER(name, type, doc)                                                        \
+    {#name, type, offsetof(WorldObject, name), READONLY, doc}
+
+static PyMemberDef world_members[] = {
+    MEMBER(rank, T_INT, "The rank of the caller."),
+    MEMBER(size, T_INT, "Number of ranks."),
+    MEMBER(number, T_INT,
+           "What meshes know the world by: 1 for the first one and for ranks that are "
+           "threads."),
+    MEMBER(shared_memory, T_BOOL, "Whether all ranks are on one node."),
+    MEMBER(closed, T_BOOL, "Whether close() was called."),
+    {0},
+};
+
 static PyGetSetDef world_attributes[] = {
-    {"rank", get_rank, NULL, "The rank of the caller.", NULL},
-    {"size", get_size, NULL, "Number of ranks.", NULL},
-    {"number", get_number, NULL,
-     "What meshes know the world by: 1 for the first one and for ranks that are "
-     "threads.",
-     NULL},
-    {"shared_memory", get_shared_memory, NULL, "Whether all ranks are on one node.",
-     NULL},
-    {"closed", get_closed, NULL, "Whether close() was called.", NULL},
     {"timeout", get_timeout, set_timeout, "Seconds that a wait may take.", NULL},
     {"cost", get_cost, NULL,
      "Seconds of a message, bytes per second of messages, and of copies.", NULL},
@@ -379,10 +355,8 @@ static PyMethodDef world_methods[] = {
      "mpi_version()\n--\n\n"
      "Return the version text of the MPI library that is linked."},
     {"activate", world_activate, METH_NOARGS, activate_doc},
-    {"share", (PyCFunction)(void (*)(void))ext_world_share,
-     METH_VARARGS | METH_KEYWORDS, ext_world_share_doc},
-    {"agree", (PyCFunction)(void (*)(void))ext_world_agree,
-     METH_VARARGS | METH_KEYWORDS, ext_world_agree_doc},
+    {"share", EXT_KEYWORDS(ext_world_share), ext_world_share_doc},
+    {"agree", EXT_KEYWORDS(ext_world_agree), ext_world_agree_doc},
     {"close", world_close, METH_NOARGS,
      "close($self)\n--\n\n"
      "Give up what is under way and free the communicator. Collective for MPI.\n\n"
@@ -410,5 +384,6 @@ ext_fill_world_type(void)
     ext_world_type.tp_doc = world_doc;
     ext_world_type.tp_repr = world_repr;
     ext_world_type.tp_methods = world_methods;
+    ext_world_type.tp_members = world_members;
     ext_world_type.tp_getset = world_attributes;
 }

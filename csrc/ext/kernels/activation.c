@@ -36,8 +36,6 @@ run_backward(const ext_kernel *kernel, const ext_argument *given, bool wide)
     return (PyObject *)out;
 }
 
-extern const ext_kernel ext_activation_kernels[];
-
 /* "x" and `numbers` times "n"; "xx" for the gradient. */
 #define TAKES_0 "x"
 #define TAKES_1 "xn"

@@ -246,8 +246,6 @@ backward(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wi
                     : Py_BuildValue("(NNN)", x.dq, x.dk, x.dv);
 }
 
-extern const ext_kernel ext_attention_kernels[];
-
 const ext_kernel ext_attention_kernels[] = {
     {"attention", "sssmkn", forward, 0},
     {"attention_backward", "sosssmsxknk", backward, 0},

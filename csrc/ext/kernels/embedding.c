@@ -80,8 +80,6 @@ add(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wide)
     return (PyObject *)part;
 }
 
-extern const ext_kernel ext_embedding_kernels[];
-
 const ext_kernel ext_embedding_kernels[] = {
     {"embedding", "xiik", take, 0},
     {"embedding_backward", "xiikk", add, 0},

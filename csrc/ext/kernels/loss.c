@@ -197,8 +197,6 @@ run_classes_backward(const ext_kernel *kernel, const ext_argument *given, bool w
     return (PyObject *)out;
 }
 
-extern const ext_kernel ext_loss_kernels[];
-
 #define RUN(name, numbers) {#name "_loss", "xxn", run_loss, DT_LOSS_##name},
 #define SUM(name, numbers) {#name "_loss_sum", "xxnn", run_sum, DT_LOSS_##name},
 #define BACKWARD(name, numbers)                                                        \

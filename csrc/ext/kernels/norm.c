@@ -138,8 +138,6 @@ run_backward(const ext_kernel *kernel, const ext_argument *given, bool wide)
     return results(d);
 }
 
-extern const ext_kernel ext_norm_kernels[];
-
 const ext_kernel ext_norm_kernels[] = {
     {"layer_norm", "xoonk", run_affine, LAYER_NORM},
     {"rms_norm", "xonk", run_scaled, RMS_NORM},

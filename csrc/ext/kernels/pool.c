@@ -58,8 +58,6 @@ largest(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wid
     return both;
 }
 
-extern const ext_kernel ext_pool_kernels[];
-
 const ext_kernel ext_pool_kernels[] = {
     {"max_pool", "xi", largest, 0},
     {0},

@@ -101,8 +101,6 @@ run_rows(const ext_kernel *kernel, const ext_argument *given, bool wide)
     return axis_back(out, axis);
 }
 
-extern const ext_kernel ext_softmax_kernels[];
-
 const ext_kernel ext_softmax_kernels[] = {
     {"softmax", "sk", run_rows, DT_SOFTMAX},
     {"log_softmax", "sk", run_rows, DT_LOG_SOFTMAX},

@@ -249,9 +249,8 @@ PyObject *
 ext_from_callback(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                   PyObject *kwnames)
 {
-    static const char *const names[] = {"shape", "device_mesh", "placements", "f",
-                                        "dtype"};
-    static const ext_signature signature = {WHAT, names, ARGUMENTS, 4, 4};
+    static const ext_signature signature = EXT_SIGNATURE(
+        WHAT, ARGUMENTS, 4, 4, "shape", "device_mesh", "placements", "f", "dtype");
     PyObject *given[ARGUMENTS];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;

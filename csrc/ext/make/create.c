@@ -12,8 +12,8 @@ static PyObject *
 tensor(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
        PyObject *kwnames)
 {
-    static const char *const names[] = {"data", "dtype", "requires_grad"};
-    static const ext_signature signature = {"tensor", names, 3, 3, 1};
+    static const ext_signature signature =
+        EXT_SIGNATURE("tensor", 3, 3, 1, "data", "dtype", "requires_grad");
     PyObject *given[3];
     bool grad = false;
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
@@ -54,8 +54,8 @@ static PyObject *
 as_tensor(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
           PyObject *kwnames)
 {
-    static const char *const names[] = {"data", "dtype"};
-    static const ext_signature signature = {"as_tensor", names, 2, 2, 1};
+    static const ext_signature signature =
+        EXT_SIGNATURE("as_tensor", 2, 2, 1, "data", "dtype");
     PyObject *given[2];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;
@@ -316,9 +316,9 @@ static PyObject *
 make_sized(const char *what, PyObject *value, PyObject *const *args, Py_ssize_t nargs,
            PyObject *kwnames)
 {
-    static const char *const names[] = {"dtype", "layout", "requires_grad",
-                                        "device_mesh", "placements"};
-    ext_signature signature = {what, names, OPTIONS, 0, 0};
+    ext_signature signature =
+        EXT_SIGNATURE(what, OPTIONS, 0, 0, "dtype", "layout", "requires_grad",
+                      "device_mesh", "placements");
     PyObject *given[OPTIONS];
     recipe r = {.what = what, .value = value};
     if (read_size(&r, args, nargs) < 0 ||
@@ -352,10 +352,9 @@ static PyObject *
 full(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
      PyObject *kwnames)
 {
-    static const char *const names[] = {"size",      "fill_value",    "dtype",
-                                        "layout",    "requires_grad", "device_mesh",
-                                        "placements"};
-    static const ext_signature signature = {"full", names, OPTIONS + 2, 2, 2};
+    static const ext_signature signature =
+        EXT_SIGNATURE("full", OPTIONS + 2, 2, 2, "size", "fill_value", "dtype",
+                      "layout", "requires_grad", "device_mesh", "placements");
     PyObject *given[OPTIONS + 2];
     recipe r = {.what = "full", .infer = true};
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0 ||
@@ -413,19 +412,16 @@ PyDoc_STRVAR(full_doc, "full($module, /, size, fill_value, *, dtype=None, layout
                        "fill_value : scalar\n"
                        "    The value of every element.\n" FACTORY_OPTIONS);
 
-#define ROW(name, function, doc)                                                       \
-    {name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc}
-
 PyMethodDef ext_create_methods[] = {
-    ROW("tensor", tensor, tensor_doc),
-    ROW("as_tensor", as_tensor, as_tensor_doc),
+    {"tensor", EXT_FAST(tensor), tensor_doc},
+    {"as_tensor", EXT_FAST(as_tensor), as_tensor_doc},
     {"get_default_dtype", get_default_dtype, METH_NOARGS, get_default_dtype_doc},
     {"set_default_dtype", set_default_dtype, METH_O, set_default_dtype_doc},
-    ROW("zeros", zeros, zeros_doc),
-    ROW("ones", ones, ones_doc),
-    ROW("empty", empty, empty_doc),
-    ROW("full", full, full_doc),
-    ROW("distribute_tensor", ext_distribute_tensor, ext_distribute_tensor_doc),
-    ROW("from_callback", ext_from_callback, ext_from_callback_doc),
+    {"zeros", EXT_FAST(zeros), zeros_doc},
+    {"ones", EXT_FAST(ones), ones_doc},
+    {"empty", EXT_FAST(empty), empty_doc},
+    {"full", EXT_FAST(full), full_doc},
+    {"distribute_tensor", EXT_FAST(ext_distribute_tensor), ext_distribute_tensor_doc},
+    {"from_callback", EXT_FAST(ext_from_callback), ext_from_callback_doc},
     {NULL, NULL, 0, NULL},
 };

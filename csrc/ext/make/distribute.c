@@ -275,9 +275,8 @@ PyObject *
 ext_distribute_tensor(PyObject *Py_UNUSED(module), PyObject *const *args,
                       Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"tensor", "device_mesh", "placements",
-                                        "src_data_rank"};
-    static const ext_signature signature = {WHAT, names, ARGUMENTS, 3, 1};
+    static const ext_signature signature = EXT_SIGNATURE(
+        WHAT, ARGUMENTS, 3, 1, "tensor", "device_mesh", "placements", "src_data_rank");
     PyObject *given[ARGUMENTS];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;

@@ -216,10 +216,9 @@ PyObject *
 ext_from_local(PyObject *Py_UNUSED(ignored), PyObject *const *args, Py_ssize_t nargs,
                PyObject *kwnames)
 {
-    static const char *const names[] = {"local_tensor",   "device_mesh", "placements",
-                                        "run_check",      "shape",       "stride",
-                                        "grad_placements"};
-    static const ext_signature signature = {WHAT, names, ARGUMENTS, 3, 1};
+    static const ext_signature signature =
+        EXT_SIGNATURE(WHAT, ARGUMENTS, 3, 1, "local_tensor", "device_mesh",
+                      "placements", "run_check", "shape", "stride", "grad_placements");
     PyObject *given[ARGUMENTS];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;

@@ -2,7 +2,6 @@
 #include "ext/op/op.h"
 
 #include <stddef.h>
-#include <structmember.h>
 
 /* --- Rule --- */
 

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <structmember.h>
 
 _Thread_local bool tape_off;
 

@@ -33,7 +33,7 @@ static const char shard_size_doc[] =
     "ValueError\n    If the length is negative or there is no such chunk.";
 
 PyMethodDef ext_shard_methods[] = {
-    {"local_shard_size_and_offset", (PyCFunction)(void (*)(void))shard_size_and_offset,
-     METH_VARARGS | METH_KEYWORDS | METH_STATIC, shard_size_doc},
+    {"local_shard_size_and_offset", EXT_KEYWORDS(shard_size_and_offset) | METH_STATIC,
+     shard_size_doc},
     {0},
 };

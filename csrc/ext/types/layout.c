@@ -419,8 +419,7 @@ static const char is_strided_doc[] = "is_strided($self, dim, /)\n--\n\n"
                                      "IndexError\n    If there is no such dimension.";
 
 static PyMethodDef layout_methods[] = {
-    {"like", (PyCFunction)(void (*)(void))layout_like, METH_VARARGS | METH_KEYWORDS,
-     like_doc},
+    {"like", EXT_KEYWORDS(layout_like), like_doc},
     {"whole", layout_whole, METH_O, whole_doc},
     {"settled", layout_settled, METH_NOARGS,
      "settled($self, /)\n--\n\n"
@@ -428,10 +427,8 @@ static PyMethodDef layout_methods[] = {
     {"cut_by", ext_layout_cut_by, METH_O, cut_by_doc},
     {"is_cut", ext_layout_is_cut, METH_O, is_cut_doc},
     {"is_strided", ext_layout_is_strided, METH_O, is_strided_doc},
-    {"local_shape", (PyCFunction)(void (*)(void))ext_layout_local_shape,
-     METH_VARARGS | METH_KEYWORDS, local_shape_doc},
-    {"boxes", (PyCFunction)(void (*)(void))ext_layout_boxes,
-     METH_VARARGS | METH_KEYWORDS, boxes_doc},
+    {"local_shape", EXT_KEYWORDS(ext_layout_local_shape), local_shape_doc},
+    {"boxes", EXT_KEYWORDS(ext_layout_boxes), boxes_doc},
     {"with_placements", layout_with_placements, METH_O, with_placements_doc},
     {"with_dtype", layout_with_dtype, METH_O, with_dtype_doc},
     {"__copy__", layout_copy, METH_NOARGS,
@@ -450,6 +447,7 @@ PyTypeObject ext_layout_type = {
     .tp_dealloc = layout_dealloc,
     .tp_traverse = layout_traverse,
     .tp_methods = layout_methods,
+    .tp_members = ext_layout_members,
     .tp_getset = ext_layout_attributes,
     .tp_str = layout_str,
     .tp_repr = layout_repr,

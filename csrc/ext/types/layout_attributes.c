@@ -1,23 +1,7 @@
 /* layout_attributes.c: what a Layout says of a tensor and of every rank's part. */
 #include "ext/types/types.h"
 
-static PyObject *
-get_mesh(PyObject *self, void *Py_UNUSED(closure))
-{
-    return Py_NewRef((PyObject *)((LayoutObject *)self)->mesh);
-}
-
-static PyObject *
-get_placements(PyObject *self, void *Py_UNUSED(closure))
-{
-    return Py_NewRef(((LayoutObject *)self)->placements);
-}
-
-static PyObject *
-get_shape(PyObject *self, void *Py_UNUSED(closure))
-{
-    return Py_NewRef(((LayoutObject *)self)->shape);
-}
+#include <stddef.h>
 
 static PyObject *
 get_ndim(PyObject *self, void *Py_UNUSED(closure))
@@ -114,15 +98,22 @@ get_cuts(PyObject *self, void *Py_UNUSED(closure))
     Py_RETURN_NONE;
 }
 
+#define MEMBER(name, field, doc)                                                       \
+    {name, T_OBJECT, offsetof(LayoutObject, field), READONLY, doc}
+
+PyMemberDef ext_layout_members[] = {
+    MEMBER("mesh", mesh, "The mesh."),
+    MEMBER("device_mesh", mesh, "The mesh."),
+    MEMBER(
+        "placements", placements,
+        "One placement for every mesh dimension. An order of sharding that is not left "
+        "to\n"
+        "right is told by _StridedShard, as torch tells it."),
+    MEMBER("shape", shape, "The global shape."),
+    {0},
+};
+
 PyGetSetDef ext_layout_attributes[] = {
-    {"mesh", get_mesh, NULL, "The mesh.", NULL},
-    {"device_mesh", get_mesh, NULL, "The mesh.", NULL},
-    {"placements", get_placements, NULL,
-     "One placement for every mesh dimension. An order of sharding that is not left "
-     "to\n"
-     "right is told by _StridedShard, as torch tells it.",
-     NULL},
-    {"shape", get_shape, NULL, "The global shape.", NULL},
     {"ndim", get_ndim, NULL, "Number of tensor dimensions.", NULL},
     {"dtype", get_dtype, NULL, "The element type.", NULL},
     {"nbytes", get_nbytes, NULL, "Bytes of the whole array, held once.", NULL},

@@ -292,15 +292,13 @@ static const char placement_doc[] =
     "``torch.distributed.tensor``.";
 
 static PyMethodDef placement_methods[] = {
-    {"is_shard", (PyCFunction)(void (*)(void))placement_is_shard,
-     METH_VARARGS | METH_KEYWORDS,
+    {"is_shard", EXT_KEYWORDS(placement_is_shard),
      "is_shard($self, dim=None)\n--\n\n"
      "Return whether this is a `Shard`, and of tensor dimension `dim` if that is "
      "given."},
     {"is_replicate", placement_is_replicate, METH_NOARGS,
      "is_replicate($self)\n--\n\nReturn whether this is a `Replicate`."},
-    {"is_partial", (PyCFunction)(void (*)(void))placement_is_partial,
-     METH_VARARGS | METH_KEYWORDS,
+    {"is_partial", EXT_KEYWORDS(placement_is_partial),
      "is_partial($self, reduce_op=None)\n--\n\n"
      "Return whether this is a `Partial`, and of `reduce_op` if that is given."},
     {"__getnewargs_ex__", placement_new_arguments, METH_NOARGS,

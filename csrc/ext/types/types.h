@@ -73,6 +73,7 @@ ext_layout_in(PyObject *layout)
 LayoutObject *ext_layout(const dt_layout *layout, MeshObject *mesh);
 
 /* layout_attributes.c: parts of the type's tables */
+extern PyMemberDef ext_layout_members[];
 extern PyGetSetDef ext_layout_attributes[];
 PyObject *ext_layout_local_shape(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *ext_layout_cut_by(PyObject *self, PyObject *dim);
