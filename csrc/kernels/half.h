@@ -1,4 +1,4 @@
-/* half.h: float16 and bfloat16 as bits, to float32 and back, rounding to nearest, ties
+/* half.h: floating numbers as bits; float16 and bfloat16 to float32 and back, rounding to nearest, ties
  * to even. Bit for bit what F16C does, also for subnormal numbers; a NaN keeps its sign
  * and the high bits of its payload, and gets quiet. */
 #ifndef DT_HALF_H
@@ -19,6 +19,22 @@ static inline uint32_t
 dt_bits_of_float(float value)
 {
     uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double
+dt_double_of_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t
+dt_bits_of_double(double value)
+{
+    uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }

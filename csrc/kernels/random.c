@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 enum { CHUNK = 512 }; /* elements that are made at a time: they stay in the caches */
 
@@ -65,11 +64,7 @@ keep_float(bool kept, float value)
 static inline double
 keep_double(bool kept, double value)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits &= 0 - (uint64_t)kept;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return dt_double_of_bits(dt_bits_of_double(value) & (0 - (uint64_t)kept));
 }
 
 static inline long double

@@ -1,24 +1,9 @@
 /* Without branches and calls, for compilers to make vectors of the loops. */
 #include "kernels/random_normal.h"
 
+#include "kernels/half.h"
+
 #include <math.h>
-#include <string.h>
-
-static inline double
-double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint64_t
-bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 static const uint64_t ONE = UINT64_C(0x3ff0000000000000); /* the bits of 1.0 */
 
@@ -26,7 +11,7 @@ static const uint64_t ONE = UINT64_C(0x3ff0000000000000); /* the bits of 1.0 */
 static inline double
 one_and_more(uint64_t word)
 {
-    return double_of(ONE | word >> 12);
+    return dt_double_of_bits(ONE | word >> 12);
 }
 
 /* The natural logarithm of a normal number x <= 1, by x = 2^e m with m next to 1:
@@ -37,10 +22,11 @@ logarithm(double x)
 {
     const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd); /* of 1/2 */
     const double magic = 0x1p52;
-    uint64_t bits = bits_of(x);
+    uint64_t bits = dt_bits_of_double(x);
     uint64_t biased = (bits + (ONE - root)) >> 52;
-    double exponent = double_of(bits_of(magic) | biased) - (magic + 1023);
-    double m = double_of(bits + ONE - (biased << 52));
+    double exponent =
+        dt_double_of_bits(dt_bits_of_double(magic) | biased) - (magic + 1023);
+    double m = dt_double_of_bits(bits + ONE - (biased << 52));
     double s = (m - 1) / (m + 1), z = s * s;
     double sum = 2. / 21;
     sum = sum * z + 2. / 19;
@@ -93,13 +79,14 @@ static inline double
 pick(uint64_t bit, double a, double b)
 {
     uint64_t mask = 0 - bit;
-    return double_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
+    return dt_double_of_bits((dt_bits_of_double(a) & mask) |
+                             (dt_bits_of_double(b) & ~mask));
 }
 
 static inline double
 flip(uint64_t bit, double a)
 {
-    return double_of(bits_of(a) ^ bit << 63);
+    return dt_double_of_bits(dt_bits_of_double(a) ^ bit << 63);
 }
 
 void
@@ -110,7 +97,7 @@ dt_random_normals(double *out, const uint64_t *words, int64_t pairs)
         double radius = sqrt(-2 * logarithm(2 - one_and_more(words[2 * k])));
         double quarters = 4 * (one_and_more(words[2 * k + 1]) - 1);
         double rounded = quarters + magic;
-        uint64_t turn = bits_of(rounded);
+        uint64_t turn = dt_bits_of_double(rounded);
         double x = quarters - (rounded - magic);
         double s = sine(x), c = cosine(x);
         out[2 * k] = radius * flip((turn + 1) >> 1 & 1, pick(turn & 1, s, c));

@@ -16,12 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dt_status
-no_memory(dt_error *err)
-{
-    return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
-}
-
 /* NULL at the end of the plan. */
 static const dt_step *
 next_step(const dt_item *item)
@@ -72,7 +66,7 @@ prepare_leg(dt_run *run, const int *items, int count, int64_t rank, dt_error *er
 {
     dt_run_leg *made = new_leg(run, count);
     if (made == NULL)
-        return no_memory(err);
+        return dt_round_no_memory(err);
     memcpy((int *)made->items, items, sizeof *items * (size_t)count);
     const dt_step **steps = (const dt_step **)made->leg.steps;
     for (int k = 0; k < count; k++) {
@@ -80,7 +74,7 @@ prepare_leg(dt_run *run, const int *items, int count, int64_t rank, dt_error *er
         steps[k] = next_step(item);
         made->strides[k] = c_strides(run, steps[k]->to, rank);
         if (made->strides[k] == NULL)
-            return no_memory(err);
+            return dt_round_no_memory(err);
         item->step++;
     }
     const char *why;
@@ -118,12 +112,12 @@ dt_run_prepare(dt_run *run, dt_error *err)
     int *together =
         dt_bump_take(&run->memory, (size_t)(run->count + 1), sizeof *together);
     if (together == NULL)
-        return no_memory(err);
+        return dt_round_no_memory(err);
     for (int k = 0; k < run->count; k++) {
         dt_item *item = &run->items[k];
         item->ordered = c_strides(run, item->move.plan->from, rank);
         if (item->ordered == NULL)
-            return no_memory(err);
+            return dt_round_no_memory(err);
         size_between(item, rank);
     }
     for (;;) {

@@ -114,6 +114,30 @@ slot_give(mpi_transport *m, slot *s)
 
 /* --- the table --- */
 
+/* What every message begins with: a slot, and its count as MPI wants it. */
+static dt_status
+begin_message(slot **out, int *count, mpi_transport *m, size_t bytes, dt_error *err)
+{
+    DT_TRY(check_running(err));
+    DT_TRY(count_of(count, bytes, err));
+    return slot_take(out, m, err);
+}
+
+/* What it ends with: `code` is what `call` has returned, `wanted` as in a slot. */
+static dt_status
+end_message(dt_request *out, mpi_transport *m, slot *s, int code, const char *call,
+            int wanted, int rank, dt_error *err)
+{
+    if (code != MPI_SUCCESS) {
+        slot_give(m, s);
+        return mpi_failed_with(code, call, wanted < 0 ? "to" : "from", rank, err);
+    }
+    s->wanted = wanted;
+    s->rank = rank;
+    out->handle = s;
+    return DT_OK;
+}
+
 static dt_status
 mpi_send(dt_request *out, dt_transport *t, const void *data, size_t bytes, int rank,
          int tag, dt_error *err)
@@ -121,18 +145,9 @@ mpi_send(dt_request *out, dt_transport *t, const void *data, size_t bytes, int r
     mpi_transport *m = (mpi_transport *)t;
     int count = 0;
     slot *s = NULL;
-    DT_TRY(check_running(err));
-    DT_TRY(count_of(&count, bytes, err));
-    DT_TRY(slot_take(&s, m, err));
+    DT_TRY(begin_message(&s, &count, m, bytes, err));
     int code = MPI_Isend(data, count, MPI_BYTE, rank, tag, m->comm, &s->request);
-    if (code != MPI_SUCCESS) {
-        slot_give(m, s);
-        return mpi_failed_with(code, "MPI_Isend", "to", rank, err);
-    }
-    s->wanted = -1;
-    s->rank = rank;
-    out->handle = s;
-    return DT_OK;
+    return end_message(out, m, s, code, "MPI_Isend", -1, rank, err);
 }
 
 static dt_status
@@ -142,18 +157,9 @@ mpi_receive(dt_request *out, dt_transport *t, void *data, size_t bytes, int rank
     mpi_transport *m = (mpi_transport *)t;
     int count = 0;
     slot *s = NULL;
-    DT_TRY(check_running(err));
-    DT_TRY(count_of(&count, bytes, err));
-    DT_TRY(slot_take(&s, m, err));
+    DT_TRY(begin_message(&s, &count, m, bytes, err));
     int code = MPI_Irecv(data, count, MPI_BYTE, rank, tag, m->comm, &s->request);
-    if (code != MPI_SUCCESS) {
-        slot_give(m, s);
-        return mpi_failed_with(code, "MPI_Irecv", "from", rank, err);
-    }
-    s->wanted = count;
-    s->rank = rank;
-    out->handle = s;
-    return DT_OK;
+    return end_message(out, m, s, code, "MPI_Irecv", count, rank, err);
 }
 
 /* A longer message than wanted is MPI's error, a shorter one is not. */

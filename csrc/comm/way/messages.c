@@ -36,7 +36,7 @@ messages_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
                           leg->group, scratch, err));
     messages *m = leg->state = calloc(1, sizeof *m);
     if (m == NULL)
-        return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
+        return dt_round_no_memory(err);
     DT_TRY(dt_mover_prepare(&m->mover, leg->group, leg->rounds, leg->round_count, err));
     leg->room = m->mover.room;
     for (int k = 0; k < leg->round_count; k++)

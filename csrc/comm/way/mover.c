@@ -97,7 +97,7 @@ dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds, int c
     mover->sends = calloc(channels, sizeof *mover->sends);
     mover->addends = calloc(channels + 1, sizeof *mover->addends);
     if (mover->sends == NULL || mover->addends == NULL)
-        return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
+        return dt_round_no_memory(err);
     mover->receives = mover->sends + mover->send_room;
     return DT_OK;
 }

@@ -84,12 +84,6 @@ name_of(const dt_leg *leg)
     return (int64_t)hash;
 }
 
-static dt_status
-no_memory(dt_error *err)
-{
-    return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
-}
-
 /* Buffers for sums: for each addend that is not contiguous, and for such a result. */
 static void
 choose_room(dt_leg *leg, reading *r, int64_t scratch)
@@ -111,7 +105,7 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
                           leg->group, scratch, err));
     reading *r = leg->state = calloc(1, sizeof *r);
     if (r == NULL)
-        return no_memory(err);
+        return dt_round_no_memory(err);
     int64_t owners = 0, readers = 0;
     for (int k = 0; k < leg->round_count; k++) {
         const dt_round *round = &leg->rounds[k];
@@ -126,7 +120,7 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
     r->addends = calloc(count, sizeof *r->addends);
     if (r->mine == NULL || r->owners == NULL || r->readers == NULL ||
         r->addends == NULL)
-        return no_memory(err);
+        return dt_round_no_memory(err);
     r->words = r->mine + words;
     r->mine[0] = name_of(leg);
     choose_room(leg, r, scratch);

@@ -16,8 +16,8 @@
 
 enum { OWN_BYTES = 1024 * 1024 }; /* copied between two looks at the messages */
 
-static dt_status
-no_memory(dt_error *err)
+dt_status
+dt_round_no_memory(dt_error *err)
 {
     return dt_fail(err, DT_MEMORY, "no memory to prepare a collective");
 }
@@ -233,7 +233,7 @@ make_queues(dt_round *round, const dt_group *group, bool sending, bool may_go_wh
     if (entries == NULL || queues == NULL || parts == NULL) {
         free(entries);
         free(queues);
-        return no_memory(err);
+        return dt_round_no_memory(err);
     }
     int64_t made = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -330,7 +330,7 @@ make_own(dt_round *round, dt_error *err)
     dt_part *parts =
         dt_bump_take(&round->memory, (size_t)round->array_count, sizeof *parts);
     if (parts == NULL)
-        return no_memory(err);
+        return dt_round_no_memory(err);
     round->own = (dt_queue){.parts = parts, .capacity = OWN_BYTES};
     if (round->reduced && round->receive_count > 0)
         round->own.capacity = round->receives[0].capacity;
@@ -383,7 +383,7 @@ make_exchange(dt_round *round, const dt_step *const *steps, bool whole, dt_group
     const int64_t *const *before = local_shapes(round, steps, rank, true);
     const int64_t *const *after = local_shapes(round, steps, rank, false);
     if (before == NULL || after == NULL)
-        return no_memory(err);
+        return dt_round_no_memory(err);
     DT_TRY(make_queues(round, group, true, whole, before, err));
     return make_queues(round, group, false, whole, after, err);
 }
@@ -396,13 +396,13 @@ make_flat(dt_round *round, const dt_step *const *steps, bool whole, dt_group *gr
     int64_t **shapes =
         dt_bump_take(&round->memory, (size_t)round->array_count, sizeof *shapes);
     if (shapes == NULL)
-        return no_memory(err);
+        return dt_round_no_memory(err);
     for (int k = 0; k < round->array_count; k++) {
         members f = find_members(steps[k], rank);
         shapes[k] = dt_bump_take(&round->memory, 1, sizeof **shapes);
         if (shapes[k] == NULL ||
             !flat_pieces(&round->arrays[k], &round->memory, &f, round->gathering))
-            return no_memory(err);
+            return dt_round_no_memory(err);
         *shapes[k] = f.elements;
     }
     const int64_t *const *mine = (const int64_t *const *)shapes;
@@ -415,7 +415,7 @@ make_arrays(dt_round *round, const dt_step *const *steps, int count, dt_error *e
 {
     round->arrays = dt_bump_take(&round->memory, (size_t)count, sizeof *round->arrays);
     if (round->arrays == NULL)
-        return no_memory(err);
+        return dt_round_no_memory(err);
     round->array_count = count;
     for (int k = 0; k < count; k++) {
         dt_array *array = &round->arrays[k];

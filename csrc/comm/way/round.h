@@ -78,6 +78,8 @@ bool dt_round_wants_order(const dt_round *round, int k, const int64_t *stride);
 /* Bytes that this rank sends to one rank. */
 int64_t dt_queue_bytes(const dt_queue *queue);
 
+dt_status dt_round_no_memory(dt_error *err); /* DT_MEMORY: also of what uses rounds */
+
 /* --- cutting a queue into messages --- */
 
 /* A box of a part, for one side's local array. */
