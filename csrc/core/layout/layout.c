@@ -444,8 +444,9 @@ dt_layout_placement(const dt_layout *layout, int mesh_dim)
     return placement;
 }
 
-bool
-dt_layout_ordered(const dt_layout *layout)
+/* True where the order of some dimension is not left to right. */
+static bool
+is_ordered(const dt_layout *layout)
 {
     for (int d = 0; d < layout->ndim; d++)
         for (int k = 1; k < layout->dims[d].count; k++)
@@ -457,7 +458,7 @@ dt_layout_ordered(const dt_layout *layout)
 int
 dt_layout_print(char *out, size_t size, const dt_layout *layout)
 {
-    bool ordered = dt_layout_ordered(layout);
+    bool ordered = is_ordered(layout);
     size_t used = 0;
     char item[64];
     for (int m = 0; m <= layout->mesh->ndim; m++) {

@@ -139,9 +139,6 @@ dt_status dt_layout_on(dt_layout **out, const dt_layout *from, const dt_mesh *me
  * right is told by a split, as torch's _StridedShard tells it. */
 dt_placement dt_layout_placement(const dt_layout *layout, int mesh_dim);
 
-/* True where the order of some dimension is not left to right. */
-bool dt_layout_ordered(const dt_layout *layout);
-
 /* The elements of a dimension of `length` that chunk `index` of `count` holds.
  *
  * As torch.chunk does: every chunk takes ceil(length / count) elements until they run

@@ -70,7 +70,7 @@ PyArray_Descr *ext_descr(dt_dtype dtype); /* new reference */
 int ext_shape(int64_t out[DT_MAX_NDIM], PyObject *object, const char *what);
 int ext_array_shape(int64_t out[DT_MAX_NDIM], PyArrayObject *array); /* returns ndim */
 PyObject *ext_tuple(const int64_t *values, int count);               /* of ints */
-PyObject *ext_tuple_of(PyObject *const *items, Py_ssize_t count);    /* of these */
+PyObject *ext_tuple_of(PyObject *const *items, Py_ssize_t count);    /* NULL: None */
 /* Takes an item over into a new list or tuple, at place k or at the end of a list. NULL:
  * an exception is set, and the list is given up. */
 static inline void

@@ -226,7 +226,7 @@ ext_tuple_of(PyObject *const *items, Py_ssize_t count)
 {
     PyObject *tuple = PyTuple_New(count);
     for (Py_ssize_t k = 0; tuple != NULL && k < count; k++)
-        PyTuple_SET_ITEM(tuple, k, Py_NewRef(items[k]));
+        PyTuple_SET_ITEM(tuple, k, Py_NewRef(items[k] == NULL ? Py_None : items[k]));
     return tuple;
 }
 

@@ -108,6 +108,7 @@ extern PyMethodDef ext_write_methods[];
 /* --- out.c --- */
 
 /* A call with `out`: a DTensor, Tensor or array, or a tuple of these. */
+Py_ssize_t op_find_keyword(PyObject *kwnames, const char *name); /* its index, or -1 */
 PyObject *op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
                       PyObject *kwnames, PyObject *out);
 

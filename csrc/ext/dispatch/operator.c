@@ -3,16 +3,6 @@
 
 #include <stddef.h>
 
-/* The index of keyword `out`, or -1. */
-static Py_ssize_t
-find_out(PyObject *kwnames)
-{
-    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++)
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), "out") == 0)
-            return k;
-    return -1;
-}
-
 /* A call with its `out` taken away. */
 static PyObject *
 call_with_out(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -49,7 +39,7 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
         return op_call_recorded(object, args, flags, kwnames);
     OperatorObject *self = (OperatorObject *)object;
     Py_ssize_t nargs = PyVectorcall_NARGS(flags);
-    Py_ssize_t place = kwnames == NULL ? -1 : find_out(kwnames);
+    Py_ssize_t place = kwnames == NULL ? -1 : op_find_keyword(kwnames, "out");
     if (place >= 0)
         return call_with_out(self, args, nargs, kwnames, place);
     op_call call;

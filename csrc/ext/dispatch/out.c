@@ -188,7 +188,7 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
     const dt_layout *from = entry->results[0].layout->layout;
     const dt_layout *to = out->layout->layout;
     PyArrayObject *mine = ext_local((PyObject *)out);
-    dt_layout *made;
+    dt_layout *made = NULL;
     dt_error err;
     if (mine == NULL)
         return -1;
@@ -207,14 +207,13 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
     return failed;
 }
 
-/* Whether a call of a ufunc names a keyword. */
-static bool
-names(PyObject *kwnames, const char *name)
+Py_ssize_t
+op_find_keyword(PyObject *kwnames, const char *name)
 {
     for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++)
         if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), name) == 0)
-            return true;
-    return false;
+            return k;
+    return -1;
 }
 
 static int
@@ -229,11 +228,12 @@ run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
         Py_XDECREF(result);
         return result == NULL ? -1 : 0;
     }
-    bool casts = names(call->kwnames, "casting"); /* then the ufunc decides */
+    /* Then the ufunc decides. */
+    bool casts = op_find_keyword(call->kwnames, "casting") >= 0;
     if (!(entry->ufunc && casts) && check_cast_of(entry, out) < 0)
         return -1;
     /* Only the kernel knows what `where` leaves out, and how it casts. */
-    bool needs = casts || names(call->kwnames, "where");
+    bool needs = casts || op_find_keyword(call->kwnames, "where") >= 0;
     if (entry->ufunc && needs && !entry->outside && same_box(layout, out->layout))
         return write_by_kernel(entry, call, out);
     PyObject *made = op_dispatch(entry, call, NULL);
@@ -324,7 +324,7 @@ check_all(const OperatorObject *op, PyObject *kwnames, PyObject *made, PyObject 
             continue;
         if (!ext_is_dtensor(out) || !ext_is_dtensor(item))
             return ext_fail(PyExc_TypeError, "%U: out= takes DTensors here", op->name);
-        if (!names(kwnames, "casting") &&
+        if (op_find_keyword(kwnames, "casting") < 0 &&
             check_cast(NULL, PyArray_DESCR(op_array(item)),
                        PyArray_DESCR(op_array(out))) < 0)
             return -1;

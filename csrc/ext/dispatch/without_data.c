@@ -51,11 +51,9 @@ op_run_nothing(const op_entry *entry, const op_call *call, PyObject *out,
     op_moved moved;
     moved.arrays = NULL;
     PyObject *result = NULL;
-    if (!data && out != NULL) {
-        PyErr_SetString(PyExc_NotImplementedError,
-                        "Cannot copy out of meta tensor; no data!");
-        return NULL;
-    }
+    if (!data && out != NULL)
+        return PyErr_Format(PyExc_NotImplementedError,
+                            "Cannot copy out of meta tensor; no data!");
     if (!simulated || op_move_operands(&moved, entry, call) == 0)
         result = empty_results(entry, call, moved.arrays, data);
     if (result != NULL && out == NULL)

@@ -6,12 +6,10 @@
 static PyObject *
 array_to_export(TensorObject *tensor)
 {
-    if (tensor->requires_grad) {
-        PyErr_SetString(PyExc_BufferError,
-                        "Can't export tensors that require gradient, use "
-                        "tensor.detach()");
-        return NULL;
-    }
+    if (tensor->requires_grad)
+        return PyErr_Format(PyExc_BufferError,
+                            "Can't export tensors that require gradient, use "
+                            "tensor.detach()");
     if (ext_local((PyObject *)tensor) == NULL)
         return NULL;
     PyObject *array = ext_tensor_numpy(tensor, true);

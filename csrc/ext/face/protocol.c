@@ -21,10 +21,9 @@ PyObject *
 ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
 {
-    if (nargs < 2) {
-        PyErr_SetString(PyExc_TypeError, "__array_ufunc__ needs a ufunc and a method");
-        return NULL;
-    }
+    if (nargs < 2)
+        return PyErr_Format(PyExc_TypeError,
+                            "__array_ufunc__ needs a ufunc and a method");
     if (functions == NULL)
         Py_RETURN_NOTIMPLEMENTED;
     for (Py_ssize_t k = 2; k < nargs; k++)

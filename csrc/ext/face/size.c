@@ -34,16 +34,13 @@ size_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
 
 PyDoc_STRVAR(size_call_doc, "__call__($self, /, dim=None)\n--\n\n"
                             "Return the shape, or the length of one dimension.\n\n"
-                            "Parameters\n"
-                            "----------\n"
+                            "Parameters\n----------\n"
                             "dim : int, optional\n"
                             "    A dimension; negative ones count from the end.\n\n"
-                            "Returns\n"
-                            "-------\n"
+                            "Returns\n-------\n"
                             "tuple of int or int\n"
                             "    In elements.\n\n"
-                            "Raises\n"
-                            "------\n"
+                            "Raises\n------\n"
                             "IndexError\n"
                             "    If the tensor has no such dimension.\n");
 

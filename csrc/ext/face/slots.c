@@ -275,8 +275,7 @@ ext_tensor_iter(PyObject *self)
     int64_t shape[DT_MAX_NDIM];
     if (ext_tensor_shape(shape, (TensorObject *)self) > 0)
         return PySeqIter_New(self);
-    PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array");
-    return NULL;
+    return PyErr_Format(PyExc_TypeError, "iteration over a 0-d array");
 }
 
 /* --- x.T --- */

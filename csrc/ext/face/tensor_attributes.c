@@ -115,20 +115,11 @@ check_grad_value(TensorObject *self, PyObject *value)
         return ext_fail(PyExc_TypeError,
                         "can't assign a '%s' as a grad, expected a %s or None",
                         Py_TYPE(value)->tp_name, whole ? "DTensor" : "Tensor");
-    TensorObject *grad = (TensorObject *)value;
-    int64_t a[DT_MAX_NDIM], b[DT_MAX_NDIM];
-    int ndim = ext_tensor_shape(a, self);
-    bool same = ext_tensor_shape(b, grad) == ndim;
-    for (int d = 0; same && d < ndim; d++)
-        same = a[d] == b[d];
-    if (!same)
-        return ext_fail(PyExc_RuntimeError,
-                        "assigned grad has data of a different size");
-    if (!PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)self->array),
-                            PyArray_DESCR((PyArrayObject *)grad->array)))
-        return ext_fail(PyExc_RuntimeError,
-                        "assigned grad has data of a different type");
-    return 0;
+    const char *differs = ext_tensor_differs(self, (TensorObject *)value);
+    if (differs == NULL)
+        return 0;
+    return ext_fail(PyExc_RuntimeError, "assigned grad has data of a different %s",
+                    differs);
 }
 
 static int

@@ -88,11 +88,10 @@ deep(PyObject **out, PyObject *object, PyObject *memo)
 {
     if (object == NULL)
         return 0;
-    PyObject *module = PyImport_ImportModule("copy");
-    if (module == NULL)
+    static PyObject *deepcopy;
+    if (ext_import(&deepcopy, "copy", "deepcopy") == NULL)
         return -1;
-    *out = PyObject_CallMethod(module, "deepcopy", "OO", object, memo);
-    Py_DECREF(module);
+    *out = PyObject_CallFunctionObjArgs(deepcopy, object, memo, NULL);
     return *out == NULL ? -1 : 0;
 }
 

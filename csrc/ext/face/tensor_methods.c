@@ -144,15 +144,10 @@ static PyObject *
 tensor_detach(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     TensorObject *self = (TensorObject *)object;
-    PyObject *result;
-    if (!ext_is_dtensor(object))
-        result = ext_tensor(Py_NewRef(self->array));
-    else {
-        DTensorObject *whole = (DTensorObject *)object;
-        result = ext_dtensor(Py_NewRef(self->array), whole->layout);
-        if (result != NULL)
-            ((DTensorObject *)result)->pending = Py_XNewRef(whole->pending);
-    }
+    PyObject *result = ext_tensor_like(Py_NewRef(self->array), object);
+    if (result != NULL && ext_is_dtensor(object))
+        ((DTensorObject *)result)->pending =
+            Py_XNewRef(((DTensorObject *)object)->pending);
     if (result != NULL && tape_share_version((TensorObject *)result, self) < 0)
         Py_CLEAR(result);
     return result;

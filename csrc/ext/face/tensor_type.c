@@ -27,16 +27,14 @@ tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static PyObject *
 array_text(PyObject *array, const char *prefix)
 {
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *print =
-        numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "array2string");
-    PyObject *args = print == NULL ? NULL : PyTuple_Pack(1, array);
+    static PyObject *print;
+    if (ext_import(&print, "numpy", "array2string") == NULL)
+        return NULL;
+    PyObject *args = PyTuple_Pack(1, array);
     PyObject *options =
         args == NULL ? NULL
                      : Py_BuildValue("{s:s,s:s}", "separator", ", ", "prefix", prefix);
     PyObject *text = options == NULL ? NULL : PyObject_Call(print, args, options);
-    Py_XDECREF(numpy);
-    Py_XDECREF(print);
     Py_XDECREF(args);
     Py_XDECREF(options);
     return text;
@@ -78,21 +76,18 @@ tensor_hash(PyObject *self)
 
 PyDoc_STRVAR(
     tensor_doc,
-    "Tensor(data, dtype=None, requires_grad=False)\n"
-    "--\n\n"
+    "Tensor(data, dtype=None, requires_grad=False)\n--\n\n"
     "An array of this rank, with room for a gradient.\n\n"
     "A Tensor holds a NumPy array, without a copy where `data` is one already:\n"
     "``np.asarray(t)`` shares memory with it. `tensor` makes one from a copy.\n\n"
-    "Parameters\n"
-    "----------\n"
+    "Parameters\n----------\n"
     "data : array_like\n"
     "    A Tensor, an array, or numbers. Python's own floats get the default dtype.\n"
     "dtype : dtype_like, optional\n"
     "    The wanted element type; default: that of `data`.\n"
     "requires_grad : bool, default False\n"
     "    Whether operations on it are recorded; float and complex only.\n\n"
-    "Raises\n"
-    "------\n"
+    "Raises\n------\n"
     "TypeError\n"
     "    If the elements are neither numbers nor booleans. On this rank only.\n"
     "RuntimeError\n"
@@ -101,22 +96,19 @@ PyDoc_STRVAR(
 
 PyDoc_STRVAR(
     dtensor_doc,
-    "DTensor(local_tensor, spec, *, requires_grad)\n"
-    "--\n\n"
+    "DTensor(local_tensor, spec, *, requires_grad)\n--\n\n"
     "One array, spread over the ranks of a mesh.\n\n"
     "`shape`, `size`, `dtype` and the like are those of the whole array; this rank's\n"
     "part is ``to_local()``. Made by `distribute_tensor`, ``DTensor.from_local`` or a\n"
     "factory such as `zeros`; the constructor trusts all ranks to call it alike.\n\n"
-    "Parameters\n"
-    "----------\n"
+    "Parameters\n----------\n"
     "local_tensor : Tensor or array_like\n"
     "    This rank's part, shared and not copied.\n"
     "spec : Layout\n"
     "    Mesh, placements, shape and dtype of the whole.\n"
     "requires_grad : bool\n"
     "    Whether operations on it are recorded; float and complex only.\n\n"
-    "Raises\n"
-    "------\n"
+    "Raises\n------\n"
     "ValueError\n"
     "    If the shape of `local_tensor` is not that of this rank's part. On this rank\n"
     "    only: nothing is communicated.\n"
@@ -133,12 +125,10 @@ dtensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|$p:DTensor", names, &local,
                                      &ext_layout_type, &spec, &requires_grad))
         return NULL;
-    if (requires_grad < 0) {
-        PyErr_SetString(PyExc_TypeError,
-                        "DTensor() missing required keyword-only argument "
-                        "'requires_grad'");
-        return NULL;
-    }
+    if (requires_grad < 0)
+        return PyErr_Format(PyExc_TypeError,
+                            "DTensor() missing required keyword-only argument "
+                            "'requires_grad'");
     PyObject *array = ext_array_of(local, NULL, "DTensor");
     PyObject *self =
         array == NULL ? NULL : ext_dtensor_checked(type, array, (LayoutObject *)spec);

@@ -42,10 +42,8 @@ take(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wide)
     npy_intp shape[NPY_MAXDIMS + 1];
     memcpy(shape, PyArray_DIMS(index), (size_t)ndim * sizeof *shape);
     shape[ndim] = PyArray_DIM(part, 1);
-    if (!dt_index_check(PyArray_DATA(index), PyArray_SIZE(index), given[3].integer)) {
-        PyErr_SetString(PyExc_IndexError, "index out of range in self");
-        return NULL;
-    }
+    if (!dt_index_check(PyArray_DATA(index), PyArray_SIZE(index), given[3].integer))
+        return PyErr_Format(PyExc_IndexError, "index out of range in self");
     PyArrayObject *out = ext_kernel_array(ndim + 1, shape, wide);
     if (out == NULL)
         return NULL;

@@ -179,10 +179,8 @@ run_classes_backward(const ext_kernel *kernel, const ext_argument *given, bool w
         return NULL;
     npy_intp rows[] = {2, (npy_intp)(c.outer * c.inner)};
     bool single = PyArray_NDIM(g) == 0 && given[11].integer != 0;
-    if (PyArray_SIZE(g) != (single ? 1 : rows[1])) {
-        PyErr_Format(PyExc_ValueError, "%s: shapes do not fit", kernel->name);
-        return NULL;
-    }
+    if (PyArray_SIZE(g) != (single ? 1 : rows[1]))
+        return PyErr_Format(PyExc_ValueError, "%s: shapes do not fit", kernel->name);
     PyArrayObject *scratch = ext_kernel_array(2, rows, wide), *out = NULL;
     if (scratch != NULL)
         out = ext_kernel_like(given[1].array, wide);

@@ -21,10 +21,9 @@ static PyArrayObject *
 array_at(PyObject *list, Py_ssize_t k)
 {
     if (!PyList_Check(list) || k >= PyList_GET_SIZE(list) ||
-        !ext_is_tensor(PyList_GET_ITEM(list, k))) {
-        PyErr_SetString(PyExc_TypeError, "a step takes lists of as many tensors");
-        return NULL;
-    }
+        !ext_is_tensor(PyList_GET_ITEM(list, k)))
+        return (PyArrayObject *)PyErr_Format(PyExc_TypeError,
+                                             "a step takes lists of as many tensors");
     return ext_local(PyList_GET_ITEM(list, k));
 }
 

@@ -129,7 +129,7 @@ uneven_layout(const offer *o)
     ext_meta *metas = ext_meta_share(o->group, o->mesh->mesh, &o->meta, o->call.what);
     if (metas == NULL)
         return NULL;
-    dt_layout *layout;
+    dt_layout *layout = NULL;
     dt_error err;
     dt_status status =
         ext_layout_of_parts(&layout, o->mesh->mesh, o->placements, metas,

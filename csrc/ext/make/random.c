@@ -24,10 +24,10 @@ words_of(PyObject *state)
     if (PyArray_CheckExact(state) && PyArray_TYPE(array) == NPY_UINT64 &&
         PyArray_SIZE(array) == STATE_WORDS && PyArray_ISCARRAY(array))
         return PyArray_DATA(array);
-    PyErr_SetString(PyExc_TypeError,
-                    "the state of a stream is an array of 4 uint64: the two words of "
-                    "the key, the position, and the word whose half is kept");
-    return NULL;
+    return (uint64_t *)PyErr_Format(
+        PyExc_TypeError,
+        "the state of a stream is an array of 4 uint64: the two words of "
+        "the key, the position, and the word whose half is kept");
 }
 
 static int

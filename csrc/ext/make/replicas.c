@@ -19,10 +19,8 @@ replica_mesh(const dt_mesh *mesh, const dt_placement *placements, const int64_t 
             size *= mesh->shape[m];
         }
     int64_t *ranks = PyMem_New(int64_t, (size_t)size);
-    if (ranks == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
+    if (ranks == NULL)
+        return (const dt_mesh *)PyErr_NoMemory();
     for (int64_t i = 0; i < size; i++) {
         int64_t rest = i;
         for (int k = ndim - 1; k >= 0; k--) {

@@ -269,10 +269,8 @@ ext_meta_share(dt_group *group, const dt_mesh *mesh, const ext_meta *mine,
      * not taken from the library's own blocks, whose shortage is agreed on before. */
     size_t size = (size_t)group->size;
     ext_meta *all = PyMem_RawMalloc(2 * size * sizeof *all);
-    if (all == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
+    if (all == NULL)
+        return (ext_meta *)PyErr_NoMemory();
     ext_meta *by_rank = all + size;
     dt_error err;
     PyThreadState *state = ext_world_enter(group->world);

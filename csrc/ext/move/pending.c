@@ -91,11 +91,8 @@ int
 ext_pending_start(PyObject *pending)
 {
     PendingObject *self = (PendingObject *)pending;
-    dt_status status = dt_start(dt_run_task(self->run), &self->error);
-    if (status != DT_OK) {
-        ext_raise(&self->error);
+    if (ext_check(dt_start(dt_run_task(self->run), &self->error), &self->error) < 0)
         return -1;
-    }
     self->next = under_way;
     under_way = (PendingObject *)Py_NewRef(pending);
     return 0;
@@ -137,10 +134,7 @@ ext_pending_wait(PyObject *pending)
     }
     dt_error error = self->error;
     Py_DECREF(self);
-    if (error.status == DT_OK)
-        return 0;
-    ext_raise(&error);
-    return -1;
+    return ext_check(error.status, &error);
 }
 
 bool

@@ -78,7 +78,7 @@ make_layout(const dt_layout *from, const dt_mesh *mesh, const dt_placement *plac
 {
     if (mesh != from->mesh)
         return ext_layout_make(mesh, placements, from->ndim, from->shape, from->dtype);
-    dt_layout *layout;
+    dt_layout *layout = NULL;
     dt_error err;
     dt_status status = dt_layout_with(&layout, from, placements, &err);
     return ext_layout_made(status, layout, &err);
@@ -117,12 +117,10 @@ target_layout(const dt_layout *from, PyObject *mesh, PyObject *given, const char
     }
     if (mesh != NULL && mesh != Py_None &&
         !(PyObject_TypeCheck(mesh, &ext_mesh_type) &&
-          ((MeshObject *)mesh)->mesh == to->layout->mesh)) {
-        PyErr_Format(PyExc_ValueError,
-                     "%s: device_mesh is not the mesh of the layout; leave it out",
-                     what);
-        return NULL;
-    }
+          ((MeshObject *)mesh)->mesh == to->layout->mesh))
+        return (LayoutObject *)PyErr_Format(
+            PyExc_ValueError,
+            "%s: device_mesh is not the mesh of the layout; leave it out", what);
     return (LayoutObject *)Py_NewRef(given);
 }
 

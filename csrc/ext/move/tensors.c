@@ -37,7 +37,7 @@ moving_make(moving *p, DTensorObject *tensor, PyObject *placements,
         p->from = from;
         p->array = Py_NewRef((PyObject *)array);
     } else {
-        dt_layout *cast;
+        dt_layout *cast = NULL;
         dt_error err;
         dt_status status = dt_layout_with_dtype(&cast, from, dtype, &err);
         p->from = ext_layout_made(status, cast, &err);

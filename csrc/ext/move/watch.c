@@ -25,14 +25,9 @@ watch_move(const ext_item *items, int count, const char *what)
 {
     PyObject *sources = PyTuple_New(count), *targets = PyTuple_New(count);
     for (int k = 0; k < count && sources != NULL && targets != NULL; k++) {
-        PyObject *from = as_object(items[k].from, items[k].to);
-        PyObject *to = from == NULL ? NULL : as_object(items[k].to, items[k].from);
-        if (from != NULL)
-            PyTuple_SET_ITEM(sources, k, from);
-        if (to != NULL)
-            PyTuple_SET_ITEM(targets, k, to);
-        else
-            Py_CLEAR(sources);
+        ext_put(&sources, k, as_object(items[k].from, items[k].to));
+        if (sources != NULL)
+            ext_put(&targets, k, as_object(items[k].to, items[k].from));
     }
     PyObject *hook = Py_NewRef(watch_on_move), *answer = NULL;
     if (sources != NULL && targets != NULL)

@@ -50,9 +50,8 @@ next_meta(const op_maker *m, int *next)
 {
     if (*next < m->call->operand_count)
         return Py_NewRef(m->metas[(*next)++]);
-    PyErr_Format(PyExc_RuntimeError, "%U: a list changed while it was read",
-                 m->call->op->name);
-    return NULL;
+    return PyErr_Format(PyExc_RuntimeError, "%U: a list changed while it was read",
+                        m->call->op->name);
 }
 
 /* The Operand of an object that key.c has read as one, else a constant. */

@@ -38,10 +38,8 @@ static void *
 grow(void *list, void *space, int count, int *room, size_t size)
 {
     void *more = PyMem_Malloc((size_t)*room * 2 * size);
-    if (more == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
+    if (more == NULL)
+        return (void *)PyErr_NoMemory();
     memcpy(more, list, (size_t)count * size);
     if (list != space)
         PyMem_Free(list);

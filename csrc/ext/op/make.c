@@ -131,16 +131,15 @@ find_entry(const op_call *call)
 op_entry *
 op_entry_of(const op_call *call)
 {
-    if (call->tensor != NULL && call->layout != NULL && !ext_implicit_replication) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "%U: got mixed Tensor and DTensor, need to convert all Tensor to "
-                     "DTensor before calling distributed operators! "
-                     "(DTensor.from_local(tensor, mesh, placements), or the context "
-                     "dtensor.experimental.implicit_replication(); or x.to_local() of "
-                     "the DTensor; distribute_module makes a model's parameters "
-                     "DTensors)",
-                     call->op->name);
-        return NULL;
-    }
+    if (call->tensor != NULL && call->layout != NULL && !ext_implicit_replication)
+        return (op_entry *)PyErr_Format(
+            PyExc_RuntimeError,
+            "%U: got mixed Tensor and DTensor, need to convert all Tensor to "
+            "DTensor before calling distributed operators! "
+            "(DTensor.from_local(tensor, mesh, placements), or the context "
+            "dtensor.experimental.implicit_replication(); or x.to_local() of "
+            "the DTensor; distribute_module makes a model's parameters "
+            "DTensors)",
+            call->op->name);
     return find_entry(call);
 }

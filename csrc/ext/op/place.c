@@ -154,7 +154,7 @@ static LayoutObject *
 on_mesh(const op_maker *m, LayoutObject *layout, int k)
 {
     const dt_mesh *mesh = m->mesh->mesh;
-    dt_layout *made;
+    dt_layout *made = NULL;
     dt_error err;
     LayoutObject *result = NULL;
     if (!dt_mesh_same_ranks(layout->layout->mesh, mesh))

@@ -97,10 +97,8 @@ static PyObject *
 call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(args);
-    if (count == 0 || !PyCallable_Check(PyTuple_GET_ITEM(args, 0))) {
-        PyErr_SetString(PyExc_TypeError, "Call needs a kernel to call");
-        return NULL;
-    }
+    if (count == 0 || !PyCallable_Check(PyTuple_GET_ITEM(args, 0)))
+        return PyErr_Format(PyExc_TypeError, "Call needs a kernel to call");
     CallObject *self = (CallObject *)type->tp_alloc(type, 0);
     if (self == NULL)
         return NULL;

@@ -9,7 +9,7 @@
 LayoutObject *
 tape_dual(LayoutObject *layout)
 {
-    dt_layout *made;
+    dt_layout *made = NULL;
     dt_error err;
     if (!layout->layout->has_partial)
         return (LayoutObject *)Py_NewRef((PyObject *)layout);
@@ -22,7 +22,7 @@ static LayoutObject *
 wanted_layout(LayoutObject *layout, PyObject *grad_placements)
 {
     dt_placement placements[DT_MESH_MAX_NDIM];
-    dt_layout *made;
+    dt_layout *made = NULL;
     dt_error err;
     if (grad_placements == NULL || grad_placements == Py_None)
         return tape_dual(layout);
@@ -47,7 +47,7 @@ static LayoutObject *
 of_dtype(LayoutObject *layout, PyObject *grad)
 {
     dt_dtype dtype = ((DTensorObject *)grad)->layout->layout->dtype;
-    dt_layout *made;
+    dt_layout *made = NULL;
     dt_error err;
     if (dtype == layout->layout->dtype)
         return (LayoutObject *)Py_NewRef((PyObject *)layout);

@@ -16,20 +16,15 @@ static _Thread_local journey *current;
 static int
 check_answer(PyObject *answer, PyObject *grad)
 {
-    int64_t a[DT_MAX_NDIM], b[DT_MAX_NDIM];
     if (!ext_is_tensor(answer) || ext_is_dtensor(answer) != ext_is_dtensor(grad))
         return ext_fail(PyExc_TypeError, "expected a %s, but hook returned '%s'",
                         ext_is_dtensor(grad) ? "DTensor" : "Tensor",
                         Py_TYPE(answer)->tp_name);
-    int ndim = ext_tensor_shape(a, (TensorObject *)answer);
-    bool same = ndim == ext_tensor_shape(b, (TensorObject *)grad) &&
-                memcmp(a, b, (size_t)ndim * sizeof *a) == 0;
-    if (same && PyArray_EquivTypes(
-                    PyArray_DESCR((PyArrayObject *)((TensorObject *)answer)->array),
-                    PyArray_DESCR((PyArrayObject *)((TensorObject *)grad)->array)))
+    const char *differs =
+        ext_tensor_differs((TensorObject *)answer, (TensorObject *)grad);
+    if (differs == NULL)
         return 0;
-    return ext_fail(PyExc_RuntimeError, "a hook has changed the %s of value",
-                    same ? "type" : "size");
+    return ext_fail(PyExc_RuntimeError, "a hook has changed the %s of value", differs);
 }
 
 /* Calls the hooks of one kind on a gradient: what they give back takes its place.
@@ -184,9 +179,7 @@ finish_leaves(journey *j, NodeObject *node)
 static PyObject *
 call_function(NodeObject *node, PyObject *const *grads)
 {
-    PyObject *args = PyTuple_New(node->output_count);
-    for (int k = 0; args != NULL && k < node->output_count; k++)
-        PyTuple_SET_ITEM(args, k, Py_NewRef(grads[k] == NULL ? Py_None : grads[k]));
+    PyObject *args = ext_tuple_of(grads, node->output_count);
     PyObject *backward = Py_NewRef(node->backward); /* which a hook may give back */
     PyObject *results = args == NULL ? NULL : PyObject_CallObject(backward, args);
     Py_DECREF(backward);
@@ -301,19 +294,14 @@ answer_of(journey *j)
 {
     if (j->options->accumulate)
         Py_RETURN_NONE;
-    PyObject *answer = PyTuple_New(j->input_count);
-    for (int i = 0; answer != NULL && i < j->input_count; i++) {
-        PyObject *grad = j->found[i];
-        if (grad == NULL && !j->options->allow_unused) {
-            PyErr_SetString(PyExc_RuntimeError,
-                            "One of the differentiated Tensors appears to not have "
-                            "been used in the graph. Set allow_unused=True if this is "
-                            "the desired behavior.");
-            Py_CLEAR(answer);
-        } else
-            PyTuple_SET_ITEM(answer, i, Py_NewRef(grad == NULL ? Py_None : grad));
-    }
-    return answer;
+    for (int i = 0; !j->options->allow_unused && i < j->input_count; i++)
+        if (j->found[i] == NULL)
+            return PyErr_Format(
+                PyExc_RuntimeError,
+                "One of the differentiated Tensors appears to not have "
+                "been used in the graph. Set allow_unused=True if this is "
+                "the desired behavior.");
+    return ext_tuple_of(j->found, j->input_count);
 }
 
 /* New tuple of the gradients of `inputs`, or None. */

@@ -158,11 +158,7 @@ own_copy(PyObject *grad)
     if (is_sole(grad) && is_dense(grad))
         return grad;
     PyObject *array = ext_array_copy(ext_local(grad));
-    PyObject *copy = NULL;
-    if (array != NULL)
-        copy = ext_is_dtensor(grad)
-                   ? ext_dtensor(array, ((DTensorObject *)grad)->layout)
-                   : ext_tensor(array);
+    PyObject *copy = ext_tensor_like(array, grad);
     Py_DECREF(grad);
     return copy;
 }

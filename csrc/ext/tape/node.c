@@ -40,8 +40,7 @@ tape_node(PyObject *name, int inputs, int outputs)
     node->metas = PyMem_Calloc((size_t)outputs + 1, sizeof *node->metas);
     if (node->edges == NULL || node->metas == NULL) {
         Py_DECREF(node);
-        PyErr_NoMemory();
-        return NULL;
+        return (NodeObject *)PyErr_NoMemory();
     }
     node->input_count = inputs;
     node->output_count = outputs;
@@ -143,14 +142,13 @@ tape_attach(TensorObject *tensor, NodeObject *node, int output)
 PyObject *
 tape_raise_done(void)
 {
-    PyErr_SetString(
+    return PyErr_Format(
         PyExc_RuntimeError,
         "Trying to backward through the graph a second time (or directly access saved "
         "tensors after they have already been freed). Saved intermediate values of the "
         "graph are freed when you call .backward() or autograd.grad(). Specify "
         "retain_graph=True if you need to backward through the graph a second time or "
         "if you need to access saved tensors after calling backward.");
-    return NULL;
 }
 
 /* --- the life of a node --- */

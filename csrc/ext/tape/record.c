@@ -347,9 +347,7 @@ tape_old_value(TensorObject *tensor)
         Py_XDECREF(array);
         return NULL;
     }
-    PyObject *copy = ext_is_dtensor((PyObject *)tensor)
-                         ? ext_dtensor(array, ((DTensorObject *)tensor)->layout)
-                         : ext_tensor(array);
+    PyObject *copy = ext_tensor_like(array, (PyObject *)tensor);
     if (copy != NULL) {
         ((TensorObject *)copy)->node = Py_XNewRef(tensor->node);
         ((TensorObject *)copy)->output = tensor->output;

@@ -38,11 +38,7 @@ static PyObject *
 alias_of(TensorObject *tensor)
 {
     PyObject *array = (PyObject *)ext_local((PyObject *)tensor);
-    if (array == NULL)
-        return NULL;
-    return ext_is_dtensor((PyObject *)tensor)
-               ? ext_dtensor(Py_NewRef(array), ((DTensorObject *)tensor)->layout)
-               : ext_tensor(Py_NewRef(array));
+    return ext_tensor_like(Py_XNewRef(array), (PyObject *)tensor);
 }
 
 /* What the pack hook makes of a tensor, which it sees without a history, for what it

@@ -60,10 +60,8 @@ tape_vjp_new(PyObject *functions, bool all)
     Py_ssize_t count = PyTuple_GET_SIZE(functions);
     struct tape_vjp *vjp =
         PyMem_Calloc(1, sizeof *vjp + (size_t)count * sizeof *vjp->gradients);
-    if (vjp == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
+    if (vjp == NULL)
+        return (struct tape_vjp *)PyErr_NoMemory();
     vjp->all = all;
     vjp->count = (int)count;
     for (Py_ssize_t k = 0; k < count; k++) {

@@ -70,13 +70,12 @@ ext_refuse_masked(PyObject *object, const char *what)
 static PyObject *
 array_of(PyObject *object, PyObject *dtype, bool numbers, const char *what)
 {
-    if (ext_is_dtensor(object)) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "%s takes a Tensor or an array of this rank, not a DTensor: "
-                     "x.to_local() is its local part, x.full_tensor() the whole",
-                     what);
-        return NULL;
-    }
+    if (ext_is_dtensor(object))
+        return PyErr_Format(
+            PyExc_RuntimeError,
+            "%s takes a Tensor or an array of this rank, not a DTensor: "
+            "x.to_local() is its local part, x.full_tensor() the whole",
+            what);
     if (ext_refuse_masked(object, what) < 0)
         return NULL;
     PyObject *source = ext_is_tensor(object) ? ((TensorObject *)object)->array : object;

@@ -17,6 +17,14 @@ ext_dtensor(PyObject *array, LayoutObject *layout)
 }
 
 PyObject *
+ext_tensor_like(PyObject *array, PyObject *tensor)
+{
+    if (ext_is_dtensor(tensor))
+        return ext_dtensor(array, ((DTensorObject *)tensor)->layout);
+    return ext_tensor(array);
+}
+
+PyObject *
 ext_dtensor_new(PyObject *array, const dt_layout *layout, MeshObject *mesh,
                 bool requires_grad)
 {

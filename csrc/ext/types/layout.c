@@ -220,7 +220,7 @@ layout_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
     LayoutObject *self = NULL;
     if (read_pairs(&o, order, "shard_order", read_order) == 0 &&
         read_pairs(&o, cuts, "cuts", read_cuts) == 0) {
-        dt_layout *layout;
+        dt_layout *layout = NULL;
         dt_error err;
         dt_status status =
             dt_layout_make(&layout, grid, list, ndim, lengths, element, o.orders,

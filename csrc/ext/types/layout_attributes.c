@@ -140,11 +140,10 @@ cut_of(PyObject *self, PyObject *object)
     long dim = PyLong_AsLong(object);
     if (dim == -1 && PyErr_Occurred())
         return NULL;
-    if (dim < -layout->ndim || dim >= layout->ndim) {
-        PyErr_Format(PyExc_IndexError, "a tensor of %d dimensions has no dimension %ld",
-                     layout->ndim, dim);
-        return NULL;
-    }
+    if (dim < -layout->ndim || dim >= layout->ndim)
+        return (const dt_cut *)PyErr_Format(
+            PyExc_IndexError, "a tensor of %d dimensions has no dimension %ld",
+            layout->ndim, dim);
     return &layout->dims[dim < 0 ? dim + layout->ndim : dim];
 }
 

@@ -46,12 +46,11 @@ ext_layout_whole(PyObject *self, PyObject *dims)
     if (count < 0)
         return NULL;
     for (int k = 0; k < count; k++) {
-        if (named[k] < 0 || named[k] >= layout->ndim) {
-            PyErr_Format(PyExc_IndexError,
-                         "whole: a tensor of %d dimensions has no dimension %R",
-                         layout->ndim, dims);
-            return NULL;
-        }
+        if (named[k] < 0 || named[k] >= layout->ndim)
+            return (const dt_layout *)PyErr_Format(
+                PyExc_IndexError,
+                "whole: a tensor of %d dimensions has no dimension %R", layout->ndim,
+                dims);
         whole[named[k]] = true;
     }
     dt_layout *with = NULL;

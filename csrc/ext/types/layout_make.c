@@ -2,26 +2,22 @@
 #include "ext/types/types.h"
 
 const dt_layout *
-ext_layout_enter(dt_layout *layout)
-{
-    const dt_layout *entered;
-    dt_error err;
-    if (dt_context_layout(&entered, ext_context, layout, &err) == DT_OK)
-        return entered;
-    return ext_raise(&err);
-}
-
-const dt_layout *
 ext_layout_made(dt_status status, dt_layout *layout, const dt_error *err)
 {
-    return status == DT_OK ? ext_layout_enter(layout) : ext_raise(err);
+    const dt_layout *entered = NULL;
+    dt_error own;
+    if (status != DT_OK)
+        return ext_raise(err);
+    if (dt_context_layout(&entered, ext_context, layout, &own) != DT_OK)
+        return ext_raise(&own);
+    return entered;
 }
 
 const dt_layout *
 ext_layout_make(const dt_mesh *mesh, const dt_placement *placements, int ndim,
                 const int64_t *shape, dt_dtype dtype)
 {
-    dt_layout *layout;
+    dt_layout *layout = NULL;
     dt_error err;
     dt_status status = dt_layout_make(&layout, mesh, placements, ndim, shape, dtype,
                                       NULL, 0, NULL, 0, &err);

@@ -338,11 +338,10 @@ ext_argument_mesh(PyObject *object, const char *what)
 {
     PyObject *mesh;
     if (object == NULL || object == Py_None) {
-        PyObject *module = PyImport_ImportModule("dtensor._core.open_meshes");
-        if (module == NULL)
+        static PyObject *current;
+        if (ext_import(&current, "dtensor._core.open_meshes", "current_mesh") == NULL)
             return NULL;
-        mesh = PyObject_CallMethod(module, "current_mesh", NULL);
-        Py_DECREF(module);
+        mesh = PyObject_CallNoArgs(current);
         if (mesh == NULL)
             return NULL;
     } else {

@@ -320,6 +320,13 @@ PyTypeObject ext_placement_type = {
     .tp_str = placement_str,
 };
 
+/* What the types of all kinds begin with. */
+#define KIND(name)                                                                     \
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types." name,          \
+                                .tp_base = &ext_placement_type,                        \
+                                .tp_basicsize = sizeof(PlacementObject),               \
+                                .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE
+
 /* --- Shard --- */
 
 static PyObject *
@@ -350,10 +357,7 @@ static PyGetSetDef shard_attributes[] = {
 };
 
 PyTypeObject ext_shard_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types.Shard",
-    .tp_base = &ext_placement_type,
-    .tp_basicsize = sizeof(PlacementObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    KIND("Shard"),
     .tp_doc = shard_doc,
     .tp_new = shard_new,
     .tp_methods = ext_shard_methods,
@@ -390,10 +394,7 @@ static PyGetSetDef strided_attributes[] = {
 };
 
 PyTypeObject ext_strided_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types._StridedShard",
-    .tp_base = &ext_placement_type,
-    .tp_basicsize = sizeof(PlacementObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    KIND("_StridedShard"),
     .tp_doc = strided_doc,
     .tp_new = strided_new,
     .tp_getset = strided_attributes,
@@ -409,10 +410,7 @@ static const char replicate_doc[] =
     "Replicate()";
 
 PyTypeObject ext_replicate_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types.Replicate",
-    .tp_base = &ext_placement_type,
-    .tp_basicsize = sizeof(PlacementObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    KIND("Replicate"),
     .tp_doc = replicate_doc,
     .tp_new = replicate_new,
 };
@@ -446,10 +444,7 @@ static PyGetSetDef partial_attributes[] = {
 };
 
 PyTypeObject ext_partial_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.placement_types.Partial",
-    .tp_base = &ext_placement_type,
-    .tp_basicsize = sizeof(PlacementObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    KIND("Partial"),
     .tp_doc = partial_doc,
     .tp_new = partial_new,
     .tp_getset = partial_attributes,

@@ -3,6 +3,7 @@
 #include "ext/types/types.h"
 
 #include <stddef.h>
+#include <string.h>
 
 TensorObject *
 ext_tensor_alloc(PyTypeObject *type, PyObject *array)
@@ -87,6 +88,19 @@ ext_tensor_count(TensorObject *tensor)
     for (int d = 0; d < ndim; d++)
         count *= shape[d];
     return count;
+}
+
+const char *
+ext_tensor_differs(TensorObject *a, TensorObject *b)
+{
+    int64_t x[DT_MAX_NDIM], y[DT_MAX_NDIM];
+    int ndim = ext_tensor_shape(x, a);
+    if (ext_tensor_shape(y, b) != ndim || memcmp(x, y, (size_t)ndim * sizeof *x) != 0)
+        return "size";
+    return PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)a->array),
+                              PyArray_DESCR((PyArrayObject *)b->array))
+               ? NULL
+               : "type";
 }
 
 PyTypeObject ext_tensor_type = {

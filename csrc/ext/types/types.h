@@ -94,8 +94,7 @@ const dt_layout *ext_layout_settled(PyObject *self);
  */
 const dt_layout *ext_layout_make(const dt_mesh *mesh, const dt_placement *placements,
                                  int ndim, const int64_t *shape, dt_dtype dtype);
-const dt_layout *ext_layout_enter(dt_layout *layout);
-/* Enters what a function of core has made, or raises its error. */
+/* Enters into the context what a function of core has made, or raises its error. */
 const dt_layout *ext_layout_made(dt_status status, dt_layout *layout,
                                  const dt_error *err);
 /* A whole array on one rank of the world of `mesh`. */
@@ -231,6 +230,9 @@ TensorObject *ext_tensor_alloc(PyTypeObject *type, PyObject *array);
 /* Steal `array`; `layout` is borrowed. */
 PyObject *ext_tensor(PyObject *array);
 PyObject *ext_dtensor(PyObject *array, LayoutObject *layout);
+/* A Tensor, or a DTensor of its layout, as another is; steals `array` (NULL: an
+ * exception is set). */
+PyObject *ext_tensor_like(PyObject *array, PyObject *tensor);
 /* A new DTensor; steals `array` (NULL: an exception is set) and `layout`. */
 PyObject *ext_dtensor_new(PyObject *array, const dt_layout *layout, MeshObject *mesh,
                           bool requires_grad);
@@ -257,6 +259,8 @@ ext_is_dtensor(PyObject *object)
 /* Global shape of a DTensor, that of the array of a Tensor; returns ndim. */
 int ext_tensor_shape(int64_t out[DT_MAX_NDIM], TensorObject *tensor);
 int64_t ext_tensor_count(TensorObject *tensor); /* of its elements */
+/* NULL if two have one shape and dtype; else the "size" or the "type" differs. */
+const char *ext_tensor_differs(TensorObject *a, TensorObject *b);
 
 /* --- version.c: writes into memory that several tensors may share --- */
 

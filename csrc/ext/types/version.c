@@ -7,10 +7,8 @@ tape_version_of(TensorObject *tensor)
 {
     if (tensor->version == NULL) {
         tensor->version = PyMem_Malloc(sizeof *tensor->version);
-        if (tensor->version == NULL) {
-            PyErr_NoMemory();
-            return NULL;
-        }
+        if (tensor->version == NULL)
+            return (tape_version *)PyErr_NoMemory();
         *tensor->version = (tape_version){.refs = 1};
     }
     return tensor->version;

@@ -182,10 +182,8 @@ group_of_some(dt_world *world, const dt_mesh *a, const dt_mesh *b, const char *w
 {
     int64_t room = a->size + (b != NULL ? b->size : 0);
     int64_t *ranks = PyMem_New(int64_t, (size_t)room);
-    if (ranks == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
+    if (ranks == NULL)
+        return (dt_group *)PyErr_NoMemory();
     dt_group *group = NULL;
     dt_error err;
     int64_t count = unite(ranks, a, b);
