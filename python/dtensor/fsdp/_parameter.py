@@ -14,7 +14,6 @@ from dtensor import (
     Partial,
     Placement,
     Replicate,
-    Shard,
     Tensor,
 )
 from dtensor._C import hooks_of
@@ -109,8 +108,8 @@ def nested(mesh: DeviceMesh, mine: Sequence[Placement], inner: Layout) -> Layout
     order = {dim: tuple(m + len(mine) for m in dims) for dim, dims in inner.shard_order}
     cuts = dict(inner.cuts or {})
     for m, placement in enumerate(mine):
-        if isinstance(placement, Shard):
-            dim = placement.dim % inner.ndim
+        if placement._cut_dim is not None:
+            dim = placement._cut_dim % inner.ndim
             order[dim] = (*order.get(dim, ()), m)
             if dim in cuts:
                 cuts[dim] = _cut_again(cuts[dim], mesh.shape[m])

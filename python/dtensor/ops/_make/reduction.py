@@ -229,7 +229,7 @@ def leads(results: Layouts) -> bool:
     adding = [
         mesh_dim
         for mesh_dim, p in enumerate(results[0].placements if results else ())
-        if isinstance(p, _C.Partial) and not _ROWS[p.reduce_op].idempotent
+        if p._pending_op is not None and not _ROWS[p._pending_op].idempotent
     ]
     if not adding:
         return True
