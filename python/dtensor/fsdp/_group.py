@@ -115,14 +115,8 @@ class Group:
     def hold(self, count: int) -> None:
         """Keep the parameters sharded over groups of `count` ranks until backward."""
         for p in self.parameters:
-            local = p.full.detach()
-            local = local.to_local() if isinstance(local, DTensor) else local
-            layout = p.gathered.with_dtype(p.compute_dtype)
-            whole = DTensor(local, layout, requires_grad=False)
             mine = [*[Replicate()] * p.outer, p.spread.placements[-1]]
-            target = p.spread_over(self._regrouped(p, count), mine)
-            held = whole.redistribute(placements=target.with_dtype(p.compute_dtype))
-            p.held = held.copy()
+            p.held = p.cut(p.spread_over(self._regrouped(p, count), mine)).copy()
 
     def _regrouped(self, p: Sharded, count: int) -> DeviceMesh:
         """Return the mesh of a parameter with its sharding dim in groups of `count`."""
