@@ -54,11 +54,7 @@ def _whole_scan(function: np.ufunc) -> Any:
 
 @composite
 def scan(
-    function: np.ufunc,
-    x: Any,
-    axis: int = 0,
-    dtype: DTypeLike = None,
-    out: Any = None,
+    function: np.ufunc, x: Any, axis: int = 0, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
     """Return ``function.accumulate(x, axis, dtype)``.
 
