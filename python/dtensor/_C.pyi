@@ -660,10 +660,7 @@ class DTensor(Tensor):
     ) -> Tensor: ...
     @overload
     def full_tensor(
-        self,
-        *,
-        grad_placements: Sequence[Placement] | None = None,
-        root: SupportsIndex,
+        self, *, grad_placements: Sequence[Placement] | None = None, root: SupportsIndex
     ) -> Tensor | None: ...
     def redistribute(
         self,

@@ -199,11 +199,7 @@ def _probes(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _initial(
-    kind: Kind,
-    axes: Sequence[int],
-    initial: Any,
-    where: Any,
-    dtype: np.dtype[Any],
+    kind: Kind, axes: Sequence[int], initial: Any, where: Any, dtype: np.dtype[Any]
 ) -> dict[str, Any]:
     """Return the initial value of each part: for a sum only one part gets `initial`."""
     if not _ROWS[kind.op].idempotent and initial is not MISSING:

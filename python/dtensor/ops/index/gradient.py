@@ -21,15 +21,7 @@ from dtensor.ops._make.operator import (
     letters,
     operator,
 )
-from dtensor.ops._make.parts import (
-    counted,
-    find,
-    inside,
-    local,
-    make,
-    move,
-    parts_of,
-)
+from dtensor.ops._make.parts import counted, find, inside, local, make, move, parts_of
 from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, Shape, rule
