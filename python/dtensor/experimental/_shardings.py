@@ -62,7 +62,7 @@ def rule_of(
         name = next(names)
         for term, dim in enumerate(cut):
             if dim is not None:
-                place = term, _dim(dim, terms[term])
+                place = term, _dim(dim, row[term], terms[term])
                 if place in joined:
                     raise ValueError(
                         f"register_sharding: dim {place[1]} of argument {term} is "
@@ -109,10 +109,10 @@ def _checked(shardings: Any) -> list[tuple[list[Any], list[Any]]]:
     return pairs
 
 
-def _dim(dim: int, words: list[str]) -> int:
+def _dim(dim: int, placement: Placement, words: list[str]) -> int:
     if not -len(words) <= dim < len(words):
         raise IndexError(
-            f"register_sharding: dim {dim} is out of range for {len(words)} dims"
+            f"register_sharding: {placement} is out of range for {len(words)} dims"
         )
     return dim % len(words)
 

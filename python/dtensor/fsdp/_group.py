@@ -250,7 +250,8 @@ class Group:
         target = p.layout.with_dtype(grad.dtype if dtype is None else dtype)
         if not late:
             return target
-        op = grad.placements[0].reduce_op  # type: ignore[attr-defined]
+        op = grad.placements[0]._pending_op
+        assert op is not None  # `take_gradient` made addends
         return target.with_placements(
             reduced_placements(tuple(target.placements), p.outer - 1, op)
         )

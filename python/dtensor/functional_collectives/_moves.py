@@ -84,7 +84,7 @@ class _Moved(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         back, scaled = [], []
         for (source, target), grad in zip(ctx.moves, grads, strict=True):
-            average = source.placements[0] == Partial("avg")
+            average = source.placements[0]._pending_op == "avg"
             scaled.append(grad / source.mesh.size() if average else grad)
             back.append((_transposed(target), _transposed(source)))
         return None, *_Moved.apply(tuple(back), *scaled)
