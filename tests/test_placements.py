@@ -82,6 +82,7 @@ def test_a_placement_cuts_or_is_whole_or_pending():
         assert [cuts, placement._is_whole, placement._is_pending].count(True) == 1
         assert placement._is_whole is placement.is_replicate()
         assert placement._is_pending is placement.is_partial()
+        assert placement._pending_op == getattr(placement, "reduce_op", None)
 
 
 def test_attributes_are_what_it_was_made_of_and_cannot_be_set():

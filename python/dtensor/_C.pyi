@@ -27,12 +27,10 @@ class MPIError(RuntimeError): ...
 @disjoint_base
 class Placement:
     def __new__(cls) -> Self: ...
-    @property
-    def _cut_dim(self) -> int | None: ...
-    @property
-    def _is_whole(self) -> bool: ...
-    @property
-    def _is_pending(self) -> bool: ...
+    _cut_dim: Final[int | None]
+    _is_whole: Final[bool]
+    _is_pending: Final[bool]
+    _pending_op: Final[str | None]
     def is_shard(self, dim: int | None = None) -> bool: ...
     def is_replicate(self) -> bool: ...
     def is_partial(self, reduce_op: str | None = None) -> bool: ...
@@ -41,8 +39,7 @@ class Placement:
 class Shard(Placement):
     __match_args__ = ("dim",)
     def __new__(cls, dim: SupportsIndex) -> Self: ...
-    @property
-    def dim(self) -> int: ...
+    dim: Final[int]
     @staticmethod
     def local_shard_size_and_offset(
         curr_local_size: int, num_chunks: int, rank: int
@@ -51,10 +48,8 @@ class Shard(Placement):
 class _StridedShard(Placement):
     __match_args__ = ("dim", "split_factor")
     def __new__(cls, dim: SupportsIndex, *, split_factor: SupportsIndex) -> Self: ...
-    @property
-    def dim(self) -> int: ...
-    @property
-    def split_factor(self) -> int: ...
+    dim: Final[int]
+    split_factor: Final[int]
 
 class Replicate(Placement):
     def __new__(cls) -> Self: ...
@@ -62,8 +57,7 @@ class Replicate(Placement):
 class Partial(Placement):
     __match_args__ = ("reduce_op",)
     def __new__(cls, reduce_op: str = "sum") -> Self: ...
-    @property
-    def reduce_op(self) -> str: ...
+    reduce_op: Final[str]
 
 @final
 class ReduceOp(tuple[str, str, str | None, str, bool, bool, str]):
@@ -79,20 +73,13 @@ class ReduceOp(tuple[str, str, str | None, str, bool, bool, str]):
         "idempotent",
         "identity",
     )
-    @property
-    def name(self) -> str: ...
-    @property
-    def torch(self) -> str: ...
-    @property
-    def ufunc(self) -> str | None: ...
-    @property
-    def kinds(self) -> str: ...
-    @property
-    def linear(self) -> bool: ...
-    @property
-    def idempotent(self) -> bool: ...
-    @property
-    def identity(self) -> str: ...
+    name: Final[str]
+    torch: Final[str]
+    ufunc: Final[str | None]
+    kinds: Final[str]
+    linear: Final[bool]
+    idempotent: Final[bool]
+    identity: Final[str]
 
 REDUCE_OPS: tuple[ReduceOp, ...]
 
@@ -107,18 +94,12 @@ class Mesh:
         names: Sequence[str] | None = None,
         world: int = 0,
     ) -> Self: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def ndim(self) -> int: ...
-    @property
-    def ranks(self) -> npt.NDArray[np.int64]: ...
-    @property
-    def names(self) -> tuple[str, ...] | None: ...
-    @property
-    def world(self) -> int: ...
-    @property
-    def _size(self) -> int: ...
+    shape: Final[tuple[int, ...]]
+    ndim: Final[int]
+    ranks: Final[npt.NDArray[np.int64]]
+    names: Final[tuple[str, ...] | None]
+    world: Final[int]
+    _size: Final[int]
     def index(self, rank: SupportsIndex, /) -> int: ...
     def coordinate(self, rank: SupportsIndex, /) -> tuple[int, ...] | None: ...
     def same_ranks(self, other: Mesh, /) -> bool: ...
@@ -140,28 +121,17 @@ class Layout:
         shard_order: _Entries | None = None,
         cuts: _Entries | None = None,
     ) -> Self: ...
-    @property
-    def mesh(self) -> DeviceMesh: ...
-    @property
-    def device_mesh(self) -> DeviceMesh: ...
-    @property
-    def placements(self) -> tuple[Placement, ...]: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def ndim(self) -> int: ...
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
-    @property
-    def nbytes(self) -> int: ...
-    @property
-    def is_partial(self) -> bool: ...
-    @property
-    def is_replicated(self) -> bool: ...
-    @property
-    def shard_order(self) -> tuple[tuple[int, tuple[int, ...]], ...]: ...
-    @property
-    def cuts(self) -> dict[int, tuple[int, ...]] | None: ...
+    mesh: Final[DeviceMesh]
+    device_mesh: Final[DeviceMesh]
+    placements: Final[tuple[Placement, ...]]
+    shape: Final[tuple[int, ...]]
+    ndim: Final[int]
+    dtype: Final[np.dtype[Any]]
+    nbytes: Final[int]
+    is_partial: Final[bool]
+    is_replicated: Final[bool]
+    shard_order: Final[tuple[tuple[int, tuple[int, ...]], ...]]
+    cuts: Final[dict[int, tuple[int, ...]] | None]
     def local_shape(
         self, coordinate: SupportsIndex | Sequence[SupportsIndex] | None = None
     ) -> tuple[int, ...]: ...
@@ -690,10 +660,7 @@ class DTensor(Tensor):
     ) -> Tensor: ...
     @overload
     def full_tensor(
-        self,
-        *,
-        grad_placements: Sequence[Placement] | None = None,
-        root: SupportsIndex,
+        self, *, grad_placements: Sequence[Placement] | None = None, root: SupportsIndex
     ) -> Tensor | None: ...
     def redistribute(
         self,
@@ -743,22 +710,10 @@ def empty(
     device_mesh: Mesh | None = None,
     placements: Sequence[Placement] | None = None,
 ) -> DTensor: ...
-def zeros(
-    *size: _Shape,
-    dtype: npt.DTypeLike | None = None,
-    layout: Any = None,
-    requires_grad: bool = False,
-    device_mesh: Mesh | None = None,
-    placements: Sequence[Placement] | None = None,
-) -> DTensor: ...
-def ones(
-    *size: _Shape,
-    dtype: npt.DTypeLike | None = None,
-    layout: Any = None,
-    requires_grad: bool = False,
-    device_mesh: Mesh | None = None,
-    placements: Sequence[Placement] | None = None,
-) -> DTensor: ...
+
+zeros = empty  # the same parameters
+ones = empty
+
 def full(
     size: _Shape,
     fill_value: complex | np.generic,
@@ -794,28 +749,8 @@ def redistribute(
     backward_dtype: npt.DTypeLike | None = None,
     max_bytes: SupportsIndex | None = None,
 ) -> list[DTensor]: ...
-@overload
-def _redistribute_any(
-    tensors: DTensor,
-    device_mesh: Mesh | None = None,
-    placements: _Target = None,
-    *,
-    async_op: bool = False,
-    forward_dtype: npt.DTypeLike | None = None,
-    backward_dtype: npt.DTypeLike | None = None,
-    max_bytes: SupportsIndex | None = None,
-) -> DTensor: ...
-@overload
-def _redistribute_any(
-    tensors: Sequence[DTensor],
-    device_mesh: Mesh | None = None,
-    placements: _Target | Sequence[_Target] = None,
-    *,
-    async_op: bool = False,
-    forward_dtype: npt.DTypeLike | None = None,
-    backward_dtype: npt.DTypeLike | None = None,
-    max_bytes: SupportsIndex | None = None,
-) -> list[DTensor]: ...
+
+_redistribute_any = redistribute  # the same parameters
 
 _Step = tuple[str, tuple[int, ...], str, str, int, int, int, int, str, str]
 
@@ -857,18 +792,13 @@ class World:
     def current() -> World | None: ...
     @staticmethod
     def mpi_version() -> str: ...
-    @property
-    def rank(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def number(self) -> int: ...
-    @property
-    def shared_memory(self) -> bool: ...
+    rank: Final[int]
+    size: Final[int]
+    number: Final[int]
+    shared_memory: Final[bool]
     @property
     def closed(self) -> bool: ...
-    @property
-    def cost(self) -> tuple[float, float, float]: ...
+    cost: Final[tuple[float, float, float]]
     def activate(self) -> None: ...
     def share(self, data: _Bytes, mesh: Mesh | None = None) -> list[bytes]: ...
     def agree(
@@ -950,10 +880,8 @@ class Operand:
     shape: Final[tuple[int, ...]]
     dtype: Final[np.dtype[Any]]
     layout: Final[Layout | None]
-    @property
-    def ndim(self) -> int: ...
-    @property
-    def size(self) -> int: ...
+    ndim: Final[int]
+    size: Final[int]
 
 LOCAL_SHAPE: Part
 
@@ -985,8 +913,7 @@ class Operator:
 
 @final
 class Node:
-    @property
-    def next_functions(self) -> tuple[tuple[Node | Tensor | None, int], ...]: ...
+    next_functions: Final[tuple[tuple[Node | Tensor | None, int], ...]]
     def name(self) -> str: ...
 
 @final

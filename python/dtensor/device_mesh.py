@@ -1,7 +1,6 @@
 """DeviceMesh: a grid of ranks with named dimensions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -301,12 +300,7 @@ class DeviceMesh(Grid):
         open_meshes.enter(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         open_meshes.leave()
 
 

@@ -275,13 +275,12 @@ def _host_troubles(host: str, here: Sequence[Facts]) -> Iterator[str]:
             "the processors, or ranks are bound to the same ones; try "
             "mpiexec --bind-to none."
         )
-    most = max(facts.threads for facts in here)
+    most, each = max(facts.threads for facts in here), max(1, cores // count)
     if count > 1 and most * count > cores:
         yield (
             f"{where}, and BLAS starts {most} threads in each: set OMP_NUM_THREADS="
-            f"{max(1, cores // count)} and OPENBLAS_NUM_THREADS="
-            f"{max(1, cores // count)} before Python starts."
-            if most > max(1, cores // count)
+            f"{each} and OPENBLAS_NUM_THREADS={each} before Python starts."
+            if most > each
             else f"{where}: more ranks than processors only cost time; start "
             f"at most {cores} unless this is a test."
         )

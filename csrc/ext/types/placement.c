@@ -270,6 +270,15 @@ get_is_pending(PyObject *self, void *Py_UNUSED(closure))
     return PyBool_FromLong(dt_placement_pending(placement_in(self)));
 }
 
+static PyObject *
+get_pending_op(PyObject *self, void *Py_UNUSED(closure))
+{
+    dt_placement p = placement_in(self);
+    if (!dt_placement_pending(p))
+        Py_RETURN_NONE;
+    return PyUnicode_FromString(dt_reduce_op_name(p.op));
+}
+
 static PyGetSetDef placement_attributes[] = {
     {"_cut_dim", get_cut_dim, NULL,
      "The tensor dimension that is cut, whatever the kind; None: none is.", NULL},
@@ -277,6 +286,8 @@ static PyGetSetDef placement_attributes[] = {
      "Whether every coordinate holds the whole, whatever the kind.", NULL},
     {"_is_pending", get_is_pending, NULL,
      "Whether every coordinate holds an addend, whatever the kind.", NULL},
+    {"_pending_op", get_pending_op, NULL,
+     "The name of the pending reduction, whatever the kind; None: none is.", NULL},
     {0},
 };
 

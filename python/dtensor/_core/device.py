@@ -1,9 +1,7 @@
 """The device of new tensors: in memory, or ``"meta"`` for models without data."""
 
-import builtins
 from collections.abc import Sequence
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -69,12 +67,7 @@ class device(str):  # noqa: N801
         _entered.set((*_entered.get(), self))
         return self
 
-    def __exit__(
-        self,
-        kind: builtins.type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _entered.set(_entered.get()[:-1])
 
 
@@ -96,9 +89,7 @@ def is_meta(x: Any) -> bool:
 
 
 def empty(
-    shape: Sequence[int],
-    dtype: npt.DTypeLike | None = None,
-    device: str | None = None,
+    shape: Sequence[int], dtype: npt.DTypeLike | None = None, device: str | None = None
 ) -> _C.Tensor:
     """Return a new Tensor of this rank whose elements are arbitrary.
 

@@ -22,10 +22,7 @@ Parts = tuple[list[Node], Any, Any, dict[str, _C.Tensor]]
 
 
 def written(
-    nodes: Sequence[Node],
-    inputs: Any,
-    outputs: Any,
-    constants: Mapping[str, _C.Tensor],
+    nodes: Sequence[Node], inputs: Any, outputs: Any, constants: Mapping[str, _C.Tensor]
 ) -> str:
     """Return the text of a program."""
     data = {
@@ -215,11 +212,7 @@ WORDS: dict[str, Pair] = {
     ),
     "ellipsis": (type(...), lambda x: True, lambda d: ...),
     "dtype": (np.dtype, lambda x: x.name, lambda d: _C.Tensor([], d).dtype),
-    "type": (
-        type,
-        lambda x: np.dtype(x).name,
-        lambda d: _C.Tensor([], d).dtype.type,
-    ),
+    "type": (type, lambda x: np.dtype(x).name, lambda d: _C.Tensor([], d).dtype.type),
     "scalar": (
         np.generic,
         lambda x: _array_text(np.asarray(x)),

@@ -278,12 +278,7 @@ def full_like(
 
 def _of_array(alike: Callable[..., Any], what: str) -> Callable[..., Any]:
     def created(
-        x: Any,
-        /,
-        *,
-        dtype: DType = None,
-        device: str | None = None,
-        **where: Any,
+        x: Any, /, *, dtype: DType = None, device: str | None = None, **where: Any
     ) -> Any:
         check_device(device)
         return alike(x, dtype, **where)

@@ -73,8 +73,6 @@ def can_cast(from_: npt.DTypeLike | Tensor, to: npt.DTypeLike, /) -> bool:
     return bool(np.can_cast(_dtype_of(from_), to))
 
 
-def result_type(
-    *arrays_and_dtypes: npt.DTypeLike | Tensor | complex,
-) -> np.dtype[Any]:
+def result_type(*arrays_and_dtypes: npt.DTypeLike | Tensor | complex) -> np.dtype[Any]:
     """Return the common dtype of arrays, dtypes and Python's numbers."""
     return np.result_type(*(_dtype_of(given) for given in arrays_and_dtypes))

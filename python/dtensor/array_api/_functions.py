@@ -10,15 +10,7 @@ from dtensor._core.dtype import dtype_of
 from dtensor.array_api._answer import answer
 from dtensor.ops.methods.array_api import check_device
 
-__all__ = [
-    "argsort",
-    "astype",
-    "broadcast_arrays",
-    "clip",
-    "diff",
-    "meshgrid",
-    "sort",
-]
+__all__ = ["argsort", "astype", "broadcast_arrays", "clip", "diff", "meshgrid", "sort"]
 
 _argsort = answer(np.argsort)
 _astype = answer(np.astype)
@@ -31,12 +23,7 @@ _sort = answer(np.sort)
 
 
 def astype(
-    x: Tensor,
-    dtype: npt.DTypeLike,
-    /,
-    *,
-    copy: bool = True,
-    device: str | None = None,
+    x: Tensor, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | None = None
 ) -> Any:
     """Return an array in another dtype; with copy=False `x` itself if it has it."""
     check_device(device)

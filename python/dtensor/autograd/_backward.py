@@ -177,9 +177,7 @@ def _gradient(x: _C.Tensor, given: Any) -> Any:
 
 
 def _replicated(array: Any, like: _C.DTensor) -> _C.DTensor:
-    mesh = like.device_mesh
-    placements = [_C.Replicate()] * mesh.ndim
-    layout = _C.Layout(mesh, placements, array.shape, array.dtype)
+    layout = _C.Layout(like.device_mesh, None, array.shape, array.dtype)
     return _C.DTensor(array, layout, requires_grad=False)
 
 

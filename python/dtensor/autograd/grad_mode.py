@@ -3,7 +3,6 @@
 import functools
 import inspect
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, TypeVar
 
 from dtensor import _C
@@ -55,12 +54,7 @@ class _Recording:
     def __enter__(self) -> None:
         self._before.append(_C.set_recording(self.mode))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _C.set_recording(self._before.pop())
 
 

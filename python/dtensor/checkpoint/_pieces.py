@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dtensor._C import DTensor
 from dtensor.checkpoint._plan import array_of
-from dtensor.placement_types import Placement, Shard
+from dtensor.placement_types import Shard
 
 __all__ = ["copied", "piece"]
 
@@ -48,7 +48,8 @@ def piece(leaf: Any, owners: Sequence[int], rank: int) -> tuple[int, Array] | No
         return _share(array_of(leaf), owners.index(rank), len(owners))
     dim = next((d for d, length in enumerate(leaf.shape) if length != 1), 0)
     with_rows = leaf.detach()
-    if not all(_cuts(p, dim) for p in leaf.placements):
+    layout = leaf.layout
+    if len(layout.cut_by(dim)) < mesh.ndim or layout.is_strided(dim):
         with_rows = with_rows.redistribute(placements=[Shard(dim)] * mesh.ndim)
     index, count = (k // mesh.size() for k in (owners.index(rank), len(owners)))
     share = _share(array_of(with_rows), index, count)
@@ -57,10 +58,6 @@ def piece(leaf: Any, owners: Sequence[int], rank: int) -> tuple[int, Array] | No
     ((offsets, _),) = with_rows.layout.boxes()
     row_bytes = prod(leaf.shape[dim + 1 :]) * leaf.dtype.itemsize
     return offsets[dim] * row_bytes + share[0], share[1]
-
-
-def _cuts(placement: Placement, dim: int) -> bool:
-    return type(placement) is Shard and placement.dim == dim
 
 
 def _share(array: Array, index: int, count: int) -> tuple[int, Array] | None:

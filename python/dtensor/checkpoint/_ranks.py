@@ -72,8 +72,8 @@ def ranks_of(group: Group, no_dist: bool, what: str) -> Alone | WorldRanks:
     return ranks
 
 
-def together(ranks: Ranks, what: str, work: Callable[[], bytes]) -> list[bytes]:
-    """Return what `work` returns on each rank, or raise on all of them.
+def together(ranks: Ranks, what: str, work: Callable[[], bytes | None]) -> list[bytes]:
+    """Return what `work` returns on each rank, b"" for None, or raise on all of them.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def together(ranks: Ranks, what: str, work: Callable[[], bytes]) -> list[bytes]:
     """
     mine: BaseException | None = None
     try:
-        answer = b"+" + work()
+        answer = b"+" + (work() or b"")
     except BaseException as error:
         mine = error
         answer = b"-" + described(error)

@@ -102,10 +102,9 @@ class Save:
             {name: digest_of(array_of(self.leaves[name])) for name in mine}
         ).encode()
 
-    def _compare(self, digests: list[bytes]) -> bytes:
+    def _compare(self, digests: list[bytes]) -> None:
         of = dict(zip(self.numbers, map(json.loads, digests), strict=True))
         compare_copies(self.plan, of)
-        return b""
 
     # --- write ------------------------------------------------------------------------
 
@@ -132,18 +131,17 @@ class Save:
         """Return copies of what this rank writes. Collective."""
         copies: list[Piece] = []
 
-        def stage() -> bytes:
+        def stage() -> None:
             copies.extend(self.pieces(copy=True))
-            return self._done()
+            self._done()
 
         together(self.ranks, self.what, stage)
         self.leaves = {}
         return copies
 
-    def _done(self) -> bytes:
+    def _done(self) -> None:
         if self.failed:
             raise self.failed[0]
-        return b""
 
     def write(self, pieces: Iterable[Piece]) -> bytes:
         """Write pieces and flush them to disk; return what they add to checksums."""
@@ -198,9 +196,9 @@ class Save:
             self.end()
         return metadata_of(self.files, self.names)
 
-    def _publish(self, sums: list[bytes]) -> bytes:
+    def _publish(self, sums: list[bytes]) -> None:
         if self.ranks.rank > 0:
-            return b""
+            return
         joined = np.bitwise_xor.reduce([np.frombuffer(s, np.uint32) for s in sums])
         ends = np.cumsum([file.blocks() for file in self.files])
         for k, part in enumerate(np.split(joined, ends[:-1])):
@@ -213,7 +211,6 @@ class Save:
         }
         total = sum(file.data_bytes for file in self.files)
         self.place.commit(self.names, index_text(where, total, self.place.token))
-        return b""
 
     def _write_header(self, k: int, file: Header) -> None:
         fd = self._opened(k)

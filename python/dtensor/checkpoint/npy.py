@@ -16,13 +16,7 @@ from dtensor.checkpoint._dtypes import raw_bytes
 from dtensor.checkpoint._pieces import piece
 from dtensor.checkpoint._place import Place
 from dtensor.checkpoint._plan import PARTIAL, array_of, digest_of
-from dtensor.checkpoint._ranks import (
-    Alone,
-    WorldRanks,
-    checked,
-    ranks_of,
-    together,
-)
+from dtensor.checkpoint._ranks import Alone, WorldRanks, checked, ranks_of, together
 from dtensor.checkpoint.filesystem import PathLike
 from dtensor.device_mesh import DeviceMesh
 from dtensor.placement_types import Placement
@@ -124,7 +118,7 @@ class _Npy:
         )
         return self.place.token.encode() + self.header + digest.encode()
 
-    def _write(self, told: list[bytes]) -> bytes:
+    def _write(self, told: list[bytes]) -> None:
         if len({text[TOKEN:] for text in told}) > 1:
             raise ValueError(
                 "the array is not the same on all ranks; one that is not a DTensor "
@@ -142,12 +136,10 @@ class _Npy:
             os.fsync(fd)
         finally:
             os.close(fd)
-        return b""
 
-    def _publish(self) -> bytes:
+    def _publish(self) -> None:
         if self.ranks.rank == 0:
             self.place.commit([self.place.file], "")
-        return b""
 
 
 def _write_at(fd: int, place: int, data: npt.NDArray[np.uint8]) -> None:
@@ -190,11 +182,7 @@ def load_npy(
     ranks = ranks_of(None, device_mesh is None, what)
     found: list[npt.NDArray[Any]] = []
 
-    def open_it() -> bytes:
-        found.append(_mapped(path, dtype))
-        return b""
-
-    together(ranks, what, open_it)
+    together(ranks, what, lambda: found.append(_mapped(path, dtype)))
     native = found[0].dtype.newbyteorder("=")
     if device_mesh is None:
         return Tensor(np.array(found[0], native))

@@ -78,7 +78,7 @@ def load_hf(
         wanted = {name: there for there, name in names.items() if name is not None}
         leaves = {wanted[name]: own[name] for name in own if name in wanted}
 
-        def check() -> bytes:
+        def check() -> None:
             for there, name in names.items():
                 if name is not None and wanted[name] != there:
                     raise ValueError(
@@ -87,7 +87,6 @@ def load_hf(
             _check_names(own, wanted, strict)
             for there, leaf in leaves.items():
                 store.check(there, leaf)
-            return b""
 
         shown = progress and ranks.rank == 0
         together(ranks, what, check)
@@ -175,7 +174,7 @@ def read(
     with ExitStack() as opened:
         store = open_store(ranks, what, path, opened)
 
-        def fill() -> bytes:
+        def fill() -> None:
             leaves: dict[str, Any] = {}
             for name in store.entries:
                 dtype, shape = store.array(name)
@@ -187,7 +186,6 @@ def read(
             for name, text in store.values.items():
                 leaves[name] = from_json(text)
             found.update(nested(leaves, store.paths))
-            return b""
 
         together(ranks, what, fill)
     return found

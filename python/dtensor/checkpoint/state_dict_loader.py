@@ -82,12 +82,11 @@ def load(
         store = open_store(ranks, what, path, opened)
         wanted: dict[str, Any] = {}
 
-        def check() -> bytes:
+        def check() -> None:
             state.update(expanded(state_dict))
             for name, (_, leaf) in flattened(state).items():
                 if _is_there(store, name, leaf, partial):
                     wanted[name] = leaf
-            return b""
 
         together(ranks, what, check)
         loaded: dict[str, Any] = {}
@@ -111,12 +110,11 @@ def open_store(ranks: Ranks, what: str, path: str, opened: ExitStack) -> Store:
 
     marks = together(ranks, what, open_it)
 
-    def compare() -> bytes:
+    def compare() -> None:
         if len(set(marks)) > 1:
             raise ValueError(
                 "the ranks see different checkpoints: was one saved just now?"
             )
-        return b""
 
     together(ranks, what, compare)
     return stores[0]
@@ -151,7 +149,7 @@ def read_leaves(
     loaded: dict[str, Any],
     what: str,
     shown: bool,
-) -> bytes:
+) -> None:
     """Fill tensors, and put other values into `loaded`."""
     total = sum(leaf.nbytes for leaf in wanted.values() if is_tensor(leaf))
     bar = Progress(what, total, shown)
@@ -167,4 +165,3 @@ def read_leaves(
             bar.add(leaf.nbytes)
     finally:
         bar.close()
-    return b""

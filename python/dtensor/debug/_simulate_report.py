@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from dtensor.debug._units import duration, size
+from dtensor.debug._units import aligned, duration, size
 
 __all__ = ["Moves", "Simulation"]
 
@@ -94,16 +94,7 @@ class Simulation:
         return rows
 
     def __str__(self) -> str:
-        rows = [_HEAD, *self._rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                text.rjust(width) if k else text.ljust(width)
-                for k, (text, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
-        lines.insert(1, "  ".join("-" * width for width in widths))
+        lines = aligned(_HEAD, self._rows(), 1)
         memory = f"peak {size(self.peak_bytes)}, at the end {size(self.live_bytes)}"
         return "\n".join([self._head(), *lines, memory])
 

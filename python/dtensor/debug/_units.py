@@ -1,6 +1,8 @@
-"""Bytes and seconds in readable form."""
+"""Bytes, seconds and tables in readable form."""
 
-__all__ = ["duration", "size"]
+from collections.abc import Iterator, Sequence
+
+__all__ = ["aligned", "duration", "size"]
 
 
 def size(count: int) -> str:
@@ -19,3 +21,14 @@ def duration(seconds: float) -> str:
     if seconds < 1e-3:
         return f"{seconds * 1e6:.1f} us"
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def aligned(
+    head: Sequence[str], rows: Sequence[Sequence[str]], left: int
+) -> Iterator[str]:
+    """Yield the lines of a table; the first `left` columns are aligned to the left."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, ["-" * width for width in widths], *rows):
+        cells = enumerate(zip(row, widths, strict=True))
+        texts = (t.ljust(n) if k < left else t.rjust(n) for k, (t, n) in cells)
+        yield "  ".join(texts).rstrip()

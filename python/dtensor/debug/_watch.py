@@ -152,21 +152,8 @@ def _on_operator(
     state = _state
     if not state.watchers and not _everywhere:
         return None
-    module, backward, recomputed = state.tracker.where()
-    record = Record(
-        "operator",
-        operator.__name__,
-        _site(sys._getframe(1)),
-        module,
-        backward,
-        recomputed,
-        sources,
-        targets,
-        results,
-        distributed,
-        seconds,
-        time.monotonic(),
-    )
+    known = (sources, targets, results, distributed, seconds)
+    record = _record("operator", operator.__name__, sys._getframe(1), known)
     _tell(record, Call(operator, args, kwargs))
     state.running.append(record)
 
@@ -186,22 +173,9 @@ def _on_move(
     if state.running:  # of its operands, which the record already has
         record = state.running[-1]
     else:
-        kind, name = _asked_by(sys._getframe(1), what)
-        module, backward, recomputed = state.tracker.where()
-        record = Record(
-            kind,
-            name,
-            _site(sys._getframe(1)),
-            module,
-            backward,
-            recomputed,
-            sources,
-            targets,
-            targets,
-            True,
-            0.0,
-            time.monotonic(),
-        )
+        frame = sys._getframe(1)
+        known = (sources, targets, targets, True, 0.0)
+        record = _record(*_asked_by(frame, what), frame, known)
         record.end = record.begin
         _tell(record, None)
 
@@ -211,6 +185,17 @@ def _on_move(
             record.end = max(record.end, deeds[-1][2])
 
     return ended
+
+
+def _record(
+    kind: str,
+    name: str,
+    frame: FrameType,
+    known: tuple[Known, Known, Known, bool, float],
+) -> Record:
+    """Return the record of what begins now; `known` are its fields from `sources`."""
+    fields = (*_state.tracker.where(), *known, time.monotonic())
+    return Record(kind, name, _site(frame), *fields)
 
 
 def _site(frame: FrameType) -> Site:

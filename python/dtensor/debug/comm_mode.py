@@ -3,7 +3,6 @@
 import json
 import os
 from collections import Counter
-from types import TracebackType
 from typing import Any, Self
 
 from dtensor import _C
@@ -113,17 +112,12 @@ class CommDebugMode:
         self._depth += 1
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         """Stop counting; the counts stay readable."""
         try:
             self._look()
         except RuntimeError:  # the world was closed, or is inside a call
-            if error is None:
+            if kind is None:
                 raise
         finally:
             self._look_at_modules()

@@ -6,7 +6,7 @@ from typing import Any, overload
 
 from dtensor import _C
 from dtensor.debug._expression import Expression, explain_expression
-from dtensor.debug._units import duration, size
+from dtensor.debug._units import aligned, duration, size
 from dtensor.device_mesh import DeviceMesh
 
 __all__ = ["Explanation", "Step", "explain"]
@@ -75,15 +75,13 @@ class Explanation:
         if not self.steps:
             return "nothing to move"
         head = ("step", "mesh dims", "from", "to", "sent", "received", "messages")
-        rows = [head]
+        rows = []
         for step in self.steps:
             dims = ", ".join(map(str, step.mesh_dims)) or "-"
             rows.append((step.op, dims, step.from_, step.to, *_counts(step)))
         if len(self.steps) > 1:
             rows.append(("total", "", "", "", *_counts(self)))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(_pad, row, widths, range(7))).rstrip() for row in rows]
-        lines.insert(1, "  ".join("-" * width for width in widths))
+        lines = list(aligned(head, rows, 4))
         ways = {f"{s.way} ({s.why})": 0 for s in self.steps if s.way != "local"}
         if ways:
             lines.append("way: " + ", ".join(ways))
@@ -96,10 +94,6 @@ class Explanation:
 
 def _counts(what: Step | Explanation) -> tuple[str, str, str]:
     return size(what.bytes_sent), size(what.bytes_received), str(what.messages)
-
-
-def _pad(text: str, width: int, column: int) -> str:
-    return text.rjust(width) if column >= 4 else text.ljust(width)
 
 
 @overload

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dtensor import _C
 from dtensor._core.require import require
 from dtensor.debug._cells import Grid, grid_of, span
+from dtensor.debug._units import aligned
 
 __all__ = ["visualize_sharding"]
 
@@ -105,12 +106,8 @@ def _holders(grid: Grid, index: tuple[int, ...], device: str) -> str:
 def _print(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if title:
         print(title)
-    lines = [["", *heads], *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines.insert(1, ["-" * width for width in widths])
-    for line in lines:
-        cells = zip(line, widths, strict=True)
-        print("  ".join(text.ljust(width) for text, width in cells).rstrip())
+    for line in aligned(["", *heads], rows, len(heads) + 1):
+        print(line)
 
 
 def _print_rich(

@@ -5,9 +5,4 @@ from dtensor.experimental.func_map import local_map
 from dtensor.experimental.implicit_replication import implicit_replication
 from dtensor.experimental.register_sharding import register_sharding
 
-__all__ = [
-    "context_parallel",
-    "implicit_replication",
-    "local_map",
-    "register_sharding",
-]
+__all__ = ["context_parallel", "implicit_replication", "local_map", "register_sharding"]

@@ -90,7 +90,7 @@ class Parts:
             step = MOVES[_kind(a), _kind(b)]
             # Collectives return chunks; other parts are sliced from the gathered array.
             chunks = _C.Layout(self.mesh, [b], to.shape, to.dtype)
-            if to != chunks and not a.is_replicate():
+            if to != chunks and not a._is_whole:
                 step = Parts._by_whole
             self._moved[ref, to] = step(self, ref, to)
         return self._moved[ref, to]
@@ -154,16 +154,16 @@ MOVES: dict[tuple[str, str], Step] = {
 
 
 def _kind(placement: Placement) -> str:
-    return str(placement)[0]
+    return "R" if placement._is_whole else "P" if placement._is_pending else "S"
 
 
 def _dim(layout: _C.Layout) -> int:
     (placement,) = layout.placements
-    assert isinstance(placement, _C.Shard)
-    return placement.dim
+    assert placement._cut_dim is not None
+    return placement._cut_dim
 
 
 def _reduction(layout: _C.Layout) -> str:
     (placement,) = layout.placements
-    assert isinstance(placement, _C.Partial)
-    return placement.reduce_op
+    assert placement._pending_op is not None
+    return placement._pending_op

@@ -7,7 +7,7 @@ from typing import Any
 
 from dtensor import _C
 from dtensor.ops._make.operator import Operand, Rule
-from dtensor.placement_types import Partial, Placement, Replicate, Shard
+from dtensor.placement_types import Placement
 
 __all__ = ["Sharding", "rule_of"]
 
@@ -50,28 +50,28 @@ def rule_of(
                 f"register_sharding: {len(row)} placements for {count} arguments and "
                 f"{len(terms) - count} results: {results}, {given}"
             )
-        if not any(isinstance(p, Shard) for p in row):
+        cut = [p._cut_dim for p in row]
+        if cut == [None] * len(row):
             rows.append(_partial_row(row, count))
             continue
-        if not any(isinstance(p, Shard) for p in row[:count]):
+        if cut[:count] == [None] * count:
             raise ValueError(
                 f"register_sharding: in {results}, {given} a result is sharded but no "
                 "argument is"
             )
         name = next(names)
-        for term, placement in enumerate(row):
-            if isinstance(placement, Shard):
-                place = term, _dim(placement, terms[term])
+        for term, dim in enumerate(cut):
+            if dim is not None:
+                place = term, _dim(dim, row[term], terms[term])
                 if place in joined:
                     raise ValueError(
                         f"register_sharding: dim {place[1]} of argument {term} is "
                         "in two shardings; a rule shards each dim in one way"
                     )
                 joined[place] = name
-        made = {p.reduce_op for p in row[count:] if isinstance(p, Partial)}
-        if len(made | ({reduce} - {None})) > 1 or any(
-            isinstance(p, Partial) for p in row[:count]
-        ):
+        made = {p._pending_op for p in row[count:]} - {None}
+        mixed = len(made | ({reduce} - {None})) > 1
+        if mixed or any(p._is_pending for p in row[:count]):
             raise ValueError(
                 "register_sharding: with shards, results must be addends of one kind, "
                 f"and arguments must not be Partial: {results}, {given}"
@@ -109,12 +109,12 @@ def _checked(shardings: Any) -> list[tuple[list[Any], list[Any]]]:
     return pairs
 
 
-def _dim(placement: Shard, words: list[str]) -> int:
-    if not -len(words) <= placement.dim < len(words):
+def _dim(dim: int, placement: Placement, words: list[str]) -> int:
+    if not -len(words) <= dim < len(words):
         raise IndexError(
             f"register_sharding: {placement} is out of range for {len(words)} dims"
         )
-    return placement.dim % len(words)
+    return dim % len(words)
 
 
 def _operands(values: Sequence[Any]) -> Iterator[Operand]:
@@ -152,7 +152,7 @@ def _terms(rule: _C.Rule, operands: Sequence[Operand]) -> tuple[list[list[str]],
 
 def _partial_row(row: Sequence[Placement], count: int) -> str | None:
     """Return a sharding without shards in the notation of csrc/core/rule/rule.h."""
-    if all(isinstance(p, Replicate) for p in row):
+    if all(p._is_whole for p in row):
         return None
-    words = [p.reduce_op if isinstance(p, Partial) else "R" for p in row]
+    words = [p._pending_op or "R" for p in row]
     return f"{','.join(words[:count])}->{','.join(words[count:])}"

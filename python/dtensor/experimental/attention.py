@@ -337,10 +337,10 @@ def _check_dtensors(mesh: DeviceMesh, *tensors: Any) -> tuple[_C.DTensor, ...]:
                 "context_parallel: query, key and value must all be DTensors on one "
                 "mesh, or all be Tensors"
             )
-        heads = [p.is_replicate() or p.is_shard() for p in x.placements]
-        cut = [p.dim % x.ndim for p in x.placements if isinstance(p, Shard)]
+        cut = [p._cut_dim for p in x.placements if p._cut_dim is not None]
         along = x.device_mesh == mesh and cut == [x.ndim - 2]
-        if not along and (not all(heads) or any(dim >= x.ndim - 2 for dim in cut)):
+        odd = x.layout.is_partial or any(map(x.layout.is_strided, range(x.ndim)))
+        if odd or not along and any(dim >= x.ndim - 2 for dim in cut):
             raise NotImplementedError(
                 f"context_parallel: DTensors may be sharded only along batch and "
                 f"head dims, not {x.layout}"

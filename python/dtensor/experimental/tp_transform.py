@@ -177,7 +177,7 @@ class _Transformation:
             placement = self.placements.get(node.target, Replicate())
         mesh = self.parts.mesh
         layout = _C.Layout(mesh, [placement], result.shape, result.dtype)
-        if not placement.is_replicate():
+        if not placement._is_whole:
             array = self.state[node.target].numpy(force=True)
             part = array[self.parts.rows(layout)].copy()
             self.state[node.target] = _C.Tensor(part)
@@ -196,15 +196,15 @@ class _Transformation:
             return
         results, operands = planned
         new = _with_refs(node, map(self.parts.move, _refs(node), operands))
-        cut = any(not p.is_replicate() for x in operands for p in x.placements)
-        self.parts.add(node, results, *new, operands if cut else None)
+        whole = all(x.is_replicated for x in operands)
+        self.parts.add(node, results, *new, None if whole else operands)
 
     def _plan(
         self, node: Node
     ) -> tuple[tuple[_C.Layout, ...], tuple[_C.Layout, ...]] | None:
         """Return the layouts of results and operands, or None if there is no rule."""
         layouts = [self.parts.layouts[ref] for ref in _refs(node)]
-        if all(x.placements[0].is_replicate() for x in layouts):
+        if all(x.is_replicated for x in layouts):
             return None
         operator = self.source._operators[node.target]
         while True:

@@ -115,14 +115,8 @@ class Group:
     def hold(self, count: int) -> None:
         """Keep the parameters sharded over groups of `count` ranks until backward."""
         for p in self.parameters:
-            local = p.full.detach()
-            local = local.to_local() if isinstance(local, DTensor) else local
-            layout = p.gathered.with_dtype(p.compute_dtype)
-            whole = DTensor(local, layout, requires_grad=False)
             mine = [*[Replicate()] * p.outer, p.spread.placements[-1]]
-            target = p.spread_over(self._regrouped(p, count), mine)
-            held = whole.redistribute(placements=target.with_dtype(p.compute_dtype))
-            p.held = held.copy()
+            p.held = p.cut(p.spread_over(self._regrouped(p, count), mine)).copy()
 
     def _regrouped(self, p: Sharded, count: int) -> DeviceMesh:
         """Return the mesh of a parameter with its sharding dim in groups of `count`."""
@@ -256,7 +250,8 @@ class Group:
         target = p.layout.with_dtype(grad.dtype if dtype is None else dtype)
         if not late:
             return target
-        op = grad.placements[0].reduce_op  # type: ignore[attr-defined]
+        op = grad.placements[0]._pending_op
+        assert op is not None  # `take_gradient` made addends
         return target.with_placements(
             reduced_placements(tuple(target.placements), p.outer - 1, op)
         )

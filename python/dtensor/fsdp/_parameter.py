@@ -7,16 +7,7 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import (
-    DeviceMesh,
-    DTensor,
-    Layout,
-    Partial,
-    Placement,
-    Replicate,
-    Shard,
-    Tensor,
-)
+from dtensor import DeviceMesh, DTensor, Layout, Partial, Placement, Replicate, Tensor
 from dtensor._C import hooks_of
 from dtensor._core.device import empty, is_meta
 from dtensor.nn import Module, Parameter
@@ -109,8 +100,8 @@ def nested(mesh: DeviceMesh, mine: Sequence[Placement], inner: Layout) -> Layout
     order = {dim: tuple(m + len(mine) for m in dims) for dim, dims in inner.shard_order}
     cuts = dict(inner.cuts or {})
     for m, placement in enumerate(mine):
-        if isinstance(placement, Shard):
-            dim = placement.dim % inner.ndim
+        if placement._cut_dim is not None:
+            dim = placement._cut_dim % inner.ndim
             order[dim] = (*order.get(dim, ()), m)
             if dim in cuts:
                 cuts[dim] = _cut_again(cuts[dim], mesh.shape[m])
@@ -237,13 +228,17 @@ class Sharded:
         """Free the memory of the full form."""
         self.full.data = self._hollow
 
-    def write_back(self) -> None:
-        """Copy this rank's part of the full form back to the parameter."""
+    def cut(self, layout: Layout) -> DTensor:
+        """Return the full form, which is equal on all ranks, in another layout."""
         local = self.full.detach()
         local = local.to_local() if isinstance(local, DTensor) else local
-        layout = self.gathered.with_dtype(self.compute_dtype)
-        whole = DTensor(local, layout, requires_grad=False)
-        part = whole.redistribute(placements=self.layout.with_dtype(self.compute_dtype))
+        gathered = self.gathered.with_dtype(self.compute_dtype)
+        whole = DTensor(local, gathered, requires_grad=False)
+        return whole.redistribute(placements=layout.with_dtype(self.compute_dtype))
+
+    def write_back(self) -> None:
+        """Copy this rank's part of the full form back to the parameter."""
+        part = self.cut(self.layout)
         self.sharded.detach()[...] = part
 
     # --- gradients --------------------------------------------------------------------

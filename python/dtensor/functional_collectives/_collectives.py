@@ -71,10 +71,7 @@ def _partial(reduce_op: str) -> Partial:
 
 def reducing(x: _C.Tensor, reduce_op: str, mesh: DeviceMesh) -> Move:
     """Return the move of all_reduce."""
-    return (
-        layout_of(x, mesh, _partial(reduce_op)),
-        layout_of(x, mesh, Replicate()),
-    )
+    return layout_of(x, mesh, _partial(reduce_op)), layout_of(x, mesh, Replicate())
 
 
 def scattering(x: _C.Tensor, reduce_op: str, dim: int, mesh: DeviceMesh) -> Move:

@@ -84,7 +84,7 @@ class _Moved(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         back, scaled = [], []
         for (source, target), grad in zip(ctx.moves, grads, strict=True):
-            average = source.placements[0] == Partial("avg")
+            average = source.placements[0]._pending_op == "avg"
             scaled.append(grad / source.mesh.size() if average else grad)
             back.append((_transposed(target), _transposed(source)))
         return None, *_Moved.apply(tuple(back), *scaled)
@@ -93,14 +93,14 @@ class _Moved(Function):
 def _transposed(layout: _C.Layout) -> _C.Layout:
     """Return the layout that the gradient of a tensor in `layout` has."""
     mesh, (placement,) = layout.mesh, layout.placements
-    if isinstance(placement, Replicate):  # on one rank they are the same
+    if placement._is_whole:  # on one rank they are the same
         return layout.with_placements([Partial("sum")] if mesh.size() > 1 else None)
-    if not isinstance(placement, Partial):
+    if not placement._is_pending:
         return layout
-    if placement.reduce_op not in LINEAR:
+    if placement._pending_op not in LINEAR:
         raise RuntimeError(
             "a collective has a gradient only if it reduces by "
-            f"{' or '.join(LINEAR)}, not by {placement.reduce_op}"
+            f"{' or '.join(LINEAR)}, not by {placement._pending_op}"
         )
     return layout.with_placements([Replicate()])
 

@@ -5,7 +5,6 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from types import TracebackType
 from typing import Any, Self
 
 from dtensor.nn._crossing import Crossing
@@ -49,12 +48,7 @@ class RemovableHandle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.remove()
 
 

@@ -196,12 +196,5 @@ _KINDS: tuple[tuple[str, Any, Any, str, str, str], ...] = (
         "parameters",
     ),
     ("_modules", Registry, Registry, "child module", "torch.nn.Module", "module"),
-    (
-        "_buffers",
-        Buffer,
-        Tensor,
-        "buffer",
-        "torch.nn.Buffer, torch.Tensor",
-        "buffer",
-    ),
+    ("_buffers", Buffer, Tensor, "buffer", "torch.nn.Buffer, torch.Tensor", "buffer"),
 )

@@ -1,6 +1,7 @@
 """Activations: functions of each element, and softmax along a dim."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy.typing as npt
 
@@ -35,7 +36,9 @@ __all__ = [
 
 
 class _Activation(Module):
-    """A function of each element; `extra_repr` shows the options that are set."""
+    """A function of an input and options; `extra_repr` shows those that are set."""
+
+    _function: ClassVar[Callable[..., Any]]
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
@@ -49,8 +52,27 @@ class _Activation(Module):
             f"{name}={value!r}" for name, value in shown if name != "inplace" or value
         )
 
+    def forward(self, input: Any) -> Any:
+        options = (getattr(self, name) for name in self._shown)
+        return self._function(input, *options)
 
-class CELU(_Activation):
+
+class _InPlace(_Activation):
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(inplace=inplace)
+
+
+class _Exponential(_Activation):
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(alpha=alpha, inplace=inplace)
+
+
+class _AlongDim(_Activation):
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__(dim=dim)
+
+
+class CELU(_Exponential):
     """``max(0, x) + min(0, alpha (exp(x / alpha) - 1))``.
 
     Parameters
@@ -60,14 +82,10 @@ class CELU(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.celu(input, self.alpha, self.inplace)
+    _function = staticmethod(F.celu)
 
 
-class ELU(_Activation):
+class ELU(_Exponential):
     """``x`` where it is positive, else ``alpha (exp(x) - 1)``.
 
     Parameters
@@ -77,11 +95,7 @@ class ELU(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.elu(input, self.alpha, self.inplace)
+    _function = staticmethod(F.elu)
 
 
 class GELU(_Activation):
@@ -93,14 +107,13 @@ class GELU(_Activation):
         ``"tanh"`` for the usual approximation.
     """
 
+    _function = staticmethod(F.gelu)
+
     def __init__(self, approximate: str = "none") -> None:
         super().__init__(approximate=approximate)
 
-    def forward(self, input: Any) -> Any:
-        return F.gelu(input, approximate=self.approximate)
 
-
-class Hardsigmoid(_Activation):
+class Hardsigmoid(_InPlace):
     """``min(max(x + 3, 0), 6) / 6``.
 
     Parameters
@@ -109,14 +122,10 @@ class Hardsigmoid(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.hardsigmoid(input, self.inplace)
+    _function = staticmethod(F.hardsigmoid)
 
 
-class Hardswish(_Activation):
+class Hardswish(_InPlace):
     """``x min(max(x + 3, 0), 6) / 6``.
 
     Parameters
@@ -125,11 +134,7 @@ class Hardswish(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.hardswish(input, self.inplace)
+    _function = staticmethod(F.hardswish)
 
 
 class Hardtanh(_Activation):
@@ -143,13 +148,12 @@ class Hardtanh(_Activation):
         Whether to write the result into the input.
     """
 
+    _function = staticmethod(F.hardtanh)
+
     def __init__(
         self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
     ) -> None:
         super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
 
 class LeakyReLU(_Activation):
@@ -162,21 +166,19 @@ class LeakyReLU(_Activation):
         Whether to write the result into the input.
     """
 
+    _function = staticmethod(F.leaky_relu)
+
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__(negative_slope=negative_slope, inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
 
 
 class LogSigmoid(_Activation):
     """``log(1 / (1 + exp(-x)))``."""
 
-    def forward(self, input: Any) -> Any:
-        return F.logsigmoid(input)
+    _function = staticmethod(F.logsigmoid)
 
 
-class Mish(_Activation):
+class Mish(_InPlace):
     """``x tanh(log(1 + exp(x)))``.
 
     Parameters
@@ -185,14 +187,10 @@ class Mish(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.mish(input, self.inplace)
+    _function = staticmethod(F.mish)
 
 
-class ReLU(_Activation):
+class ReLU(_InPlace):
     """``max(0, x)``.
 
     Parameters
@@ -201,14 +199,10 @@ class ReLU(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.relu(input, self.inplace)
+    _function = staticmethod(F.relu)
 
 
-class ReLU6(_Activation):
+class ReLU6(_InPlace):
     """``min(max(0, x), 6)``.
 
     Parameters
@@ -217,14 +211,10 @@ class ReLU6(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.relu6(input, self.inplace)
+    _function = staticmethod(F.relu6)
 
 
-class SELU(_Activation):
+class SELU(_InPlace):
     """``scale (max(0, x) + min(0, alpha (exp(x) - 1)))``, with fixed constants.
 
     Parameters
@@ -233,14 +223,10 @@ class SELU(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.selu(input, self.inplace)
+    _function = staticmethod(F.selu)
 
 
-class SiLU(_Activation):
+class SiLU(_InPlace):
     """``x / (1 + exp(-x))``.
 
     Parameters
@@ -249,18 +235,13 @@ class SiLU(_Activation):
         Whether to write the result into the input.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
-
-    def forward(self, input: Any) -> Any:
-        return F.silu(input, self.inplace)
+    _function = staticmethod(F.silu)
 
 
 class Sigmoid(_Activation):
     """``1 / (1 + exp(-x))``."""
 
-    def forward(self, input: Any) -> Any:
-        return F.sigmoid(input)
+    _function = staticmethod(F.sigmoid)
 
 
 class Softplus(_Activation):
@@ -272,25 +253,22 @@ class Softplus(_Activation):
     threshold : float, default 20.0
     """
 
+    _function = staticmethod(F.softplus)
+
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__(beta=beta, threshold=threshold)
-
-    def forward(self, input: Any) -> Any:
-        return F.softplus(input, self.beta, self.threshold)
 
 
 class Softsign(_Activation):
     """``x / (1 + |x|)``."""
 
-    def forward(self, input: Any) -> Any:
-        return F.softsign(input)
+    _function = staticmethod(F.softsign)
 
 
 class Tanh(_Activation):
     """``tanh(x)``."""
 
-    def forward(self, input: Any) -> Any:
-        return F.tanh(input)
+    _function = staticmethod(F.tanh)
 
 
 class GLU(_Activation):
@@ -301,14 +279,13 @@ class GLU(_Activation):
     dim : int, default -1
     """
 
+    _function = staticmethod(F.glu)
+
     def __init__(self, dim: int = -1) -> None:
         super().__init__(dim=dim)
 
-    def forward(self, input: Any) -> Any:
-        return F.glu(input, self.dim)
 
-
-class Softmax(_Activation):
+class Softmax(_AlongDim):
     """Exponentials that add up to 1 along a dim.
 
     Parameters
@@ -317,14 +294,10 @@ class Softmax(_Activation):
         Default: the second one of 2 or 4 dims, else the first one, with a warning.
     """
 
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__(dim=dim)
-
-    def forward(self, input: Any) -> Any:
-        return F.softmax(input, self.dim)
+    _function = staticmethod(F.softmax)
 
 
-class LogSoftmax(_Activation):
+class LogSoftmax(_AlongDim):
     """The logarithm of `Softmax`.
 
     Parameters
@@ -333,11 +306,7 @@ class LogSoftmax(_Activation):
         As for `Softmax`.
     """
 
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__(dim=dim)
-
-    def forward(self, input: Any) -> Any:
-        return F.log_softmax(input, self.dim)
+    _function = staticmethod(F.log_softmax)
 
 
 class PReLU(_Activation):

@@ -131,20 +131,10 @@ class Sequential(_Listed):
         return self
 
     def __add__(self, other: Any) -> Any:
-        if not isinstance(other, Sequential):
-            raise ValueError(
-                "add operator supports only objects of Sequential class, but "
-                f"{type(other)} is given."
-            )
-        return Sequential(*self, *other)
+        return Sequential(*self, *_sequential(other))
 
     def __iadd__(self, other: Any) -> Self:
-        if not isinstance(other, Sequential):
-            raise ValueError(
-                "add operator supports only objects of Sequential class, but "
-                f"{type(other)} is given."
-            )
-        return self.extend(other)
+        return self.extend(_sequential(other))
 
     def __mul__(self, other: int) -> Any:
         return Sequential(*(list(self) * _times(other)))
@@ -154,6 +144,16 @@ class Sequential(_Listed):
     def __imul__(self, other: int) -> Self:
         self._replace(list(self) * _times(other))
         return self
+
+
+def _sequential(other: Any) -> Sequential:
+    """Return what is added to a `Sequential`, if it is one."""
+    if not isinstance(other, Sequential):
+        raise ValueError(
+            "add operator supports only objects of Sequential class, but "
+            f"{type(other)} is given."
+        )
+    return other
 
 
 def _times(other: Any) -> int:

@@ -257,10 +257,7 @@ _PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 def pad(
-    input: Any,
-    pad: Sequence[int],
-    mode: str = "constant",
-    value: float | None = None,
+    input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Any:
     """Return the input padded at its ends; negative padding removes elements.
 

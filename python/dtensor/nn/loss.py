@@ -1,7 +1,8 @@
 """Losses: how far an input is from its target."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from dtensor.nn import functional as F
 from dtensor.nn.module import Module
@@ -36,6 +37,9 @@ def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -
 
 
 class _Loss(Module):
+    _function: ClassVar[Callable[..., Any]]
+    _options: ClassVar[tuple[str, ...]] = ("reduction",)
+
     def __init__(
         self,
         size_average: bool | None = None,
@@ -45,8 +49,14 @@ class _Loss(Module):
         super().__init__()
         self.reduction = _reduction(size_average, reduce, reduction)
 
+    def forward(self, input: Any, target: Any) -> Any:
+        """Return the loss."""
+        options = {name: getattr(self, name) for name in self._options}
+        return self._function(input, target, **options)
+
 
 class _WeightedLoss(_Loss):
+    _options: ClassVar[tuple[str, ...]] = ("weight", "reduction")
     weight: Any
 
     def __init__(
@@ -70,9 +80,7 @@ class L1Loss(_Loss):
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss."""
-        return F.l1_loss(input, target, reduction=self.reduction)
+    _function = staticmethod(F.l1_loss)
 
 
 class MSELoss(_Loss):
@@ -85,9 +93,7 @@ class MSELoss(_Loss):
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss."""
-        return F.mse_loss(input, target, reduction=self.reduction)
+    _function = staticmethod(F.mse_loss)
 
 
 class SmoothL1Loss(_Loss):
@@ -101,6 +107,9 @@ class SmoothL1Loss(_Loss):
     beta : float, default 1.0
     """
 
+    _function = staticmethod(F.smooth_l1_loss)
+    _options = ("reduction", "beta")
+
     def __init__(
         self,
         size_average: bool | None = None,
@@ -110,10 +119,6 @@ class SmoothL1Loss(_Loss):
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
-
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss."""
-        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class HuberLoss(_Loss):
@@ -125,13 +130,12 @@ class HuberLoss(_Loss):
     delta : float, default 1.0
     """
 
+    _function = staticmethod(F.huber_loss)
+    _options = ("reduction", "delta")
+
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
-
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss."""
-        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 class KLDivLoss(_Loss):
@@ -146,6 +150,9 @@ class KLDivLoss(_Loss):
         Whether the target is a log-probability, too.
     """
 
+    _function = staticmethod(F.kl_div)
+    _options = ("reduction", "log_target")
+
     def __init__(
         self,
         size_average: bool | None = None,
@@ -156,15 +163,11 @@ class KLDivLoss(_Loss):
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss."""
-        return F.kl_div(
-            input, target, reduction=self.reduction, log_target=self.log_target
-        )
-
 
 class NLLLoss(_WeightedLoss):
     """The mean of ``-input[class]``, for inputs that are log-probabilities.
+
+    Inputs have the shape (N, C, ...), targets (N, ...).
 
     Parameters
     ----------
@@ -177,6 +180,9 @@ class NLLLoss(_WeightedLoss):
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     """
 
+    _function = staticmethod(F.nll_loss)
+    _options = ("weight", "ignore_index", "reduction")
+
     def __init__(
         self,
         weight: Any = None,
@@ -188,19 +194,11 @@ class NLLLoss(_WeightedLoss):
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss of inputs of shape (N, C, ...) for targets (N, ...)."""
-        return F.nll_loss(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-        )
-
 
 class CrossEntropyLoss(_WeightedLoss):
     """`NLLLoss` of the `log_softmax` of the input.
+
+    Inputs have the shape (N, C, ...), targets (N, ...) or (N, C, ...).
 
     Parameters
     ----------
@@ -215,6 +213,9 @@ class CrossEntropyLoss(_WeightedLoss):
         How much of each target is spread evenly over the classes.
     """
 
+    _function = staticmethod(F.cross_entropy)
+    _options = ("weight", "ignore_index", "reduction", "label_smoothing")
+
     def __init__(
         self,
         weight: Any = None,
@@ -226,17 +227,6 @@ class CrossEntropyLoss(_WeightedLoss):
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
-
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss of inputs (N, C, ...) for targets (N, ...) or (N, C, ...)."""
-        return F.cross_entropy(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-            label_smoothing=self.label_smoothing,
-        )
 
 
 class BCELoss(_WeightedLoss):
@@ -251,11 +241,7 @@ class BCELoss(_WeightedLoss):
     reduction : ``"mean"``, ``"sum"`` or ``"none"``
     """
 
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss."""
-        return F.binary_cross_entropy(
-            input, target, weight=self.weight, reduction=self.reduction
-        )
+    _function = staticmethod(F.binary_cross_entropy)
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
@@ -272,6 +258,8 @@ class BCEWithLogitsLoss(_WeightedLoss):
         A factor for the first term.
     """
 
+    _function = staticmethod(F.binary_cross_entropy_with_logits)
+    _options = ("weight", "pos_weight", "reduction")
     pos_weight: Any
 
     def __init__(
@@ -284,13 +272,3 @@ class BCEWithLogitsLoss(_WeightedLoss):
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.register_buffer("pos_weight", pos_weight)
-
-    def forward(self, input: Any, target: Any) -> Any:
-        """Return the loss."""
-        return F.binary_cross_entropy_with_logits(
-            input,
-            target,
-            weight=self.weight,
-            pos_weight=self.pos_weight,
-            reduction=self.reduction,
-        )

@@ -8,13 +8,7 @@ from typing import Any
 from dtensor._C import Tensor
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.nn._hooks import RemovableHandle, register
-from dtensor.optim._params import (
-    check_param,
-    cleared,
-    fitted,
-    hooked,
-    named,
-)
+from dtensor.optim._params import check_param, cleared, fitted, hooked, named
 
 __all__ = ["Optimizer", "required"]
 

@@ -82,6 +82,6 @@ def _is_replica(x: Any, mesh: DeviceMesh, dim: int) -> bool:
         isinstance(x, DTensor)
         and not isinstance(x, Parameter)
         and x.device_mesh == mesh
-        and all(placement.is_replicate() for placement in x.placements)
+        and x.layout.is_replicated
         and -x.ndim <= dim < x.ndim
     )

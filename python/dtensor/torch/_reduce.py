@@ -342,8 +342,5 @@ def unique(
 ) -> Any:
     """Return the distinct elements, sorted; see `numpy.unique`."""
     return ops.unique(
-        input,
-        return_inverse=return_inverse,
-        return_counts=return_counts,
-        axis=dim,
+        input, return_inverse=return_inverse, return_counts=return_counts, axis=dim
     )

@@ -78,11 +78,7 @@ def checkpoint(
         return function(*inputs, **options)
 
     frame = _Frame(
-        again,
-        second,
-        preserve_rng_state,
-        determinism_check != "none",
-        early_stop,
+        again, second, preserve_rng_state, determinism_check != "none", early_stop
     )
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)

@@ -141,9 +141,7 @@ def _on_one_rank(
     mesh = DeviceMesh._make("cpu", (1,), ranks, None, world.number)
     whole = [_C.Replicate()]
     args, kwargs = mapped(
-        (args, dict(kwargs)),
-        _C.Tensor,
-        lambda x: _C.DTensor.from_local(x, mesh, whole),
+        (args, dict(kwargs)), _C.Tensor, lambda x: _C.DTensor.from_local(x, mesh, whole)
     )
     return mapped(answer(*args, **kwargs), _C.DTensor, lambda y: y.to_local())
 

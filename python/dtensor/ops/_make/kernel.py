@@ -28,9 +28,7 @@ def inexact(*dtypes: DType | None) -> DType:
 
 
 def kernel_for(
-    name: str,
-    dtypes: Sequence[DType | None],
-    otherwise: Callable[..., Any],
+    name: str, dtypes: Sequence[DType | None], otherwise: Callable[..., Any]
 ) -> tuple[Callable[..., Any], DType]:
     """Return a kernel for arrays of these dtypes, and the dtype of its results.
 

@@ -199,11 +199,7 @@ def _probes(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _initial(
-    kind: Kind,
-    axes: Sequence[int],
-    initial: Any,
-    where: Any,
-    dtype: np.dtype[Any],
+    kind: Kind, axes: Sequence[int], initial: Any, where: Any, dtype: np.dtype[Any]
 ) -> dict[str, Any]:
     """Return the initial value of each part: for a sum only one part gets `initial`."""
     if not _ROWS[kind.op].idempotent and initial is not MISSING:
@@ -229,7 +225,7 @@ def leads(results: Layouts) -> bool:
     adding = [
         mesh_dim
         for mesh_dim, p in enumerate(results[0].placements if results else ())
-        if isinstance(p, _C.Partial) and not _ROWS[p.reduce_op].idempotent
+        if p._pending_op is not None and not _ROWS[p._pending_op].idempotent
     ]
     if not adding:
         return True

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -61,12 +60,7 @@ class strict:
         _count(1)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _count(-1)
         _on.set(self._before.pop())
 

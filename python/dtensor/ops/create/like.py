@@ -9,9 +9,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.created import Placements, layout_of, made, mesh_like
 from dtensor.ops._make.fallback import composed
-from dtensor.ops._make.operator import (
-    implements,
-)
+from dtensor.ops._make.operator import implements
 from dtensor.ops._make.parts import place
 from dtensor.ops.index.read import getitem
 from dtensor.ops.index.write import setitem

@@ -176,10 +176,7 @@ def unwrap(
 
     The dim `axis` is made whole."""
     names = letters(p.ndim, whole=[axis % max(p.ndim, 1)])
-    return (
-        rule([names], [names]),
-        call(np.unwrap, p, discont, axis, period=period),
-    )
+    return rule([names], [names]), call(np.unwrap, p, discont, axis, period=period)
 
 
 unwrap.vjp(same)

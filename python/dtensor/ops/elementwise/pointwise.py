@@ -143,24 +143,13 @@ divide = true_divide = ufunc(
 floor_divide = ufunc(np.floor_divide, vjp=FLAT)
 remainder = mod = ufunc(
     np.remainder,
-    vjp=(
-        lambda g, _out, _x, _y: g,
-        lambda g, _out, x, y: -g * floor_divide(x, y),
-    ),
+    vjp=(lambda g, _out, _x, _y: g, lambda g, _out, x, y: -g * floor_divide(x, y)),
 )
 fmod = ufunc(
-    np.fmod,
-    vjp=(
-        lambda g, _out, _x, _y: g,
-        lambda g, _out, x, y: -g * trunc(x / y),
-    ),
+    np.fmod, vjp=(lambda g, _out, _x, _y: g, lambda g, _out, x, y: -g * trunc(x / y))
 )
 divmod = ufunc(
-    np.divmod,
-    vjp=(
-        lambda g, _out, _x, _y: g[1],
-        lambda g, out, _x, _y: -g[1] * out[0],
-    ),
+    np.divmod, vjp=(lambda g, _out, _x, _y: g[1], lambda g, out, _x, _y: -g[1] * out[0])
 )
 _power = ufunc(np.power, vjp=(_of_base, _of_exponent))
 float_power = ufunc(np.float_power, vjp=(_of_base, _of_exponent))
@@ -185,9 +174,7 @@ reciprocal = ufunc(
     vjp=lambda g, out, _x: -g * conjugated(out * out),
 )
 square = ufunc(
-    np.square,
-    "product->product",
-    vjp=lambda g, _out, x: g * (conjugated(x) * 2),
+    np.square, "product->product", vjp=lambda g, _out, x: g * (conjugated(x) * 2)
 )
 conjugate = conj = ufunc(np.conjugate, "any", vjp=lambda g, _out, _x: conjugated(g))
 gcd = ufunc(np.gcd)
@@ -311,20 +298,14 @@ isnan = ufunc(np.isnan)
 isnat = ufunc(np.isnat)
 signbit = ufunc(np.signbit)
 copysign = ufunc(
-    np.copysign,
-    vjp=(lambda g, out, x, _y: g * (sign(x) * sign(out)), flat),
+    np.copysign, vjp=(lambda g, out, x, _y: g * (sign(x) * sign(out)), flat)
 )
 nextafter = ufunc(np.nextafter)
 spacing = ufunc(np.spacing)
-heaviside = ufunc(
-    np.heaviside,
-    vjp=(flat, lambda g, _out, x, _y: where_(x == 0, g, 0)),
-)
+heaviside = ufunc(np.heaviside, vjp=(flat, lambda g, _out, x, _y: where_(x == 0, g, 0)))
 # A number is its mantissa times a power of 2.
 ldexp: Any = ufunc(
-    np.ldexp,
-    "0;max,R->max;min,R->min",
-    vjp=lambda g, _out, _x, n: ldexp(g, n),
+    np.ldexp, "0;max,R->max;min,R->min", vjp=lambda g, _out, _x, n: ldexp(g, n)
 )
 frexp = ufunc(np.frexp, vjp=lambda g, out, _x: ldexp(g[0], -out[1]))
 modf = ufunc(np.modf, vjp=lambda g, _out, _x: g[0])

@@ -53,21 +53,11 @@ __all__ = [
 # --- exponents and logarithms ---------------------------------------------------------
 # Square roots and logarithms are not monotonic where they are NaN.
 
-exp = ufunc(
-    np.exp,
-    "increasing",
-    vjp=lambda g, out, _x: g * conjugated(out),
-)
+exp = ufunc(np.exp, "increasing", vjp=lambda g, out, _x: g * conjugated(out))
 exp2 = ufunc(
-    np.exp2,
-    "increasing",
-    vjp=lambda g, out, _x: g * (conjugated(out) * math.log(2)),
+    np.exp2, "increasing", vjp=lambda g, out, _x: g * (conjugated(out) * math.log(2))
 )
-expm1 = ufunc(
-    np.expm1,
-    "increasing",
-    vjp=lambda g, out, _x: g * (conjugated(out) + 1),
-)
+expm1 = ufunc(np.expm1, "increasing", vjp=lambda g, out, _x: g * (conjugated(out) + 1))
 log = ufunc(np.log, vjp=lambda g, _out, x: g / conjugated(x))
 log2 = ufunc(np.log2, vjp=lambda g, _out, x: g / (conjugated(x) * math.log(2)))
 log10 = ufunc(np.log10, vjp=lambda g, _out, x: g / (conjugated(x) * math.log(10)))
@@ -92,10 +82,7 @@ sqrt = ufunc(np.sqrt, vjp=lambda g, out, _x: g / (conjugated(out) * 2))
 cbrt = ufunc(np.cbrt, "increasing", vjp=lambda g, out, _x: g / (out * out * 3))
 hypot = ufunc(
     np.hypot,
-    vjp=(
-        lambda g, out, x, _y: g * (x / out),
-        lambda g, out, _x, y: g * (y / out),
-    ),
+    vjp=(lambda g, out, x, _y: g * (x / out), lambda g, out, _x, y: g * (y / out)),
 )
 
 # --- angles ---------------------------------------------------------------------------
@@ -115,9 +102,7 @@ arccos = acos = ufunc(
     np.arccos, vjp=lambda g, _out, x: -g / conjugated(sqrt(1 - x * x))
 )
 arctan = atan = ufunc(
-    np.arctan,
-    "increasing",
-    vjp=lambda g, _out, x: g / conjugated(x * x + 1),
+    np.arctan, "increasing", vjp=lambda g, _out, x: g / conjugated(x * x + 1)
 )
 arctan2 = atan2 = ufunc(
     np.arctan2,
@@ -129,18 +114,13 @@ arctan2 = atan2 = ufunc(
 sinh = ufunc(np.sinh, "increasing", vjp=lambda g, _out, x: g * conjugated(cosh(x)))
 cosh: Any = ufunc(np.cosh, vjp=lambda g, _out, x: g * conjugated(sinh(x)))
 tanh = ufunc(
-    np.tanh,
-    "increasing",
-    vjp=lambda g, out, _x: g * conjugated(1 - out * out),
+    np.tanh, "increasing", vjp=lambda g, out, _x: g * conjugated(1 - out * out)
 )
 arcsinh = asinh = ufunc(
-    np.arcsinh,
-    "increasing",
-    vjp=lambda g, _out, x: g / conjugated(sqrt(x * x + 1)),
+    np.arcsinh, "increasing", vjp=lambda g, _out, x: g / conjugated(sqrt(x * x + 1))
 )
 arccosh = acosh = ufunc(
-    np.arccosh,
-    vjp=lambda g, _out, x: g / conjugated(sqrt(x - 1) * sqrt(x + 1)),
+    np.arccosh, vjp=lambda g, _out, x: g / conjugated(sqrt(x - 1) * sqrt(x + 1))
 )
 arctanh = atanh = ufunc(np.arctanh, vjp=lambda g, _out, x: g / conjugated(1 - x * x))
 degrees: Any = ufunc(np.degrees, "0;increasing", vjp=lambda g, _out, _x: degrees(g))

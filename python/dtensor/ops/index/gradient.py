@@ -21,15 +21,7 @@ from dtensor.ops._make.operator import (
     letters,
     operator,
 )
-from dtensor.ops._make.parts import (
-    counted,
-    find,
-    inside,
-    local,
-    make,
-    move,
-    parts_of,
-)
+from dtensor.ops._make.parts import counted, find, inside, local, make, move, parts_of
 from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, Shape, rule
@@ -143,14 +135,17 @@ def _target(
     """
     if like is not None and like.mesh != layout.mesh:
         like = None
-    own = like.placements if like is not None else [_C.Replicate()] * layout.mesh.ndim
+    own: list[int | None] = [None] * layout.mesh.ndim
+    if like is not None:
+        whole = {d for d in range(len(shape)) if like.is_strided(d)}
+        whole |= set() if only is None else {*range(len(shape))} - {only}
+        own = [None if p._cut_dim in whole else p._cut_dim for p in like.placements]
     placements: list[_C.Placement] = []
-    for p, q in zip(layout.placements, own, strict=True):
+    for p, dim in zip(layout.placements, own, strict=True):
         if p._cut_dim is not None and p._cut_dim in dims:
             p = _C.Shard(dims[p._cut_dim])
         elif not p._is_pending:
-            cuts_it = type(q) is _C.Shard and only in (None, q.dim)
-            p = q if cuts_it else _C.Replicate()
+            p = _C.Replicate() if dim is None else _C.Shard(dim)
         placements.append(p)
     every = dict(like.shard_order) if like is not None else {}
     order = {

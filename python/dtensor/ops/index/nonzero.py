@@ -9,14 +9,7 @@ from dtensor import _C
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed
 from dtensor.ops._make.operator import method
-from dtensor.ops._make.parts import (
-    counted,
-    inside,
-    local,
-    make,
-    move,
-    positions,
-)
+from dtensor.ops._make.parts import counted, inside, local, make, move, positions
 from dtensor.ops.index.pick import leading
 
 __all__ = ["argwhere", "flatnonzero", "nonzero"]

@@ -152,7 +152,7 @@ def _value(x: _C.DTensor, value: Any) -> Value:
 @lru_cache(256)
 def _kinds(layout: _C.Layout) -> tuple[type, ...]:
     """Return the keys of an index whose result is a view of every part."""
-    if any(isinstance(p, _C.Partial | _C._StridedShard) for p in layout.placements):
+    if layout.is_partial or any(map(layout.is_strided, range(layout.ndim))):
         return ()
     whole = layout.is_replicated
     return (slice, EllipsisType, NoneType, int) if whole else (slice, EllipsisType)

@@ -11,13 +11,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from dtensor._C import DTensor
-from dtensor.ops._make.operator import (
-    Operand,
-    Rule,
-    call,
-    implements,
-    operator,
-)
+from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.parts import inside
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg import factors as _factors, gradient as back

@@ -116,10 +116,7 @@ def of_matrix_power(grad: Any, a: Any, n: int) -> Any:
         inverse = np.linalg.inv(a)
         return of_inverse(of_matrix_power(grad, inverse, -n), inverse)
     base, length = adjoint(a), a.shape[-1]
-    rows = [
-        np.concatenate((base, grad), -1),
-        np.concatenate((base * 0, base), -1),
-    ]
+    rows = [np.concatenate((base, grad), -1), np.concatenate((base * 0, base), -1)]
     power = np.linalg.matrix_power(np.concatenate(rows, -2), n)
     return power[..., :length, length:]
 

@@ -18,6 +18,7 @@ from dtensor.ops._make.operator import (
     method,
     operator,
 )
+from dtensor.ops._make.reduction import kept
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.elementwise.functions import where
 from dtensor.ops.linalg.decompositions import svdvals
@@ -41,12 +42,8 @@ def _squares(x: npt.NDArray[Any], axes: Axes, keepdims: bool) -> Any:
 @operator(name="norm")
 def _sum_squares(x: Operand, axes: Axes, keepdims: bool) -> Answer:
     names = letters(x.ndim)
-    after = [
-        "1" if dim in axes else name
-        for dim, name in enumerate(names)
-        if keepdims or dim not in axes
-    ]
-    return rule([names], [after]), call(_squares, x, axes, keepdims)
+    text = rule([names], [kept(names, axes, keepdims)])
+    return text, call(_squares, x, axes, keepdims)
 
 
 _sum_squares.vjp(

@@ -12,14 +12,7 @@ from dtensor import _C
 from dtensor.ops._make.elementwise import GRADIENTS, ROWS, Rows, elementwise
 from dtensor.ops._make.fallback import fallback
 from dtensor.ops._make.operator import Operand, broadcasts_out, call, letters, operator
-from dtensor.ops._make.parts import (
-    find,
-    inside,
-    key_of,
-    local,
-    place,
-    values_of,
-)
+from dtensor.ops._make.parts import find, inside, key_of, local, place, values_of
 from dtensor.ops._make.reduction import (
     MISSING,
     Axis,
@@ -175,10 +168,7 @@ def _outer(ufunc: np.ufunc) -> Any:
 
     answer = broadcasts_out(
         operator(
-            outer,
-            name=f"{ufunc.__name__}.outer",
-            operands=2,
-            agrees=_RAISES.get(ufunc),
+            outer, name=f"{ufunc.__name__}.outer", operands=2, agrees=_RAISES.get(ufunc)
         )
     )
     if GRADIENTS.get(ufunc):

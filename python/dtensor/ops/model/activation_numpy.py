@@ -71,9 +71,7 @@ def _hardswish_slope(x: Array) -> Array:
 
 FORMULAS: dict[str, Formula] = {
     "relu": Formula(
-        lambda x: np.maximum(x, 0),
-        lambda y: np.where(y <= 0, 0, 1),
-        of_result=True,
+        lambda x: np.maximum(x, 0), lambda y: np.where(y <= 0, 0, 1), of_result=True
     ),
     "hardtanh": Formula(
         lambda x, low, high: np.minimum(np.maximum(x, low), high),

@@ -22,12 +22,7 @@ from dtensor.ops.model.loss_parallel import (
     mesh_dim_of,
     whole_on,
 )
-from dtensor.ops.model.number_loss import (
-    beside,
-    check_reduction,
-    reduced,
-    reduction_of,
-)
+from dtensor.ops.model.number_loss import beside, check_reduction, reduced, reduction_of
 from dtensor.ops.model.softmax import (
     cut_logsumexp,
     is_cut,

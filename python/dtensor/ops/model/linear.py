@@ -64,7 +64,7 @@ def adds_once(
     Where the result is a sum over ranks, and the bias is none, one rank does.
     """
     pairs = zip(results[0].placements, operands[bias].placements, strict=True)
-    sums = [m for m, (p, q) in enumerate(pairs) if p.is_partial("sum") and q != p]
+    sums = [m for m, (p, q) in enumerate(pairs) if p._pending_op == "sum" and q != p]
     where = results[0].mesh.get_coordinate() if sums else []
     return where is not None and all(where[m] == 0 for m in sums)
 

@@ -31,11 +31,7 @@ def _words(name: str, x: Operand, dims: int) -> tuple[Words, Words]:
 
 
 def norm(
-    name: str,
-    x: Operand,
-    weights: Sequence[Operand | None],
-    eps: float,
-    dims: int,
+    name: str, x: Operand, weights: Sequence[Operand | None], eps: float, dims: int
 ) -> Answer:
     """Return rule and call of a norm: of `dims` dims, or of groups of channels."""
     if inexact(x.dtype).kind == "c":

@@ -3,6 +3,7 @@ kernels lack. Arguments and results are those of csrc/ext/kernels/norm.c."""
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,6 @@ def _rms_forward(x: Array, weight: Array | None, eps: float, dims: int) -> Array
     return _forward(x, weight, None, eps, dims, centred=False)
 
 
-def _group_forward(
-    x: Array, weight: Array | None, bias: Array | None, eps: float, dims: int
-) -> Array:
-    return _forward(x, weight, bias, eps, dims, grouped=True)
-
-
 def _backward(
     grad: Array,
     x: Array,
@@ -96,25 +91,13 @@ def _backward(
     return kept if len(kept) > 1 else kept[0]
 
 
-def _rms_backward(
-    grad: Array, x: Array, weight: Array | None, eps: float, dims: int, wanted: int
-) -> Any:
-    return _backward(grad, x, weight, eps, dims, wanted, centred=False)
-
-
-def _group_backward(
-    grad: Array, x: Array, weight: Array | None, eps: float, dims: int, wanted: int
-) -> Any:
-    return _backward(grad, x, weight, eps, dims, wanted, grouped=True)
-
-
 FORWARD: dict[str, Callable[..., Any]] = {
     "layer_norm": _forward,
     "rms_norm": _rms_forward,
-    "group_norm": _group_forward,
+    "group_norm": partial(_forward, grouped=True),
 }
 BACKWARD: dict[str, Callable[..., Any]] = {
     "layer_norm": _backward,
-    "rms_norm": _rms_backward,
-    "group_norm": _group_backward,
+    "rms_norm": partial(_backward, centred=False),
+    "group_norm": partial(_backward, grouped=True),
 }

@@ -16,13 +16,7 @@ from dtensor.ops._make.known import ndim
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import local, values_of
 
-__all__ = [
-    "bincount",
-    "histogram",
-    "histogram2d",
-    "histogram_bin_edges",
-    "histogramdd",
-]
+__all__ = ["bincount", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
 
 Array = npt.NDArray[Any]
 

@@ -14,14 +14,7 @@ from dtensor import _C
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
-from dtensor.ops._make.parts import (
-    inside,
-    local,
-    make,
-    move_all,
-    positions,
-    values_of,
-)
+from dtensor.ops._make.parts import inside, local, make, move_all, positions, values_of
 
 __all__ = [
     "intersect1d",
@@ -128,7 +121,7 @@ def unique(
     ar = settled("unique", ar)
     if not any(flags):
         part = np.unique(local(ar), equal_nan=equal_nan)
-        if not _is_whole(ar):
+        if not ar.layout.is_replicated:
             (part,) = _gathered("unique", ar, part)
         return replicated(np.unique(part, equal_nan=equal_nan), mesh)
     values, first, counts = _unique("unique", ar, equal_nan)
@@ -139,10 +132,6 @@ def unique(
     parts = (replicated(first, mesh), inverse, replicated(counts, mesh))
     chosen = [part for part, flag in zip(parts, flags, strict=True) if flag]
     return (replicated(values, mesh), *chosen)
-
-
-def _is_whole(x: _C.DTensor) -> bool:
-    return x.layout.is_replicated
 
 
 def _searchable(values: Array, equal_nan: bool) -> bool:

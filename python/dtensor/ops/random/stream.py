@@ -85,10 +85,7 @@ CONDITIONS: dict[str, tuple[tuple[Callable[[Any, Any], Any], str], ...]] = {
     ),
     "normal": ((lambda a, b: b >= 0, "normal expects std >= 0.0, but found std {b}"),),
     "exponential": (
-        (
-            lambda a, b: a > 0,
-            "exponential_ expects lambda > 0.0, but found lambda={a}",
-        ),
+        (lambda a, b: a > 0, "exponential_ expects lambda > 0.0, but found lambda={a}"),
     ),
     "bernoulli": (
         (

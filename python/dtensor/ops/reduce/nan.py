@@ -134,7 +134,7 @@ _or_nan.vjp(lambda grad, _out, _values, lost: where_(lost, 0, grad))
 
 
 def _extreme(
-    ufunc: np.ufunc, a: Any, never: float, initial: Any, **options: Any
+    ufunc: np.ufunc, a: Any, never: float, initial: Any, options: dict[str, Any]
 ) -> Any:
     function = reductions.max if ufunc is np.fmax else reductions.min
     if initial is not MISSING:
@@ -162,9 +162,8 @@ def nanmax(
     """Return the greatest element, ignoring NaN; parameters as of `max`.
 
     Where all are NaN the result is NaN, and the ranks that hold it warn."""
-    return _extreme(
-        np.fmax, a, -np.inf, initial, axis=axis, keepdims=keepdims, where=where
-    )
+    options = {"axis": axis, "keepdims": keepdims, "where": where}
+    return _extreme(np.fmax, a, -np.inf, initial, options)
 
 
 @implements(np.nanmin)
@@ -178,9 +177,8 @@ def nanmin(
     where: Any = True,
 ) -> Any:
     """Return the least element, ignoring NaN; as `nanmax`."""
-    return _extreme(
-        np.fmin, a, np.inf, initial, axis=axis, keepdims=keepdims, where=where
-    )
+    options = {"axis": axis, "keepdims": keepdims, "where": where}
+    return _extreme(np.fmin, a, np.inf, initial, options)
 
 
 def _nanarg(function: Any, a: Any, axis: Any, never: float, keepdims: bool) -> Any:
@@ -269,17 +267,8 @@ def nanvar(
 
     It is NaN where at most `ddof` elements are not NaN."""
     if _exact(a):
-        return plain_var(
-            a,
-            axis,
-            dtype,
-            None,
-            ddof,
-            keepdims,
-            where=where,
-            mean=mean,
-            correction=correction,
-        )
+        more = {"where": where, "mean": mean, "correction": correction}
+        return plain_var(a, axis, dtype, None, ddof, keepdims, **more)
     _check_dtype(dtype)
     if correction is not MISSING:
         if ddof != 0:
@@ -317,15 +306,6 @@ def nanstd(
     correction: Any = MISSING,
 ) -> Any:
     """Return the standard deviation, ignoring NaN; as `nanvar`."""
-    variance = nanvar(
-        a,
-        axis,
-        dtype,
-        None,
-        ddof,
-        keepdims,
-        where=where,
-        mean=mean,
-        correction=correction,
-    )
+    more = {"where": where, "mean": mean, "correction": correction}
+    variance = nanvar(a, axis, dtype, None, ddof, keepdims, **more)
     return as_dtype(root(variance), variance.dtype)

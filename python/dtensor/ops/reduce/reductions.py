@@ -151,18 +151,10 @@ def min(
 
 
 def _of_extreme(
-    grad: Any,
-    out: Any,
-    a: Any,
-    axis: Axis = None,
-    _none: Any = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
+    grad: Any, out: Any, a: Any, axis: Axis = None, *rest: Any, **named: Any
 ) -> Any:
-    axes = reduced_axes(axis, a.ndim)
-    initial = MISSING if initial is None else initial
-    return of_extreme(grad, out, a, axes, keepdims, initial, where)
+    """Return the gradient of a reduction that takes no dtype."""
+    return reduced(of_extreme)(grad, out, a, axis, None, *rest, **named)
 
 
 max.vjp(_of_extreme)

@@ -54,11 +54,7 @@ def _whole_scan(function: np.ufunc) -> Any:
 
 @composite
 def scan(
-    function: np.ufunc,
-    x: Any,
-    axis: int = 0,
-    dtype: DTypeLike = None,
-    out: Any = None,
+    function: np.ufunc, x: Any, axis: int = 0, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
     """Return ``function.accumulate(x, axis, dtype)``.
 
@@ -75,11 +71,11 @@ def scan(
 
 
 def _is_in_parts(x: Any, dim: int) -> bool:
-    """Return whether each rank has one range of a dim that is cut."""
+    """Return whether each rank has one range of a dim that is cut, in their order."""
     if not isinstance(x, _C.DTensor):
         return False
-    cut = [p for p in x.placements if p._cut_dim == dim]
-    return bool(cut) and all(isinstance(p, _C.Shard) for p in cut)
+    order = x.layout.cut_by(dim)
+    return order != () and not x.layout.is_strided(dim) and [*order] == sorted(order)
 
 
 def _scan_of_parts(

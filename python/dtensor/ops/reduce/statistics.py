@@ -36,14 +36,7 @@ from dtensor.ops.elementwise.pointwise import (
 )
 from dtensor.ops.reduce import reductions
 
-__all__ = [
-    "average",
-    "logsumexp",
-    "mean",
-    "ptp",
-    "std",
-    "var",
-]
+__all__ = ["average", "logsumexp", "mean", "ptp", "std", "var"]
 
 # --- means and variances --------------------------------------------------------------
 
@@ -213,17 +206,8 @@ def std(
     correction: Any = MISSING,
 ) -> Any:
     """Return the standard deviation along axes; parameters as of `var`."""
-    variance = var(
-        a,
-        axis,
-        dtype,
-        None,
-        ddof,
-        keepdims,
-        where=where,
-        mean=mean,
-        correction=correction,
-    )
+    more = {"where": where, "mean": mean, "correction": correction}
+    variance = var(a, axis, dtype, None, ddof, keepdims, **more)
     return as_dtype(root(variance), variance.dtype)
 
 

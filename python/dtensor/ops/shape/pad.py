@@ -191,9 +191,7 @@ def _cut_dims(layout: _C.Layout | None, widths: Widths, mode: Any) -> list[int]:
 
 
 def _parts(layout: _C.Layout, dim: int) -> int:
-    return math.prod(
-        layout.mesh.shape[m] for m in dict(layout.shard_order).get(dim, ())
-    )
+    return math.prod(layout.mesh.shape[m] for m in layout.cut_by(dim))
 
 
 @one_step("pad", _back)

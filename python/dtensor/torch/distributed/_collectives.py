@@ -138,10 +138,7 @@ def broadcast(
 
 
 def all_gather(
-    tensor_list: Sequence[Any],
-    tensor: Any,
-    group: Group = None,
-    async_op: bool = False,
+    tensor_list: Sequence[Any], tensor: Any, group: Group = None, async_op: bool = False
 ) -> Work | None:
     """Copy the tensors of all ranks into a list, one for each rank.
 

@@ -123,9 +123,7 @@ class Subset(Dataset[T]):
 
 
 def random_split(
-    dataset: Any,
-    lengths: Sequence[int | float],
-    generator: Generator | None = None,
+    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None
 ) -> list[Subset[Any]]:
     """Split a dataset at random into subsets of the given lengths.
 
