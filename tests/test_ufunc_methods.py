@@ -28,14 +28,14 @@ def rows_on(shape, count, seed, step=1):
 
 
 def is_infinite(row: Row) -> bool:
-    """Whether complex addends are written of a product, a maximum or a minimum: some
-    may be infinite, and sums and products of infinite complex numbers are NaN."""
+    """Whether complex addends are written of anything but a sum: some may be infinite,
+    and sums, averages and products of infinite complex numbers are NaN."""
     if not row.sample.changes:
         return False
     return any(
         layout is not None
         and np.dtype(layout.dtype).kind == "c"
-        and oracle.reductions(layout) & {"product", "max", "min"}
+        and oracle.reductions(layout) & {"product", "max", "min", "avg"}
         for layout in row.layouts
     )
 
