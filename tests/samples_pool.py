@@ -113,7 +113,10 @@ def shared(x, places, dims=2):
         [range(p * n // m, -(-(p + 1) * n // m)) for p in range(m)]
         for n, m in zip(
             x.shape[-dims:],
-            [m or n for m, n in zip(places, x.shape[-dims:], strict=True)],
+            [
+                n if m is None else m
+                for m, n in zip(places, x.shape[-dims:], strict=True)
+            ],
             strict=True,
         )
     ]

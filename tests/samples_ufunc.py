@@ -328,7 +328,7 @@ def by_exponent(f, x, y):
     the last bit may be another one than among other exponents.
     """
     x, y = np.broadcast_arrays(x, y)
-    result = f(x, y)
+    result = np.array(f(x, y))
     for exponent in np.unique(y):
         same = y == exponent
         result[same] = f(x[same], exponent)

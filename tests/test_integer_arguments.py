@@ -10,9 +10,10 @@ import traceback
 
 import numpy as np
 import pytest
+from numpy.exceptions import AxisError
 
 import dtensor
-from dtensor import Shard, distribute_tensor, init_device_mesh
+from dtensor import Shard, distribute_tensor, init_device_mesh, nn
 from dtensor.nn import functional
 
 LEAST = -(2**63)
@@ -61,6 +62,49 @@ CALLS = {
         ),
         lambda y: y.shape == (1, 1, 1),
     ),
+    "sum(x, axis=2**31)": (lambda x, m: np.sum(x, 2**31), AxisError),
+    "diff(x, axis=2**62)": (lambda x, m: np.diff(x, axis=2**62), OverflowError),
+    "tile(x, -1)": (lambda x, m: np.tile(x, -1), ValueError),
+    "repeat(x, list with 2**31)": (
+        lambda x, m: np.repeat(x, [1, 2**31, 0, 1]),
+        MemoryError,
+    ),
+    "resize(x, 2**62)": (lambda x, m: np.resize(x, 2**62), MemoryError),
+    "tril(m, -2**63)": (lambda x, m: np.tril(m, LEAST), OverflowError),
+    "triu(m, 2**63 - 1)": (
+        lambda x, m: np.triu(m + 1, 2**63 - 1),
+        lambda y: np.array_equal(y.full_tensor(), np.zeros((2, 2))),
+    ),
+    "tri(-1)": (lambda x, m: np.tri(-1, 3, like=x), lambda y: y.shape == (0, 3)),
+    "trace(m, 2**31)": (lambda x, m: np.trace(m, 2**31), OverflowError),
+    "array(ndmin=-2**63)": (lambda x, m: dtensor.array(x, ndmin=LEAST), OverflowError),
+    "rfftn of a dim twice": (
+        lambda x, m: np.fft.rfftn(m + 1, axes=(1, 1)),
+        lambda y: np.allclose(
+            y.full_tensor(), np.fft.rfftn(np.ones((2, 2)), axes=(1, 1))
+        ),
+    ),
+    "irfftn of all points": (
+        lambda x, m: np.fft.irfftn(m + 1, (2, -1)),
+        lambda y: np.allclose(y.full_tensor(), np.fft.irfftn(np.ones((2, 2)), (2, -1))),
+    ),
+    "einsum of a negative number": (
+        lambda x, m: np.einsum(m, [0, -1], m, [1, 2]),
+        ValueError,
+    ),
+    "tensordot of a dim twice": (
+        lambda x, m: np.tensordot(m, m, ([1, -1], [0, 1])),
+        ValueError,
+    ),
+    "glu(m, 2**40)": (lambda x, m: dtensor.glu(m, 2**40), IndexError),
+    "Flatten(5)": (lambda x, m: nn.Flatten(5)(m), IndexError),
+    "Unflatten(5)": (lambda x, m: nn.Unflatten(5, (1, 2))(m), IndexError),
+    "avg_pool2d of integers by -2**63": (
+        lambda x, m: functional.avg_pool2d(
+            m.reshape(1, 2, 2).astype(int) + 3, 1, divisor_override=LEAST
+        ),
+        lambda y: np.array_equal(y.full_tensor(), np.zeros((1, 2, 2))),
+    ),
     "arange(-2**63, 0)": (
         lambda x, m: dtensor.arange(LEAST, 0, device_mesh=x.device_mesh),
         ValueError,
@@ -76,7 +120,7 @@ def check(name):
     m = distribute_tensor(np.zeros((2, 2)), mesh, [Shard(0)])
     try:
         result = call(x, m)
-    except (ValueError, MemoryError) as error:
+    except (ValueError, LookupError, OverflowError, MemoryError) as error:
         right = isinstance(expected, type) and isinstance(error, expected)
         leaks = "rule '" in str(error)
         return "" if right and not leaks else traceback.format_exc()

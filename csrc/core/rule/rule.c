@@ -72,7 +72,9 @@ parse_number(int64_t *out, parser *p)
     for (; is_digit(*p->at); p->at++)
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, *p->at - '0', &value))
-            return wrong(p, "the number is too large");
+            return dt_fail(
+                p->err, DT_VALUE,
+                "array is too large: a dimension has 2**63 elements or more");
     skip_blanks(p);
     *out = value;
     return DT_OK;
@@ -148,6 +150,8 @@ parse_word(parser *p, dt_rule_dim *dim)
         DT_TRY(parse_number(&word.length, p));
     else if (is_letter(*p->at))
         DT_TRY(parse_factor(&word.factor, p));
+    else if (p->at[0] == '-' && is_digit(p->at[1])) /* a user's number, as NumPy says */
+        return dt_fail(p->err, DT_VALUE, "negative dimensions are not allowed");
     else
         return wrong(p, *p->at == '\0' ? "the rule ends too early"
                                        : "this sign has no meaning here");

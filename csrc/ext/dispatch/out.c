@@ -18,46 +18,68 @@ only_out(const OperatorObject *op, PyObject *out)
                         Py_TYPE(out)->tp_name);
 }
 
+Py_ssize_t
+op_find_keyword(PyObject *kwnames, const char *name)
+{
+    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++)
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), name) == 0)
+            return k;
+    return -1;
+}
+
 /* NumPy's own error of a ufunc that cannot write into this dtype. */
 static void
-raise_cast(PyObject *ufunc, PyObject *from, PyObject *to)
+raise_cast(PyObject *ufunc, const char *rule, PyObject *from, PyObject *to)
 {
     static PyObject *error;
     PyObject *place = PyObject_GetAttrString(ufunc, "nin");
     PyObject *args = NULL;
     if (place != NULL && ext_import(&error, "numpy._core._exceptions",
                                     "_UFuncOutputCastingError") != NULL)
-        args = Py_BuildValue("(OsOOO)", ufunc, "same_kind", from, to, place);
+        args = Py_BuildValue("(OsOOO)", ufunc, rule, from, to, place);
     if (args != NULL)
         PyErr_SetObject(error, args);
     Py_XDECREF(args);
     Py_XDECREF(place);
 }
 
-/* NumPy's rule for what may be written over what. `ufunc` may be NULL. */
+/* NumPy's rule for what may be written over what. `ufunc` may be NULL; `casting` is what
+ * the call says, or NULL. */
 static int
-check_cast(PyObject *ufunc, PyArray_Descr *from, PyArray_Descr *to)
+check_cast(PyObject *ufunc, PyArray_Descr *from, PyArray_Descr *to, PyObject *casting)
 {
-    if (PyArray_CanCastTypeTo(from, to, NPY_SAME_KIND_CASTING))
+    NPY_CASTING rule = NPY_SAME_KIND_CASTING;
+    if (casting != NULL && !PyArray_CastingConverter(casting, &rule))
+        return -1;
+    if (PyArray_CanCastTypeTo(from, to, rule))
         return 0;
+    const char *name = casting == NULL ? "same_kind" : PyUnicode_AsUTF8(casting);
     if (ufunc != NULL)
-        raise_cast(ufunc, (PyObject *)from, (PyObject *)to);
+        raise_cast(ufunc, name, (PyObject *)from, (PyObject *)to);
     else
         PyErr_Format(PyExc_TypeError,
-                     "Cannot cast array data from %R to %R according to the rule "
-                     "'same_kind'",
-                     (PyObject *)from, (PyObject *)to);
+                     "Cannot cast array data from %R to %R according to the rule '%s'",
+                     (PyObject *)from, (PyObject *)to, name);
     return -1;
 }
 
-static int
-check_cast_of(const op_entry *entry, const DTensorObject *out)
+/* What a call says of `casting`, or NULL. Borrowed. */
+static PyObject *
+casting_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
+    Py_ssize_t place = op_find_keyword(kwnames, "casting");
+    return place < 0 ? NULL : args[nargs + place];
+}
+
+static int
+check_cast_of(const op_entry *entry, const op_call *call, const DTensorObject *out)
+{
+    PyObject *casting = casting_of(call->args, call->nargs, call->kwnames);
     PyArray_Descr *from = ext_descr(entry->results[0].layout->layout->dtype);
     PyArray_Descr *to = ext_descr(out->layout->layout->dtype);
     int failed = -1;
     if (from != NULL && to != NULL)
-        failed = check_cast(entry->ufunc ? entry->kernel : NULL, from, to);
+        failed = check_cast(entry->ufunc ? entry->kernel : NULL, from, to, casting);
     Py_XDECREF(from);
     Py_XDECREF(to);
     return failed;
@@ -125,18 +147,6 @@ write_array(DTensorObject *out, PyObject *array, const dt_layout *from,
     return failed;
 }
 
-/* Whether NumPy broadcasts what the operator gives into `out`: it does for ufuncs, and
- * for what says so by the attribute `broadcasts_out`. */
-static bool
-broadcasts(const OperatorObject *op)
-{
-    static PyObject *name;
-    if (name == NULL)
-        name = PyUnicode_InternFromString("broadcasts_out");
-    return name != NULL && op->dict != NULL &&
-           PyDict_GetItemWithError(op->dict, name) == Py_True;
-}
-
 /* A result of a shape that NumPy broadcasts into `out`, or refuses to. */
 static int
 broadcast_result(DTensorObject *out, DTensorObject *result, bool may)
@@ -173,7 +183,7 @@ write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result
              bool ufunc)
 {
     if (!same_box(result->layout, out->layout))
-        return broadcast_result(out, result, ufunc || broadcasts(op));
+        return broadcast_result(out, result, ufunc || op_says(op, "broadcasts_out"));
     PyArrayObject *array = ext_local((PyObject *)result);
     return array == NULL ? -1
                          : write_array(out, Py_NewRef((PyObject *)array),
@@ -207,15 +217,6 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
     return failed;
 }
 
-Py_ssize_t
-op_find_keyword(PyObject *kwnames, const char *name)
-{
-    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++)
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), name) == 0)
-            return k;
-    return -1;
-}
-
 static int
 run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
 {
@@ -228,9 +229,8 @@ run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
         Py_XDECREF(result);
         return result == NULL ? -1 : 0;
     }
-    /* Then the ufunc decides. */
     bool casts = op_find_keyword(call->kwnames, "casting") >= 0;
-    if (!(entry->ufunc && casts) && check_cast_of(entry, out) < 0)
+    if (!op_says(call->op, "casts_out") && check_cast_of(entry, call, out) < 0)
         return -1;
     /* Only the kernel knows what `where` leaves out, and how it casts. */
     bool needs = casts || op_find_keyword(call->kwnames, "where") >= 0;
@@ -244,6 +244,56 @@ run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
     return failed;
 }
 
+static PyObject *call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames, DTensorObject *out, bool in_place);
+
+static bool
+has_shape(PyObject *mask, PyObject *shape)
+{
+    PyObject *own = PyObject_GetAttrString(mask, "shape");
+    bool same = own != NULL && PyObject_RichCompareBool(own, shape, Py_EQ) == 1;
+    Py_XDECREF(own);
+    PyErr_Clear(); /* a list has none */
+    return same;
+}
+
+/* Whether only a kernel that writes into `out` knows which elements to leave there, but
+ * `out` is larger than its result: then `where` is to have the shape of `out`. */
+static bool
+wants_wider_mask(const op_entry *entry, const op_call *call, DTensorObject *out)
+{
+    return entry->ufunc && entry->composite == NULL && !entry->solo &&
+           entry->result_count == 1 && op_find_keyword(call->kwnames, "where") >= 0 &&
+           !same_box(entry->results[0].layout, out->layout) &&
+           !has_shape(call->args[call->nargs + op_find_keyword(call->kwnames, "where")],
+                      out->layout->shape);
+}
+
+/* The call with `where` as wide as `out`. */
+static int
+call_with_wider_mask(const op_call *call, DTensorObject *out, bool in_place)
+{
+    static PyObject *broadcast_to;
+    Py_ssize_t place = call->nargs + op_find_keyword(call->kwnames, "where");
+    Py_ssize_t count = call->nargs + PyTuple_GET_SIZE(call->kwnames);
+    PyObject *result = NULL, *wide = NULL,
+             **args = PyMem_New(PyObject *, (size_t)count);
+    if (args == NULL)
+        PyErr_NoMemory();
+    else if (ext_import(&broadcast_to, "numpy", "broadcast_to") != NULL)
+        wide = PyObject_CallFunctionObjArgs(broadcast_to, call->args[place],
+                                            out->layout->shape, NULL);
+    if (wide != NULL) {
+        memcpy(args, call->args, (size_t)count * sizeof *args);
+        args[place] = wide;
+        result = call_into(call->op, args, call->nargs, call->kwnames, out, in_place);
+    }
+    PyMem_Free(args);
+    Py_XDECREF(wide);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
 static PyObject *
 call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
           PyObject *kwnames, DTensorObject *out, bool in_place)
@@ -255,6 +305,8 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         entry = op_entry_of(&call);
     if (entry == NULL)
         ; /* the exception is set */
+    else if (wants_wider_mask(entry, &call, out))
+        failed = call_with_wider_mask(&call, out, in_place);
     else if (entry->composite != NULL)
         PyErr_Format(PyExc_TypeError, "%U takes no out= here", op->name);
     else if (entry->solo)
@@ -295,7 +347,7 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         PyArrayObject *target =
             (PyArrayObject *)(ext_is_tensor(out) ? ((TensorObject *)out)->array : out);
         PyArrayObject *array = (PyArrayObject *)((TensorObject *)made)->array;
-        failed = check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target));
+        failed = check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target), NULL);
         if (failed == 0)
             failed = ext_refuse_without_data(array);
         if (failed == 0 && ext_is_tensor(out))
@@ -310,7 +362,7 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
 
 /* Whether results can be written into `outs`, before any is. */
 static int
-check_all(const OperatorObject *op, PyObject *kwnames, PyObject *made, PyObject *outs)
+check_all(const OperatorObject *op, PyObject *casting, PyObject *made, PyObject *outs)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(outs);
     if (!PyTuple_Check(made) || PyTuple_GET_SIZE(made) != count)
@@ -324,9 +376,8 @@ check_all(const OperatorObject *op, PyObject *kwnames, PyObject *made, PyObject 
             continue;
         if (!ext_is_dtensor(out) || !ext_is_dtensor(item))
             return ext_fail(PyExc_TypeError, "%U: out= takes DTensors here", op->name);
-        if (op_find_keyword(kwnames, "casting") < 0 &&
-            check_cast(NULL, PyArray_DESCR(op_array(item)),
-                       PyArray_DESCR(op_array(out))) < 0)
+        if (check_cast(NULL, PyArray_DESCR(op_array(item)),
+                       PyArray_DESCR(op_array(out)), casting) < 0)
             return -1;
     }
     return 0;
@@ -341,7 +392,7 @@ call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     if (made == NULL)
         return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(outs);
-    int failed = check_all(op, kwnames, made, outs);
+    int failed = check_all(op, casting_of(args, nargs, kwnames), made, outs);
     PyObject *result = failed < 0 ? NULL : PyTuple_New(count);
     for (Py_ssize_t k = 0; result != NULL && k < count; k++) {
         PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);

@@ -91,6 +91,12 @@ op_keyword(const OperatorObject *op, PyObject *name)
     return Py_NewRef(name);
 }
 
+bool
+op_says(const OperatorObject *op, const char *name)
+{
+    return op->dict != NULL && PyDict_GetItemString(op->dict, name) == Py_True;
+}
+
 static int
 make_metas(const op_maker *m)
 {
@@ -124,6 +130,11 @@ make_arguments(const op_maker *m, PyObject **args, PyObject **kwargs)
             Py_XDECREF(name);
             Py_DECREF(value);
         }
+    }
+    if (good && call->out != NULL && op_says(call->op, "casts_out")) {
+        PyObject *dtype = (PyObject *)ext_descr(call->out->layout->dtype);
+        good = dtype != NULL && PyDict_SetItemString(*kwargs, "out", dtype) == 0;
+        Py_XDECREF(dtype);
     }
     return good ? 0 : -1;
 }

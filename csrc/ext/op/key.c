@@ -331,11 +331,12 @@ read_list(op_call *call, PyObject *object)
     return 0;
 }
 
-/* Where an array is expected, a list or tuple of numbers is one. */
+/* Where an array is expected, a list or tuple of numbers is one; a mask of booleans. */
 static int
-read_numbers(op_call *call, PyObject *object)
+read_numbers(op_call *call, PyObject *object, bool mask)
 {
-    PyObject *array = PyArray_FromAny(object, NULL, 0, 0, 0, NULL);
+    PyArray_Descr *dtype = mask ? PyArray_DescrFromType(NPY_BOOL) : NULL;
+    PyObject *array = PyArray_FromAny(object, dtype, 0, 0, 0, NULL);
     if (array == NULL)
         return -1;
     int failed = keep(call, array);
@@ -344,7 +345,7 @@ read_numbers(op_call *call, PyObject *object)
 }
 
 static int
-read_argument(op_call *call, PyObject *object, bool expected)
+read_argument(op_call *call, PyObject *object, bool expected, bool mask)
 {
     op_kind kind = op_kind_of(object);
     if (op_is_array(kind, call))
@@ -354,7 +355,7 @@ read_argument(op_call *call, PyObject *object, bool expected)
     if (expected && (kind == OP_NUMBER || kind == OP_SCALAR))
         return push_operand(call, object, kind);
     if (expected && (PyList_CheckExact(object) || PyTuple_CheckExact(object)))
-        return read_numbers(call, object);
+        return read_numbers(call, object, mask);
     return push_static(call, object);
 }
 
@@ -405,11 +406,12 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     if (push_word(call, first << TAG_BITS, TAG_NOTHING) < 0)
         return -1;
     for (Py_ssize_t k = 0; k < nargs; k++)
-        if (read_argument(call, args[k], op_is_expected(call, k)) < 0)
+        if (read_argument(call, args[k], op_is_expected(call, k), false) < 0)
             return -1;
     for (Py_ssize_t k = 0; k < keywords; k++)
         if (push_static(call, PyTuple_GET_ITEM(kwnames, k)) < 0 ||
-            read_argument(call, args[nargs + k], op_is_expected(call, nargs + k)) < 0)
+            read_argument(call, args[nargs + k], op_is_expected(call, nargs + k),
+                          true) < 0)
             return -1;
     if (out != NULL && push_word(call, (uintptr_t)out, TAG_OUT) < 0)
         return -1;

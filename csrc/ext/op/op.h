@@ -206,6 +206,11 @@ extern _Thread_local bool ext_implicit_replication;
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
 /* NumPy's name of a parameter where torch's is given. New reference. */
 PyObject *op_keyword(const OperatorObject *op, PyObject *name);
+
+/* Whether an attribute of the operator is True: `broadcasts_out`, where NumPy broadcasts
+ * what it gives into `out=`, as all ufuncs do; `casts_out`, where NumPy casts it to the
+ * dtype of `out=` whatever that is, which the operator's function then gets. */
+bool op_says(const OperatorObject *op, const char *name);
 /* Calls the kernel on one-element arrays, or (`whole`) on arrays of the global shapes
  * that take no memory. */
 PyObject *op_try_kernel(const op_maker *m, bool whole);

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dtensor.nn.module import Module
+from dtensor.ops._make.axes import normalize_axis_index
 
 __all__ = ["Flatten", "Unflatten"]
 
@@ -25,7 +26,8 @@ class Flatten(Module):
     def forward(self, input: Any) -> Any:
         """Return the input in the new shape."""
         shape, ndim = input.shape, input.ndim
-        first, last = self.start_dim % ndim, self.end_dim % ndim
+        first = normalize_axis_index(self.start_dim, ndim)
+        last = normalize_axis_index(self.end_dim, ndim)
         return input.reshape((*shape[:first], -1, *shape[last + 1 :]))
 
     def extra_repr(self) -> str:
@@ -48,7 +50,7 @@ class Unflatten(Module):
 
     def forward(self, input: Any) -> Any:
         """Return the input in the new shape."""
-        dim = self.dim % input.ndim
+        dim = normalize_axis_index(self.dim, input.ndim)
         shape = input.shape
         return input.reshape((*shape[:dim], *self.unflattened_size, *shape[dim + 1 :]))
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from dtensor import ops as _ops
 from dtensor._C import Tensor
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.torch._create import tensor
 
 NUMBERS = int | float | complex  # Python's
@@ -131,7 +132,8 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 
 def _along(input: Any, dim: int, index: int | slice) -> Any:
-    return ops.getitem(input, (slice(None),) * (dim % input.ndim) + (index,))
+    dim = normalize_axis_index(dim, input.ndim)
+    return ops.getitem(input, (slice(None),) * dim + (index,))
 
 
 def masked_select(input: Any, mask: Any) -> Any:

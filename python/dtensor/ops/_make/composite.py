@@ -14,11 +14,12 @@ __all__ = ["as_dtype", "composite", "settled"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def composite(function: F) -> F:
+def composite(function: F, writes_out: bool = True) -> F:
     """Let a function take the keywords that the dispatcher takes for operators.
 
     ``dim=`` and ``keepdim=`` become ``axis=`` and ``keepdims=``; the result
-    is written to `out`, which the function itself declares and ignores."""
+    is written to `out`, which the function itself declares and ignores, unless
+    `writes_out` is False."""
     names = list(inspect.signature(function).parameters)
     place = names.index("out") if "out" in names else None
 
@@ -27,6 +28,8 @@ def composite(function: F) -> F:
         for old, new in (("dim", "axis"), ("keepdim", "keepdims")):
             if old in options and old not in names:
                 options[new] = options.pop(old)
+        if not writes_out:
+            return function(*args, **options)
         out = options.pop("out", None)
         if place is not None and len(args) > place:
             out, args = args[place], (*args[:place], None, *args[place + 1 :])

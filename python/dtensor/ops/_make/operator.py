@@ -6,9 +6,8 @@ import string
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, overload
 
-from numpy.lib.array_utils import normalize_axis_tuple
-
 from dtensor._C import LOCAL_SHAPE, Call, Operand, Operator, Part, Rule
+from dtensor.ops._make.axes import normalize_axis_tuple
 
 __all__ = [
     "FUNCTIONS",
@@ -21,6 +20,7 @@ __all__ = [
     "axes_of",
     "broadcasts_out",
     "call",
+    "casts_out",
     "implements",
     "letters",
     "method",
@@ -88,6 +88,13 @@ def operator(
 def broadcasts_out(answer: F) -> F:
     """Let an operator's result be broadcast into `out=`, as NumPy does for ufuncs."""
     answer.broadcasts_out = True  # type: ignore[attr-defined]
+    return answer
+
+
+def casts_out(answer: F) -> F:
+    """Let an operator's result be cast into `out=` of any dtype, as NumPy does for
+    reductions; the operator's function gets that dtype as its argument `out`."""
+    answer.casts_out = True  # type: ignore[attr-defined]
     return answer
 
 

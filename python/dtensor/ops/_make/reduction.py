@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.elementwise import check_constant
 from dtensor.ops._make.operator import Operand, Part, Rule, axes_of, call, letters
 from dtensor.ops._make.words import Answer
@@ -24,6 +24,7 @@ __all__ = [
     "Kind",
     "highest",
     "kept",
+    "loop_dtype",
     "lowest",
     "partial_rows",
     "probe",
@@ -143,6 +144,7 @@ def reduction(
     initial: Any = MISSING,
     where: Any = True,
     kernel: Callable[..., Any] | None = None,
+    out: np.dtype[Any] | None = None,
 ) -> Answer:
     """Return rule and call of a reduction by `function`.
 
@@ -155,19 +157,22 @@ def reduction(
     kernel : callable, optional
         Called instead of ``function.reduce``. It does the same on parts, but not on
         addends.
+    out : dtype, optional
+        Of what the result is written to.
     """
     check_constant(where)
-    if initial is None:
-        initial = MISSING
     axes = reduced_axes(axis, x.ndim)
     options: dict[str, Any] = {"axis": axes, "keepdims": bool(keepdims)}
-    if dtype is not None:
-        options["dtype"] = dtype_of(dtype)
+    if dtype is not None or out is not None:
+        options["dtype"] = loop_dtype(function, x.dtype, dtype, out)
     if where is not True:
         options["where"] = where
     if initial is not MISSING:
         options["initial"] = initial
     result = np.asarray(function.reduce(probe(x), **_probes(options))).dtype
+    if initial is None:  # an empty array has no result: no part is the whole
+        del options["initial"]
+        initial = MISSING
     kind = None if isinstance(initial, Operand) else kind_of(function, x.dtype)
     if kind is not None:
         options |= _initial(kind, axes, initial, where, result)
@@ -180,6 +185,19 @@ def reduction(
     words += "->" + " ".join(kept(names, axes, keepdims))
     text = Rule(words, partial=rows, reduce=None if kind is None else kind.op)
     return text, call(kernel or function.reduce, x, **options), result
+
+
+def loop_dtype(
+    function: np.ufunc,
+    x: np.dtype[Any],
+    dtype: DTypeLike,
+    out: np.dtype[Any] | None,
+) -> np.dtype[Any] | None:
+    """Return the dtype to reduce in: `dtype`, or that of NumPy's loop into `out`."""
+    if dtype is not None or out is None:
+        return None if dtype is None else dtype_of(dtype)
+    found = function.resolve_dtypes((out, x, None), casting="unsafe", reduction=True)
+    return found[0]
 
 
 def _arrays(*arguments: Any) -> list[Operand]:

@@ -16,6 +16,7 @@ from dtensor.ops._make.parts import positions
 from dtensor.ops.create import grids as _grid, ranges as _range
 from dtensor.ops.create.grids import *  # noqa: F403
 from dtensor.ops.create.ranges import *  # noqa: F403
+from dtensor.ops.linalg.triangle import diagonal_number
 
 __all__ = ["eye", "identity", "tri"]
 __all__ += _grid.__all__
@@ -84,10 +85,12 @@ def tri(
     placements: Placements = None,
 ) -> _C.DTensor:
     """Return a matrix with ones on and below diagonal `k`; parameters as of `eye`."""
-    layout = layout_of((N, N if M is None else M), dtype, device_mesh, placements)
+    shape = max(N, 0), max(N if M is None else M, 0)
+    layout = layout_of(shape, dtype, device_mesh, placements)
+    diagonal = diagonal_number(k, shape)
 
     def part(own: _C.Layout) -> Array:
         rows, columns = positions(own, 0), positions(own, 1)
-        return np.greater_equal.outer(rows + k, columns)
+        return np.greater_equal.outer(rows + diagonal, columns)
 
     return made(layout, part)

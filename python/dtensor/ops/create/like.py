@@ -214,7 +214,7 @@ def array(
     ``ndmin`` is the least number of dims: new ones come first.
     """
     if isinstance(object, _C.DTensor):
-        new = (None,) * max(0, ndmin - object.ndim)
+        new = (None,) * (np.array(0, ndmin=ndmin).ndim - object.ndim)
         object = getitem(object, (*new, ...)) if new else object
     else:
         object = np.array(object, dtype, ndmin=ndmin)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite, settled
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.known import ndim

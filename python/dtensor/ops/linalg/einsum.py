@@ -47,6 +47,8 @@ def _read(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 def _letters_of(sublist: Any) -> str:
     """Return a list of numbers, perhaps with an Ellipsis, as letters; as NumPy does."""
     symbols = string.ascii_uppercase + string.ascii_lowercase
+    if not all(s is Ellipsis or 0 <= s < len(symbols) for s in sublist):
+        raise ValueError("subscript is not within the valid range [0, 52)")
     return "".join("..." if s is Ellipsis else symbols[s] for s in sublist)
 
 

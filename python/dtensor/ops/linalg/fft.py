@@ -8,8 +8,8 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.operator import (
     Operand,
     axes_of,
@@ -42,6 +42,9 @@ __all__ = [
 
 Kernel = Callable[..., Any]
 
+# What begins with the first dim; the others do with the last.
+_INVERSES = (np.fft.irfft2, np.fft.irfftn)
+
 # The default number of points, and the number of points in the result.
 
 
@@ -71,8 +74,9 @@ def _answer(
     """Return the answer of a transform that leaves dims with these lengths."""
     names = letters(a.ndim, whole=dims)
     out = list(names)
-    for dim, length in zip(dims, after, strict=True):
-        out[dim] = str(length)
+    pairs = list(zip(dims, after, strict=True))
+    for dim, length in pairs if kernel in _INVERSES else reversed(pairs):
+        out[dim] = str(length)  # of a dim that is named twice: what comes last
     points = {key: None for key in given if key in ("n", "s")}
     dtype = kernel(np.ones((2,) * a.ndim, a.dtype), **(given | points)).dtype
     return rule([names], [out], "all"), call(kernel, a, **given), dtype
@@ -131,6 +135,8 @@ def _adjoint(
     """
     if not dims:
         return grad
+    if len({*dims}) < len(dims):
+        raise NotImplementedError(f"derivative for {name} of a dim twice")
     last, ndim = dims[-1], a.ndim
     lengths = [grad.shape[dim] for dim in dims[:-1]]
     norm = _SWAPPED[norm]
@@ -256,7 +262,7 @@ def _over(
             a.shape[dim] if n is None else n for dim, n in zip(dims, given, strict=True)
         ]
         if dims:
-            last = points(a.shape[dims[-1]]) if given[-1] is None else lengths[-1]
+            last = points(a.shape[dims[-1]]) if s is None else lengths[-1]
             lengths[-1] = after(last)
         return _answer(kernel, a, dims, lengths, s=s, axes=axes, norm=norm)
 

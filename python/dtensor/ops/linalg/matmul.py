@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -244,10 +244,13 @@ def _pairs(a: Any, b: Any, axes: Any) -> list[tuple[int, int]]:
     lists = _axes_lists(axes, a.ndim)
     if len(lists[0]) != len(lists[1]):
         raise ValueError("shape-mismatch for sum")
-    return [
-        (normalize_axis_index(i, a.ndim), normalize_axis_index(j, b.ndim))
-        for i, j in zip(*lists, strict=True)
+    dims = [
+        [normalize_axis_index(axis, x.ndim) for axis in axes_]
+        for x, axes_ in zip((a, b), lists, strict=True)
     ]
+    if any(len({*some}) < len(some) for some in dims):
+        raise ValueError("axes don't match array: one is there twice")
+    return list(zip(*dims, strict=True))
 
 
 tensordot.vjp(

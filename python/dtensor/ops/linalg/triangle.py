@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from dtensor._C import Layout
+from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
     Operand,
@@ -37,6 +37,16 @@ def _indices(dim: int) -> Part:
 
 # --- triangles ------------------------------------------------------------------------
 
+
+def diagonal_number(k: int, shape: Sequence[int], first: int = 0) -> int:
+    """Return the number of a diagonal: of the next one for those that are beyond all.
+
+    OverflowError, as NumPy's, where no int64 numbers the columns from diagonal `k`, the
+    diagonal itself being column `first`."""
+    np.array([first - k, first - k + shape[-1]], np.intp)
+    return max(-max(shape), min(k, max(shape)))
+
+
 # These kernels are Python's: shards may be strided, and NumPy's know whole matrices.
 
 
@@ -51,6 +61,7 @@ def _above(m: Array, rows: Array, columns: Array, k: int) -> Array:
 def _triangle(kernel: Callable[..., Array], m: Operand, k: int) -> Answer:
     if m.ndim == 0:
         np.tril(hollow(()))  # NumPy's error
+    k = diagonal_number(k, m.shape, first=int(kernel is _above))
     names = letters(m.ndim)
     rows: Any = _indices(-2)
     after = names

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -31,9 +32,10 @@ def given(
     dtype: npt.DTypeLike | None = None, casting: str = "same_kind", axis: int = -1
 ) -> dict[str, Any]:
     """Return a ufunc's settings without those that are its defaults."""
-    settings = {"dtype": dtype, "casting": casting, "axis": axis}
-    defaults = {"dtype": None, "casting": "same_kind", "axis": -1}
-    return {key: settings[key] for key in settings if settings[key] != defaults[key]}
+    settings: dict[str, Any] = {} if dtype is None else {"dtype": dtype_of(dtype)}
+    if casting != "same_kind":
+        settings["casting"] = casting
+    return settings if axis == -1 else settings | {"axis": axis}
 
 
 @method
@@ -83,6 +85,8 @@ def vecdot(
         If the lengths k differ.
     """
     kernel = call(np.vecdot, x1, x2, **given(dtype, casting, axis))
+    if 0 in (x1.ndim, x2.ndim):
+        np.vecdot(0, 0)  # NumPy's error
     places = [normalize_axis_index(axis, x.ndim) for x in (x1, x2)]
     rests = [
         x.shape[:place] + x.shape[place + 1 :]

@@ -6,18 +6,32 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
-from dtensor.ops._make.elementwise import GRADIENTS, ROWS, Rows, elementwise
+from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.elementwise import elementwise
 from dtensor.ops._make.fallback import fallback
-from dtensor.ops._make.operator import Operand, broadcasts_out, call, letters, operator
-from dtensor.ops._make.parts import find, inside, key_of, local, place, values_of
+from dtensor.ops._make.operator import (
+    Operand,
+    call,
+    casts_out,
+    letters,
+    operator,
+)
+from dtensor.ops._make.parts import (
+    find,
+    inside,
+    key_of,
+    local,
+    place,
+    values_of,
+)
 from dtensor.ops._make.reduction import (
     MISSING,
     Axis,
     DTypeLike,
     kind_of,
+    loop_dtype,
     partial_rows,
     reduction,
 )
@@ -79,11 +93,10 @@ def _reduce(ufunc: np.ufunc) -> Any:
         initial: Any = MISSING,
         where: Any = True,
     ) -> Answer:
-        return reduction(ufunc, array, axis, dtype, keepdims, initial, where)
+        return reduction(ufunc, array, axis, dtype, keepdims, initial, where, out=out)
 
-    answer = operator(
-        reduce, name=f"{ufunc.__name__}.reduce", agrees=_RAISES.get(ufunc)
-    )
+    name = f"{ufunc.__name__}.reduce"
+    answer = casts_out(operator(reduce, name=name, agrees=_RAISES.get(ufunc)))
     if ufunc in OF_REDUCTIONS:
         answer.vjp(OF_REDUCTIONS[ufunc])
     return answer
@@ -101,20 +114,23 @@ def _reduceat(ufunc: np.ufunc) -> Any:
         dtype: DTypeLike = None,
         out: None = None,
     ) -> Answer:
+        if array.ndim == 0:
+            raise TypeError("cannot reduceat on a scalar")
+        none = indices.layout is None and indices.shape == (0,)  # perhaps a list
+        where = np.empty(0, np.intp) if none else indices
         axis = normalize_axis_index(axis, array.ndim)
+        dtype = loop_dtype(ufunc, array.dtype, dtype, out)
         names = letters(array.ndim, whole=[axis])
         starts = letters(1, whole=[0], skip=array.ndim)
         result = [*names[:axis], *starts, *names[axis + 1 :]]
-        kernel = call(ufunc.reduceat, array, indices, axis=axis, dtype=dtype)
+        kernel = call(ufunc.reduceat, array, where, axis=axis, dtype=dtype)
         wide = ufunc.reduceat(np.ones(1, array.dtype), [0], dtype=dtype).dtype
         rows = partial_rows(kind_of(ufunc, array.dtype), 1)
         return rule([names, starts], [result], rows), kernel, wide
 
-    answer = operator(
-        reduceat,
-        name=f"{ufunc.__name__}.reduceat",
-        operands=2,
-        agrees=_RAISES.get(ufunc),
+    name = f"{ufunc.__name__}.reduceat"
+    answer = casts_out(
+        operator(reduceat, name=name, operands=2, agrees=_RAISES.get(ufunc))
     )
     if ufunc is np.add:
         answer.vjp(_of_slices)
@@ -156,36 +172,13 @@ def _on_slices(
 
 
 def _outer(ufunc: np.ufunc) -> Any:
-    rows = ROWS.get(ufunc, Rows())
+    def outer(a: Any, b: Any, /, **options: Any) -> Any:
+        if ufunc.nin != 2 or ufunc.signature is not None:
+            ufunc.outer(0, 0)  # NumPy's error
+        a, b = (x if hasattr(x, "dtype") else np.asarray(x) for x in (a, b))
+        return ufunc(np.reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
-    def outer(a: Operand, b: Operand, /, **options: Any) -> Answer:
-        left, right = letters(a.ndim), letters(b.ndim, skip=a.ndim)
-        partial = None if options else rows.of([a, b])
-        return (
-            rule([left, right], [[*left, *right]], partial),
-            call(ufunc.outer, a, b, **options),
-        )
-
-    answer = broadcasts_out(
-        operator(
-            outer, name=f"{ufunc.__name__}.outer", operands=2, agrees=_RAISES.get(ufunc)
-        )
-    )
-    if GRADIENTS.get(ufunc):
-        answer.vjp(*(_of_outer(*pair) for pair in enumerate(GRADIENTS[ufunc])))
-    return answer
-
-
-def _of_outer(k: int, gradient: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the gradient of an operand: that of the ufunc where dims are broadcast."""
-
-    def summed(g: Any, out: Any, a: Any, b: Any) -> Any:
-        left, right = np.ndim(a), np.ndim(b)
-        wide = np.reshape(a, (*np.shape(a), *(1,) * right))
-        dims = range(left, left + right) if k == 0 else range(left)
-        return np.sum(gradient(g, out, wide, b), axis=tuple(dims))
-
-    return summed
+    return outer
 
 
 # --- in place -------------------------------------------------------------------------
@@ -213,6 +206,8 @@ def _at(ufunc: np.ufunc) -> Callable[..., None]:
             raise NotImplementedError(f"derivative for {name} is not implemented")
         _C.check_write(name, a, values)
         index, *arrays = (_known(name, x, a) for x in (indices, *values))
+        ones = (np.ones(1, np.asarray(x).dtype) for x in arrays)
+        ufunc.at(np.ones(1, a.dtype), [0], *ones)  # an error of dtypes comes first
         _write_at(name, ufunc, a.detach(), index, arrays)
         _C.record_write(name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values))
 

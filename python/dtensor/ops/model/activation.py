@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.kernel import inexact, kernel_for
 from dtensor.ops._make.operator import Operand, call, operator
@@ -355,7 +356,7 @@ def glu(x: Any, dim: int = -1) -> Any:
     RuntimeError
         If the dim is of odd length.
     """
-    dim %= x.ndim
+    dim = normalize_axis_index(dim, x.ndim)
     half, odd = divmod(x.shape[dim], 2)
     if odd:
         raise RuntimeError(

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import as_dtype, composite, settled
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.kernel import inexact, kernel_for

@@ -112,8 +112,9 @@ def _divided(x: Array, dims: Dims, divisor: int | None) -> Array:
         by = functools.reduce(np.multiply.outer, sizes).astype(x.dtype)
     if x.dtype.kind != "i":
         return np.asarray(x / by)
-    signs = np.sign(x) * np.sign(by)
-    return np.asarray(signs * (np.abs(x) // np.abs(by)))
+    by = np.asarray(by)
+    below = x // by
+    return np.asarray(below + ((below < 0) & (below * by != x)))
 
 
 def _wide(x: Array) -> Array:

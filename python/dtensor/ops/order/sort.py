@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.fallback import composed
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,

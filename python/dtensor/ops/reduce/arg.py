@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor._core.device import is_meta
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import composite, settled
 from dtensor.ops._make.operator import (

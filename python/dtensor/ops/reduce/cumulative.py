@@ -1,10 +1,11 @@
 """Cumulative sums and products, also without NaN; and differences."""
 
+import functools
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.operator import implements, method
 from dtensor.ops._make.reduction import DTypeLike
@@ -25,6 +26,9 @@ __all__ = [
 __all__ += differences.__all__
 
 
+_into_out = functools.partial(composite, writes_out=False)
+
+
 def _flat(x: Any, axis: int | None) -> tuple[Any, int]:
     """Return the array to scan: without an axis the flattened array."""
     if axis is None:
@@ -34,7 +38,7 @@ def _flat(x: Any, axis: int | None) -> tuple[Any, int]:
 
 @method
 @implements(np.cumsum)
-@composite
+@_into_out
 def cumsum(
     a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
@@ -55,17 +59,17 @@ def cumsum(
     DTensor
         Of the shape and layout of `a`; without an axis, of one dim.
     """
-    return scan(np.add, *_flat(a, axis), dtype)
+    return scan(np.add, *_flat(a, axis), dtype, out)
 
 
 @method
 @implements(np.cumprod)
-@composite
+@_into_out
 def cumprod(
     a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
     """Return the cumulative product along an axis; arguments as of `cumsum`."""
-    return scan(np.multiply, *_flat(a, axis), dtype)
+    return scan(np.multiply, *_flat(a, axis), dtype, out)
 
 
 def _filled(a: Any, value: int) -> Any:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.reduction import MISSING

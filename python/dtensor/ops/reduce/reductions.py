@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.operator import (
     Operand,
     Part,
     call,
+    casts_out,
     implements,
     letters,
     method,
@@ -55,6 +56,7 @@ __all__ = [
 
 @method
 @implements(np.sum)
+@casts_out
 @operator
 def sum(
     a: Operand,
@@ -89,7 +91,7 @@ def sum(
     DTensor
         Partial(sum) on mesh dims that cut an axis; 0-d without any dims.
     """
-    return reduction(np.add, a, axis, dtype, keepdims, initial, where)
+    return reduction(np.add, a, axis, dtype, keepdims, initial, where, out=out)
 
 
 sum.vjp(of_sum())
@@ -97,6 +99,7 @@ sum.vjp(of_sum())
 
 @method
 @implements(np.prod)
+@casts_out
 @operator
 def prod(
     a: Operand,
@@ -108,7 +111,7 @@ def prod(
     where: Any = True,
 ) -> Answer:
     """Return the product of the elements along axes; parameters as of `sum`."""
-    return reduction(np.multiply, a, axis, dtype, keepdims, initial, where)
+    return reduction(np.multiply, a, axis, dtype, keepdims, initial, where, out=out)
 
 
 prod.vjp(reduced(of_product))
@@ -116,6 +119,7 @@ prod.vjp(reduced(of_product))
 
 @method
 @implements(np.max)
+@casts_out
 @operator
 def max(
     a: Operand,
@@ -132,11 +136,12 @@ def max(
     ValueError
         If there is no element and no `initial`, or `where` without `initial`.
     """
-    return reduction(np.maximum, a, axis, None, keepdims, initial, where)
+    return reduction(np.maximum, a, axis, None, keepdims, initial, where, out=out)
 
 
 @method
 @implements(np.min)
+@casts_out
 @operator
 def min(
     a: Operand,
@@ -147,7 +152,7 @@ def min(
     where: Any = True,
 ) -> Answer:
     """Return the least element along axes; parameters and errors as of `max`."""
-    return reduction(np.minimum, a, axis, None, keepdims, initial, where)
+    return reduction(np.minimum, a, axis, None, keepdims, initial, where, out=out)
 
 
 def _of_extreme(
@@ -166,6 +171,7 @@ amin = implements(np.amin)(min)
 
 @method
 @implements(np.all)
+@casts_out
 @operator
 def all(
     a: Operand,
@@ -176,11 +182,12 @@ def all(
     where: Any = True,
 ) -> Answer:
     """Return whether all elements along axes are true; parameters as of `sum`."""
-    return reduction(np.logical_and, a, axis, None, keepdims, where=where)
+    return reduction(np.logical_and, a, axis, None, keepdims, where=where, out=out)
 
 
 @method
 @implements(np.any)
+@casts_out
 @operator
 def any(
     a: Operand,
@@ -191,7 +198,7 @@ def any(
     where: Any = True,
 ) -> Answer:
     """Return whether any element along axes is true; parameters as of `sum`."""
-    return reduction(np.logical_or, a, axis, None, keepdims, where=where)
+    return reduction(np.logical_or, a, axis, None, keepdims, where=where, out=out)
 
 
 @implements(np.count_nonzero)
@@ -259,7 +266,7 @@ def trace(
         return np.intersect1d(held[0] + offset, held[1], return_indices=True)[1:]
 
     names = letters(a.ndim)
-    wide = np.trace(np.ones((1, 1), a.dtype), dtype=dtype).dtype
+    wide = np.trace(np.ones((1, 1), a.dtype), offset, dtype=dtype).dtype
     text = rule([names], [kept(names, axes, False)], "0")
     return text, call(_diagonal_sum, a, axes, Part(diagonal), wide), wide
 

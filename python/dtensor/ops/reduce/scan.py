@@ -9,17 +9,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor import _C
 from dtensor._core.device import is_meta
-from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.blocks import stacked
-from dtensor.ops._make.composite import composite, settled
+from dtensor.ops._make.composite import as_dtype, settled
+from dtensor.ops._make.copies import copy
 from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.parts import inside, local, make, move, positions
-from dtensor.ops._make.reduction import DTypeLike, kind_of, partial_rows, probe
+from dtensor.ops._make.reduction import (
+    DTypeLike,
+    kind_of,
+    loop_dtype,
+    partial_rows,
+    probe,
+)
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.elementwise.piecewise import where_
 
@@ -52,16 +58,23 @@ def _whole_scan(function: np.ufunc) -> Any:
     return answer
 
 
-@composite
 def scan(
     function: np.ufunc, x: Any, axis: int = 0, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
-    """Return ``function.accumulate(x, axis, dtype)``.
+    """Return ``function.accumulate(x, axis, dtype, out)``.
 
     Along a cut dim, sums and products move one element for each part and line; other
     functions make the dim whole."""
+    if x.ndim == 0:
+        raise TypeError("cannot accumulate on a scalar")
+    out = out[0] if isinstance(out, tuple) else out
+    into = None if out is None else out.dtype
+    result = _scanned(function, x, axis, loop_dtype(function, x.dtype, dtype, into))
+    return result if out is None else copy(as_dtype(result, into), out=out)
+
+
+def _scanned(function: np.ufunc, x: Any, axis: int, dtype: DTypeLike) -> Any:
     dim = normalize_axis_index(axis, x.ndim)
-    dtype = None if dtype is None else dtype_of(dtype)
     if function in (np.add, np.multiply) and _is_in_parts(x, dim):
         return _scan_of_parts(function, x, dim, dtype)
     return _whole_scan(function)(x, axis, dtype)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from dtensor import _C
+from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh
 from dtensor.ops._make.parts import values_of
 from dtensor.ops.index.read import getitem
@@ -114,7 +114,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     flat = ravel(a)
     if size <= a.size:
         return reshape(getitem(flat, slice(size)), shape)
-    return reshape(take(flat, np.arange(size) % a.size), shape)
+    return reshape(take(flat, np.resize(np.arange(a.size), size)), shape)
 
 
 @composed(np.trim_zeros)

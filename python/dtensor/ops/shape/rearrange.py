@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from dtensor import _C
+from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
@@ -290,7 +290,8 @@ def repeat(
     else:
         names = letters(a.ndim, whole=dims)
         size = math.prod(a.shape[dim] for dim in dims)
-        word = str(np.repeat(np.empty(size, "V0"), counts).size)
+        np.repeat(np.empty(size, "V0"), np.minimum(counts, 1))  # NumPy's errors
+        word = str(int(counts.sum()) * (size if counts.size == 1 else 1))
     after = [word]
     if axis is not None:
         after = [*names[: dims[0]], word, *names[dims[0] + 1 :]]

@@ -7,9 +7,9 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor._C import Layout
+from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.operator import (
     Operand,

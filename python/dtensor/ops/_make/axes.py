@@ -1,0 +1,39 @@
+"""Axes as NumPy counts them, and its errors for those that are not there."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from numpy.exceptions import AxisError
+from numpy.lib import array_utils
+
+__all__ = ["normalize_axis_index", "normalize_axis_tuple"]
+
+T = TypeVar("T")
+
+
+class _AxisOverflowError(AxisError, OverflowError):
+    """An axis beyond a C int: some of NumPy's functions raise ValueError for it,
+    others OverflowError, and all IndexError or ValueError for a smaller one."""
+
+
+def _checked(normalize: Callable[..., T], axis: Any, ndim: int, *more: Any) -> T:
+    try:
+        return normalize(axis, ndim, *more)
+    except OverflowError:
+        raise _AxisOverflowError(axis, ndim) from None
+
+
+def normalize_axis_index(axis: int, ndim: int, msg_prefix: str | None = None) -> int:
+    """Return the dim that an axis names: see `numpy.lib.array_utils`."""
+    return _checked(array_utils.normalize_axis_index, axis, ndim, msg_prefix)
+
+
+def normalize_axis_tuple(
+    axis: int | Sequence[int],
+    ndim: int,
+    argname: str | None = None,
+    allow_duplicate: bool = False,
+) -> tuple[int, ...]:
+    """Return the dims that axes name: see `numpy.lib.array_utils`."""
+    normalize = array_utils.normalize_axis_tuple
+    return _checked(normalize, axis, ndim, argname, allow_duplicate)
