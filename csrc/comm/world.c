@@ -2,6 +2,7 @@
 #include "comm/world.h"
 
 #include "comm/run/execute.h"
+#include "comm/talk/settle.h"
 #include "comm/talk/measure.h"
 #include "comm/talk/note.h"
 #include "comm/way/way.h"
@@ -90,6 +91,7 @@ world_free(dt_world *world)
     dt_notes_free(world->notes);
     for (dt_group *next; world->groups != NULL; world->groups = next) {
         next = world->groups->next;
+        dt_settled(world->groups);
         free(world->groups);
     }
     free(world->spare);

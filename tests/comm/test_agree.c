@@ -44,6 +44,49 @@ equal_calls_pass_with_a_logarithm_of_messages(void)
         on_ranks(n, agree_often, NULL);
 }
 
+/* --- the same call of other values --- */
+
+typedef struct {
+    int odd;       /* whose value differs */
+    bool untraced; /* it is of no account */
+    outcome first[RANKS_MAX], second[RANKS_MAX];
+} other_value;
+
+static void
+call_with_values(dt_transport *t, void *data)
+{
+    other_value *v = data;
+    dt_world *world = world_over(t);
+    dt_call call = call_of("f(x)", DT_OK);
+    call.lineage = t->rank == v->odd ? 7 : 5;
+    call.traced = !(t->rank == v->odd && v->untraced);
+    dt_error err = {.status = DT_OK};
+    v->first[t->rank].status = dt_agree(all_of(world), &call, false, &err);
+    snprintf(v->first[t->rank].message, sizeof err.message, "%s", err.message);
+    v->second[t->rank] = agree(all_of(world), "f(x)", DT_OK);
+    dt_world_close(world);
+}
+
+static void
+the_same_call_of_other_values_is_an_error_on_all_ranks_that_have_values(void)
+{
+    for (int n = 2; n <= 5; n++)
+        for (int odd = 0; odd < n; odd++)
+            for (int untraced = 0; untraced < 2; untraced++) {
+                other_value v = {.odd = odd, .untraced = untraced};
+                on_ranks(n, call_with_values, &v);
+                for (int rank = 0; rank < n; rank++) {
+                    CHECK(v.first[rank].status == (untraced ? DT_OK : DT_PARTED));
+                    CHECK(strcmp(v.first[rank].message, v.first[0].message) == 0);
+                    CHECK(v.second[rank].status == DT_OK);
+                }
+                if (n == 3 && odd == 1 && !untraced)
+                    CHECK(strcmp(v.first[0].message,
+                                 "the ranks have different values in f(x) #1: those of "
+                                 "ranks 0, 2 are not those of rank 1") == 0);
+            }
+}
+
 /* --- one rank is in another call, or fails --- */
 
 typedef struct {
@@ -426,6 +469,7 @@ without_checking_nothing_is_sent_unless_it_is_forced(void)
 }
 
 DT_MAIN(TEST(equal_calls_pass_with_a_logarithm_of_messages),
+        TEST(the_same_call_of_other_values_is_an_error_on_all_ranks_that_have_values),
         TEST(a_single_rank_in_another_call_is_told_to_all_and_the_next_call_works),
         TEST(a_single_rank_that_fails_makes_all_fail_alike_and_the_next_call_works),
         TEST(many_different_calls_are_shown_in_part_and_the_lowest_failing_rank_speaks),

@@ -7,6 +7,7 @@
  * number, and so under the largest one everywhere. That they differed is an error. */
 #include "comm/talk/agreement.h"
 #include "comm/talk/note.h"
+#include "comm/talk/settle.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -45,6 +46,10 @@ restart(dt_agreement *a, uint64_t number)
         .hash_max = hash,
         .detail_min = a->detail,
         .detail_max = a->detail,
+        .fault_min = group->faults,
+        .fault_max = group->faults,
+        .lineage_min = a->call.traced ? a->call.lineage : UINT64_MAX,
+        .lineage_max = a->call.traced ? a->call.lineage : 0,
         .failed = a->call.local.status != DT_OK ? group->index : INT64_MAX,
     };
     group->started = number;
@@ -56,9 +61,17 @@ judge(dt_agreement *a)
 {
     int own = a->task.group->index;
     a->place = 0;
+    if (a->sum.fault_min != a->sum.fault_max) { /* all ranks know it */
+        dt_fail(&a->verdict.error, DT_UNSETTLED,
+                "%s: a kernel failed on some ranks before", a->call.what);
+        a->stage = NULL;
+        return;
+    }
+    dt_settled(a->task.group);
     if (a->sum.failed != INT64_MAX)
         a->stage = a->sum.failed == own ? dt_verdict_tell_error : dt_verdict_hear_error;
-    else if (a->sum.hash_min != a->sum.hash_max || a->sum.oldest != a->number)
+    else if (a->sum.hash_min != a->sum.hash_max || a->sum.oldest != a->number ||
+             a->sum.lineage_min < a->sum.lineage_max)
         a->stage = own == 0 ? dt_verdict_collect : dt_verdict_speak;
     else
         a->stage = NULL;
@@ -78,6 +91,10 @@ take_in(dt_agreement *a, const dt_summary *in)
     a->sum.hash_max = max_u64(a->sum.hash_max, in->hash_max);
     a->sum.detail_min = min_u64(a->sum.detail_min, in->detail_min);
     a->sum.detail_max = max_u64(a->sum.detail_max, in->detail_max);
+    a->sum.fault_min = min_u64(a->sum.fault_min, in->fault_min);
+    a->sum.fault_max = max_u64(a->sum.fault_max, in->fault_max);
+    a->sum.lineage_min = min_u64(a->sum.lineage_min, in->lineage_min);
+    a->sum.lineage_max = max_u64(a->sum.lineage_max, in->lineage_max);
     a->sum.failed = in->failed < a->sum.failed ? in->failed : a->sum.failed;
     a->round++;
     a->said = false;
@@ -202,6 +219,8 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     if (a == NULL)
         return dt_fail(err, DT_MEMORY, "%s: no memory to agree on it", call->what);
     a->call.hash = call->hash;
+    a->call.lineage = call->lineage;
+    a->call.traced = call->traced && group->world->check != DT_CHECK_NOTHING;
     a->detail = 0;
     memccpy(a->call.what, call->what, '\0', sizeof a->call.what);
     a->call.local.status = call->local.status;

@@ -12,6 +12,8 @@ enum { DT_CALL_MAX = 480 }; /* bytes of a description, with its terminating NUL 
 /* What a rank says. */
 typedef struct {
     uint64_t hash;          /* of everything that must be equal on all ranks */
+    uint64_t lineage;       /* of the values that it is called with; if `traced` */
+    bool traced;            /* else this rank has none that others would have too */
     char what[DT_CALL_MAX]; /* the call with its arguments, for people */
     dt_error local;         /* status DT_OK unless the preparation failed here */
 } dt_call;
@@ -21,7 +23,9 @@ typedef struct {
  *   the local error's own status and sentence, with "rank 1: " before it on the other
  *               ranks, if some rank has one (the lowest such rank's);
  *   DT_RUNTIME  if hashes differ: a sentence that shows two different calls and which
- *               ranks made which.
+ *               ranks made which;
+ *   DT_PARTED   if only lineages differ, of those ranks that are traced;
+ *   DT_UNSETTLED  if kernels have failed on some ranks only: dt_settle is due.
  * The same status on all ranks. Costs log2(size) small messages when all is well.
  * A group of one rank sends nothing. `force` runs it even where world->check is off
  * (there it is used for what only communication can know); without `force` and without

@@ -22,6 +22,8 @@ typedef struct {
     uint64_t oldest; /* the smallest number with which one of them came */
     uint64_t hash_min, hash_max;
     uint64_t detail_min, detail_max;
+    uint64_t fault_min, fault_max;     /* of the failures that are not settled */
+    uint64_t lineage_min, lineage_max; /* of the traced ones: else min > max */
     int64_t failed; /* the lowest place with a local error; INT64_MAX: none */
 } dt_summary;
 
@@ -30,6 +32,7 @@ typedef struct {
     uint64_t number;
     uint64_t came; /* the number with which it came */
     uint64_t hash;
+    uint64_t lineage; /* 0: not traced */
     char what[DT_CALL_MAX];
 } dt_speech;
 

@@ -11,11 +11,11 @@
 
 typedef struct {
     uint64_t group;  /* hash of its ranks */
-    uint64_t number; /* of the task in the group */
-    uint64_t call;   /* hash of the task's name */
+    uint64_t number; /* of the task in the group; FAILED: the status */
+    uint64_t call;   /* hash of the task's name; FAILED: the lineage */
     int32_t kind;    /* a dt_note_kind */
     int32_t reply;   /* 1: answers a note, and is not answered */
-    char text[1024]; /* WAITS: the task's name; LEFT: why */
+    char text[1024]; /* WAITS: the task's name; LEFT, FAILED: why */
 } note;
 
 typedef struct {
@@ -131,6 +131,20 @@ dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind, const cha
 }
 
 void
+dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
+                      const dt_error *error)
+{
+    note n = {
+        .group = group->hash,
+        .number = (uint64_t)error->status,
+        .call = lineage,
+        .kind = DT_NOTE_FAILED,
+    };
+    snprintf(n.text, sizeof n.text, "%s", error->message);
+    letter_send(notes, &n, group->ranks, group->size);
+}
+
+void
 dt_notes_farewell(dt_notes *notes)
 {
     const dt_group *all = notes->world->all;
@@ -236,6 +250,23 @@ dt_notes_left(const dt_notes *notes, const dt_task *task)
             return h->note.text;
     }
     return NULL;
+}
+
+dt_status
+dt_notes_failure(dt_notes *notes, dt_group *group, dt_error *err)
+{
+    dt_made_here *made = notes->world->made;
+    for (int place = 0; place < group->size && made != NULL; place++) {
+        const heard *h = heard_from(notes, group, place, DT_NOTE_FAILED, 1);
+        if (h == NULL || made(h->note.call) != DT_SUCCEEDED)
+            continue;
+        dt_status status = (dt_status)h->note.number;
+        group->faults = dt_mix(group->faults, h->note.call) | 1;
+        dt_fail(err, status, "rank %d failed in %s", group->ranks[place], h->note.text);
+        notes->last[DT_NOTE_FAILED][group->ranks[place]]->note.number = 0; /* used */
+        return status;
+    }
+    return DT_OK;
 }
 
 int

@@ -6,12 +6,13 @@
 #include "comm/talk/talk.h"
 
 typedef enum {
-    DT_NOTE_WAITS, /* in a task, for long */
-    DT_NOTE_LEFT,  /* has given a task up that had begun; the text says why */
-    DT_NOTE_ENDED, /* has closed its world: it will come to no task any more */
+    DT_NOTE_WAITS,  /* in a task, for long */
+    DT_NOTE_LEFT,   /* has given a task up that had begun; the text says why */
+    DT_NOTE_ENDED,  /* has closed its world: it will come to no task any more */
+    DT_NOTE_FAILED, /* its kernel has failed; the text says how */
 } dt_note_kind;
 
-enum { DT_NOTE_KINDS = DT_NOTE_ENDED + 1 };
+enum { DT_NOTE_KINDS = DT_NOTE_FAILED + 1 };
 
 dt_status dt_notes_make(dt_notes **out, dt_world *world, dt_error *err);
 void dt_notes_free(dt_notes *notes); /* may be NULL */
@@ -46,6 +47,15 @@ uint64_t dt_notes_next(bool *same_call, const dt_notes *notes, const dt_task *ta
  * that a rank waits in; 0 if none. */
 uint64_t dt_notes_count(const dt_notes *notes);
 uint64_t dt_notes_newest(const dt_notes *notes, const dt_task *task);
+
+/* Tells the other ranks of a group that the call of a lineage failed here. */
+void dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
+                           const dt_error *error);
+
+/* Takes the first such note about a call that succeeded here: its status, and who failed
+ * how in `err`; DT_OK: there is none. It counts as a failure of this rank from now on, so
+ * that the next agreement does not tell it again. */
+dt_status dt_notes_failure(dt_notes *notes, dt_group *group, dt_error *err);
 
 /* True if all other ranks of the group have said that they wait in this task. */
 bool dt_notes_all_wait(const dt_notes *notes, const dt_task *task);

@@ -17,6 +17,7 @@ typedef struct dt_group dt_group;
 typedef struct dt_task dt_task;
 typedef struct dt_notes dt_notes;
 typedef struct dt_run dt_run;
+typedef struct dt_failure dt_failure;
 struct dt_way;
 
 /* Something that takes several messages. Tasks of one group run one after the other in
@@ -46,6 +47,9 @@ struct dt_group {
     const int64_t *by_rank; /* the places in ascending order of their ranks */
     int tag;                /* the first of DT_GROUP_TAGS tags of the group's own */
     uint64_t started;       /* number of the task that ran last */
+    uint64_t faults;        /* a hash of the failures that are not settled; 0: none */
+    dt_failure *failures;   /* the first of them, oldest first: settle.c's */
+    uint64_t arrivals;      /* arrays that came to its ranks: ext/types/lineage.c's */
     /* below: group.c's and wait.c's own */
     dt_task *first, *last;
     dt_group *next, *next_active;
@@ -78,6 +82,10 @@ typedef enum {
     DT_CHECK_ARRAYS, /* also plain arrays that operators take for replicated */
 } dt_check;
 
+/* What became of the call of a lineage on this rank. */
+typedef enum { DT_NOT_MADE, DT_SUCCEEDED, DT_FAILED } dt_made;
+typedef dt_made dt_made_here(uint64_t lineage);
+
 struct dt_world {
     dt_transport *transport;
     dt_cost cost;
@@ -89,6 +97,7 @@ struct dt_world {
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */
     dt_status (*poll)(void *data);
     void *poll_data;
+    dt_made_here *made; /* of this rank's journal; NULL: it has none */
     /* below: group.c's and wait.c's own */
     dt_group *groups;
     dt_group *active; /* groups that have tasks */

@@ -80,7 +80,9 @@ dt_verdict_hear_error(bool *on, dt_agreement *a, dt_error *err)
 static bool
 same_call(const dt_speech *a, const dt_speech *b)
 {
-    return a->hash == b->hash && a->came == b->came;
+    bool traced = a->lineage != 0 && b->lineage != 0;
+    return a->hash == b->hash && a->came == b->came &&
+           (!traced || a->lineage == b->lineage);
 }
 
 /* Enters the call of the rank at a place. Those that are too many to show share the
@@ -119,6 +121,36 @@ write_call(dt_sentence *s, const dt_agreement *a, int label)
         dt_sentence_add(s, ", which others have left");
 }
 
+/* "the ranks have different values in X #5: those of ranks 0, 2 are not those of rank 1"
+ */
+static void
+write_parting(dt_sentence *s, const dt_agreement *a)
+{
+    const dt_group *group = a->task.group;
+    dt_sentence_add(s, "the ranks have different values in ");
+    write_call(s, a, 0);
+    for (int label = 0; label <= a->call_count; label++) {
+        if (count_label(a, label) == 0)
+            continue;
+        dt_sentence_add(s, label == 0   ? ": those of "
+                           : label == 1 ? " are not those of "
+                                        : " and ");
+        dt_sentence_ranks(s, group->ranks, a->labels, group->size,
+                          (unsigned char)label);
+    }
+}
+
+/* Whether all calls are one, but for the values that they are made with. */
+static bool
+only_values(const dt_agreement *a)
+{
+    for (int label = 1; label < a->call_count; label++)
+        if (a->calls[label].hash != a->calls[0].hash ||
+            a->calls[label].came != a->calls[0].came)
+            return false;
+    return a->call_count > 1;
+}
+
 /* "ranks are in different calls: ranks 0, 2 are in X #5, rank 1 is in Y #5" */
 static void
 write_verdict(dt_agreement *a)
@@ -127,7 +159,11 @@ write_verdict(dt_agreement *a)
     dt_error *error = &a->verdict.error;
     dt_sentence s = {.out = error->message, .size = sizeof error->message};
     memset(error, 0, sizeof *error);
-    error->status = DT_RUNTIME;
+    error->status = only_values(a) ? DT_PARTED : DT_RUNTIME;
+    if (error->status == DT_PARTED) {
+        write_parting(&s, a);
+        return;
+    }
     dt_sentence_add(&s, "ranks are in different calls: ");
     for (int label = 0; label <= a->call_count; label++) {
         int count = count_label(a, label);
@@ -151,6 +187,7 @@ write_speech(dt_agreement *a)
     a->speech.number = a->number;
     a->speech.came = a->came;
     a->speech.hash = a->call.hash;
+    a->speech.lineage = a->call.traced ? a->call.lineage : 0;
     snprintf(a->speech.what, sizeof a->speech.what, "%s", a->call.what);
 }
 

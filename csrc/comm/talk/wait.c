@@ -263,6 +263,9 @@ heed_time(waiting *v, double now)
     v->told = true;
     dt_notes_collect(world->notes);
 
+    dt_error failure;
+    dt_status failed =
+        head->moved ? DT_OK : dt_notes_failure(world->notes, head->group, &failure);
     const char *left = dt_notes_left(world->notes, head);
     /* A rank that has ended may have been here before, and a slow one keep this one
      * waiting: so it is not missed at once. */
@@ -270,7 +273,9 @@ heed_time(waiting *v, double now)
                     ? -1
                     : dt_notes_ended(world->notes, head, ENDED_SECONDS);
     char text[1024];
-    if (left != NULL) {
+    if (failed != DT_OK) {
+        give_up(v, failed, failure.message, failure.message);
+    } else if (left != NULL) {
         snprintf(text, sizeof text, "%s", left);
         give_up(v, DT_RUNTIME, text, text);
     } else if (ended >= 0) {

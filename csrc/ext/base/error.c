@@ -21,6 +21,8 @@ exception_for(dt_status status)
     case DT_KEY:
         return PyExc_KeyError;
     case DT_RUNTIME:
+    case DT_PARTED:
+    case DT_UNSETTLED:
         return PyExc_RuntimeError;
     case DT_ASSERTION:
         return PyExc_AssertionError;
@@ -28,6 +30,8 @@ exception_for(dt_status status)
         return PyExc_NotImplementedError;
     case DT_MEMORY:
         return PyExc_MemoryError;
+    case DT_FLOATING_POINT:
+        return PyExc_FloatingPointError;
     case DT_MPI:
         return ext_mpi_error;
     case DT_INTERRUPTED:
@@ -45,8 +49,9 @@ status_for(PyObject *exception)
 {
     /* RuntimeError last: others are subclasses of it. */
     static const dt_status rows[] = {
-        DT_VALUE,           DT_TYPE, DT_INDEX,  DT_KEY, DT_MEMORY, DT_ASSERTION,
-        DT_NOT_IMPLEMENTED, DT_MPI,  DT_RUNTIME};
+        DT_VALUE,          DT_TYPE,      DT_INDEX,           DT_KEY,
+        DT_MEMORY,         DT_ASSERTION, DT_NOT_IMPLEMENTED, DT_MPI,
+        DT_FLOATING_POINT, DT_RUNTIME};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (PyErr_GivenExceptionMatches(exception, exception_for(rows[k])))
             return rows[k];
