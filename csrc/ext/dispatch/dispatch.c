@@ -19,9 +19,14 @@ without_data(const op_call *call)
 static inline PyObject *
 run(const op_entry *entry, const op_call *call, PyObject *out)
 {
-    if (entry->composite != NULL)
-        return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
-                                   call->kwnames);
+    if (entry->composite != NULL) {
+        ext_scope before = ext_call_scope;
+        ext_call_scope = (ext_scope){.lineage = call->lineage};
+        PyObject *result = PyObject_Vectorcall(entry->composite, call->args,
+                                               (size_t)call->nargs, call->kwnames);
+        ext_call_scope = before;
+        return result;
+    }
     /* A simulated rank moves tensors without data too, and gets none by moving. */
     bool simulated = entry->moved > 0 && ext_is_simulated(call->layout->mesh->mesh);
     bool data = !simulated && !without_data(call);

@@ -46,6 +46,8 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
     PyObject *result = NULL;
     if (op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0) {
         op_entry *entry = op_entry_of(&call);
+        if (entry != NULL && entry->traced)
+            op_call_trace(&call, entry);
         if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0))
             result = op_dispatch(entry, &call, NULL);
         op_entry_release(entry);

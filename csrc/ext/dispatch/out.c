@@ -303,6 +303,8 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     int failed = -1;
     if (op_call_read(&call, op, args, nargs, kwnames, out->layout, false) == 0)
         entry = op_entry_of(&call);
+    if (entry != NULL && entry->traced)
+        op_call_trace(&call, entry);
     if (entry == NULL)
         ; /* the exception is set */
     else if (wants_wider_mask(entry, &call, out))

@@ -58,7 +58,8 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call)
         Py_DECREF(result);
         return NULL;
     }
-    return ext_dtensor(result, entry->results[k].layout);
+    result = ext_dtensor(result, entry->results[k].layout);
+    return ext_with_lineage(result, op_lineage(call, k));
 }
 
 PyObject *
@@ -200,6 +201,8 @@ agree(const op_call *call, PyObject **result)
 {
     dt_call compared;
     ext_call_begin(&compared, call->op->text);
+    compared.lineage = call->lineage;
+    compared.traced = call->lineage != 0;
     if (*result == NULL)
         ext_catch(&compared.local);
     dt_error err = compared.local;
@@ -220,14 +223,38 @@ agree(const op_call *call, PyObject **result)
     return -1;
 }
 
+/* After a kernel that failed, maybe on this rank alone: the next agreement finds out. An
+ * exception stays set. */
+static void
+note_failure(const op_call *call)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
+        return; /* an interrupt, or the end of the program */
+    dt_error error, told;
+    ext_catch(&error);
+    dt_group *group = ext_group(call->layout->mesh->mesh, NULL, call->op->text);
+    if (group == NULL)
+        PyErr_Clear();
+    else if (group->index >= 0) {
+        told = error;
+        dt_error_prefix(&told, call->op->text);
+        ext_journal_failed(call->lineage);
+        dt_note_failure(group, call->lineage, &told);
+    }
+    ext_raise(&error);
+}
+
 PyObject *
 op_run(const op_entry *entry, const op_call *call, PyObject *out)
 {
     op_moved moved;
     moved.arrays = NULL;
     PyObject *result = NULL;
-    if (entry->moved == 0 || op_move_operands(&moved, entry, call) == 0)
+    if (entry->moved == 0 || op_move_operands(&moved, entry, call) == 0) {
         result = call_kernel(entry, call, moved.arrays, out);
+        if (result == NULL && entry->traced && call->op->agrees == NULL)
+            note_failure(call);
+    }
     if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
         Py_CLEAR(result);
     if (result != NULL && out == NULL)

@@ -33,7 +33,8 @@ empty_results(const op_entry *entry, const op_call *call, PyObject *const *moved
         ext_put(&out, k,
                 array == NULL ? NULL
                 : entry->solo ? ext_tensor(array)
-                              : ext_dtensor(array, r->layout));
+                              : ext_with_lineage(ext_dtensor(array, r->layout),
+                                                 op_lineage(call, k)));
     }
     if (entry->container != NULL)
         return op_contained(out, entry->container);

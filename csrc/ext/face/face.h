@@ -17,7 +17,8 @@ void ext_fill_world_type(void);
 /* --- methods of the module, one table per file --- */
 
 extern PyMethodDef ext_redistribute_methods[], ext_explain_methods[],
-    ext_world_methods[], ext_checkpoint_methods[], ext_protocol_methods[];
+    ext_world_methods[], ext_checkpoint_methods[], ext_protocol_methods[],
+    ext_lineage_methods[];
 
 /* --- tensor_attributes.c, tensor_methods.c: the tables of Tensor --- */
 

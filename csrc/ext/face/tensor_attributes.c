@@ -184,6 +184,8 @@ set_data(PyObject *object, PyObject *value, void *Py_UNUSED(closure))
         Py_SETREF(((DTensorObject *)self)->layout, (LayoutObject *)Py_NewRef(layout));
     }
     Py_SETREF(self->array, Py_NewRef((PyObject *)array));
+    if (ext_is_dtensor(object))
+        ext_with_lineage(object, ext_lineage((DTensorObject *)value));
     return 0;
 }
 

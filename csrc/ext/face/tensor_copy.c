@@ -53,9 +53,11 @@ like(TensorObject *self, PyObject *array)
         return NULL;
     copy->requires_grad = self->requires_grad;
     copy->parameter = self->parameter;
-    if (ext_is_dtensor((PyObject *)self))
+    if (ext_is_dtensor((PyObject *)self)) {
         ((DTensorObject *)copy)->layout =
             (LayoutObject *)Py_NewRef((PyObject *)((DTensorObject *)self)->layout);
+        ext_with_lineage((PyObject *)copy, ext_lineage((DTensorObject *)self));
+    }
     return copy;
 }
 

@@ -134,8 +134,10 @@ dtensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         array == NULL ? NULL : ext_dtensor_checked(type, array, (LayoutObject *)spec);
     if (self != NULL && ext_check_grad(requires_grad != 0, (PyArrayObject *)array) < 0)
         Py_CLEAR(self);
-    if (self != NULL)
+    if (self != NULL) {
         ((TensorObject *)self)->requires_grad = requires_grad != 0;
+        ext_made_in_scope(self);
+    }
     return self;
 }
 

@@ -21,6 +21,19 @@ group_of(WorldObject *self, PyObject *mesh, const char *what)
     return ext_group(((MeshObject *)mesh)->mesh, NULL, what);
 }
 
+/* The composite that this is done in, on the ranks of a mesh: what the user called. */
+static void
+trace(dt_call *call, PyObject *mesh)
+{
+    call->lineage = ext_call_scope.lineage;
+    call->traced = mesh != Py_None && call->lineage != 0;
+    PyObject *text = ext_journal_text(call->lineage);
+    const char *what = text == NULL ? NULL : PyUnicode_AsUTF8(text);
+    if (what != NULL)
+        snprintf(call->what, sizeof call->what, "%s", what);
+    PyErr_Clear();
+}
+
 PyObject *
 ext_world_agree(PyObject *object, PyObject *args, PyObject *kwargs)
 {
@@ -35,6 +48,7 @@ ext_world_agree(PyObject *object, PyObject *args, PyObject *kwargs)
     dt_call call = {.hash = dt_hash(0, token.buf, (size_t)token.len)};
     PyBuffer_Release(&token);
     snprintf(call.what, sizeof call.what, "%s", what);
+    trace(&call, mesh);
     if (error != Py_None && !PyExceptionInstance_Check(error))
         return PyErr_Format(PyExc_TypeError,
                             "agree: error must be an exception, not %R", error);
@@ -79,10 +93,11 @@ room_free(share_room *room)
 /* Two rounds: lengths, then blocks of the largest length. A rank without memory for one
  * of them tells the others before it. */
 static int
-share_data(share_room *room, dt_group *group, const Py_buffer *data)
+share_data(share_room *room, dt_group *group, PyObject *mesh, const Py_buffer *data)
 {
     size_t ranks = (size_t)group->size;
     dt_call call = {.hash = dt_hash(0, "share", 5), .what = "share"};
+    trace(&call, mesh);
     room->lengths = PyMem_RawMalloc(ranks * sizeof *room->lengths);
     if (room->lengths == NULL)
         dt_fail(&call.local, DT_MEMORY, "no memory for %zu lengths", ranks);
@@ -118,7 +133,7 @@ ext_world_share(PyObject *object, PyObject *args, PyObject *kwargs)
     dt_group *group = group_of((WorldObject *)object, mesh, "share");
     if (group != NULL && group->index < 0)
         list = PyList_New(0);
-    else if (group != NULL && share_data(&room, group, &data) == 0)
+    else if (group != NULL && share_data(&room, group, mesh, &data) == 0)
         list = PyList_New(group->size);
     const dt_mesh *of = mesh == Py_None ? NULL : ((MeshObject *)mesh)->mesh;
     for (Py_ssize_t k = 0; list != NULL && k < PyList_GET_SIZE(list); k++) {

@@ -26,6 +26,7 @@ start(WorldObject *self)
     Py_END_ALLOW_THREADS self->busy = false;
     if (status == DT_OK) {
         ext_world_begin(self, world);
+        world->made = ext_made_here;
         return 0;
     }
     ext_raise(&err);

@@ -90,22 +90,31 @@ data_of(PyArrayObject *array)
     return array == NULL ? NULL : PyArray_DATA(array);
 }
 
-/* Notes that the tensors at place k of all lists were written. */
-static void
-note_written(const lists *given, Py_ssize_t k)
+/* Notes that the tensors at place k of all lists were written, by a step whose numbers
+ * are hashed. */
+static int
+note_written(const lists *given, Py_ssize_t k, uint64_t numbers)
 {
-    tape_written((TensorObject *)PyList_GET_ITEM(given->params, k));
-    for (int s = 0; s < ADAM_STATES; s++)
+    uint64_t call = ext_lineage_add(numbers, PyList_GET_ITEM(given->grads, k));
+    int failed = tape_written((TensorObject *)PyList_GET_ITEM(given->params, k), call);
+    for (int s = 0; s < ADAM_STATES && failed == 0; s++)
         if (given->states[s] != NULL && given->states[s] != Py_None)
-            tape_written((TensorObject *)PyList_GET_ITEM(given->states[s], k));
+            failed = tape_written((TensorObject *)PyList_GET_ITEM(given->states[s], k),
+                                  call);
+    return failed;
 }
 
 typedef int step_of(const void *how, PyObject *steps, Py_ssize_t k, const arrays *x);
 
 /* Calls `step` for each parameter; a list of the places that it cannot do. */
 static PyObject *
-run_steps(const lists *given, step_of *step, const void *how, PyObject *steps)
+run_steps(const lists *given, step_of *step, const void *how, PyObject *steps,
+          PyObject *args)
 {
+    uint64_t numbers = 0;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args); k++)
+        if (PyNumber_Check(PyTuple_GET_ITEM(args, k)))
+            numbers = ext_lineage_add(numbers, PyTuple_GET_ITEM(args, k));
     PyObject *left = PyList_New(0);
     for (Py_ssize_t k = 0; left != NULL && k < PyList_GET_SIZE(given->params); k++) {
         arrays x;
@@ -117,7 +126,8 @@ run_steps(const lists *given, step_of *step, const void *how, PyObject *steps)
             Py_XDECREF(place);
         } else if (ready == READY) {
             failed = step(how, steps, k, &x);
-            note_written(given, k);
+            if (failed == 0)
+                failed = note_written(given, k, numbers);
             Py_DECREF(x.grad);
         }
         if (failed < 0)
@@ -170,7 +180,7 @@ adam_steps(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     adam.decoupled = decoupled != 0;
     adam.maximize = maximize != 0;
-    return run_steps(&given, step_adam, &adam, steps);
+    return run_steps(&given, step_adam, &adam, steps, args);
 }
 
 static PyObject *
@@ -187,7 +197,7 @@ sgd_steps(PyObject *Py_UNUSED(module), PyObject *args)
     sgd.nesterov = nesterov != 0;
     sgd.maximize = maximize != 0;
     sgd.first = first != 0;
-    return run_steps(&given, step_sgd, &sgd, NULL);
+    return run_steps(&given, step_sgd, &sgd, NULL, args);
 }
 
 PyMethodDef ext_optim_methods[] = {

@@ -263,8 +263,10 @@ ext_from_callback(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t
     r.group = inside < 0 ? NULL : ext_group(r.mesh->mesh, NULL, WHAT);
     const dt_layout *layout = r.group == NULL ? NULL : ask(&r, given);
     PyObject *result =
-        layout == NULL ? NULL
-                       : ext_dtensor_new(Py_XNewRef(r.array), layout, r.mesh, false);
+        layout == NULL
+            ? NULL
+            : ext_arrived(ext_dtensor_new(Py_XNewRef(r.array), layout, r.mesh, false),
+                          WHAT);
     Py_XDECREF(r.array);
     Py_DECREF(r.mesh);
     return result;

@@ -269,6 +269,15 @@ partial_part(const recipe *r, const dt_layout *layout, int64_t rank)
     return item.result;
 }
 
+/* Who makes it says what it holds: it may be made by one rank alone. */
+static uint64_t
+lineage_of(const recipe *r)
+{
+    uint64_t hash =
+        dt_hash((uint64_t)r->dtype, r->shape, sizeof *r->shape * (size_t)r->ndim);
+    return r->value == NULL ? hash : ext_lineage_add(hash, r->value);
+}
+
 static PyObject *
 make_whole(recipe *r)
 {
@@ -285,7 +294,8 @@ make_whole(recipe *r)
                           : filled_part(r, layout, rank);
     if (array != NULL && ext_check_grad(r->requires_grad, (PyArrayObject *)array) < 0)
         Py_CLEAR(array);
-    return ext_dtensor_new(array, layout, r->mesh, r->requires_grad);
+    return ext_with_lineage(ext_dtensor_new(array, layout, r->mesh, r->requires_grad),
+                            lineage_of(r));
 }
 
 /* `*size` or a sequence; -1 with an exception. */

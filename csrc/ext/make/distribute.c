@@ -268,7 +268,8 @@ deliver(delivery *d, PyObject *const *given)
     if (layout == NULL)
         return NULL;
     PyObject *part = d->inside ? receive_part(d, layout) : ext_part(layout, -1);
-    return ext_dtensor_new(part, layout, d->mesh, d->meta.requires_grad != 0);
+    return ext_arrived(
+        ext_dtensor_new(part, layout, d->mesh, d->meta.requires_grad != 0), WHAT);
 }
 
 PyObject *

@@ -208,7 +208,8 @@ accept(offer *o, PyObject *const *given)
         ext_first_replica(&o->array, &o->meta, o->mesh->mesh, o->placements,
                           o->coordinate) < 0)
         Py_CLEAR(o->array);
-    PyObject *result = ext_dtensor_new(Py_XNewRef(o->array), layout, o->mesh, false);
+    PyObject *result = ext_arrived(
+        ext_dtensor_new(Py_XNewRef(o->array), layout, o->mesh, false), WHAT);
     return tape_from_local(result, given[LOCAL], given[GRAD]);
 }
 

@@ -36,6 +36,8 @@ void
 ext_call_begin(dt_call *call, const char *function)
 {
     call->hash = dt_hash(0, function, strlen(function));
+    call->lineage = ext_call_scope.lineage;
+    call->traced = call->lineage != 0;
     call->local.status = DT_OK;
     call->local.message[0] = '\0';
     call->what[0] = '\0';
@@ -184,17 +186,45 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
         return;
     }
     call->hash = place->hash;
+    call->traced = false;
     call->local.status = DT_OK;
     memccpy(call->what, place->text, '\0', sizeof call->what);
+}
+
+/* What all ranks do together after an agreement that has not ended well. */
+dt_status
+ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err)
+{
+    if (err->status == DT_PARTED)
+        ext_find_parting(err, group, call);
+    if (err->status != DT_UNSETTLED)
+        return err->status;
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_status status = dt_settle(group, call->what, err);
+    ext_world_leave(group->world, state);
+    return status;
 }
 
 dt_status
 ext_call_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
 {
-    PyThreadState *state = ext_world_enter(group->world);
-    dt_status status = dt_agree(group, call, force, err);
-    ext_world_leave(group->world, state);
-    return status;
+    dt_status status, settled;
+    do {
+        err->status = DT_OK;
+        PyThreadState *state = ext_world_enter(group->world);
+        status = dt_agree(group, call, force, err);
+        ext_world_leave(group->world, state);
+        settled = ext_after_agreement(group, call, err);
+    } while (status == DT_UNSETTLED && settled == DT_OK);
+    return settled;
+}
+
+int
+ext_agree(dt_group *group, const dt_call *call, bool force)
+{
+    dt_error err;
+    return group->index < 0 ? 0
+                            : ext_check(ext_call_agree(group, call, force, &err), &err);
 }
 
 PyObject *
@@ -220,10 +250,15 @@ int
 ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail)
 {
     dt_error err;
-    PyThreadState *state = ext_world_enter(group->world);
-    dt_status status = dt_agree_detail(equal, group, call, detail, &err);
-    ext_world_leave(group->world, state);
-    return ext_check(status, &err);
+    dt_status status, settled;
+    do {
+        err.status = DT_OK;
+        PyThreadState *state = ext_world_enter(group->world);
+        status = dt_agree_detail(equal, group, call, detail, &err);
+        ext_world_leave(group->world, state);
+        settled = ext_after_agreement(group, call, &err);
+    } while (status == DT_UNSETTLED && settled == DT_OK);
+    return ext_check(settled, &err);
 }
 
 void

@@ -9,8 +9,10 @@ move_to(DTensorObject *self, const dt_layout *to, const char *what)
     PyArrayObject *array = ext_local((PyObject *)self);
     if (array == NULL)
         return NULL;
-    ext_item item = {
-        .array = (PyObject *)array, .from = self->layout->layout, .to = to};
+    ext_item item = {.array = (PyObject *)array,
+                     .from = self->layout->layout,
+                     .to = to,
+                     .lineage = ext_lineage(self)};
     Py_INCREF(array);
     int failed = ext_move_items(&item, 1, what, 0, NULL, NULL);
     Py_DECREF(array);
@@ -56,6 +58,7 @@ ext_dtensor_chunked(DTensorObject *self)
     const dt_layout *to = chunked(self->layout->layout);
     if (to == NULL)
         return NULL;
-    return ext_dtensor_new(move_to(self, to, "rebalance"), to, self->layout->mesh,
-                           false);
+    PyObject *made =
+        ext_dtensor_new(move_to(self, to, "rebalance"), to, self->layout->mesh, false);
+    return ext_with_lineage(made, ext_lineage(self));
 }

@@ -71,9 +71,10 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
 }
 
 int
-ext_move_operands(ext_item *items, int count, const char *what, uint64_t detail)
+ext_move_operands(ext_item *items, int count, const char *what, uint64_t detail,
+                  uint64_t lineage)
 {
-    transfer_options o = {.what = what, .detail = detail};
+    transfer_options o = {.what = what, .detail = detail, .lineage = lineage};
     return move_all(items, count, &o, NULL);
 }
 

@@ -29,9 +29,14 @@ void ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to);
 /* The whole call of a plan that `what`, a constant, runs: kept for the next time. */
 void ext_call_plan(dt_call *call, const dt_plan *plan, const char *what);
 
-/* As ext_agree, but gives the error back instead of raising it. */
+/* Agrees on a call over the ranks of a group, of which this is one. */
 dt_status ext_call_agree(dt_group *group, const dt_call *call, bool force,
                          dt_error *err);
+/* The same; nothing for a rank outside it. Raises. */
+int ext_agree(dt_group *group, const dt_call *call, bool force);
+/* After an agreement of a call that ended with the status in `err`: what the ranks then
+ * find out together. DT_OK after DT_UNSETTLED: the agreement is to be tried again. */
+dt_status ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err);
 /* Turns the exception that is set into one on all ranks of a mesh, or of two, which are
  * in a call of `what`: a rank that leaves alone would be waited for. Returns NULL with
  * an exception set. */
@@ -66,6 +71,7 @@ ext_meta *ext_meta_share(dt_group *group, const dt_mesh *mesh, const ext_meta *m
 typedef struct {
     PyObject *array;            /* this rank's part of `from`, borrowed; NULL: none */
     const dt_layout *from, *to; /* borrowed */
+    uint64_t lineage;           /* of the DTensor; 0: unknown */
     PyObject *result;           /* its part of `to`: a new reference, the same array
                                    where nothing moves, an empty one outside */
 } ext_item;
@@ -76,9 +82,10 @@ typedef struct {
  * under way at return: *pending is then an object for ext_pending_wait, else NULL. */
 int ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
                    const dt_error *local, PyObject **pending);
-/* The same for an operator's operands; ranks whose `detail` differs are in different
- * calls. */
-int ext_move_operands(ext_item *items, int count, const char *what, uint64_t detail);
+/* The same for the operands of a call of an operator, whose `detail` (a hash of its
+ * constants) and lineage are compared. */
+int ext_move_operands(ext_item *items, int count, const char *what, uint64_t detail,
+                      uint64_t lineage);
 /* Moves one item by a plan that sends nothing, without a word to other ranks. */
 int ext_move_here(ext_item *item, const dt_plan *plan, const char *what);
 
@@ -87,9 +94,9 @@ int ext_move_here(ext_item *item, const dt_plan *plan, const char *what);
 typedef struct {
     const char *what;
     int64_t max_bytes;
-    uint64_t detail;
-    const dt_error *local; /* these as ext_move_items has them */
-    PyObject *teller;      /* who is told what the run has done, or NULL */
+    uint64_t detail, lineage; /* 0: that of the items */
+    const dt_error *local;    /* these as ext_move_items has them */
+    PyObject *teller;         /* who is told what the run has done, or NULL */
 } transfer_options;
 
 int move_transfer(ext_item *items, int count, dt_world *world,
@@ -110,6 +117,8 @@ int ext_simulate_moves(ext_item *items, int count, dt_world *world, int64_t max_
 PyObject *ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans,
                       int count, const ext_item *items, PyObject *teller);
 int ext_pending_start(PyObject *pending);
+/* Waits, and tells what went wrong, each time; -1 with an exception where it cannot. */
+int ext_pending_end(dt_error *err, PyObject *pending);
 /* Waits, and raises what went wrong, each time. */
 int ext_pending_wait(PyObject *pending);
 bool ext_pending_done(PyObject *pending);

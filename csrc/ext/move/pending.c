@@ -113,7 +113,7 @@ leave(PendingObject *self)
 }
 
 int
-ext_pending_wait(PyObject *pending)
+ext_pending_end(dt_error *err, PyObject *pending)
 {
     PendingObject *self = (PendingObject *)Py_NewRef(pending);
     if (self->run != NULL) {
@@ -132,9 +132,16 @@ ext_pending_wait(PyObject *pending)
         settle(self);
         leave(self);
     }
-    dt_error error = self->error;
+    *err = self->error;
     Py_DECREF(self);
-    return ext_check(error.status, &error);
+    return 0;
+}
+
+int
+ext_pending_wait(PyObject *pending)
+{
+    dt_error err;
+    return ext_pending_end(&err, pending) < 0 ? -1 : ext_check(err.status, &err);
 }
 
 bool

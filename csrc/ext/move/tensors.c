@@ -3,6 +3,7 @@
 #include "ext/move/move.h"
 
 typedef struct {
+    uint64_t lineage;
     const dt_layout *from; /* in the dtype that is moved; retained */
     PyObject *array;       /* the same; owned; NULL: this rank has no memory for it */
     LayoutObject *to;      /* owned */
@@ -28,7 +29,7 @@ moving_make(moving *p, DTensorObject *tensor, PyObject *placements,
     const dt_layout *from = tensor->layout->layout;
     PyArrayObject *array = ext_local((PyObject *)tensor);
     dt_dtype dtype;
-    *p = (moving){.from = NULL};
+    *p = (moving){.lineage = ext_lineage(tensor)};
     if (array == NULL ||
         ext_dtype_like(&dtype, o->forward_dtype, from->dtype, o->what) < 0)
         return -1;
@@ -61,6 +62,18 @@ moving_clear(moving *p)
     Py_XDECREF(p->to);
 }
 
+/* The lineage of what has moved: on another mesh are ranks that do not know the old one.
+ */
+static int
+lineage_there(uint64_t *out, const ext_item *item, const char *what)
+{
+    uint64_t number;
+    *out = item->lineage;
+    return item->to->mesh == item->from->mesh
+               ? 0
+               : ext_lineage_next(out, &number, item->to->mesh, what);
+}
+
 /* Moves all of them together, and makes new tensors of what comes. */
 static int
 move_together(PyObject **out, moving *p, int count, const ext_move_options *o,
@@ -70,13 +83,17 @@ move_together(PyObject **out, moving *p, int count, const ext_move_options *o,
     if (items == NULL)
         return ext_no_memory();
     for (int i = 0; i < count; i++)
-        items[i] =
-            (ext_item){.array = p[i].array, .from = p[i].from, .to = p[i].to->layout};
+        items[i] = (ext_item){.array = p[i].array,
+                              .from = p[i].from,
+                              .to = p[i].to->layout,
+                              .lineage = p[i].lineage};
     PyObject *pending = NULL;
     int failed = ext_move_items(items, count, o->what, o->max_bytes, local,
                                 o->async ? &pending : NULL);
     for (int i = 0; i < count && failed == 0; i++) {
-        out[i] = ext_dtensor(items[i].result, p[i].to);
+        uint64_t lineage;
+        failed = lineage_there(&lineage, &items[i], o->what);
+        out[i] = ext_with_lineage(ext_dtensor(items[i].result, p[i].to), lineage);
         items[i].result = NULL;
         if (out[i] == NULL)
             failed = -1;

@@ -155,6 +155,19 @@ make_run(transfer *t, dt_group *group)
     return run;
 }
 
+enum { AGAIN = 1 }; /* nothing has moved, and all ranks try it again */
+
+static int
+wait_for(transfer *t, dt_group *group, PyObject *pending)
+{
+    dt_error err;
+    if (ext_pending_end(&err, pending) < 0)
+        return -1;
+    bool unsettled = err.status == DT_UNSETTLED;
+    dt_status status = ext_after_agreement(group, &t->call, &err);
+    return unsettled && status == DT_OK ? AGAIN : ext_check(status, &err);
+}
+
 /* Starts the run and, unless it may go on behind the caller's back, waits. What is
  * known to fail is waited for: there may be no result to give back. */
 static int
@@ -176,8 +189,8 @@ travel(transfer *t, dt_group *group, PyObject **out)
         if (pending == NULL)
             dt_run_free(run);
         else
-            for (int i = 0; i < t->count; i++)
-                t->plans[i] = NULL; /* it has them now */
+            for (int i = 0; i < n; i++) /* it has references of its own */
+                dt_plan_retain(plans[i]);
     }
     PyMem_Free(items);
     PyMem_Free(plans);
@@ -187,9 +200,47 @@ travel(transfer *t, dt_group *group, PyObject **out)
         return 0;
     }
     if (failed == 0)
-        failed = ext_pending_wait(pending);
+        failed = wait_for(t, group, pending);
     Py_XDECREF(pending);
     return failed;
+}
+
+/* Several arrays are one value to the journal: of whom they are made. */
+static void
+record(const transfer *t, uint64_t lineage)
+{
+    ext_record *record = ext_journal_add();
+    if (record == NULL)
+        return;
+    record->text = PyUnicode_FromFormat("%s of %d arrays", t->o->what, t->count);
+    PyErr_Clear();
+    record->number = NULL;
+    record->plain = 0;
+    record->failed = false;
+    record->call = (uint64_t)t->count;
+    record->lineage = lineage;
+    record->count = t->count;
+    for (int k = 0; k < t->count && k < EXT_RECORDED; k++)
+        record->operands[k] = t->items[k].lineage;
+}
+
+/* The values that move: of one array its lineage, of several a hash of all. Ranks that
+ * are not in the mesh where they come from have none. */
+static void
+trace(transfer *t)
+{
+    const dt_mesh *mesh = t->items[0].from->mesh;
+    uint64_t lineage = t->o->lineage;
+    for (int i = 0; i < t->count && t->o->lineage == 0; i++)
+        lineage =
+            t->count == 1 ? t->items[i].lineage : dt_mix(lineage, t->items[i].lineage);
+    if (t->o->lineage == 0 && t->count > 1)
+        record(t, lineage);
+    if (lineage == 0)
+        lineage = ext_call_scope.lineage;
+    t->call.lineage = lineage;
+    t->call.traced =
+        lineage != 0 && dt_mesh_index(mesh, t->world->transport->rank) >= 0;
 }
 
 /* What is compared across ranks before anything moves. */
@@ -210,6 +261,7 @@ describe(transfer *t)
     }
     ext_call_hash(&t->call, &t->o->max_bytes, sizeof t->o->max_bytes);
     ext_call_hash(&t->call, &t->o->detail, sizeof t->o->detail);
+    trace(t);
     t->call.local.status = local.status;
     if (local.status != DT_OK)
         t->call.local = local;
@@ -236,7 +288,9 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
         describe(t);
     int failed = 0;
     if (t->remote > 0)
-        failed = travel(t, group, pending);
+        do
+            failed = travel(t, group, pending);
+        while (failed == AGAIN);
     else if (t->call.local.status != DT_OK) {
         /* Without a plan nobody knows whether the others wait for this rank. */
         dt_error err = t->call.local;
@@ -261,6 +315,7 @@ move_transfer(ext_item *items, int count, dt_world *world, const transfer_option
     t.count = count;
     t.world = world;
     t.o = o;
+    t.call.traced = false;
     t.call.local.status = DT_OK;
     if (o->local != NULL && o->local->status != DT_OK)
         t.call.local = *o->local;

@@ -39,6 +39,7 @@ entry_free(op_entry *entry)
     for (int k = 0; entry->results != NULL && k < entry->result_count; k++)
         Py_XDECREF(entry->results[k].layout);
     Py_XDECREF(entry->kernel);
+    Py_XDECREF(entry->text);
     Py_XDECREF(entry->composite);
     Py_XDECREF(entry->container);
     Py_XDECREF(entry->kwnames);

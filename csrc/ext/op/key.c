@@ -400,6 +400,7 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     call->statics = call->static_space;
     call->words = call->word_space;
     call->owned = NULL;
+    call->lineage = 0;
     Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     /* Without nargs, the name of a keyword could be an argument. */
     uintptr_t first = (uintptr_t)ext_thread_rank << 32 | (uintptr_t)nargs;

@@ -21,8 +21,11 @@ find_mesh(op_maker *m)
     if (m->mesh->mesh->world == 0)
         return 0;
     m->world = ext_world(m->mesh->mesh, m->call->op->text);
-    m->entry->checks = m->world != NULL && m->world->check == DT_CHECK_ARRAYS;
-    return m->world == NULL ? -1 : 0;
+    if (m->world == NULL)
+        return -1;
+    m->entry->checks = m->world->check == DT_CHECK_ARRAYS;
+    m->entry->traced = m->world->check != DT_CHECK_NOTHING && m->mesh->mesh->size > 1;
+    return 0;
 }
 
 /* A key has addresses of layouts: as long as it is kept, so are they. */
@@ -36,34 +39,29 @@ hold_layouts(op_maker *m)
     }
 }
 
-/* Adds what a constant looks like to a hash; of other objects only the type, for their
- * addresses differ between processes. */
-static int
-hash_text(uint64_t *out, PyObject *object)
+static uint64_t
+hash_constants(const op_call *call, bool loose)
 {
-    bool sequence = PyTuple_Check(object) || PyList_Check(object);
-    for (Py_ssize_t k = 0; sequence && k < PySequence_Fast_GET_SIZE(object); k++)
-        if (hash_text(out, PySequence_Fast_ITEMS(object)[k]) < 0)
-            return -1;
-    bool plain = object == Py_None || PyNumber_Check(object) ||
-                 PyUnicode_Check(object) || PySlice_Check(object);
-    PyObject *text =
-        plain ? PyObject_Repr(object) : PyUnicode_FromString(Py_TYPE(object)->tp_name);
-    Py_ssize_t size = 0;
-    const char *bytes = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, &size);
-    if (bytes != NULL)
-        *out = dt_hash(*out, bytes, (size_t)size);
-    Py_XDECREF(text);
-    return bytes == NULL ? -1 : 0;
+    bool before = ext_differs;
+    ext_differs = loose;
+    uint64_t hash = ext_lineage_add((uint64_t)call->operand_count, call->op->name);
+    for (int k = 0; k < call->static_count; k++)
+        hash = ext_lineage_add(hash, call->statics[k]);
+    ext_differs = before;
+    return hash;
 }
 
-static int
-hash_constants(op_maker *m)
+/* What is the same in all calls of an entry. */
+static void
+trace(op_maker *m)
 {
-    for (int k = 0; k < m->call->static_count; k++)
-        if (hash_text(&m->entry->detail, m->call->statics[k]) < 0)
-            return -1;
-    return 0;
+    m->entry->detail = hash_constants(m->call, false);
+    m->entry->loose = hash_constants(m->call, true);
+    m->entry->text = op_call_text(m->call);
+    if (m->entry->text == NULL) { /* an argument that cannot be shown is no error */
+        PyErr_Clear();
+        m->entry->text = Py_NewRef(m->call->op->name);
+    }
 }
 
 static int
@@ -86,8 +84,8 @@ make(op_maker *m)
         m->entry->result_count = dt_rule_results(m->rule->rule);
         failed = op_place(m, dtypes);
     }
-    if (failed == 0 && m->entry->sends)
-        failed = hash_constants(m);
+    if (failed == 0 && m->entry->traced)
+        trace(m);
     Py_XDECREF(answer);
     return failed < 0 || composite ? failed : op_make_slots(m);
 }

@@ -81,7 +81,8 @@ typedef struct {
     PyObject **operands, **statics; /* borrowed */
     uintptr_t *words;
     uint64_t hash;
-    PyObject *owned; /* list of what was made on the way, or NULL */
+    uint64_t lineage; /* of the first result; 0 where none is kept */
+    PyObject *owned;  /* list of what was made on the way, or NULL */
     PyObject *operand_space[OP_INLINE], *static_space[OP_INLINE];
     uintptr_t word_space[OP_INLINE_WORDS];
 } op_call;
@@ -170,7 +171,10 @@ struct op_entry {
     bool solo;    /* no DTensor among the operands: Tensors come out */
     bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */
     double seconds;
-    uint64_t detail; /* of the constants, the same on all ranks; where it sends */
+    bool traced;     /* results have a lineage: several ranks compare what they do */
+    uint64_t detail; /* of operator and constants, the same on all ranks; if traced */
+    uint64_t loose;  /* the same without numbers and plain arrays: see ext_differs */
+    PyObject *text;  /* the call, for people; if traced */
 };
 
 op_entry *op_cache_find(const op_call *call); /* a new reference, or NULL */
@@ -179,6 +183,19 @@ op_entry *op_entry_new(void); /* or NULL with an exception; one reference */
 void op_entry_release(op_entry *entry);
 void op_cache_forget(const OperatorObject *op);
 PyObject *op_cache_info(void);
+
+/* --- lineage.c --- */
+
+/* Sets call->lineage, of the operator, its constants and its operands, and enters the
+ * call into the journal. */
+void op_call_trace(op_call *call, const op_entry *entry);
+PyObject *op_call_text(const op_call *call); /* "cumsum((10, 7) float64, axis=0)" */
+/* That of result k. */
+static inline uint64_t
+op_lineage(const op_call *call, int k)
+{
+    return k == 0 ? call->lineage : dt_mix(call->lineage, (uint64_t)k);
+}
 
 /* --- make.c: a miss --- */
 

@@ -46,14 +46,33 @@ check_synced(TensorObject *target, PyObject *inputs)
     return tape_check_fresh(target);
 }
 
+/* Enters a call that writes into the journal, with its index if that is small. */
+static void
+note_call(uint64_t call, PyObject *name, PyObject *index)
+{
+    bool small = PyLong_Check(index) || PySlice_Check(index);
+    ext_journal_note(call, Py_NewRef(name), small ? Py_NewRef(index) : NULL, call, true,
+                     0);
+}
+
+/* The lineage of a call that writes into the first of its inputs. */
+static uint64_t
+how_written(PyObject *name, PyObject *inputs, PyObject *how)
+{
+    uint64_t call =
+        ext_lineage_add(ext_lineage_add(ext_lineage_add(0, name), inputs), how);
+    note_call(call, name, how);
+    return call;
+}
+
 /* As tape_record_function, of a function that has written into `target`, its first
  * input. */
 static PyObject *
 record_write(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *name, *backward, *inputs;
-    if (!PyArg_ParseTuple(args, "UOO!:record_write", &name, &backward, &PyTuple_Type,
-                          &inputs))
+    PyObject *name, *backward, *inputs, *how = Py_None;
+    if (!PyArg_ParseTuple(args, "UOO!|O:record_write", &name, &backward, &PyTuple_Type,
+                          &inputs, &how))
         return NULL;
     if (PyTuple_GET_SIZE(inputs) == 0 || !ext_is_tensor(PyTuple_GET_ITEM(inputs, 0)))
         return PyErr_Format(PyExc_TypeError,
@@ -63,7 +82,7 @@ record_write(PyObject *Py_UNUSED(module), PyObject *args)
     if (check_synced(written, inputs) < 0 ||
         tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
                              (int)PyTuple_GET_SIZE(inputs), &target, 1) < 0 ||
-        tape_written_recorded(written) < 0)
+        tape_written_recorded(written, how_written(name, inputs, how)) < 0)
         return NULL;
     tape_set_fresh(written);
     Py_RETURN_NONE;
@@ -132,12 +151,18 @@ forget_history(PyObject *Py_UNUSED(module), PyObject *tensor)
 }
 
 static PyObject *
-written(PyObject *Py_UNUSED(module), PyObject *tensor)
+written(PyObject *Py_UNUSED(module), PyObject *args)
 {
+    PyObject *tensor = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : Py_None;
     if (!ext_is_tensor(tensor))
         return PyErr_Format(PyExc_TypeError, "written takes a Tensor, not %s",
                             Py_TYPE(tensor)->tp_name);
-    tape_written((TensorObject *)tensor);
+    uint64_t call = ext_lineage_add(0, args);
+    if (PyTuple_GET_SIZE(args) > 1)
+        note_call(call, PyTuple_GET_ITEM(args, 1),
+                  PyTuple_GET_SIZE(args) > 2 ? PyTuple_GET_ITEM(args, 2) : Py_None);
+    if (tape_written((TensorObject *)tensor, call) < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -152,9 +177,9 @@ PyMethodDef ext_tape_methods[] = {
      "gives\n"
      "a gradient or None for each input, in a tuple, or the only one."},
     {"record_write", record_write, METH_VARARGS,
-     "record_write(name, backward, inputs, /)\n--\n\n"
+     "record_write(name, backward, inputs, how=None, /)\n--\n\n"
      "The same, of a function that has written into its first input: that is its\n"
-     "output."},
+     "output. `how`: its constants."},
     {"check_write", check_write, METH_VARARGS,
      "check_write(name, target, values, /)\n--\n\n"
      "RuntimeError if values must not be written into a tensor, for its gradient."},
@@ -165,10 +190,12 @@ PyMethodDef ext_tape_methods[] = {
     {"forget_history", forget_history, METH_O,
      "forget_history(tensor, /)\n--\n\n"
      "Make a tensor a leaf without gradient; return it."},
-    {"written", written, METH_O,
-     "written(tensor, /)\n--\n\n"
+    {"written", written, METH_VARARGS,
+     "written(tensor, /, *how)\n--\n\n"
      "Note a write into a tensor, so that backward finds it if it needs what was "
-     "there."},
+     "there,\n"
+     "and by what it was made, so that other ranks find if they have made another "
+     "one."},
     {"hooks_of", hooks_of, METH_O,
      "hooks_of(tensor, /)\n--\n\n"
      "Return the list of (output, kind, function) that backward calls for a tensor."},

@@ -121,15 +121,29 @@ same_layout(PyObject *a, PyObject *b)
            ((DTensorObject *)a)->layout == ((DTensorObject *)b)->layout;
 }
 
-PyObject *
-tape_add(PyObject *a, PyObject *b, bool in_place)
+/* a + b, into the memory of `a` or not: ranks may differ in that, so both have the same
+ * lineage. Steals both. */
+static PyObject *
+sum_of(PyObject *a, PyObject *b, bool in_place)
 {
-    PyObject *sum = in_place && same_layout(a, b) && is_sole(a) && is_dense(a)
-                        ? PyNumber_InPlaceAdd(a, b)
-                        : PyNumber_Add(a, b);
+    uint64_t lineage = ext_lineage_add(ext_lineage_add(0, a), b);
+    uint64_t operand = ext_is_dtensor(a) ? ext_lineage((DTensorObject *)a) : 0;
+    uint64_t second = ext_is_dtensor(b) ? ext_lineage((DTensorObject *)b) : 0;
+    PyObject *sum = in_place ? PyNumber_InPlaceAdd(a, b) : PyNumber_Add(a, b);
+    if (sum != NULL && ext_is_dtensor(sum)) {
+        ext_with_lineage(sum, lineage);
+        ext_journal_note(lineage, PyUnicode_FromString("a sum of gradients"), NULL,
+                         operand, false, second);
+    }
     Py_DECREF(a);
     Py_DECREF(b);
     return sum;
+}
+
+PyObject *
+tape_add(PyObject *a, PyObject *b, bool in_place)
+{
+    return sum_of(a, b, in_place && same_layout(a, b) && is_sole(a) && is_dense(a));
 }
 
 /* --- at a leaf --- */
@@ -171,10 +185,7 @@ add_to(TensorObject *leaf, PyObject *grad)
                     !((TensorObject *)have)->requires_grad &&
                     PyArray_ISWRITEABLE((PyArrayObject *)((TensorObject *)have)->array);
     Py_INCREF(have); /* a hook may set another one */
-    PyObject *sum =
-        in_place ? PyNumber_InPlaceAdd(have, grad) : PyNumber_Add(have, grad);
-    Py_DECREF(have);
-    Py_DECREF(grad);
+    PyObject *sum = sum_of(have, grad, in_place);
     if (sum == NULL)
         return -1;
     Py_XSETREF(leaf->grad, sum);

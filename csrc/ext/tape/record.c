@@ -32,7 +32,9 @@ saved_operand(const walk *w, int k)
     PyObject *array = w->moved == NULL ? NULL : w->moved[k];
     if (array == NULL || !w->entry->operands[k].from->layout->has_partial)
         return tape_save((TensorObject *)operand, -1, NULL);
-    PyObject *moved = ext_dtensor(Py_NewRef(array), w->entry->operands[k].to);
+    PyObject *moved =
+        ext_with_lineage(ext_dtensor(Py_NewRef(array), w->entry->operands[k].to),
+                         ext_lineage((DTensorObject *)operand));
     PyObject *saved =
         moved == NULL ? NULL
                       : tape_save((TensorObject *)operand, -1, (TensorObject *)moved);
@@ -179,7 +181,7 @@ owner_of(const TensorObject *result, const op_call *call)
 }
 
 /* A result that is not recorded shows the memory of an operand: a write into it counts
- * for both, if anything of that is kept. Steals the result and gives it back. */
+ * for both, if anything of that is kept or it has a lineage. Steals the result and gives it back. */
 static PyObject *
 unrecorded(const op_call *call, PyObject *result)
 {
@@ -187,7 +189,7 @@ unrecorded(const op_call *call, PyObject *result)
         PyArray_BASE((PyArrayObject *)((TensorObject *)result)->array) == NULL)
         return result;
     TensorObject *owner = owner_of((TensorObject *)result, call);
-    if (owner != NULL && owner->version != NULL &&
+    if (owner != NULL && (owner->version != NULL || ext_is_dtensor(result)) &&
         tape_share_version((TensorObject *)result, owner) < 0)
         Py_CLEAR(result);
     return result;
@@ -214,7 +216,7 @@ operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written
     if (failed == 0)
         failed = keep_arguments(&w);
     if (failed == 0 && written != NULL)
-        failed = tape_written_recorded(written);
+        failed = tape_written_recorded(written, call->lineage);
     if (failed < 0 || keep_outputs(node, outputs) < 0)
         Py_CLEAR(node);
     return node;
@@ -366,7 +368,7 @@ tape_record_write(const op_call *call, TensorObject *target)
         failed = node == NULL ? -1 : tape_attach(target, node, 0);
         Py_XDECREF((PyObject *)node);
     } else
-        tape_written(target);
+        failed = tape_written(target, call->lineage);
     return failed;
 }
 
@@ -376,11 +378,11 @@ tape_take_over(TensorObject *target, TensorObject *made, bool in_place, PyObject
     bool recorded = made->requires_grad || (target->requires_grad && !tape_off);
     if (recorded && check_target(target, in_place, name) < 0)
         return -1;
-    if (!recorded) {
-        tape_written(target);
-        return 0;
-    }
-    if (tape_written_recorded(target) < 0 ||
+    uint64_t call =
+        ext_is_dtensor((PyObject *)made) ? ext_lineage((DTensorObject *)made) : 0;
+    if (!recorded)
+        return tape_written(target, call);
+    if (tape_written_recorded(target, call) < 0 ||
         tape_set_node(target, (NodeObject *)made->node, made->output) < 0)
         return -1;
     tape_set_fresh(target);

@@ -19,9 +19,10 @@ ext_dtensor(PyObject *array, LayoutObject *layout)
 PyObject *
 ext_tensor_like(PyObject *array, PyObject *tensor)
 {
-    if (ext_is_dtensor(tensor))
-        return ext_dtensor(array, ((DTensorObject *)tensor)->layout);
-    return ext_tensor(array);
+    if (!ext_is_dtensor(tensor) || array == NULL)
+        return ext_tensor(array);
+    const DTensorObject *source = (DTensorObject *)tensor;
+    return ext_with_lineage(ext_dtensor(array, source->layout), ext_lineage(source));
 }
 
 PyObject *

@@ -22,6 +22,13 @@ ext_tensor(PyObject *array)
     return (PyObject *)ext_tensor_alloc(&ext_tensor_type, array);
 }
 
+void
+tape_version_release(tape_version *version)
+{
+    if (version != NULL && --version->refs == 0)
+        PyMem_Free(version);
+}
+
 static int
 tensor_traverse(PyObject *object, visitproc visit, void *arg)
 {

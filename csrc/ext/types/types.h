@@ -10,6 +10,7 @@
 #define DT_EXT_TYPES_H
 
 #include "comm/run/execute.h"
+#include "comm/talk/settle.h"
 #include "core/facts/hash.h"
 #include "core/memory/copy.h"
 #include "ext/base/base.h"
@@ -128,8 +129,6 @@ dt_world *ext_world(const dt_mesh *mesh, const char *what);
  * between every other call on this world, from whatever thread, gets an error. */
 PyThreadState *ext_world_enter(dt_world *world);
 void ext_world_leave(dt_world *world, PyThreadState *state);
-/* Agrees on a call over the ranks of a group; nothing for a rank outside it. Raises. */
-int ext_agree(dt_group *group, const dt_call *call, bool force);
 /* Coordinate of this thread's rank in a mesh: 1, or 0 if it is outside, -1 on error. */
 int ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
                    const char *what);
@@ -221,6 +220,7 @@ typedef struct {
     TensorObject tensor;
     LayoutObject *layout;
     PyObject *pending; /* a move that is under way, or NULL: see ext_local */
+    uint64_t lineage;  /* without the writes since it was made: see lineage.c */
 } DTensorObject;
 
 extern PyTypeObject ext_tensor_type, ext_dtensor_type;
@@ -230,8 +230,8 @@ TensorObject *ext_tensor_alloc(PyTypeObject *type, PyObject *array);
 /* Steal `array`; `layout` is borrowed. */
 PyObject *ext_tensor(PyObject *array);
 PyObject *ext_dtensor(PyObject *array, LayoutObject *layout);
-/* A Tensor, or a DTensor of its layout, as another is; steals `array` (NULL: an
- * exception is set). */
+/* A Tensor, or a DTensor of the layout and the lineage, of another; steals `array`
+ * (NULL: an exception is set). */
 PyObject *ext_tensor_like(PyObject *array, PyObject *tensor);
 /* A new DTensor; steals `array` (NULL: an exception is set) and `layout`. */
 PyObject *ext_dtensor_new(PyObject *array, const dt_layout *layout, MeshObject *mesh,
@@ -268,6 +268,7 @@ typedef struct tape_version {
     Py_ssize_t refs;
     uint64_t value;
     uint64_t recorded; /* of these, those that became nodes */
+    uint64_t writes; /* a hash of what has been written through DTensors; 0: nothing */
 } tape_version;
 
 /* That of a tensor, made if it has none; borrowed. NULL with an exception. */
@@ -275,14 +276,98 @@ tape_version *tape_version_of(TensorObject *tensor);
 void tape_version_release(tape_version *version);
 /* Notes that `tensor` shares the memory of `owner`. */
 int tape_share_version(TensorObject *tensor, TensorObject *owner);
-void tape_written(TensorObject *tensor); /* a write has happened */
+/* A write has happened, by a call of this lineage. A write into a Tensor leaves that of
+ * DTensors on its memory alone: the other ranks may not have made it. */
+int tape_written(TensorObject *tensor, uint64_t call);
 /* The same, of one that is recorded: only the node of `tensor` knows of it. */
-int tape_written_recorded(TensorObject *tensor);
+int tape_written_recorded(TensorObject *tensor, uint64_t call);
 /* The node of a tensor knows of all recorded writes so far. */
 void tape_set_fresh(TensorObject *tensor);
 /* RuntimeError if a recorded write through another view of its memory came after what
  * made a tensor. */
 int tape_check_fresh(TensorObject *tensor);
+
+/* --- lineage.c: 64 bits of how the elements of a DTensor came to be --- */
+
+/* The same on all ranks of its mesh that have made the same calls. */
+static inline uint64_t
+ext_lineage(const DTensorObject *tensor)
+{
+    const tape_version *version = tensor->tensor.version;
+    return version == NULL ? tensor->lineage : tensor->lineage + version->writes;
+}
+
+/* In this thread numbers and plain arrays may differ between ranks: they are left out. */
+extern _Thread_local bool ext_differs;
+/* The composite that this thread is in: what its Python code makes of parts is made of
+ * that call's operands. lineage 0: none. */
+typedef struct {
+    uint64_t lineage;
+    uint64_t made; /* tensors so far */
+} ext_scope;
+
+extern _Thread_local ext_scope ext_call_scope;
+/* Makes it that of a tensor, which may be NULL; returns the tensor. */
+PyObject *ext_with_lineage(PyObject *tensor, uint64_t lineage);
+/* The lineage of an array that is new to a mesh and of which nothing else is known:
+ * the count of such arrays on its ranks, which is *number. */
+int ext_lineage_next(uint64_t *out, uint64_t *number, const dt_mesh *mesh,
+                     const char *what);
+/* Gives a new DTensor the next lineage of the scope; without one it has none. */
+void ext_made_in_scope(PyObject *tensor);
+/* Gives a new DTensor (NULL: an exception is set) that lineage, or that of the scope;
+ * returns it. */
+PyObject *ext_arrived(PyObject *tensor, const char *what);
+/* Adds an object to a hash: numbers by type and bits, text by its letters, functions by
+ * name and what they refer to, arrays of up to 64 bytes by their elements, DTensors by
+ * lineage, sequences item by item, all else by type. Never raises. */
+uint64_t ext_lineage_add(uint64_t hash, PyObject *object);
+
+/* --- journal.c: the last calls of this thread's rank --- */
+
+enum { EXT_JOURNAL = 4096, EXT_RECORDED = 5 };
+
+typedef struct {
+    uint64_t lineage;                /* of the result */
+    uint64_t call;                   /* of the operator and its constants */
+    PyObject *text;                  /* the call, for people; NULL: no record yet */
+    PyObject *number;                /* its first operand that is a number, or NULL */
+    uint64_t operands[EXT_RECORDED]; /* lineages, and hashes of numbers and arrays */
+    uint32_t plain;                  /* bit k: operand k is a number or an array */
+    int count;                       /* of all operands */
+    bool failed;                     /* on this rank */
+} ext_record;
+
+extern _Thread_local ext_record *ext_journal; /* NULL: nothing yet */
+extern _Thread_local uint32_t ext_journal_next;
+ext_record *ext_journal_begin(void); /* NULL: no memory, nothing is recorded */
+
+/* The record to fill in, whose `text` and `number` are new references. */
+static inline ext_record *
+ext_journal_add(void)
+{
+    ext_record *all = ext_journal != NULL ? ext_journal : ext_journal_begin();
+    if (all == NULL)
+        return NULL;
+    ext_record *record = &all[ext_journal_next++ % EXT_JOURNAL];
+    Py_XDECREF(record->text);
+    Py_XDECREF(record->number);
+    return record;
+}
+
+/* A call that is no operator's: of up to two operands, of which the first may be
+ * `plain`. Steals `text` (NULL: none) and `number` (the same). */
+void ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number,
+                      uint64_t operand, bool plain, uint64_t second);
+/* The text of the newest call of a lineage: borrowed, or NULL. */
+PyObject *ext_journal_text(uint64_t lineage);
+
+dt_made ext_made_here(uint64_t lineage);   /* dt_world.made */
+void ext_journal_failed(uint64_t lineage); /* that call has failed here */
+
+/* After a call has ended with DT_PARTED on all ranks of a group: adds to the sentence
+ * where their values part. Collective. */
+void ext_find_parting(dt_error *err, dt_group *group, const dt_call *call);
 
 /* --- array.c --- */
 

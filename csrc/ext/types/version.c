@@ -20,35 +20,45 @@ tape_share_version(TensorObject *tensor, TensorObject *owner)
     tape_version *version = tape_version_of(owner);
     if (version == NULL)
         return -1;
+    bool global = ext_is_dtensor((PyObject *)tensor);
+    uint64_t lineage = global ? ext_lineage((DTensorObject *)tensor) : 0;
     version->refs++;
     tape_version_release(tensor->version);
     tensor->version = version;
+    if (global)
+        ext_with_lineage((PyObject *)tensor, lineage);
     return 0;
 }
 
-void
-tape_version_release(tape_version *version)
+/* A hash of the writes counts them in their order, and whichever of the tensors that
+ * share the memory was written to. */
+int
+tape_written(TensorObject *tensor, uint64_t call)
 {
-    if (version != NULL && --version->refs == 0)
-        PyMem_Free(version);
-}
-
-void
-tape_written(TensorObject *tensor)
-{
-    if (tensor->version != NULL)
-        tensor->version->value++;
+    bool global = ext_is_dtensor((PyObject *)tensor);
+    tape_version *version = global ? tape_version_of(tensor) : tensor->version;
+    if (version == NULL)
+        return global ? -1 : 0;
+    version->value++;
+    if (!global)
+        return 0;
+    uint64_t before = ext_lineage((DTensorObject *)tensor);
+    version->writes = dt_mix(dt_mix(version->writes, call), before);
+    PyObject *text = ext_journal_text(call);
+    text = text == NULL ? PyUnicode_FromString("a write")
+                        : PyUnicode_FromFormat("%S, written into it", text);
+    ext_journal_note(ext_lineage((DTensorObject *)tensor), text, NULL, call, false,
+                     before);
+    return 0;
 }
 
 int
-tape_written_recorded(TensorObject *tensor)
+tape_written_recorded(TensorObject *tensor, uint64_t call)
 {
-    tape_version *version = tape_version_of(tensor);
-    if (version == NULL)
+    if (tape_version_of(tensor) == NULL)
         return -1;
-    version->value++;
-    version->recorded++;
-    return 0;
+    tensor->version->recorded++;
+    return tape_written(tensor, call);
 }
 
 void

@@ -287,15 +287,3 @@ ext_world_leave(dt_world *world, PyThreadState *state)
     PyEval_RestoreThread(state);
     object_of(world)->busy = false;
 }
-
-int
-ext_agree(dt_group *group, const dt_call *call, bool force)
-{
-    if (group->index < 0)
-        return 0;
-    dt_error err;
-    PyThreadState *state = ext_world_enter(group->world);
-    dt_status status = dt_agree(group, call, force, &err);
-    ext_world_leave(group->world, state);
-    return ext_check(status, &err);
-}

@@ -1,0 +1,135 @@
+/* lineage.c: lineages, as Python sees them. */
+#include "ext/face/face.h"
+
+static PyObject *
+get_lineage(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_dtensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "lineage takes a DTensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    return PyLong_FromUnsignedLongLong(ext_lineage((DTensorObject *)tensor));
+}
+
+static PyObject *
+set_lineage(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *tensor = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : Py_None;
+    if (!ext_is_dtensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "made_of takes a DTensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    uint64_t lineage = 0;
+    for (Py_ssize_t k = 1; k < PyTuple_GET_SIZE(args); k++)
+        lineage = ext_lineage_add(lineage, PyTuple_GET_ITEM(args, k));
+    return ext_with_lineage(Py_NewRef(tensor), lineage);
+}
+
+static PyObject *
+arrived(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    if (!ext_is_dtensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "arrived takes a DTensor, not %s",
+                            Py_TYPE(tensor)->tp_name);
+    return ext_arrived(Py_NewRef(tensor), "an array");
+}
+
+/* Whether an argument is a DTensor, or a list or dict of some. */
+static bool
+has_dtensor(PyObject *object, int depth)
+{
+    if (ext_is_dtensor(object))
+        return ((DTensorObject *)object)->layout->layout->mesh->size > 1;
+    bool found = false;
+    if (depth > 0 && (PyTuple_Check(object) || PyList_Check(object)))
+        for (Py_ssize_t k = 0; !found && k < PySequence_Fast_GET_SIZE(object); k++)
+            found = has_dtensor(PySequence_Fast_GET_ITEM(object, k), depth - 1);
+    if (depth > 0 && PyDict_Check(object)) {
+        PyObject *key, *value;
+        for (Py_ssize_t at = 0; !found && PyDict_Next(object, &at, &key, &value);)
+            found = has_dtensor(value, depth - 1);
+    }
+    return found;
+}
+
+static PyObject *
+begin_call(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *name, *given, *options;
+    if (!PyArg_ParseTuple(args, "UO!O!:begin_call", &name, &PyTuple_Type, &given,
+                          &PyDict_Type, &options))
+        return NULL;
+    ext_scope before = ext_call_scope;
+    if (!has_dtensor(given, 2) && !has_dtensor(options, 2))
+        Py_RETURN_NONE;
+    uint64_t hash = ext_lineage_add(0, name);
+    ext_record *record = ext_journal_add();
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(given); k++) {
+        PyObject *object = PyTuple_GET_ITEM(given, k);
+        uint64_t lineage = ext_is_dtensor(object) ? ext_lineage((DTensorObject *)object)
+                                                  : ext_lineage_add(0, object);
+        if (record != NULL && k < EXT_RECORDED)
+            record->operands[k] = lineage;
+        hash = dt_mix(hash, lineage);
+    }
+    hash = ext_lineage_add(hash, options);
+    ext_call_scope = (ext_scope){.lineage = hash};
+    if (record != NULL) {
+        record->lineage = hash;
+        record->call = ext_lineage_add(0, name);
+        record->text = Py_NewRef(name);
+        record->number = NULL;
+        record->plain = 0;
+        record->failed = false;
+        record->count = (int)PyTuple_GET_SIZE(given);
+        for (int k = 0; k < EXT_RECORDED && k < record->count; k++)
+            record->plain |= (uint32_t)!ext_is_dtensor(PyTuple_GET_ITEM(given, k)) << k;
+    }
+    return Py_BuildValue("(KK)", (unsigned long long)before.lineage,
+                         (unsigned long long)before.made);
+}
+
+static PyObject *
+end_call(PyObject *Py_UNUSED(module), PyObject *before)
+{
+    unsigned long long lineage, made;
+    if (before != Py_None) {
+        if (!PyArg_ParseTuple(before, "KK:end_call", &lineage, &made))
+            return NULL;
+        ext_call_scope = (ext_scope){.lineage = lineage, .made = made};
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+set_differs(PyObject *Py_UNUSED(module), PyObject *wanted)
+{
+    int truth = PyObject_IsTrue(wanted);
+    if (truth < 0)
+        return NULL;
+    bool before = ext_differs;
+    ext_differs = truth != 0;
+    return PyBool_FromLong(before);
+}
+
+PyMethodDef ext_lineage_methods[] = {
+    {"lineage", get_lineage, METH_O,
+     "lineage(tensor, /)\n--\n\n"
+     "Return 64 bits of how the elements of a DTensor came to be."},
+    {"made_of", set_lineage, METH_VARARGS,
+     "made_of(tensor, /, *how)\n--\n\n"
+     "Say what the elements of a new DTensor were made of; return it."},
+    {"arrived", arrived, METH_O,
+     "arrived(tensor, /)\n--\n\n"
+     "Say that a new DTensor came from elsewhere to all ranks of its mesh; return it."},
+    {"begin_call", begin_call, METH_VARARGS,
+     "begin_call(name, args, options, /)\n--\n\n"
+     "Enter a function that is composed of operators: what it makes of parts is made "
+     "of\n"
+     "its arguments. Return what `end_call` takes."},
+    {"end_call", end_call, METH_O, "end_call(before, /)\n--\n\nLeave it."},
+    {"set_differs", set_differs, METH_O,
+     "set_differs(wanted, /)\n--\n\n"
+     "Whether numbers and plain arrays of this thread may differ between ranks; "
+     "return\n"
+     "what was."},
+    {0},
+};

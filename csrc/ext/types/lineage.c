@@ -1,0 +1,247 @@
+/* lineage.c: 64 bits of how the elements of a DTensor came to be.
+ *
+ * A result's lineage is a hash of the operator, its constants and the lineages of its
+ * operands; an array that is new has the number of the call that made it, or what that
+ * call says of its elements. Ranks that have made the same calls have the same lineages,
+ * so an agreement finds by one number that they are about to mix different values.
+ *
+ * Nothing in it depends on addresses, on time, on the order of a dict or on calls that
+ * only one rank makes. Tensors that share memory share the hash of what was written into
+ * it (tape_version), which is added to each one's own: a write through one of them counts
+ * for all, and a view has the same lineage whether it was made by copying or not. */
+#include "ext/types/types.h"
+
+#include <string.h>
+
+enum { ARRAY_BYTES = 64, DEPTH = 8 };
+
+_Thread_local bool ext_differs;
+_Thread_local ext_scope ext_call_scope;
+
+/* --- tensors --- */
+
+PyObject *
+ext_with_lineage(PyObject *tensor, uint64_t lineage)
+{
+    if (tensor != NULL) {
+        DTensorObject *self = (DTensorObject *)tensor;
+        const tape_version *version = self->tensor.version;
+        self->lineage = version == NULL ? lineage : lineage - version->writes;
+    }
+    return tensor;
+}
+
+int
+ext_lineage_next(uint64_t *out, uint64_t *number, const dt_mesh *mesh, const char *what)
+{
+    *out = *number = 0;
+    if (mesh->world == 0)
+        return 0;
+    dt_group *group = ext_group(mesh, NULL, what);
+    if (group == NULL)
+        return -1;
+    *number = ++group->arrivals;
+    *out = dt_hash(group->hash, number, sizeof *number);
+    return 0;
+}
+
+void
+ext_made_in_scope(PyObject *tensor)
+{
+    ext_scope *scope = &ext_call_scope;
+    if (scope->lineage == 0)
+        return;
+    uint64_t lineage = dt_mix(scope->lineage, ++scope->made);
+    PyObject *text = ext_journal_text(scope->lineage);
+    ext_journal_note(lineage, Py_XNewRef(text), NULL, scope->lineage, false,
+                     scope->made);
+    ext_with_lineage(tensor, lineage);
+}
+
+PyObject *
+ext_arrived(PyObject *tensor, const char *what)
+{
+    uint64_t lineage, number;
+    if (tensor == NULL)
+        return NULL;
+    if (ext_call_scope.lineage != 0) {
+        ext_made_in_scope(tensor);
+        return tensor;
+    }
+    LayoutObject *layout = ((DTensorObject *)tensor)->layout;
+    if (ext_lineage_next(&lineage, &number, layout->mesh->mesh, what) < 0) {
+        Py_DECREF(tensor);
+        return NULL;
+    }
+    PyObject *text =
+        PyUnicode_FromFormat("%s #%llu of %R %s", what, (unsigned long long)number,
+                             layout->shape, dt_dtype_name(layout->layout->dtype));
+    ext_journal_note(lineage, text, NULL, lineage, true, 0);
+    return ext_with_lineage(tensor, lineage);
+}
+
+/* --- what a call is made of --- */
+
+static uint64_t add(uint64_t hash, PyObject *object, int depth);
+
+static uint64_t
+add_text(uint64_t hash, const char *text)
+{
+    return dt_hash(hash, text, strlen(text));
+}
+
+static uint64_t
+add_name(uint64_t hash, PyObject *name)
+{
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(name, &size);
+    if (text == NULL)
+        PyErr_Clear(); /* of a lone surrogate */
+    return text == NULL ? hash : dt_hash(hash, text, (size_t)size);
+}
+
+static uint64_t
+add_integer(uint64_t hash, PyObject *number)
+{
+    int overflow;
+    int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    return dt_mix(hash, overflow == 0 ? (uint64_t)value
+                                      : (uint64_t)PyLong_Type.tp_hash(number));
+}
+
+static uint64_t
+add_scalar(uint64_t hash, PyObject *scalar)
+{
+    char bytes[2 * sizeof(npy_longdouble)] = {0};
+    PyArray_Descr *descr = PyArray_DescrFromScalar(scalar);
+    bool plain = descr != NULL && PyTypeNum_ISNUMBER(descr->type_num) &&
+                 descr->type_num != NPY_LONGDOUBLE && /* of which some bytes are none */
+                 descr->type_num != NPY_CLONGDOUBLE;
+    if (plain)
+        PyArray_ScalarAsCtype(scalar, bytes);
+    Py_XDECREF(descr);
+    PyErr_Clear();
+    return dt_hash(hash, bytes, sizeof bytes);
+}
+
+static uint64_t
+add_array(uint64_t hash, PyArrayObject *array)
+{
+    int type = PyArray_TYPE(array), ndim = PyArray_NDIM(array);
+    hash = dt_mix(hash, (uint64_t)type << 8 | (uint64_t)ndim);
+    for (int d = 0; d < ndim; d++)
+        hash = dt_mix(hash, (uint64_t)PyArray_DIM(array, d));
+    if (PyArray_NBYTES(array) > ARRAY_BYTES ||
+        PyDataType_REFCHK(PyArray_DESCR(array)) || type == NPY_LONGDOUBLE ||
+        type == NPY_CLONGDOUBLE)
+        return hash;
+    if (PyArray_IS_C_CONTIGUOUS(array))
+        return dt_hash(hash, PyArray_DATA(array), (size_t)PyArray_NBYTES(array));
+    PyObject *copy = PyArray_NewCopy(array, NPY_CORDER);
+    if (copy == NULL) {
+        PyErr_Clear();
+        return hash;
+    }
+    hash = dt_hash(hash, PyArray_DATA((PyArrayObject *)copy),
+                   (size_t)PyArray_NBYTES(array));
+    Py_DECREF(copy);
+    return hash;
+}
+
+/* Of a dict or a set the order does not count. */
+static uint64_t
+add_unordered(uint64_t hash, PyObject *object, int depth)
+{
+    PyObject *items =
+        PyDict_Check(object) ? PyDict_Items(object) : PySequence_List(object);
+    uint64_t sum = 0;
+    for (Py_ssize_t k = 0; items != NULL && k < PyList_GET_SIZE(items); k++)
+        sum += add(0, PyList_GET_ITEM(items, k), depth);
+    PyErr_Clear();
+    Py_XDECREF(items);
+    return dt_mix(hash, sum);
+}
+
+/* The name of a function, and of a closure what it refers to. */
+static uint64_t
+add_function(uint64_t hash, PyObject *function, int depth)
+{
+    PyObject *name = PyObject_GetAttrString(function, "__qualname__");
+    if (name != NULL && PyUnicode_Check(name))
+        hash = add_name(hash, name);
+    PyErr_Clear();
+    Py_XDECREF(name);
+    PyObject *cells =
+        PyFunction_Check(function) ? PyFunction_GetClosure(function) : NULL;
+    for (Py_ssize_t k = 0; cells != NULL && k < PyTuple_GET_SIZE(cells); k++) {
+        PyObject *content = PyCell_GET(PyTuple_GET_ITEM(cells, k));
+        if (content != NULL)
+            hash = add(hash, content, depth);
+    }
+    return hash;
+}
+
+static uint64_t
+add_placement(uint64_t hash, dt_placement p)
+{
+    int64_t row[4] = {(int64_t)p.kind, (int64_t)p.op, p.dim, p.split};
+    return dt_hash(hash, row, sizeof row);
+}
+
+static uint64_t
+add_items(uint64_t hash, PyObject *sequence, int depth)
+{
+    hash = dt_mix(hash, (uint64_t)PySequence_Fast_GET_SIZE(sequence));
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(sequence); k++)
+        hash = add(hash, PySequence_Fast_GET_ITEM(sequence, k), depth);
+    return hash;
+}
+
+static uint64_t
+add(uint64_t hash, PyObject *object, int depth)
+{
+    if (ext_is_dtensor(object))
+        return dt_mix(hash, ext_lineage((DTensorObject *)object));
+    hash = add_text(hash, Py_TYPE(object)->tp_name);
+    bool number = PyFloat_CheckExact(object) || PyComplex_CheckExact(object) ||
+                  PyLong_Check(object) || PyArray_IsScalar(object, Generic);
+    if (depth == 0 || object == Py_None || ext_is_tensor(object) ||
+        (ext_differs && (number || PyArray_Check(object))))
+        return hash;
+    if (PyLong_Check(object))
+        return add_integer(hash, object);
+    if (PyFloat_CheckExact(object) || PyComplex_CheckExact(object)) {
+        Py_complex value = PyComplex_AsCComplex(object);
+        return dt_hash(hash, &value, sizeof value);
+    }
+    if (number)
+        return add_scalar(hash, object);
+    if (PyUnicode_Check(object))
+        return add_name(hash, object);
+    if (PyBytes_Check(object))
+        return dt_hash(hash, PyBytes_AS_STRING(object),
+                       (size_t)PyBytes_GET_SIZE(object));
+    if (PyTuple_Check(object) || PyList_Check(object))
+        return add_items(hash, object, depth - 1);
+    if (PySlice_Check(object)) {
+        PySliceObject *slice = (PySliceObject *)object;
+        hash = add(hash, slice->start, depth - 1);
+        hash = add(hash, slice->stop, depth - 1);
+        return add(hash, slice->step, depth - 1);
+    }
+    if (PyArray_Check(object))
+        return add_array(hash, (PyArrayObject *)object);
+    if (PyArray_DescrCheck(object))
+        return dt_mix(hash, (uint64_t)((PyArray_Descr *)object)->type_num);
+    if (PyObject_TypeCheck(object, &ext_placement_type))
+        return add_placement(hash, ((PlacementObject *)object)->placement);
+    if (PyDict_Check(object) || PyAnySet_Check(object))
+        return add_unordered(hash, object, depth - 1);
+    return PyCallable_Check(object) ? add_function(hash, object, depth - 1) : hash;
+}
+
+uint64_t
+ext_lineage_add(uint64_t hash, PyObject *object)
+{
+    return add(hash, object, DEPTH);
+}
