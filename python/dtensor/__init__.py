@@ -32,6 +32,7 @@ from dtensor.api import (
 from dtensor.device_mesh import DeviceMesh, init_device_mesh
 from dtensor.dlpack import from_dlpack
 from dtensor.ops import *  # noqa: F403
+from dtensor.ops._make.differs import differs
 from dtensor.ops._make.fallback import FallbackWarning
 from dtensor.ops._make.strict import ImplicitRedistributeError, strict
 from dtensor.ops.random.arrays import rand, randn
@@ -76,6 +77,7 @@ __all__ = [
     "distribute_tensor",
     "debug",
     "device",
+    "differs",
     "distribute_module",
     "empty",
     "enable_grad",

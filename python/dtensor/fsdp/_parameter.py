@@ -7,7 +7,16 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import DeviceMesh, DTensor, Layout, Partial, Placement, Replicate, Tensor
+from dtensor import (
+    _C,
+    DeviceMesh,
+    DTensor,
+    Layout,
+    Partial,
+    Placement,
+    Replicate,
+    Tensor,
+)
 from dtensor._C import hooks_of
 from dtensor._core.device import empty, is_meta
 from dtensor.nn import Module, Parameter
@@ -190,7 +199,9 @@ class Sharded:
         part = DTensor(local, self.gathered, requires_grad=False).redistribute(
             placements=self.layout
         )
-        return part.copy() if np.shares_memory(part.to_local(), local) else part
+        if np.shares_memory(part.to_local(), local):  # not so on all ranks
+            part = part.copy()
+        return _C.arrived(part)
 
     def show(self, parameter: Any) -> None:
         """Put the parameter in this form into the modules that own it."""
@@ -208,12 +219,12 @@ class Sharded:
 
     # --- memory -----------------------------------------------------------------------
 
-    def _wrap(self, local: Tensor) -> Any:
-        """Return the gathered array as the type that the module had before."""
+    def _wrap(self, local: Tensor, source: DTensor | None = None) -> Any:
+        """Return an array gathered from `source` as the type that the module had."""
         if self.inner is None:
             return local
         layout = self.inner.with_dtype(self.compute_dtype)
-        return DTensor(local, layout, requires_grad=False)
+        return _C.made_of(DTensor(local, layout, requires_grad=False), source)
 
     def is_stale(self) -> bool:
         """Return whether the parameter was written to since it was gathered."""
@@ -222,7 +233,7 @@ class Sharded:
     def fill(self, gathered: DTensor) -> None:
         """Use the memory of the gathered array."""
         self._gathered_at = self.sharded._version
-        self.full.data = self._wrap(gathered.to_local().detach())
+        self.full.data = self._wrap(gathered.to_local().detach(), gathered)
 
     def drop(self) -> None:
         """Free the memory of the full form."""

@@ -33,7 +33,11 @@ def composite(function: F, writes_out: bool = True) -> F:
         out = options.pop("out", None)
         if place is not None and len(args) > place:
             out, args = args[place], (*args[:place], None, *args[place + 1 :])
-        result = function(*args, **options)
+        before = _C.begin_call(function.__qualname__, args, options)
+        try:
+            result = function(*args, **options)
+        finally:
+            _C.end_call(before)
         return result if out is None else copy(result, out=out)
 
     return cast(F, answer)

@@ -40,4 +40,5 @@ def made(layout: _C.Layout, part: Callable[[_C.Layout], Any]) -> _C.DTensor:
     settled = layout.settled()
     array = part(settled) if inside(settled) else np.empty(0)
     x = make(np.array(array, layout.dtype, copy=None, order="C"), settled)
+    _C.made_of(x, layout.shape, part)
     return x if layout == settled else _C._redistribute_any(x, placements=layout)

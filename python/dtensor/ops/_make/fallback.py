@@ -75,7 +75,11 @@ def fallback(
         bare, named = mapped((args, kwargs), _C.DTensor, lambda x: found[id(x)])
         result = function(*bare, **named)
         kinds = (np.ndarray, np.generic)
-        result = mapped(result, kinds, lambda array: replicated(array, mesh))
+        before = _C.begin_call(name, args, kwargs)
+        try:
+            result = mapped(result, kinds, lambda array: replicated(array, mesh))
+        finally:
+            _C.end_call(before)
         return without_gradient(name, (args, kwargs), result)
 
     return answer

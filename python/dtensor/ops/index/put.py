@@ -40,7 +40,7 @@ def _recorded(
     wanted = [isinstance(x, _C.Tensor) and x.requires_grad for x in inputs]
     if not (_C.is_grad_enabled() and any(wanted)):
         write()
-        _C.written(a)
+        _C.written(a, name, values, back)
         return
     _C.check_write(name, a, inputs)
     before = _C.set_recording(False)
@@ -48,7 +48,7 @@ def _recorded(
         write()
     finally:
         _C.set_recording(before)
-    _C.record_write(name, back, inputs)
+    _C.record_write(name, back, inputs, back)
 
 
 def _numbered(name: str, a: Any, at: Array, values: Any) -> None:

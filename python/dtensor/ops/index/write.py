@@ -67,7 +67,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
         _set_recorded(x, index, value)
     else:
         _write(x, index, value)
-        _C.written(x)
+        _C.written(x, "setitem", index, value)
 
 
 def _requires_grad(value: Any) -> bool:
@@ -91,7 +91,7 @@ def _set_recorded(x: Any, index: Any, value: Any) -> None:
             setitem(rest, index, 0)
         return rest, _of_value(grad, index, shape) if wants[1] else None
 
-    _C.record_write("setitem", back, (x, value))
+    _C.record_write("setitem", back, (x, value), index)
 
 
 def _of_value(grad: Any, index: Any, shape: tuple[int, ...]) -> Any:

@@ -209,7 +209,9 @@ def _at(ufunc: np.ufunc) -> Callable[..., None]:
         ones = (np.ones(1, np.asarray(x).dtype) for x in arrays)
         ufunc.at(np.ones(1, a.dtype), [0], *ones)  # an error of dtypes comes first
         _write_at(name, ufunc, a.detach(), index, arrays)
-        _C.record_write(name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values))
+        _C.record_write(
+            name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values), index
+        )
 
     return at
 

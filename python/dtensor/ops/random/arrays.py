@@ -34,7 +34,7 @@ __all__ = [
     "randperm",
 ]
 
-Drawer = Callable[[_C.Tensor], None]
+Drawer = Callable[[_C.Tensor], object]
 
 
 def _made(

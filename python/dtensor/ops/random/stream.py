@@ -140,7 +140,9 @@ def _ends(dtype: np.dtype[Any]) -> tuple[int, int]:
 # --- what is drawn --------------------------------------------------------------------
 
 
-def fill(x: _C.Tensor, stream: Stream, kind: str, a: Any, b: Any, what: str) -> None:
+def fill(
+    x: _C.Tensor, stream: Stream, kind: str, a: Any, b: Any, what: str
+) -> State | None:
     """Fill a tensor of any layout; every rank makes its own part, nothing is sent.
 
     Of a Partial one coordinate 0 gets the values and the others what adds nothing.
@@ -160,13 +162,14 @@ def fill(x: _C.Tensor, stream: Stream, kind: str, a: Any, b: Any, what: str) -> 
         Names the call.
     """
     if not has_data(x):
-        return
+        return None
     state = taken(stream, x, kind, x.dtype)
     if not isinstance(x, _C.DTensor):
         _C.random_fill(state, kind, a, b, np.asarray(x.detach()), None)
-        return
+        return state
     layout = x.layout
     _C.random_check(what, state, layout.mesh)
+    _C.made_of(x, kind, a, b, state)
     if layout.is_partial:
         whole = made(
             layout, lambda own: _C.random_part(state, kind, a, b, x.dtype, own)
@@ -174,6 +177,7 @@ def fill(x: _C.Tensor, stream: Stream, kind: str, a: Any, b: Any, what: str) -> 
         local(x)[...] = local(whole)
     elif inside(layout):
         _C.random_fill(state, kind, a, b, local(x), layout)
+    return state
 
 
 def refill(x: Any, stream: Stream, kind: str, a: Any, b: Any, what: str) -> Any:
@@ -189,12 +193,12 @@ def refill(x: Any, stream: Stream, kind: str, a: Any, b: Any, what: str) -> Any:
     _C.check_write(what, x, (x,))
     due, written = _C.begin_write(x), False
     try:
-        fill(x, stream, kind, a, b, what)
+        state = fill(x, stream, kind, a, b, what)
         written = True
     finally:
         if due:
             _C.end_write(x, written)
-    _C.record_write(what, _no_gradient, (x,))
+    _C.record_write(what, _no_gradient, (x,), (kind, a, b, state))
     return x
 
 
