@@ -1,10 +1,13 @@
 """A kernel that fails on one part fails on all ranks, wherever it writes."""
 
+import time
+
 import numpy as np
 import pytest
 from meshes import line
 
 from dtensor import Replicate, Shard, distribute_tensor
+from dtensor.testing import run_ranks
 
 R, S0 = Replicate(), Shard(0)
 SENTENCE = "Integers to negative integer powers are not allowed"
@@ -65,3 +68,94 @@ def test_a_power_that_where_leaves_out_is_none(ranks):
         assert np.array_equal(floats.full_tensor(), np.arange(1, 7) ** y.astype(float))
 
     ranks(body)
+
+
+# --- kernels that say nothing to the other ranks --------------------------------------
+
+
+@np.errstate(all="raise")
+def divided(x):
+    return 1 / x
+
+
+@np.errstate(all="raise")
+def written(x):
+    return np.divide(1, x, out=x)
+
+
+@np.errstate(all="raise")
+def logarithm_by_rows(x):
+    return np.log(x.reshape(-1, 1)).sum(axis=1)
+
+
+QUIET = [divided, written, logarithm_by_rows]
+
+
+@pytest.mark.parametrize("function", QUIET, ids=lambda f: f.__name__)
+def test_a_kernel_that_fails_quietly_is_raised_on_all_ranks_in_the_next_call(
+    ranks, function
+):
+    def body():
+        x = placed([1.0, 1, 1, 0, 1, 1])
+        size = x.device_mesh.size()
+        try:
+            function(x)
+            failed = False
+        except FloatingPointError:
+            failed = True
+        told = None
+        try:
+            x.detach().full_tensor()
+        except FloatingPointError as error:
+            told = str(error)
+        if size > 1:
+            assert told.startswith("rank ") and " failed in " in told
+        else:
+            assert failed and told is None
+        if function is written and size > 1:
+            with pytest.raises(RuntimeError, match="different values"):
+                x.detach().full_tensor()  # as they are now
+        else:
+            assert x.detach().full_tensor().shape == (6,)  # told once
+
+    ranks(body)
+
+
+def test_what_fails_alike_on_all_ranks_is_told_nobody(ranks):
+    def body():
+        x = placed(np.zeros(12))
+        for _ in range(3):
+            with pytest.raises(FloatingPointError):
+                divided(x)
+        assert not np.any(x.full_tensor())
+
+    ranks(body)
+
+
+def test_what_no_other_rank_has_called_is_the_ranks_own_affair(ranks):
+    def body():
+        x = placed(np.zeros(12))
+        if x.device_mesh.get_rank() == 0:
+            with pytest.raises(FloatingPointError):
+                divided(x)
+        assert not np.any(x.full_tensor())
+        assert x.redistribute(placements=[R]).sum().item() == 0
+
+    ranks(body)
+
+
+def test_ranks_that_wait_for_one_that_failed_do_not_wait_long():
+    def body():
+        x = placed([1.0, 0, 1, 1, 1, 1])
+        start = time.monotonic()
+        try:
+            y = divided(x)
+        except FloatingPointError:
+            return None  # and does nothing more
+        with pytest.raises(FloatingPointError, match="rank 0 failed in divide"):
+            y.sum().item()
+        return time.monotonic() - start
+
+    waited = run_ranks(3, body)
+    assert waited[0] is None
+    assert all(seconds < 10 for seconds in waited[1:])

@@ -1,0 +1,337 @@
+"""Ranks that do the same call on different values get an error that says where they
+parted; programs that do not part get none."""
+
+import copy
+import functools
+
+import numpy as np
+import pytest
+
+import dtensor
+from dtensor import DTensor, Partial, Replicate, Shard, init_device_mesh, nn, optim
+from dtensor.testing import run_ranks
+
+pytestmark = pytest.mark.filterwarnings("ignore::dtensor.FallbackWarning")
+
+
+def start(n=4):
+    mesh = init_device_mesh("cpu", (n,))
+    numbers = np.arange(12.0).reshape(4, 3)
+    a = dtensor.distribute_tensor(numbers, mesh, [Shard(0)])
+    b = dtensor.distribute_tensor(numbers + 1, mesh, [Shard(0)])
+    return mesh, a, b, mesh.get_rank() == 1
+
+
+def other_array():
+    _, a, b, odd = start()
+    return (b if odd else a).redistribute(placements=[Shard(1)])
+
+
+def other_operator():
+    _, a, _, odd = start()
+    return (np.cumprod if odd else np.cumsum)(a, axis=1).full_tensor()
+
+
+def other_constant():
+    _, a, _, odd = start()
+    return np.quantile(a, 0.9 if odd else 0.5, axis=1).full_tensor()
+
+
+def other_number():
+    _, a, _, odd = start()
+    return (a * (3.0 if odd else 2.0)).full_tensor()
+
+
+def other_small_array():
+    _, a, _, odd = start()
+    return (a + np.array([0, 0, float(odd)])).full_tensor()
+
+
+def other_slice():
+    _, a, _, odd = start()
+    return a[:, 1 : 3 if odd else 2 :].sum().item()
+
+
+def other_element_written():
+    _, a, _, odd = start()
+    a[2 if odd else 1] = 5
+    return a.full_tensor()
+
+
+def other_value_written():
+    _, a, _, odd = start()
+    a[1] = 7 if odd else 5
+    return a.full_tensor()
+
+
+def write_left_out():
+    _, a, _, odd = start()
+    if not odd:
+        a *= 2
+    return a.full_tensor()
+
+
+def write_through_a_view():
+    _, a, _, odd = start()
+    view = a[:, 1:]
+    if odd:
+        view += 1
+    return a.full_tensor()
+
+
+def write_seen_by_a_view():
+    _, a, _, odd = start()
+    view = a[:, 1:]
+    if odd:
+        a += 1
+    return view.full_tensor()
+
+
+def extra_leaf():
+    mesh, a, _, odd = start()
+    if odd:
+        x = DTensor.from_local(np.ones(3), mesh, [Replicate()], run_check=False)
+    x = DTensor.from_local(np.ones(3), mesh, [Replicate()], run_check=False)
+    return (a + x).full_tensor()
+
+
+def other_seed():
+    mesh, a, _, odd = start()
+    dtensor.random.manual_seed(1 if odd else 0, mesh)
+    return (a + dtensor.rand(4, 3, device_mesh=mesh)).full_tensor()
+
+
+def other_fill():
+    mesh, a, _, odd = start()
+    filled = dtensor.full((3,), 2.0 if odd else 1.0, device_mesh=mesh)
+    return (a + filled).full_tensor()
+
+
+def other_range():
+    mesh, a, _, odd = start()
+    steps = dtensor.arange(0, 6 if odd else 3, 2 if odd else 1, device_mesh=mesh)
+    return (a + steps).full_tensor()
+
+
+def other_sorted():
+    _, a, b, odd = start()
+    return np.sort(b if odd else a, axis=0).full_tensor()
+
+
+def other_part_of_a_composite():
+    _, a, b, odd = start()
+    return np.unique(b if odd else a).full_tensor()
+
+
+def other_reduction():
+    _, a, _, odd = start()
+    target = dtensor.zeros(4, dtype=np.int64, device_mesh=a.device_mesh)
+    how = "sum" if odd else "mean"
+    loss = nn.functional.cross_entropy(
+        a, target.redistribute(placements=[Shard(0)]), reduction=how
+    )
+    return loss.full_tensor()
+
+
+def model_of(mesh):
+    dtensor.random.manual_seed(0, mesh)
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3)).to(np.float64)
+    return dtensor.distribute_module(model, mesh)
+
+
+def other_order_of_blocks():
+    mesh, a, _, odd = start()
+    first, second = model_of(mesh)
+    y = first(second(a)) if odd else second(first(a))
+    return y.full_tensor()
+
+
+def step_left_out():
+    mesh, a, _, odd = start()
+    model = model_of(mesh)
+    sgd = optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(2):
+        sgd.zero_grad()
+        model(a).sum().backward()
+        if not odd:
+            sgd.step()
+    return model(a).full_tensor()
+
+
+def other_learning_rate():
+    mesh, a, _, odd = start()
+    model = model_of(mesh)
+    model(a).sum().backward()
+    optim.Adam(model.parameters(), lr=0.2 if odd else 0.1).step()
+    return model(a).full_tensor()
+
+
+def other_clip():
+    mesh, a, _, odd = start()
+    model = model_of(mesh)
+    model(a).sum().backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 2.0 if odd else 1.0)
+    optim.SGD(model.parameters(), lr=0.1).step()
+    return model(a).full_tensor()
+
+
+PARTED = [
+    other_array, other_operator, other_constant, other_number, other_small_array,
+    other_slice, other_element_written, other_value_written, write_left_out,
+    write_through_a_view, write_seen_by_a_view, extra_leaf, other_seed, other_fill,
+    other_range, other_sorted, other_part_of_a_composite, other_reduction,
+    other_order_of_blocks, step_left_out, other_learning_rate, other_clip,
+]  # fmt: skip
+
+
+def raised(program):
+    """What every rank raises, or returns."""
+
+    def run():
+        try:
+            return program()
+        except Exception as error:
+            return error
+
+    return run_ranks(4, run)
+
+
+@pytest.mark.parametrize("program", PARTED, ids=lambda f: f.__name__)
+def test_ranks_whose_values_differ_all_raise(program):
+    answers = raised(program)
+    assert {type(answer) for answer in answers} == {RuntimeError}, answers
+    assert len({str(answer) for answer in answers}) == 1
+    assert "different" in str(answers[0])
+
+
+@pytest.mark.parametrize(
+    "program, words",
+    [
+        (other_array, "ranks 0, 2, 3 computed distribute_tensor #1 of (4, 3) float64, "
+                      "rank 1 computed distribute_tensor #2 of (4, 3) float64"),
+        (other_operator, "rank 1 computed multiply.accumulate((4, 3) float64"),
+        (other_number, "with 2.0, rank 1 computed multiply((4, 3) float64, float) "
+                       "with 3.0; numbers that differ between ranks on purpose"),
+        (write_left_out, "written into it, rank 1 computed distribute_tensor #1"),
+        (other_element_written, "ranks 0, 2, 3 computed setitem with 1, rank 1 comp"
+                                "uted setitem with 2"),
+    ],
+    ids=lambda f: getattr(f, "__name__", ""),
+)  # fmt: skip
+def test_the_error_says_where_they_parted(program, words):
+    assert words in str(raised(program)[0])
+
+
+def far_apart():
+    _, a, _, odd = start()
+    a = a * (3.0 if odd else 2.0)
+    for _ in range(5000):
+        a = a + 1
+    return a.full_tensor()
+
+
+def test_what_is_older_than_the_journal_is_said_to_be():
+    assert "older than the last 4096 calls" in str(raised(far_apart)[0])
+
+
+# --- what is no divergence ------------------------------------------------------------
+
+
+def logging_on_one_rank():
+    mesh, a, b, odd = start()
+    if odd:
+        str((2 * a).to_local())
+        dtensor.arange(3, device_mesh=mesh)
+        copy.deepcopy(b).to_local()[:] = 0
+        a.detach()
+        dtensor.zeros(3, device_mesh=mesh) + 1
+    a *= 2
+    return (a + b).full_tensor().numpy().tolist()
+
+
+def numbers_that_differ():
+    mesh, a, _, odd = start()
+    with dtensor.differs():
+        x = a * (2.0 if odd else 1.0)
+    y = np.sum(x).item()
+    return y
+
+
+def writes_into_local_parts():
+    _, a, _, odd = start()
+    part = a.to_local()
+    if odd:
+        part *= 2
+    return a.full_tensor().numpy().tolist()
+
+
+def stages_on_submeshes():
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("pp", "tp"))
+    stage = mesh.get_coordinate()[0]
+    x = dtensor.ones((4, 2), device_mesh=mesh["tp"], placements=[Shard(0)])
+    for _ in range(1 + stage):
+        x = x * (2.0 + stage)
+        x = DTensor.from_local(x.to_local(), mesh["tp"], [Shard(0)])
+    return np.sum(x).item()
+
+
+def errors_swallowed_alike():
+    mesh, a, _, _ = start()
+    for _ in range(3):
+        with pytest.raises(ValueError):
+            a + dtensor.ones(7, device_mesh=mesh)
+        a = a + 1
+    return a.full_tensor().numpy().tolist()
+
+
+def accumulation():
+    mesh, a, b, _ = start()
+    model = model_of(mesh)
+    sgd = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for step in range(4):
+        model(a if step % 2 else b).sum().backward()
+        if step % 2:
+            sgd.step()
+            sgd.zero_grad()
+    return model(a).full_tensor().detach().numpy().tolist()
+
+
+def moves_between_meshes():
+    whole = init_device_mesh("cpu", (4,))
+    half = dtensor.DeviceMesh("cpu", [0, 1])
+    x = dtensor.distribute_tensor(np.arange(8.0), half, [Shard(0)])
+    y = x.redistribute(whole, [Shard(0)])
+    return (y + 1).full_tensor().numpy().tolist()
+
+
+def async_moves():
+    _, a, b, _ = start()
+    x, y = (t.redistribute(placements=[Shard(1)], async_op=True) for t in (a, b))
+    return (x + y).full_tensor().numpy().tolist()
+
+
+def partials():
+    mesh, _, _, _ = start()
+    x = DTensor.from_local(np.full(3, mesh.get_rank() + 1.0), mesh, [Partial()])
+    return x.full_tensor().numpy().tolist()
+
+
+ALIKE = [
+    logging_on_one_rank, numbers_that_differ, writes_into_local_parts,
+    stages_on_submeshes, errors_swallowed_alike, accumulation, moves_between_meshes,
+    async_moves, partials,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", ALIKE, ids=lambda f: f.__name__)
+def test_what_ranks_may_do_alone_is_no_divergence(program):
+    answers = run_ranks(4, program)
+    if program is not stages_on_submeshes:
+        assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.parametrize("check", ["0", "1"])
+def test_without_checks_values_are_not_compared(check, monkeypatch):
+    monkeypatch.setenv("DTENSOR_CHECK", check)
+    kinds = {type(answer) for answer in raised(functools.partial(other_number))}
+    assert kinds == ({RuntimeError} if check == "1" else {dtensor.Tensor})
