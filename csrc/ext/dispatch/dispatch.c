@@ -20,11 +20,11 @@ static inline PyObject *
 run(const op_entry *entry, const op_call *call, PyObject *out)
 {
     if (entry->composite != NULL) {
-        ext_scope before = ext_call_scope;
-        ext_call_scope = (ext_scope){.lineage = call->lineage};
+        ext_scope before = ext_trace.scope;
+        ext_trace.scope = (ext_scope){.lineage = call->lineage};
         PyObject *result = PyObject_Vectorcall(entry->composite, call->args,
                                                (size_t)call->nargs, call->kwnames);
-        ext_call_scope = before;
+        ext_trace.scope = before;
         return result;
     }
     /* A simulated rank moves tensors without data too, and gets none by moving. */

@@ -57,7 +57,7 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "UO!O!:begin_call", &name, &PyTuple_Type, &given,
                           &PyDict_Type, &options))
         return NULL;
-    ext_scope before = ext_call_scope;
+    ext_scope before = ext_trace.scope;
     if (!has_dtensor(given, 2) && !has_dtensor(options, 2))
         Py_RETURN_NONE;
     uint64_t hash = ext_lineage_add(0, name);
@@ -71,7 +71,7 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
         hash = dt_mix(hash, lineage);
     }
     hash = ext_lineage_add(hash, options);
-    ext_call_scope = (ext_scope){.lineage = hash};
+    ext_trace.scope = (ext_scope){.lineage = hash};
     if (record != NULL) {
         record->lineage = hash;
         record->call = ext_lineage_add(0, name);
@@ -94,7 +94,7 @@ end_call(PyObject *Py_UNUSED(module), PyObject *before)
     if (before != Py_None) {
         if (!PyArg_ParseTuple(before, "KK:end_call", &lineage, &made))
             return NULL;
-        ext_call_scope = (ext_scope){.lineage = lineage, .made = made};
+        ext_trace.scope = (ext_scope){.lineage = lineage, .made = made};
     }
     Py_RETURN_NONE;
 }
@@ -105,8 +105,8 @@ set_differs(PyObject *Py_UNUSED(module), PyObject *wanted)
     int truth = PyObject_IsTrue(wanted);
     if (truth < 0)
         return NULL;
-    bool before = ext_differs;
-    ext_differs = truth != 0;
+    bool before = ext_trace.differs;
+    ext_trace.differs = truth != 0;
     return PyBool_FromLong(before);
 }
 

@@ -25,7 +25,7 @@ group_of(WorldObject *self, PyObject *mesh, const char *what)
 static void
 trace(dt_call *call, PyObject *mesh)
 {
-    call->lineage = ext_call_scope.lineage;
+    call->lineage = ext_trace.scope.lineage;
     call->traced = mesh != Py_None && call->lineage != 0;
     PyObject *text = ext_journal_text(call->lineage);
     const char *what = text == NULL ? NULL : PyUnicode_AsUTF8(text);

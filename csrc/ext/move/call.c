@@ -36,7 +36,7 @@ void
 ext_call_begin(dt_call *call, const char *function)
 {
     call->hash = dt_hash(0, function, strlen(function));
-    call->lineage = ext_call_scope.lineage;
+    call->lineage = ext_trace.scope.lineage;
     call->traced = call->lineage != 0;
     call->local.status = DT_OK;
     call->local.message[0] = '\0';

@@ -237,7 +237,7 @@ trace(transfer *t)
     if (t->o->lineage == 0 && t->count > 1)
         record(t, lineage);
     if (lineage == 0)
-        lineage = ext_call_scope.lineage;
+        lineage = ext_trace.scope.lineage;
     t->call.lineage = lineage;
     t->call.traced =
         lineage != 0 && dt_mesh_index(mesh, t->world->transport->rank) >= 0;

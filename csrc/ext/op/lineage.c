@@ -4,46 +4,50 @@
 
 #include <string.h>
 
-static inline uint64_t
-lineage_of(PyObject *operand)
+/* The same of what is no DTensor: operand k, by its value. */
+static uint64_t
+add_plain(ext_record *record, PyObject *operand, int k)
 {
-    if (Py_TYPE(operand) == &ext_dtensor_type)
+    op_kind kind = op_kind_of(operand);
+    if (kind == OP_DTENSOR) /* of a subclass */
         return ext_lineage((DTensorObject *)operand);
-    if (PyFloat_CheckExact(operand) && !ext_differs) {
-        double number = PyFloat_AS_DOUBLE(operand);
-        uint64_t bits;
-        memcpy(&bits, &number, sizeof bits);
-        return bits;
-    }
-    return ext_lineage_add(0, operand);
+    if (k < EXT_RECORDED)
+        record->plain |= UINT32_C(1) << k;
+    if (record->number == NULL && kind == OP_NUMBER)
+        record->number = Py_NewRef(operand);
+    if (!PyFloat_CheckExact(operand) || ext_trace.differs)
+        return ext_lineage_add(0, operand);
+    double number = PyFloat_AS_DOUBLE(operand);
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
 }
 
 void
 op_call_trace(op_call *call, const op_entry *entry)
 {
-    static ext_record unrecorded; /* of no memory for a journal */
-    ext_record *record = ext_journal_add();
-    if (record == NULL)
-        record = &unrecorded;
-    uint64_t hash = ext_differs ? entry->loose : entry->detail;
+    ext_record none, *record = ext_journal_add();
+    if (record == NULL) /* no memory for a journal */
+        record = &none;
+    uint64_t hash = ext_trace.differs ? entry->loose : entry->detail;
     record->call = hash;
-    record->text = Py_NewRef(entry->text);
+    record->text = record == &none ? NULL : Py_NewRef(entry->text);
     record->number = NULL;
     record->plain = 0;
     record->failed = false;
     record->count = call->operand_count;
     for (int k = 0; k < call->operand_count; k++) {
         PyObject *operand = call->operands[k];
-        uint64_t lineage = lineage_of(operand);
+        uint64_t lineage = Py_TYPE(operand) == &ext_dtensor_type
+                               ? ext_lineage((DTensorObject *)operand)
+                               : add_plain(record, operand, k);
         hash = dt_mix(hash, lineage);
-        if (k < EXT_RECORDED) {
+        if (k < EXT_RECORDED)
             record->operands[k] = lineage;
-            record->plain |= (uint32_t)!ext_is_dtensor(operand) << k;
-        }
-        if (record->number == NULL && op_kind_of(operand) == OP_NUMBER)
-            record->number = Py_NewRef(operand);
     }
     record->lineage = call->lineage = hash;
+    if (record == &none)
+        Py_XDECREF(none.number);
 }
 
 /* --- for people --- */

@@ -42,12 +42,12 @@ hold_layouts(op_maker *m)
 static uint64_t
 hash_constants(const op_call *call, bool loose)
 {
-    bool before = ext_differs;
-    ext_differs = loose;
+    bool before = ext_trace.differs;
+    ext_trace.differs = loose;
     uint64_t hash = ext_lineage_add((uint64_t)call->operand_count, call->op->name);
     for (int k = 0; k < call->static_count; k++)
         hash = ext_lineage_add(hash, call->statics[k]);
-    ext_differs = before;
+    ext_trace.differs = before;
     return hash;
 }
 

@@ -173,8 +173,9 @@ struct op_entry {
     double seconds;
     bool traced;     /* results have a lineage: several ranks compare what they do */
     uint64_t detail; /* of operator and constants, the same on all ranks; if traced */
-    uint64_t loose;  /* the same without numbers and plain arrays: see ext_differs */
-    PyObject *text;  /* the call, for people; if traced */
+    uint64_t
+        loose; /* the same without numbers and plain arrays: see ext_trace.differs */
+    PyObject *text; /* the call, for people; if traced */
 };
 
 op_entry *op_cache_find(const op_call *call); /* a new reference, or NULL */

@@ -10,16 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Thread_local ext_record *ext_journal;
-_Thread_local uint32_t ext_journal_next;
+_Thread_local ext_tracing ext_trace;
 
 /* At the end of the thread, whose dictionary owns it. */
 static void
 journal_free(PyObject *capsule)
 {
     ext_record *all = PyCapsule_GetPointer(capsule, NULL);
-    if (all == ext_journal)
-        ext_journal = NULL;
+    if (all == ext_trace.journal)
+        ext_trace.journal = NULL;
     for (size_t k = 0; all != NULL && k < EXT_JOURNAL; k++) {
         Py_XDECREF(all[k].text);
         Py_XDECREF(all[k].number);
@@ -37,18 +36,18 @@ ext_journal_begin(void)
         free(all);
     else if (thread != NULL &&
              PyDict_SetItemString(thread, "dtensor.journal", owner) == 0)
-        ext_journal = all;
+        ext_trace.journal = all;
     PyErr_Clear();
     Py_XDECREF(owner);
-    return ext_journal;
+    return ext_trace.journal;
 }
 
 /* The newest record of a lineage; NULL: older than all, or never made here. */
 static ext_record *
 find(uint64_t lineage)
 {
-    for (uint32_t age = 1; ext_journal != NULL && age <= EXT_JOURNAL; age++) {
-        ext_record *record = &ext_journal[(ext_journal_next - age) % EXT_JOURNAL];
+    for (uint32_t age = 1; ext_trace.journal != NULL && age <= EXT_JOURNAL; age++) {
+        ext_record *record = &ext_trace.journal[(ext_trace.next - age) % EXT_JOURNAL];
         if (record->text != NULL && record->lineage == lineage)
             return record;
     }

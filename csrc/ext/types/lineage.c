@@ -15,21 +15,7 @@
 
 enum { ARRAY_BYTES = 64, DEPTH = 8 };
 
-_Thread_local bool ext_differs;
-_Thread_local ext_scope ext_call_scope;
-
 /* --- tensors --- */
-
-PyObject *
-ext_with_lineage(PyObject *tensor, uint64_t lineage)
-{
-    if (tensor != NULL) {
-        DTensorObject *self = (DTensorObject *)tensor;
-        const tape_version *version = self->tensor.version;
-        self->lineage = version == NULL ? lineage : lineage - version->writes;
-    }
-    return tensor;
-}
 
 int
 ext_lineage_next(uint64_t *out, uint64_t *number, const dt_mesh *mesh, const char *what)
@@ -48,7 +34,7 @@ ext_lineage_next(uint64_t *out, uint64_t *number, const dt_mesh *mesh, const cha
 void
 ext_made_in_scope(PyObject *tensor)
 {
-    ext_scope *scope = &ext_call_scope;
+    ext_scope *scope = &ext_trace.scope;
     if (scope->lineage == 0)
         return;
     uint64_t lineage = dt_mix(scope->lineage, ++scope->made);
@@ -64,7 +50,7 @@ ext_arrived(PyObject *tensor, const char *what)
     uint64_t lineage, number;
     if (tensor == NULL)
         return NULL;
-    if (ext_call_scope.lineage != 0) {
+    if (ext_trace.scope.lineage != 0) {
         ext_made_in_scope(tensor);
         return tensor;
     }
@@ -206,7 +192,7 @@ add(uint64_t hash, PyObject *object, int depth)
     bool number = PyFloat_CheckExact(object) || PyComplex_CheckExact(object) ||
                   PyLong_Check(object) || PyArray_IsScalar(object, Generic);
     if (depth == 0 || object == Py_None || ext_is_tensor(object) ||
-        (ext_differs && (number || PyArray_Check(object))))
+        (ext_trace.differs && (number || PyArray_Check(object))))
         return hash;
     if (PyLong_Check(object))
         return add_integer(hash, object);

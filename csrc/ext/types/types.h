@@ -297,18 +297,35 @@ ext_lineage(const DTensorObject *tensor)
     return version == NULL ? tensor->lineage : tensor->lineage + version->writes;
 }
 
-/* In this thread numbers and plain arrays may differ between ranks: they are left out. */
-extern _Thread_local bool ext_differs;
-/* The composite that this thread is in: what its Python code makes of parts is made of
- * that call's operands. lineage 0: none. */
+/* The composite that a thread is in: what its Python code makes of parts is made of that
+ * call's operands. lineage 0: none. */
 typedef struct {
     uint64_t lineage;
     uint64_t made; /* tensors so far */
 } ext_scope;
 
-extern _Thread_local ext_scope ext_call_scope;
+/* What a thread knows of the calls that it makes. */
+typedef struct {
+    struct ext_record *journal; /* NULL: nothing yet */
+    uint32_t next;              /* record, modulo their number */
+    bool differs; /* numbers and plain arrays may differ between ranks: left out */
+    ext_scope scope;
+} ext_tracing;
+
+/* Read in every call: without the function that finds a thread's memory in general. */
+extern _Thread_local ext_tracing ext_trace __attribute__((tls_model("initial-exec")));
+
 /* Makes it that of a tensor, which may be NULL; returns the tensor. */
-PyObject *ext_with_lineage(PyObject *tensor, uint64_t lineage);
+static inline PyObject *
+ext_with_lineage(PyObject *tensor, uint64_t lineage)
+{
+    if (tensor != NULL) {
+        DTensorObject *self = (DTensorObject *)tensor;
+        const tape_version *version = self->tensor.version;
+        self->lineage = version == NULL ? lineage : lineage - version->writes;
+    }
+    return tensor;
+}
 /* The lineage of an array that is new to a mesh and of which nothing else is known:
  * the count of such arrays on its ranks, which is *number. */
 int ext_lineage_next(uint64_t *out, uint64_t *number, const dt_mesh *mesh,
@@ -327,7 +344,7 @@ uint64_t ext_lineage_add(uint64_t hash, PyObject *object);
 
 enum { EXT_JOURNAL = 4096, EXT_RECORDED = 5 };
 
-typedef struct {
+typedef struct ext_record {
     uint64_t lineage;                /* of the result */
     uint64_t call;                   /* of the operator and its constants */
     PyObject *text;                  /* the call, for people; NULL: no record yet */
@@ -338,18 +355,16 @@ typedef struct {
     bool failed;                     /* on this rank */
 } ext_record;
 
-extern _Thread_local ext_record *ext_journal; /* NULL: nothing yet */
-extern _Thread_local uint32_t ext_journal_next;
 ext_record *ext_journal_begin(void); /* NULL: no memory, nothing is recorded */
 
 /* The record to fill in, whose `text` and `number` are new references. */
 static inline ext_record *
 ext_journal_add(void)
 {
-    ext_record *all = ext_journal != NULL ? ext_journal : ext_journal_begin();
-    if (all == NULL)
+    ext_tracing *trace = &ext_trace;
+    if (trace->journal == NULL && ext_journal_begin() == NULL)
         return NULL;
-    ext_record *record = &all[ext_journal_next++ % EXT_JOURNAL];
+    ext_record *record = &trace->journal[trace->next++ % EXT_JOURNAL];
     Py_XDECREF(record->text);
     Py_XDECREF(record->number);
     return record;
