@@ -51,7 +51,7 @@ def expected_failures():
 def play(suite, ranks, examples, seconds, folder):
     """What every rank reports: test id -> outcome and text."""
     launcher = ["mpiexec", "-n", str(ranks)] if ranks > 1 else []
-    options = "-q --tb=short --disable-warnings -p no:cacheprovider -p lockstep"
+    options = "-q --tb=native --disable-warnings -p no:cacheprovider -p lockstep"
     command = [
         *launcher,
         *(sys.executable, "-m", "pytest", *options.split()),
