@@ -29,6 +29,21 @@ from dtensor.testing import run_ranks  # noqa: E402
 SECONDS = float(os.environ.get("DTENSOR_TEST_SECONDS", 60))
 VALIDATE_SECONDS = max(SECONDS, 3600)
 
+# Files with tests that take many seconds each.
+LONG = (
+    "test_array_api.py",
+    "test_notebook.py",
+    "test_operators.py",
+    "test_recipes.py",
+    "test_pytest_plugin.py",
+    "test_gradients.py",
+    "test_faults.py",
+    "test_checkpoint_kills.py",
+    "test_tutorials.py",
+    "test_seeds.py",
+    "test_training.py",
+)
+
 # A communicator of its own: a failed test may have left the others inside a collective.
 AGREE = MPI.COMM_WORLD.Dup() if MPI.COMM_WORLD.size > 1 else None
 
@@ -60,6 +75,11 @@ def late(seconds: float, *_: object) -> None:
         f"not done after {seconds:g} s: DTENSOR_TEST_SECONDS sets the limit",
         pytrace=False,
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests come first, so that processes that share the tests end together."""
+    items.sort(key=lambda item: not item.nodeid.partition("::")[0].endswith(LONG))
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-PATIENCE = 55  # seconds after which a job is killed: before the test is
+PATIENCE = 40  # seconds after which a job is killed: before the test is
 
 
 def run(command, **environment):

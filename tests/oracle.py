@@ -71,6 +71,12 @@ def boxes(layout: Layout) -> dict[int, tuple[Array, ...]]:
     }
 
 
+@functools.lru_cache(maxsize=100_000)
+def wheres(layout: Layout) -> dict[int, tuple[Any, ...]]:
+    """The same as indices of the array."""
+    return {rank: (*np.ix_(*box), ...) for rank, box in boxes(layout).items()}
+
+
 def take(array: Array, box: tuple[Array, ...]) -> Array:
     """The part of an array that a box names."""
     return array[np.ix_(*box)] if box else array.copy()
@@ -147,8 +153,8 @@ def place(array: Array, layout: Layout, seed: int = 0) -> dict[int, Array]:
     dims = partial_dims(layout)
     coordinates = itertools.product(*map(range, layout.mesh.shape))
     return {
-        rank: take(parts[tuple(at[m] for m in dims)], box)
-        for (rank, box), at in zip(boxes(layout).items(), coordinates, strict=True)
+        rank: parts[tuple(at[m] for m in dims)][where].copy()
+        for (rank, where), at in zip(wheres(layout).items(), coordinates, strict=True)
     }
 
 
@@ -160,19 +166,17 @@ def assemble(parts: dict[int, Array], layout: Layout) -> Array:
     addend = np.zeros((*sizes, *layout.shape), layout.dtype)
     seen = np.zeros((*sizes, *layout.shape), bool)
     coordinates = itertools.product(*map(range, layout.mesh.shape))
-    for (rank, box), at in zip(boxes(layout).items(), coordinates, strict=True):
-        where = np.ix_(*[np.array([at[m]]) for m in dims], *box) if dims or box else ()
-        part = np.asarray(parts[rank])
-        shape = tuple(len(index) for index in box)
+    for (rank, where), at in zip(wheres(layout).items(), coordinates, strict=True):
+        one = (*(at[m] for m in dims), ...)
+        mine, known = addend[one], seen[one]
+        part, old = np.asarray(parts[rank]), mine[where]
+        shape = old.shape
         assert part.shape == shape, f"rank {rank} has shape {part.shape}, not {shape}"
         assert part.dtype == layout.dtype, f"rank {rank} has dtype {part.dtype}"
-        part = part.reshape([1] * len(dims) + list(shape))
-        old = addend[where]
-        fresh = ~seen[where]
-        assert same(np.where(fresh, part, old), part), (
+        assert same(np.where(known[where], old, part), part), (
             f"rank {rank} has another replica"
         )
-        addend[where], seen[where] = part, True
+        mine[where], known[where] = part, True
     assert seen.all(), "no rank holds some elements"
     for m, n in zip(dims, sizes, strict=True):
         op = layout.placements[m].reduce_op

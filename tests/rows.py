@@ -5,6 +5,7 @@ word for each array: the dtype's character, the shape, and after a colon the kin
 values, as in ``"d5,7 l7:0..5"``.
 """
 
+import functools
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -125,10 +126,16 @@ WORD = re.compile(r"(?P<dtype>[?a-zA-Z])(?P<shape>[\d,]*)(:(?P<kind>\S+))?")
 
 def arrays_of(sample: Sample, turn: int = 0) -> list[np.ndarray]:
     """The arrays of a row: the same at each call; others at another turn."""
-    seed = zlib.crc32(sample.arrays.encode()) + turn
+    return [array.copy("K") for array in arrays_of_words(sample.arrays, turn)]
+
+
+@functools.lru_cache(maxsize=10_000)
+def arrays_of_words(words: str, turn: int = 0) -> list[np.ndarray]:
+    """The arrays that words name, which nobody may write into."""
+    seed = zlib.crc32(words.encode()) + turn
     return [
         array_of(word, np.random.default_rng([seed, k]))
-        for k, word in enumerate(sample.arrays.split())
+        for k, word in enumerate(words.split())
     ]
 
 

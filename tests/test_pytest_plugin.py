@@ -72,7 +72,7 @@ def test_a_failure_on_one_rank_is_shown_as_it_was_there(try_out):
 def test_a_rank_that_waits_in_vain_says_for_whom(try_out):
     status, outcomes, output = try_out(
         """
-        @pytest.mark.ranks(2, timeout=8)
+        @pytest.mark.ranks(2, timeout=4)
         def test_waits():
             mesh = init_device_mesh("cpu", (2,))
             x = DTensor.from_local(np.ones(1), mesh, [Partial()])
@@ -81,7 +81,7 @@ def test_a_rank_that_waits_in_vain_says_for_whom(try_out):
         """
     )
     assert outcomes == {"test_waits[2-ranks]": "FAILED"} and status == 1
-    assert "did not end within 4 s: rank 1 did not come" in output
+    assert "did not end within 2 s: rank 1 did not come" in output
 
 
 def test_a_failure_in_a_fixture_of_one_rank_ends_the_test_on_all(try_out):
@@ -106,7 +106,7 @@ def test_a_failure_in_a_fixture_of_one_rank_ends_the_test_on_all(try_out):
 def test_ranks_that_hang_or_die_are_ended_with_a_failure(try_out, what, told):
     status, outcomes, output = try_out(
         f"""
-        @pytest.mark.ranks(2, timeout=6)
+        @pytest.mark.ranks(2, timeout=3)
         def test_ends():
             if _world.current().rank == 1:
                 {what}

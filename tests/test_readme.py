@@ -3,12 +3,12 @@
 import doctest
 import inspect
 import re
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from jobs import run
+from scripts import play, play_alone
 
 import dtensor
 import dtensor.checkpoint.metadata
@@ -42,6 +42,7 @@ def scripts() -> dict[str, str]:
 
 
 SCRIPTS = scripts()
+JOBS = 2  # in which they run together
 MODULES = [
     dtensor,
     dtensor.checkpoint,
@@ -94,13 +95,25 @@ def test_the_readme_has_code():
     assert "README.md 1" in SCRIPTS
 
 
+def written(names: Iterable[str], folder: Path) -> list[Path]:
+    """The scripts as files."""
+    paths = []
+    for name in names:
+        paths.append(folder / f"{name.replace('/', ' ')}.py")
+        paths[-1].write_text(SCRIPTS[name])
+    return paths
+
+
+@pytest.mark.parametrize("turn", range(JOBS))
+def test_the_scripts_of_the_documentation_run_one_after_the_other(turn, tmp_path):
+    play(written([*SCRIPTS][turn::JOBS], tmp_path), tmp_path)
+
+
+@pytest.mark.validate
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_of_the_documentation_runs(name, tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPTS[name])
-    command = ["mpiexec", "-n", "4", sys.executable, str(script)]
-    code, output, _ = run(command, PYTHONWARNINGS="error")
-    assert code == 0, output
+    (script,) = written([name], tmp_path)
+    play_alone(script)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

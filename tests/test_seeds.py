@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from jobs import run
+from scripts import play, play_alone
 from seed_names import ATTRIBUTES, BOTH, DIFFERENT, MODULES, SIGNATURES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -200,11 +201,14 @@ def test_every_page_has_its_examples():
     assert names == {"context_parallel", "distributed_tensor", "tensor_parallel"}
 
 
+def test_the_examples_run_one_after_the_other(tmp_path):
+    play(EXAMPLES, tmp_path)
+
+
+@pytest.mark.validate
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_examples_run(path):
-    command = ["mpiexec", "-n", "4", sys.executable, str(path)]
-    code, output, _ = run(command, PYTHONWARNINGS="error")
-    assert code == 0, output
+def test_an_example_runs(path):
+    play_alone(path)
 
 
 def test_only_import_lines_differ_from_pytorchs():

@@ -1,11 +1,11 @@
 """PyTorch's tutorials, written again in examples/tutorials, run and say true things."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 from jobs import run
+from scripts import play, play_alone
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = {"llama"}  # what others train
@@ -24,11 +24,14 @@ def test_there_are_tutorials():
     assert {"device_mesh", "dtensor_snippets", "parallel_styles"} < names
 
 
+def test_the_tutorials_run_one_after_the_other(tmp_path):
+    play(TUTORIALS, tmp_path)
+
+
+@pytest.mark.validate
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_a_tutorial_runs(path):
-    command = ["mpiexec", "-n", "4", sys.executable, str(path)]
-    code, output, _ = run(command, PYTHONWARNINGS="error")
-    assert code == 0, output
+    play_alone(path)
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)

@@ -44,6 +44,7 @@ def named_modules(node: ast.AST, package: str) -> Iterator[str]:
         yield from (str(a.value) for a in node.args if isinstance(a, ast.Constant))
 
 
+@functools.cache
 def imports_of_modules() -> dict[str, set[str]]:
     """Return which modules of the face each of them imports, at any time.
 
@@ -91,17 +92,17 @@ def uses() -> dict[str, set[str]]:
         name = path.relative_to(ROOT / "csrc").with_suffix("").as_posix()
         found = sorted(build.glob(f"CMakeFiles/*.dir/csrc/{name}.c.o"))
         assert found, f"{where(path)} is not built: ./run build"
-        objects[name] = found[0]
+        objects[str(found[0])] = name
     defined: dict[str, str] = {}
-    used: dict[str, set[str]] = {}
-    for name, path in objects.items():
-        used[name] = set()
-        for line in subprocess.check_output(["nm", path], text=True).splitlines():
-            kind, symbol = line.split()[-2:]
-            if kind == "U":
-                used[name].add(symbol)
-            elif kind in "TDBRCVW":
-                defined[symbol] = name
+    used: dict[str, set[str]] = {name: set() for name in objects.values()}
+    lines = subprocess.check_output(["nm", "-A", *objects], text=True).splitlines()
+    for line in lines:
+        path, told = line.split(":", 1)
+        kind, symbol = told.split()[-2:]
+        if kind == "U":
+            used[objects[path]].add(symbol)
+        elif kind in "TDBRCVW":
+            defined[symbol] = objects[path]
     return {
         name: {defined[s] for s in symbols if s in defined} - {name}
         for name, symbols in used.items()

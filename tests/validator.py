@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import oracle
 from moves import scattered
-from rows import BITS, SHAPE, VALUE, Sample, arrays_of
+from rows import BITS, SHAPE, VALUE, Sample, arrays_of, arrays_of_words
 from ways import SUMS, Row, place, placed
 
 from dtensor import DeviceMesh, DTensor, Layout, Tensor
@@ -127,7 +127,7 @@ class Session:
             words = row.sample.arrays
             for k, layout in enumerate(row.layouts):
                 if (words, k, layout) not in placed_before:
-                    array = arrays_of(row.sample)[k]
+                    array = arrays_of_words(words)[k]
                     placed_before[words, k, layout] = (
                         place(array, layout, row.seed * 8 + k)
                         if layout is not None
@@ -335,7 +335,9 @@ def bound(row: Row, expected: np.ndarray) -> float:
     """The error that a sum may have: so many roundings of the largest addend."""
     largest = float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))
     eps = float(np.finfo(expected.dtype).eps)
-    for array, layout in zip(arrays_of(row.sample), row.layouts, strict=True):
+    for array, layout in zip(
+        arrays_of_words(row.sample.arrays), row.layouts, strict=True
+    ):
         if array.dtype.kind in "fc":
             top = float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
             largest = max(

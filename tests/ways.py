@@ -1,5 +1,6 @@
 """Ways to place the arrays of a sample: all, some by chance, and odd ones."""
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ import numpy as np
 import oracle
 from cases import random_layout
 from moves import grid
-from rows import Sample, arrays_of
+from rows import Sample, arrays_of, arrays_of_words
 
 from dtensor import DeviceMesh, Layout, Partial, Replicate, Shard
 
@@ -54,9 +55,9 @@ def place(array: np.ndarray, layout: Layout, seed: int) -> dict[int, np.ndarray]
         split = {at: addends(x, op, n, rng) for at, x in parts.items()}
         parts = {(k, *at): x[k] for at, x in split.items() for k in range(n)}
     placed = {}
-    for rank, box in oracle.boxes(layout).items():
+    for rank, where in oracle.wheres(layout).items():
         at = layout.mesh.coordinate(rank)
-        placed[rank] = oracle.take(parts[tuple(at[m] for m in dims)], box)
+        placed[rank] = parts[tuple(at[m] for m in dims)][where].copy()
     return placed
 
 
@@ -151,15 +152,22 @@ def choices(array: np.ndarray) -> list[Any]:
     return [Replicate(), *map(Shard, range(array.ndim)), *map(Partial, ops)]
 
 
+@functools.lru_cache(maxsize=10_000)
+def choices_of(words: str) -> list[list[Any]]:
+    """The same for each of the arrays that words name."""
+    return [choices(array) for array in arrays_of_words(words)]
+
+
 def every_row(sample: Sample, mesh: DeviceMesh) -> Iterator[Row]:
     """All placements of all arrays."""
-    arrays = arrays_of(sample)
     ways = [
         [
             Layout(mesh, places, array.shape, array.dtype)
-            for places in itertools.product(choices(array), repeat=mesh.ndim)
+            for places in itertools.product(ways, repeat=mesh.ndim)
         ]
-        for array in arrays
+        for array, ways in zip(
+            arrays_of_words(sample.arrays), choices_of(sample.arrays), strict=True
+        )
     ]
     for layouts in itertools.product(*ways):
         yield Row(sample, layouts)
@@ -168,12 +176,10 @@ def every_row(sample: Sample, mesh: DeviceMesh) -> Iterator[Row]:
 def some_rows(sample: Sample, mesh: DeviceMesh, count: int, seed: int) -> list[Row]:
     """`count` different ones at most, by chance."""
     rng = np.random.default_rng(seed)
-    arrays = arrays_of(sample)
-    rows = {}
+    words, rows = sample.arrays, {}
     for _ in range(count):
         layouts = []
-        for array in arrays:
-            ways = choices(array)
+        for array, ways in zip(arrays_of_words(words), choices_of(words), strict=True):
             picks = rng.integers(0, len(ways), mesh.ndim)
             places = [ways[k] for k in picks]
             layouts.append(Layout(mesh, places, array.shape, array.dtype))
@@ -190,7 +196,7 @@ def odd_rows(sample: Sample, mesh: DeviceMesh, count: int, seed: int) -> list[Ro
             random_layout(
                 rng, mesh, array.shape, array.dtype, None if adds_up(array) else "max"
             )
-            for array in arrays_of(sample)
+            for array in arrays_of_words(sample.arrays)
         ]
         method = sample.name.startswith(("x[", "x."))
         first = int(method or sample.name in ASKS_THE_FIRST)
@@ -203,7 +209,7 @@ def odd_rows(sample: Sample, mesh: DeviceMesh, count: int, seed: int) -> list[Ro
 
 def number_of_rows(sample: Sample, mesh: DeviceMesh) -> int:
     """How many `every_row` gives."""
-    return math.prod(len(choices(a)) ** mesh.ndim for a in arrays_of(sample))
+    return math.prod(len(ways) ** mesh.ndim for ways in choices_of(sample.arrays))
 
 
 def rows_of(

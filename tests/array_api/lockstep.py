@@ -7,6 +7,7 @@ rank writes what it found to ``rank<n>.json`` in the directory ARRAY_API_REPORT.
 """
 
 import faulthandler
+import functools
 import json
 import os
 import random
@@ -18,6 +19,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from hypothesis import core
 from hypothesis.internal.conjecture import providers
 from mpi4py import MPI
 
@@ -34,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """After the suite has chosen its own settings."""
     # By default examples are mixed with the numbers that stand in the code under test.
     providers._get_local_constants = providers.Constants
+    # A test with many parameters is one function, whose source makes its seed.
+    core.function_digest = functools.cache(core.function_digest)
     hypothesis.settings.register_profile(
         "lockstep",
         max_examples=config.getoption("--max-examples"),
