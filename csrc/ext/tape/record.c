@@ -189,7 +189,7 @@ unrecorded(const op_call *call, PyObject *result)
         PyArray_BASE((PyArrayObject *)((TensorObject *)result)->array) == NULL)
         return result;
     TensorObject *owner = owner_of((TensorObject *)result, call);
-    if (owner != NULL && (owner->version != NULL || ext_is_dtensor(result)) &&
+    if (owner != NULL && (owner->version != NULL || call->lineage != 0) &&
         tape_share_version((TensorObject *)result, owner) < 0)
         Py_CLEAR(result);
     return result;
