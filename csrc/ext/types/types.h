@@ -81,13 +81,6 @@ PyObject *ext_layout_is_cut(PyObject *self, PyObject *dim);
 PyObject *ext_layout_is_strided(PyObject *self, PyObject *dim);
 PyObject *ext_layout_boxes(PyObject *self, PyObject *args, PyObject *kwargs);
 
-/* layout_like.c: a layout for the type to wrap; NULL with an exception */
-const dt_layout *ext_layout_with_placements(PyObject *self, PyObject *placements);
-const dt_layout *ext_layout_with_dtype(PyObject *self, PyObject *dtype);
-const dt_layout *ext_layout_like(PyObject *self, PyObject *args, PyObject *kwargs);
-const dt_layout *ext_layout_whole(PyObject *self, PyObject *dims);
-const dt_layout *ext_layout_settled(PyObject *self);
-
 /* --- layout_make.c --- */
 
 /* Makes a layout and enters it into the context; raises. `placements` NULL: replicated.
@@ -100,6 +93,8 @@ const dt_layout *ext_layout_made(dt_status status, dt_layout *layout,
 /* A whole array on one rank of the world of `mesh`. */
 const dt_layout *ext_layout_at(const dt_mesh *mesh, int64_t rank, int ndim,
                                const int64_t *shape, dt_dtype dtype);
+/* That of the arguments of Layout(), and its mesh, borrowed. */
+const dt_layout *ext_layout_read(MeshObject **out, PyObject *args, PyObject *kwargs);
 /* What a rank outside the mesh takes for the layout: of this shape if ndim >= 0 and the
  * placements fit it, else of no elements. */
 const dt_layout *ext_layout_outside(const dt_mesh *mesh, const dt_placement *placements,

@@ -65,11 +65,8 @@ class _MaxPool(Module):
         )
 
     def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
+        shown = "kernel_size", "stride", "padding", "dilation", "ceil_mode"
+        return self._named(*shown)
 
 
 class MaxPool1d(_MaxPool):
@@ -99,10 +96,7 @@ class _AvgPool(Module):
     padding: Lengths
 
     def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"padding={self.padding}"
-        )
+        return self._named("kernel_size", "stride", "padding")
 
 
 class AvgPool1d(_AvgPool):
