@@ -258,9 +258,7 @@ ext_from_callback(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t
     if (r.mesh == NULL)
         return NULL;
     ext_call_begin(&r.call, WHAT);
-    int inside = ext_coordinate(r.coordinate, r.mesh->mesh, WHAT);
-    r.inside = inside > 0;
-    r.group = inside < 0 ? NULL : ext_group(r.mesh->mesh, NULL, WHAT);
+    r.group = ext_join(r.coordinate, &r.inside, r.mesh->mesh, WHAT);
     const dt_layout *layout = r.group == NULL ? NULL : ask(&r, given);
     PyObject *result =
         layout == NULL ? NULL

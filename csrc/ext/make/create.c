@@ -140,13 +140,8 @@ typedef struct {
 static int
 dtype_of_value(dt_dtype *out, PyObject *value, const char *what)
 {
-    PyObject *array = PyArray_FROM_O(value);
     dt_dtype own;
-    if (array == NULL)
-        return -1;
-    int failed = ext_dtype(&own, PyArray_DESCR((PyArrayObject *)array), what);
-    Py_DECREF(array);
-    if (failed < 0)
+    if (ext_dtype_of(&own, value, what) < 0)
         return -1;
     switch (dt_dtype_kind(own)) {
     case 'b':

@@ -87,46 +87,62 @@ layout_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
 /* --- layouts from this one --- */
 
 /* The object of what a function of core has made, or its error raised. */
-static PyObject *
-derived(PyObject *self, dt_status status, dt_layout *layout, const dt_error *err)
+static LayoutObject *
+derived(LayoutObject *self, dt_status status, dt_layout *layout, const dt_error *err)
 {
-    return (PyObject *)ext_layout(ext_layout_made(status, layout, err),
-                                  ((LayoutObject *)self)->mesh);
+    return ext_layout(ext_layout_made(status, layout, err), self->mesh);
+}
+
+LayoutObject *
+ext_layout_with_dtype(LayoutObject *layout, dt_dtype dtype)
+{
+    dt_layout *with = NULL;
+    dt_error err;
+    dt_status status = dt_layout_with_dtype(&with, layout->layout, dtype, &err);
+    return derived(layout, status, with, &err);
+}
+
+LayoutObject *
+ext_layout_with(LayoutObject *layout, const dt_placement *placements)
+{
+    dt_layout *with = NULL;
+    dt_error err;
+    dt_status status = dt_layout_with(&with, layout->layout, placements, &err);
+    return derived(layout, status, with, &err);
+}
+
+LayoutObject *
+ext_layout_dual(LayoutObject *layout)
+{
+    dt_layout *dual = NULL;
+    dt_error err;
+    dt_status status = dt_layout_dual(&dual, layout->layout, &err);
+    return derived(layout, status, dual, &err);
 }
 
 static PyObject *
 layout_with_placements(PyObject *self, PyObject *placements)
 {
-    const dt_layout *layout = ext_layout_in(self);
     dt_placement list[DT_MESH_MAX_NDIM];
-    if (ext_placements(list, layout->mesh, placements, "with_placements") < 0)
+    if (ext_placements(list, ext_layout_in(self)->mesh, placements, "with_placements") <
+        0)
         return NULL;
-    dt_layout *with = NULL;
-    dt_error err;
-    dt_status status = dt_layout_with(&with, layout, list, &err);
-    return derived(self, status, with, &err);
+    return (PyObject *)ext_layout_with((LayoutObject *)self, list);
 }
 
 static PyObject *
 layout_with_dtype(PyObject *self, PyObject *dtype)
 {
-    const dt_layout *layout = ext_layout_in(self);
     dt_dtype element;
-    if (ext_dtype_like(&element, dtype, layout->dtype, "with_dtype") < 0)
+    if (ext_dtype_like(&element, dtype, ext_layout_in(self)->dtype, "with_dtype") < 0)
         return NULL;
-    dt_layout *with = NULL;
-    dt_error err;
-    dt_status status = dt_layout_with_dtype(&with, layout, element, &err);
-    return derived(self, status, with, &err);
+    return (PyObject *)ext_layout_with_dtype((LayoutObject *)self, element);
 }
 
 static PyObject *
 layout_settled(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    dt_layout *settled = NULL;
-    dt_error err;
-    dt_status status = dt_layout_dual(&settled, ext_layout_in(self), &err);
-    return derived(self, status, settled, &err);
+    return (PyObject *)ext_layout_dual((LayoutObject *)self);
 }
 
 static PyObject *
@@ -148,7 +164,7 @@ layout_whole(PyObject *self, PyObject *dims)
     dt_layout *with = NULL;
     dt_error err;
     dt_status status = dt_layout_whole(&with, layout, whole, &err);
-    return derived(self, status, with, &err);
+    return (PyObject *)derived((LayoutObject *)self, status, with, &err);
 }
 
 /* Reads {dim: dim of the other} into dims, -1 where there is none; -1 on error. */
@@ -194,7 +210,7 @@ layout_like(PyObject *self, PyObject *args, PyObject *kwargs)
     dt_error err;
     dt_status status =
         dt_layout_like(&like, layout, dims, ndim, lengths, element, partial != 0, &err);
-    return derived(self, status, like, &err);
+    return (PyObject *)derived((LayoutObject *)self, status, like, &err);
 }
 
 /* An immutable object is its own copy. */

@@ -19,12 +19,23 @@ static PyStructSequence_Desc description = {
     .n_in_sequence = sizeof fields / sizeof *fields - 1,
 };
 
-static const char *const IDENTITIES[DT_IDENTITY_COUNT] = {
-    [DT_IDENTITY_NOTHING] = "nothing",
-    [DT_IDENTITY_ONE] = "one",
-    [DT_IDENTITY_LOWEST] = "lowest",
-    [DT_IDENTITY_HIGHEST] = "highest",
-};
+static const char *
+identity_name(dt_reduce_identity_kind identity)
+{
+    switch (identity) {
+    case DT_IDENTITY_NOTHING:
+        return "nothing";
+    case DT_IDENTITY_ONE:
+        return "one";
+    case DT_IDENTITY_LOWEST:
+        return "lowest";
+    case DT_IDENTITY_HIGHEST:
+        return "highest";
+    case DT_IDENTITY_COUNT:
+        break;
+    }
+    return "";
+}
 
 static PyObject *
 make_row(PyTypeObject *type, dt_reduce_op op)
@@ -33,7 +44,7 @@ make_row(PyTypeObject *type, dt_reduce_op op)
     PyObject *values = Py_BuildValue(
         "(ssssNNs)", it->name, it->torch, it->ufunc, it->kinds,
         PyBool_FromLong(dt_reduce_op_linear(op)),
-        PyBool_FromLong(dt_reduce_op_idempotent(op)), IDENTITIES[it->identity]);
+        PyBool_FromLong(dt_reduce_op_idempotent(op)), identity_name(it->identity));
     PyObject *row = values == NULL ? NULL : PyStructSequence_New(type);
     for (Py_ssize_t k = 0; row != NULL && k < PyTuple_GET_SIZE(values); k++)
         PyStructSequence_SetItem(row, k, Py_NewRef(PyTuple_GET_ITEM(values, k)));

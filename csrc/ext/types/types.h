@@ -72,6 +72,12 @@ ext_layout_in(PyObject *layout)
  * an exception is set. */
 LayoutObject *ext_layout(const dt_layout *layout, MeshObject *mesh);
 
+/* The same layout in another dtype, with other placements, or whole where it is Partial.
+ */
+LayoutObject *ext_layout_with_dtype(LayoutObject *layout, dt_dtype dtype);
+LayoutObject *ext_layout_with(LayoutObject *layout, const dt_placement *placements);
+LayoutObject *ext_layout_dual(LayoutObject *layout);
+
 /* layout_attributes.c: parts of the type's tables */
 extern PyMemberDef ext_layout_members[];
 extern PyGetSetDef ext_layout_attributes[];
