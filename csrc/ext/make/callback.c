@@ -231,8 +231,7 @@ ask(request *r, PyObject *const *given)
         describe(r);
     const dt_layout *layout = failed ? NULL : layout_as_known(r);
     failed = layout == NULL || (r->inside && fill_part(r, layout) < 0);
-    if (layout != NULL)
-        dt_layout_release(ext_context, layout);
+    dt_layout_release(ext_context, layout);
     if (r->inside ? agree_on_dtype(r, failed) < 0 : failed)
         return NULL;
     layout = layout_as_known(r);

@@ -255,13 +255,10 @@ partial_part(const recipe *r, const dt_layout *layout, int64_t rank)
     const dt_layout *whole =
         ext_layout_make(layout->mesh, placements, r->ndim, r->shape, r->dtype);
     PyObject *array = whole == NULL ? NULL : filled_part(r, whole, rank);
-    ext_item item = {.array = array, .from = whole, .to = layout};
-    if (array != NULL)
-        ext_move_items(&item, 1, r->what, 0, NULL, NULL);
+    PyObject *part = array == NULL ? NULL : ext_move_one(array, whole, layout, r->what);
     Py_XDECREF(array);
-    if (whole != NULL)
-        dt_layout_release(ext_context, whole);
-    return item.result;
+    dt_layout_release(ext_context, whole);
+    return part;
 }
 
 static PyObject *

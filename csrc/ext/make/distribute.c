@@ -236,12 +236,11 @@ receive_part(const delivery *d, const dt_layout *to)
     const dt_layout *from = source_layout(d);
     if (from == NULL)
         return NULL;
-    ext_item item = {.array = d->array, .from = from, .to = to};
-    ext_move_items(&item, 1, WHAT, 0, NULL, NULL);
+    PyObject *part = ext_move_one(d->array, from, to, WHAT);
     dt_layout_release(ext_context, from);
-    if (item.result != NULL && item.result == d->array)
-        Py_SETREF(item.result, ext_array_copy((PyArrayObject *)d->array));
-    return item.result;
+    if (part != NULL && part == d->array)
+        Py_SETREF(part, ext_array_copy((PyArrayObject *)d->array));
+    return part;
 }
 
 static const dt_layout *

@@ -156,8 +156,7 @@ agreed_layout(offer *o, bool failed)
     int status = ext_call_compare(&equal, o->group, &o->call, detail.hash);
     if (status == 0 && equal && fit)
         return even;
-    if (even != NULL)
-        dt_layout_release(ext_context, even);
+    dt_layout_release(ext_context, even);
     return status < 0 ? NULL : uneven_layout(o);
 }
 

@@ -48,14 +48,11 @@ copy_first(PyObject *array, const ext_meta *meta, const dt_mesh *replicas)
                                           meta->ndim, meta->shape, dtype);
     const dt_layout *to =
         ext_layout_make(replicas, NULL, meta->ndim, meta->shape, dtype);
-    ext_item item = {.array = array, .from = from, .to = to};
-    if (from != NULL && to != NULL)
-        ext_move_items(&item, 1, WHAT, 0, NULL, NULL);
-    if (from != NULL)
-        dt_layout_release(ext_context, from);
-    if (to != NULL)
-        dt_layout_release(ext_context, to);
-    return item.result;
+    PyObject *copy =
+        from == NULL || to == NULL ? NULL : ext_move_one(array, from, to, WHAT);
+    dt_layout_release(ext_context, from);
+    dt_layout_release(ext_context, to);
+    return copy;
 }
 
 int

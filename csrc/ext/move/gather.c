@@ -9,12 +9,10 @@ move_to(DTensorObject *self, const dt_layout *to, const char *what)
     PyArrayObject *array = ext_local((PyObject *)self);
     if (array == NULL)
         return NULL;
-    ext_item item = {
-        .array = (PyObject *)array, .from = self->layout->layout, .to = to};
     Py_INCREF(array);
-    int failed = ext_move_items(&item, 1, what, 0, NULL, NULL);
+    PyObject *part = ext_move_one((PyObject *)array, self->layout->layout, to, what);
     Py_DECREF(array);
-    return failed < 0 ? NULL : item.result;
+    return part;
 }
 
 PyObject *

@@ -3,6 +3,7 @@
 Along a cut dim each rank reduces its own part. The result is then Partial: its addends
 are reduced when the values are needed."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from dtensor.ops._make.operator import (
     Operand,
+    Operator,
     Part,
     call,
     implements,
@@ -164,34 +166,24 @@ amax = implements(np.amax)(max)
 amin = implements(np.amin)(min)
 
 
-@method
-@implements(np.all)
-@operator
-def all(
-    a: Operand,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Answer:
-    """Return whether all elements along axes are true; parameters as of `sum`."""
-    return reduction(np.logical_and, a, axis, None, keepdims, where=where)
+def _test(function: Callable[..., Any], ufunc: np.ufunc, what: str) -> Operator:
+    def make(
+        a: Operand,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Answer:
+        return reduction(ufunc, a, axis, None, keepdims, where=where)
+
+    make.__name__ = function.__name__
+    make.__doc__ = f"Return whether {what} along axes true; parameters as of `sum`."
+    return method(implements(function)(operator(make)))
 
 
-@method
-@implements(np.any)
-@operator
-def any(
-    a: Operand,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Answer:
-    """Return whether any element along axes is true; parameters as of `sum`."""
-    return reduction(np.logical_or, a, axis, None, keepdims, where=where)
+all = _test(np.all, np.logical_and, "all elements are")
+any = _test(np.any, np.logical_or, "any element is")
 
 
 @implements(np.count_nonzero)
