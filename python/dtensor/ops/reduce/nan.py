@@ -22,7 +22,6 @@ from dtensor.ops._make.reduction import (
     Axis,
     DTypeLike,
     reduced_axes,
-    reduction,
 )
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise.piecewise import where_
@@ -87,21 +86,12 @@ def _of_sum(
 def _reduction(
     function: Callable[..., Any], ufunc: np.ufunc, core: Any, what: str
 ) -> Operator:
-    def make(
-        a: Operand,
-        axis: Axis = None,
-        dtype: DTypeLike = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = MISSING,
-        where: Any = True,
-    ) -> Answer:
-        kernel = None if _exact(a) else function
-        return reduction(ufunc, a, axis, dtype, keepdims, initial, where, kernel)
+    doc = f"Return the {what}, ignoring NaN; parameters as of `sum`."
 
-    make.__name__ = function.__name__
-    make.__doc__ = f"Return the {what}, ignoring NaN; parameters as of `sum`."
-    return implements(function)(operator(make).vjp(_present_only(core)))
+    def kernel_of(a: Operand) -> Any:
+        return None if _exact(a) else function
+
+    return reductions.typed(function, ufunc, _present_only(core), doc, kernel_of)
 
 
 nansum = _reduction(np.nansum, np.add, _of_sum, "sum")

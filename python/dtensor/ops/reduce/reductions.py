@@ -97,59 +97,34 @@ def sum(
 sum.vjp(of_sum())
 
 
-@method
-@implements(np.prod)
-@operator
-def prod(
-    a: Operand,
-    axis: Axis = None,
-    dtype: DTypeLike = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Answer:
-    """Return the product of the elements along axes; parameters as of `sum`."""
-    return reduction(np.multiply, a, axis, dtype, keepdims, initial, where)
+def typed(
+    function: Callable[..., Any],
+    ufunc: np.ufunc,
+    gradient: Callable[..., Any],
+    doc: str,
+    kernel_of: Callable[[Operand], Any] = lambda _: None,
+) -> Operator:
+    """Make a reduction that takes a dtype; `kernel_of`: that of `reduction`."""
+
+    def make(
+        a: Operand,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = MISSING,
+        where: Any = True,
+    ) -> Answer:
+        kernel = kernel_of(a)
+        return reduction(ufunc, a, axis, dtype, keepdims, initial, where, kernel)
+
+    make.__name__ = function.__name__
+    make.__doc__ = doc
+    return implements(function)(operator(make).vjp(gradient))
 
 
-prod.vjp(reduced(of_product))
-
-
-@method
-@implements(np.max)
-@operator
-def max(
-    a: Operand,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Answer:
-    """Return the greatest element along axes; parameters as of `sum`.
-
-    Raises
-    ------
-    ValueError
-        If there is no element and no `initial`, or `where` without `initial`.
-    """
-    return reduction(np.maximum, a, axis, None, keepdims, initial, where)
-
-
-@method
-@implements(np.min)
-@operator
-def min(
-    a: Operand,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Answer:
-    """Return the least element along axes; parameters and errors as of `max`."""
-    return reduction(np.minimum, a, axis, None, keepdims, initial, where)
+_PROD = "Return the product of the elements along axes; parameters as of `sum`."
+prod = method(typed(np.prod, np.multiply, reduced(of_product), _PROD))
 
 
 def _of_extreme(
@@ -159,8 +134,32 @@ def _of_extreme(
     return reduced(of_extreme)(grad, out, a, axis, None, *rest, **named)
 
 
-max.vjp(_of_extreme)
-min.vjp(_of_extreme)
+def _extreme(function: Callable[..., Any], ufunc: np.ufunc, doc: str) -> Operator:
+    def make(
+        a: Operand,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = MISSING,
+        where: Any = True,
+    ) -> Answer:
+        return reduction(ufunc, a, axis, None, keepdims, initial, where)
+
+    make.__name__ = function.__name__
+    make.__doc__ = doc
+    return method(implements(function)(operator(make).vjp(_of_extreme)))
+
+
+_MAX = """Return the greatest element along axes; parameters as of `sum`.
+
+    Raises
+    ------
+    ValueError
+        If there is no element and no `initial`, or `where` without `initial`.
+    """
+_MIN = "Return the least element along axes; parameters and errors as of `max`."
+max = _extreme(np.max, np.maximum, _MAX)
+min = _extreme(np.min, np.minimum, _MIN)
 
 amax = implements(np.amax)(max)
 amin = implements(np.amin)(min)
