@@ -235,12 +235,8 @@ ask(request *r, PyObject *const *given)
     if (r->inside ? agree_on_dtype(r, failed) < 0 : failed)
         return NULL;
     layout = layout_as_known(r);
-    if (layout != NULL && r->array == NULL) {
-        int64_t shape[DT_MAX_NDIM + 1];
-        int ndim =
-            dt_layout_local_shape(shape, layout, r->inside ? r->coordinate : NULL);
-        r->array = ext_array(ndim, shape, r->dtype);
-    }
+    if (layout != NULL && r->array == NULL)
+        r->array = ext_part(layout, r->inside ? r->group->world->transport->rank : -1);
     return layout;
 }
 

@@ -29,12 +29,7 @@ replica_mesh(const dt_mesh *mesh, const dt_placement *placements, const int64_t 
         }
         ranks[i] = dt_mesh_rank(mesh, dt_mesh_at(mesh, coordinate));
     }
-    dt_mesh *made;
-    const dt_mesh *replicas = NULL;
-    dt_error err;
-    if (dt_mesh_make(&made, ndim, shape, ranks, NULL, mesh->world, &err) != DT_OK ||
-        dt_context_mesh(&replicas, ext_context, made, &err) != DT_OK)
-        ext_raise(&err);
+    const dt_mesh *replicas = ext_mesh_made(ndim, shape, ranks, NULL, mesh->world);
     PyMem_Free(ranks);
     return replicas;
 }

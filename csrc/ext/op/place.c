@@ -83,12 +83,12 @@ number_dtype(const op_maker *m, dt_dtype *out, PyObject *number)
     PyObject *kinds = PyList_New(0);
     for (int k = 0; kinds != NULL && k < call->operand_count; k++) {
         PyObject *dtype = ((OperandObject *)m->metas[k])->dtype;
-        if (dtype != Py_None && PyList_Append(kinds, dtype) < 0)
-            Py_CLEAR(kinds);
+        if (dtype != Py_None)
+            ext_append(&kinds, Py_NewRef(dtype));
     }
-    PyObject *args = NULL;
-    if (kinds != NULL && PyList_Append(kinds, number) == 0)
-        args = PyList_AsTuple(kinds);
+    if (kinds != NULL)
+        ext_append(&kinds, Py_NewRef(number));
+    PyObject *args = kinds == NULL ? NULL : PyList_AsTuple(kinds);
     PyObject *dtype = args == NULL ? NULL : PyObject_CallObject(result_type, args);
     int failed =
         dtype == NULL ? -1 : ext_dtype_like(out, dtype, DT_FLOAT64, call->op->text);

@@ -207,12 +207,6 @@ pair(LayoutObject *a, LayoutObject *b)
     return made;
 }
 
-static LayoutObject *
-held(LayoutObject *layout)
-{
-    return (LayoutObject *)Py_NewRef((PyObject *)layout);
-}
-
 PyObject *
 tape_moved(PyObject *result, DTensorObject *source, PyObject *backward_dtype)
 {
@@ -236,8 +230,9 @@ tape_from_local(PyObject *result, PyObject *source, PyObject *grad_placements)
     if (!wants(result, source))
         return result;
     LayoutObject *layout = ((DTensorObject *)result)->layout;
+    LayoutObject *wanted = wanted_layout(layout, grad_placements);
     return record(result, source, &back_from_local_def,
-                  pair(wanted_layout(layout, grad_placements), held(layout)));
+                  pair(wanted, (LayoutObject *)Py_NewRef((PyObject *)layout)));
 }
 
 /* Whether several ranks have the same part of a layout. */

@@ -28,12 +28,9 @@ const dt_layout *
 ext_layout_at(const dt_mesh *mesh, int64_t rank, int ndim, const int64_t *shape,
               dt_dtype dtype)
 {
-    dt_mesh *made;
-    const dt_mesh *point;
-    dt_error err;
-    if (dt_mesh_make(&made, 0, NULL, &rank, NULL, mesh->world, &err) != DT_OK ||
-        dt_context_mesh(&point, ext_context, made, &err) != DT_OK)
-        return ext_raise(&err);
+    const dt_mesh *point = ext_mesh_made(0, NULL, &rank, NULL, mesh->world);
+    if (point == NULL)
+        return NULL;
     const dt_layout *layout = ext_layout_make(point, NULL, ndim, shape, dtype);
     dt_mesh_release(ext_context, point);
     return layout;

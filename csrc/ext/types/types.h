@@ -46,6 +46,9 @@ typedef struct {
 
 extern PyTypeObject ext_mesh_type;
 
+/* What dt_mesh_make makes, entered into the context and retained; raises. */
+const dt_mesh *ext_mesh_made(int ndim, const int64_t *shape, const int64_t *ranks,
+                             const char *const *names, int world);
 /* The mesh of a `device_mesh` argument, None: the current one. New reference. */
 MeshObject *ext_argument_mesh(PyObject *object, const char *what);
 
