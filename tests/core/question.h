@@ -121,9 +121,8 @@ choose(const question *q, bool all)
 {
     dt_choice out = {0};
     dt_error err = {0};
-    dt_status status = (all ? dt_propagate_all : dt_propagate)(
-        &out, plans, q->rule, q->binding, q->operands, q->set->results, q->wanted,
-        &q->cost, &err);
+    dt_status status = dt_propagate(&out, plans, q->rule, q->binding, q->operands,
+                                    q->set->results, q->wanted, &q->cost, all, &err);
     if (status != DT_OK)
         printf("%s: %s\n", q->set->text, err.message);
     CHECK(status == DT_OK);

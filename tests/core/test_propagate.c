@@ -249,9 +249,9 @@ a_thousand_arrays_are_joined(void)
     dt_dtype result = DT_FLOAT32;
     dt_choice choice, all;
     CHECK(dt_propagate(&choice, plans, rule, binding, set->operands, &result, NULL,
-                       &COST, NULL) == DT_OK);
-    CHECK(dt_propagate_all(&all, plans, rule, binding, set->operands, &result, NULL,
-                           &COST, NULL) == DT_OK);
+                       &COST, false, NULL) == DT_OK);
+    CHECK(dt_propagate(&all, plans, rule, binding, set->operands, &result, NULL, &COST,
+                       true, NULL) == DT_OK);
     CHECK(choice.seconds == all.seconds && choice.results[0] == all.results[0]);
     CHECK(choice.results[0]->placements[0].kind == DT_SHARD);
     dt_choice_clear(&choice, context);

@@ -13,8 +13,9 @@ static const dt_reduce_op_row ROWS[] = {
 
 static const struct {
     bool linear, idempotent;
+    const char *instead;
 } LAWS[] = {
-#define ROW(law, linear, idempotent) [DT_LAW_##law] = {linear, idempotent},
+#define ROW(law, ...) [DT_LAW_##law] = {__VA_ARGS__},
     DT_REDUCE_LAWS(ROW)
 #undef ROW
 };
@@ -53,21 +54,8 @@ dt_reduce_op_check(dt_reduce_op op, dt_dtype dtype, dt_error *err)
 {
     if (strchr(ROWS[op].kinds, dt_dtype_kind(dtype)) != NULL)
         return DT_OK;
-    const char *instead = "";
-    switch (ROWS[op].law) {
-    case DT_LAW_AVERAGES:
-        instead = "; use a floating dtype, or Partial(sum)";
-        break;
-    case DT_LAW_BITWISE:
-        instead = "; it is of integers and booleans";
-        break;
-    case DT_LAW_ADDS:
-    case DT_LAW_MULTIPLIES:
-    case DT_LAW_SELECTS:
-        break;
-    }
     return dt_fail(err, DT_TYPE, "Partial(%s) has no exact value in dtype %s%s",
-                   ROWS[op].name, dt_dtype_name(dtype), instead);
+                   ROWS[op].name, dt_dtype_name(dtype), LAWS[ROWS[op].law].instead);
 }
 
 /* --- what follows from the law --- */

@@ -12,13 +12,15 @@
 #include <stdbool.h>
 
 /* What kind of arithmetic a reduction is: law, whether f(a op b) == f(a) op f(b) for
- * every linear f, whether x op x == x, so that addends may all be the value. */
+ * every linear f, whether x op x == x, so that addends may all be the value, and what is
+ * told of a dtype that does not have it. An average adds, and divides by the number of
+ * addends; what selects gives one of them, by their order. */
 #define DT_REDUCE_LAWS(X)                                                              \
-    X(ADDS, true, false)                                                               \
-    X(AVERAGES, true, true) /* adds, and divides by the number of addends */           \
-    X(MULTIPLIES, false, false)                                                        \
-    X(SELECTS, false, true) /* gives one of the addends, by their order */             \
-    X(BITWISE, false, true) /* each bit by itself */
+    X(ADDS, true, false, "")                                                           \
+    X(AVERAGES, true, true, "; use a floating dtype, or Partial(sum)")                 \
+    X(MULTIPLIES, false, false, "")                                                    \
+    X(SELECTS, false, true, "")                                                        \
+    X(BITWISE, false, true, "; it is of integers and booleans")
 
 typedef enum {
 #define DT_REDUCE_LAW_ENUM(law, ...) DT_LAW_##law,

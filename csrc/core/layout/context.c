@@ -108,7 +108,7 @@ void
 dt_layout_release(dt_context *context, const dt_layout *layout)
 {
     dt_layout *own = (dt_layout *)layout;
-    if (--own->refs > 0)
+    if (own == NULL || --own->refs > 0)
         return;
     const dt_mesh *mesh = own->mesh;
     dt_hash_table_remove(&context->layouts, own->hash, own);

@@ -25,7 +25,7 @@ dt_status dt_context_layout(const dt_layout **out, dt_context *context,
 void dt_mesh_retain(const dt_mesh *mesh);
 void dt_mesh_release(dt_context *context, const dt_mesh *mesh);
 void dt_layout_retain(const dt_layout *layout);
-void dt_layout_release(dt_context *context, const dt_layout *layout);
+void dt_layout_release(dt_context *context, const dt_layout *layout); /* or NULL */
 
 typedef struct {
     int64_t layouts, meshes;

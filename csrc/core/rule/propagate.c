@@ -398,26 +398,7 @@ dt_status
 dt_propagate(dt_choice *out, dt_plans *plans, const dt_rule *rule,
              const dt_binding *binding, const dt_layout *const *operands,
              const dt_dtype *results, const dt_layout *const *wanted,
-             const dt_cost *cost, dt_error *err)
-{
-    dt_search s = {.context = dt_plans_context(plans),
-                   .plans = plans,
-                   .rule = rule,
-                   .binding = binding,
-                   .operands = operands,
-                   .results = results,
-                   .wanted = wanted,
-                   .cost = cost,
-                   .least = dt_cost_least(cost),
-                   .err = err};
-    return run(out, &s);
-}
-
-dt_status
-dt_propagate_all(dt_choice *out, dt_plans *plans, const dt_rule *rule,
-                 const dt_binding *binding, const dt_layout *const *operands,
-                 const dt_dtype *results, const dt_layout *const *wanted,
-                 const dt_cost *cost, dt_error *err)
+             const dt_cost *cost, bool exhaustive, dt_error *err)
 {
     dt_search s = {.context = dt_plans_context(plans),
                    .plans = plans,
@@ -429,7 +410,7 @@ dt_propagate_all(dt_choice *out, dt_plans *plans, const dt_rule *rule,
                    .cost = cost,
                    .least = dt_cost_least(cost),
                    .err = err,
-                   .exhaustive = true};
+                   .exhaustive = exhaustive};
     return run(out, &s);
 }
 

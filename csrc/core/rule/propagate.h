@@ -35,20 +35,15 @@ typedef struct {
  * `results`       dtypes of the results
  * `wanted`        layouts that the results are to be brought to afterwards, whose cost
  *                 counts; NULL, or an entry NULL, for any
+ * `exhaustive`    goes through the full product: for tests
  *
  * DT_MEMORY, and what dt_plan_make gives. */
 dt_status dt_propagate(dt_choice *out, dt_plans *plans, const dt_rule *rule,
                        const dt_binding *binding, const dt_layout *const *operands,
                        const dt_dtype *results, const dt_layout *const *wanted,
-                       const dt_cost *cost, dt_error *err);
+                       const dt_cost *cost, bool exhaustive, dt_error *err);
 
 /* Releases the layouts and frees the lists. */
 void dt_choice_clear(dt_choice *choice, dt_context *context);
-
-/* For tests: the same by going through the full product. */
-dt_status dt_propagate_all(dt_choice *out, dt_plans *plans, const dt_rule *rule,
-                           const dt_binding *binding, const dt_layout *const *operands,
-                           const dt_dtype *results, const dt_layout *const *wanted,
-                           const dt_cost *cost, dt_error *err);
 
 #endif

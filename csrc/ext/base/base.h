@@ -65,6 +65,8 @@ bool ext_dtype_is(PyArray_Descr *descr, dt_dtype dtype);
 /* Any dtype-like object (np.float32, "float32", a dtype; None gives `fallback`). */
 int ext_dtype_like(dt_dtype *out, PyObject *object, dt_dtype fallback,
                    const char *what);
+/* That of the array that NumPy makes of an object. */
+int ext_dtype_of(dt_dtype *out, PyObject *object, const char *what);
 PyArray_Descr *ext_descr(dt_dtype dtype); /* new reference */
 /* A sequence of integers or one integer; returns the count, -1 on error. */
 int ext_shape(int64_t out[DT_MAX_NDIM], PyObject *object, const char *what);

@@ -159,6 +159,17 @@ ext_dtype_like(dt_dtype *out, PyObject *object, dt_dtype fallback, const char *w
     return status;
 }
 
+int
+ext_dtype_of(dt_dtype *out, PyObject *object, const char *what)
+{
+    PyObject *array = PyArray_FromAny(object, NULL, 0, 0, 0, NULL);
+    if (array == NULL)
+        return -1;
+    int failed = ext_dtype(out, PyArray_DESCR((PyArrayObject *)array), what);
+    Py_DECREF(array);
+    return failed;
+}
+
 /* One length; false with TypeError or OverflowError. */
 static bool
 read_length(int64_t *out, PyObject *object, const char *what)

@@ -103,11 +103,9 @@ whole_target(const dt_layout *to, dt_dtype dtype)
 static PyObject *
 moved(PyObject *array, const dt_layout *from, const dt_layout *to, const char *what)
 {
-    ext_item item = {.array = array, .from = from, .to = to};
-    if (array == NULL || ext_move_items(&item, 1, what, 0, NULL, NULL) < 0)
-        item.result = NULL;
+    PyObject *result = array == NULL ? NULL : ext_move_one(array, from, to, what);
     Py_XDECREF(array);
-    return item.result;
+    return result;
 }
 
 static PyObject *
@@ -133,10 +131,8 @@ write_array(DTensorObject *out, PyObject *array, const dt_layout *from,
         array =
             cast == NULL ? (Py_XDECREF(array), NULL) : moved(array, from, whole, what);
         array = moved(cast_to(array, to->dtype), cast, to, what);
-        if (whole != NULL)
-            dt_layout_release(ext_context, whole);
-        if (cast != NULL)
-            dt_layout_release(ext_context, cast);
+        dt_layout_release(ext_context, whole);
+        dt_layout_release(ext_context, cast);
     } else
         array = moved(array, from, to, what);
     PyArrayObject *mine = array == NULL ? NULL : ext_local((PyObject *)out);

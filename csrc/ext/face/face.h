@@ -22,6 +22,7 @@ extern PyMethodDef ext_redistribute_methods[], ext_explain_methods[],
 
 /* --- tensor_attributes.c, tensor_methods.c: the tables of Tensor --- */
 
+extern PyMemberDef ext_tensor_members[];
 extern PyGetSetDef ext_tensor_attributes[];
 extern PyMethodDef ext_tensor_methods[];
 extern PyNumberMethods ext_tensor_numbers;
@@ -33,6 +34,8 @@ int ext_tensor_require_grad(TensorObject *self, bool wanted);
 /* The `size` of a tensor: an int that answers x.size(), x.size(dim) as torch does.
  * Takes over `shape`, a tuple. */
 PyObject *ext_size(int64_t count, PyObject *shape);
+/* A tuple, which it steals, or the one item that `place` counts; IndexError. */
+PyObject *ext_one_or_all(PyObject *tuple, PyObject *place, const char *what);
 
 /* --- tensor_copy.c --- */
 

@@ -6,6 +6,27 @@
 static PyObject *size_type;
 static PyObject *shape_name; /* "_shape" */
 
+PyObject *
+ext_one_or_all(PyObject *tuple, PyObject *place, const char *what)
+{
+    if (tuple == NULL || place == NULL || place == Py_None)
+        return tuple;
+    int64_t dim = 0, ndim = (int64_t)PyTuple_GET_SIZE(tuple);
+    PyObject *one = NULL;
+    if (ext_argument_int(&dim, place) == 0) {
+        if (dim < -ndim || dim >= ndim)
+            PyErr_Format(PyExc_IndexError,
+                         "%s: dimension %lld is out of range for a tensor of %lld "
+                         "dimensions",
+                         what, (long long)dim, (long long)ndim);
+        else
+            one = Py_NewRef(
+                PyTuple_GET_ITEM(tuple, (Py_ssize_t)(dim < 0 ? dim + ndim : dim)));
+    }
+    Py_DECREF(tuple);
+    return one;
+}
+
 static PyObject *
 size_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -13,23 +34,7 @@ size_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     PyObject *dim_object;
     if (ext_arguments(&dim_object, &signature, args, nargs, kwnames) < 0)
         return NULL;
-    PyObject *shape = PyObject_GetAttr(self, shape_name);
-    if (shape == NULL || dim_object == NULL || dim_object == Py_None)
-        return shape;
-    int64_t dim = 0, ndim = (int64_t)PyTuple_GET_SIZE(shape);
-    PyObject *result = NULL;
-    if (ext_argument_int(&dim, dim_object) == 0) {
-        if (dim < -ndim || dim >= ndim)
-            PyErr_Format(PyExc_IndexError,
-                         "size: dimension %lld is out of range for a tensor of %lld "
-                         "dimensions",
-                         (long long)dim, (long long)ndim);
-        else
-            result = Py_NewRef(
-                PyTuple_GET_ITEM(shape, (Py_ssize_t)(dim < 0 ? dim + ndim : dim)));
-    }
-    Py_DECREF(shape);
-    return result;
+    return ext_one_or_all(PyObject_GetAttr(self, shape_name), dim_object, "size");
 }
 
 PyDoc_STRVAR(size_call_doc, "__call__($self, /, dim=None)\n--\n\n"

@@ -2,25 +2,28 @@
  * has put into its slot here. */
 #include "ext/face/face.h"
 
-#define SLOTS(X)                                                                       \
-    X(add)                                                                             \
-    X(subtract)                                                                        \
-    X(multiply)                                                                        \
-    X(matmul)                                                                          \
-    X(true_divide)                                                                     \
-    X(floor_divide)                                                                    \
-    X(remainder)                                                                       \
-    X(divmod)                                                                          \
-    X(power)                                                                           \
-    X(left_shift)                                                                      \
-    X(right_shift)                                                                     \
-    X(bitwise_and)                                                                     \
-    X(bitwise_or)                                                                      \
-    X(bitwise_xor)                                                                     \
+/* x op y and x op= y: the name here, and that of CPython's nb_ slot. */
+#define IN_PLACE_SLOTS(X)                                                              \
+    X(add, add)                                                                        \
+    X(subtract, subtract)                                                              \
+    X(multiply, multiply)                                                              \
+    X(matmul, matrix_multiply)                                                         \
+    X(true_divide, true_divide)                                                        \
+    X(floor_divide, floor_divide)                                                      \
+    X(remainder, remainder)                                                            \
+    X(left_shift, lshift)                                                              \
+    X(right_shift, rshift)                                                             \
+    X(bitwise_and, and)                                                                \
+    X(bitwise_or, or)                                                                  \
+    X(bitwise_xor, xor)
+#define UNARY_SLOTS(X)                                                                 \
     X(negative)                                                                        \
     X(positive)                                                                        \
     X(absolute)                                                                        \
-    X(invert)                                                                          \
+    X(invert)
+#define OTHER_SLOTS(X)                                                                 \
+    X(divmod)                                                                          \
+    X(power)                                                                           \
     X(less)                                                                            \
     X(less_equal)                                                                      \
     X(equal)                                                                           \
@@ -37,14 +40,18 @@
 
 enum {
 #define ENUM(name) SLOT_##name,
-    SLOTS(ENUM)
+#define ENUM_IN_PLACE(name, slot) ENUM(name)
+    IN_PLACE_SLOTS(ENUM_IN_PLACE) UNARY_SLOTS(ENUM) OTHER_SLOTS(ENUM)
+#undef ENUM_IN_PLACE
 #undef ENUM
         SLOT_COUNT_
 };
 
 static const char *const NAMES[] = {
 #define NAME(name) #name,
-    SLOTS(NAME)
+#define NAME_IN_PLACE(name, slot) NAME(name)
+    IN_PLACE_SLOTS(NAME_IN_PLACE) UNARY_SLOTS(NAME) OTHER_SLOTS(NAME)
+#undef NAME_IN_PLACE
 #undef NAME
 };
 
@@ -115,30 +122,16 @@ call_in_place(int slot, PyObject *a, PyObject *b)
     {                                                                                  \
         return call_two(SLOT_##name, a, b);                                            \
     }
-#define IN_PLACE(name)                                                                 \
+#define IN_PLACE(name, slot)                                                           \
     BINARY(name)                                                                       \
     static PyObject *number_in_place_##name(PyObject *a, PyObject *b)                  \
     {                                                                                  \
         return call_in_place(SLOT_##name, a, b);                                       \
     }
 
-UNARY(negative)
-UNARY(positive)
-UNARY(absolute)
-UNARY(invert)
+UNARY_SLOTS(UNARY)
 BINARY(divmod)
-IN_PLACE(add)
-IN_PLACE(subtract)
-IN_PLACE(multiply)
-IN_PLACE(matmul)
-IN_PLACE(true_divide)
-IN_PLACE(floor_divide)
-IN_PLACE(remainder)
-IN_PLACE(left_shift)
-IN_PLACE(right_shift)
-IN_PLACE(bitwise_and)
-IN_PLACE(bitwise_or)
-IN_PLACE(bitwise_xor)
+IN_PLACE_SLOTS(IN_PLACE)
 
 static PyObject *
 number_power(PyObject *a, PyObject *b, PyObject *modulus)
@@ -159,28 +152,16 @@ number_in_place_power(PyObject *a, PyObject *b, PyObject *modulus)
 void
 ext_fill_number_slots(PyNumberMethods *numbers)
 {
-    numbers->nb_negative = number_negative;
-    numbers->nb_positive = number_positive;
-    numbers->nb_absolute = number_absolute;
-    numbers->nb_invert = number_invert;
     numbers->nb_divmod = number_divmod;
     numbers->nb_power = number_power;
     numbers->nb_inplace_power = number_in_place_power;
-#define FILL(slot, name)                                                               \
+#define FILL_UNARY(name) numbers->nb_##name = number_##name;
+    UNARY_SLOTS(FILL_UNARY)
+#undef FILL_UNARY
+#define FILL(name, slot)                                                               \
     numbers->nb_##slot = number_##name;                                                \
-    numbers->nb_inplace_##slot = number_in_place_##name
-    FILL(add, add);
-    FILL(subtract, subtract);
-    FILL(multiply, multiply);
-    FILL(matrix_multiply, matmul);
-    FILL(true_divide, true_divide);
-    FILL(floor_divide, floor_divide);
-    FILL(remainder, remainder);
-    FILL(lshift, left_shift);
-    FILL(rshift, right_shift);
-    FILL(and, bitwise_and);
-    FILL(or, bitwise_or);
-    FILL(xor, bitwise_xor);
+    numbers->nb_inplace_##slot = number_in_place_##name;
+    IN_PLACE_SLOTS(FILL)
 #undef FILL
 }
 

@@ -142,23 +142,6 @@ get_is_leaf(PyObject *object, void *Py_UNUSED(closure))
     return PyBool_FromLong(((TensorObject *)object)->node == NULL);
 }
 
-/* The flag by which isinstance(x, nn.Parameter) answers. */
-static PyObject *
-get_is_param(PyObject *object, void *Py_UNUSED(closure))
-{
-    return PyBool_FromLong(((TensorObject *)object)->parameter);
-}
-
-static int
-set_is_param(PyObject *object, PyObject *value, void *Py_UNUSED(closure))
-{
-    int truth = value == NULL ? 0 : PyObject_IsTrue(value);
-    if (truth < 0)
-        return -1;
-    ((TensorObject *)object)->parameter = truth != 0;
-    return 0;
-}
-
 static PyObject *
 get_data(PyObject *object, void *Py_UNUSED(closure))
 {
@@ -190,19 +173,6 @@ set_data(PyObject *object, PyObject *value, void *Py_UNUSED(closure))
 }
 
 static PyObject *
-get_grad_fn(PyObject *object, void *Py_UNUSED(closure))
-{
-    PyObject *node = ((TensorObject *)object)->node;
-    return Py_NewRef(node == NULL ? Py_None : node);
-}
-
-static PyObject *
-get_output_nr(PyObject *object, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLong(((TensorObject *)object)->output);
-}
-
-static PyObject *
 get_retains_grad(PyObject *object, void *Py_UNUSED(closure))
 {
     PyObject *entry = tape_retaining((TensorObject *)object);
@@ -218,6 +188,19 @@ get_version(PyObject *object, void *Py_UNUSED(closure))
     const tape_version *version = ((TensorObject *)object)->version;
     return PyLong_FromUnsignedLongLong(version == NULL ? 0 : version->value);
 }
+
+#define MEMBER(name, type, field, flags, doc)                                          \
+    {name, type, offsetof(TensorObject, field), flags, doc}
+
+PyMemberDef ext_tensor_members[] = {
+    MEMBER("grad_fn", T_OBJECT, node, READONLY,
+           "The Node of the recorded operation that made it, or None."),
+    MEMBER("output_nr", T_INT, output, READONLY, "Which output of `grad_fn` it is."),
+    /* The flag by which isinstance(x, nn.Parameter) answers. */
+    MEMBER("_is_param", T_BOOL, parameter, 0,
+           "Whether this is a parameter of a module: see `dtensor.nn.Parameter`."),
+    {0},
+};
 
 PyGetSetDef ext_tensor_attributes[] = {
     {"shape", get_shape, NULL,
@@ -241,9 +224,6 @@ PyGetSetDef ext_tensor_attributes[] = {
      "The gradient of the same shape and dtype, or None; can be set.", NULL},
     {"is_leaf", get_is_leaf, NULL,
      "True unless an operation that was recorded made it.", NULL},
-    {"grad_fn", get_grad_fn, NULL,
-     "The Node of the recorded operation that made it, or None.", NULL},
-    {"output_nr", get_output_nr, NULL, "Which output of `grad_fn` it is.", NULL},
     {"retains_grad", get_retains_grad, NULL,
      "Whether backward sets `grad` of this result: `retain_grad` was called.", NULL},
     {"_version", get_version, NULL,
@@ -252,8 +232,6 @@ PyGetSetDef ext_tensor_attributes[] = {
      "The same array without gradients; set, it takes the place of the array, and of\n"
      "a DTensor's layout, while the object stays.",
      NULL},
-    {"_is_param", get_is_param, set_is_param,
-     "Whether this is a parameter of a module: see `dtensor.nn.Parameter`.", NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -74,17 +74,7 @@ tensor_stride(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
     else
         for (int d = 0; d < ndim; d++)
             stride[d] = PyArray_STRIDE(array, d) / PyArray_ITEMSIZE(array);
-    if (dim_object == NULL || dim_object == Py_None)
-        return ext_tuple(stride, ndim);
-    int64_t dim = 0;
-    if (ext_argument_int(&dim, dim_object) < 0)
-        return NULL;
-    if (dim >= -ndim && dim < ndim)
-        return PyLong_FromLongLong(stride[dim < 0 ? dim + ndim : dim]);
-    return PyErr_Format(PyExc_IndexError,
-                        "stride: dimension %lld is out of range for a tensor of %d "
-                        "dimensions",
-                        (long long)dim, ndim);
+    return ext_one_or_all(ext_tuple(stride, ndim), dim_object, "stride");
 }
 
 PyDoc_STRVAR(
@@ -316,15 +306,21 @@ only_item(PyObject *self)
     return item_of((TensorObject *)self);
 }
 
+/* The one element as `number` makes it. */
+static PyObject *
+only_number(PyObject *self, PyTypeObject *number)
+{
+    PyObject *item = only_item(self);
+    PyObject *made =
+        item == NULL ? NULL : PyObject_CallOneArg((PyObject *)number, item);
+    Py_XDECREF(item);
+    return made;
+}
+
 static PyObject *
 tensor_complex(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
-    PyObject *item = only_item(self);
-    if (item == NULL)
-        return NULL;
-    PyObject *result = PyObject_CallOneArg((PyObject *)&PyComplex_Type, item);
-    Py_DECREF(item);
-    return result;
+    return only_number(self, &PyComplex_Type);
 }
 
 PyDoc_STRVAR(complex_doc, "__complex__($self, /)\n--\n\n"
@@ -382,19 +378,13 @@ tensor_bool(PyObject *self)
 static PyObject *
 tensor_int(PyObject *self)
 {
-    PyObject *item = only_item(self);
-    PyObject *number = item == NULL ? NULL : PyNumber_Long(item);
-    Py_XDECREF(item);
-    return number;
+    return only_number(self, &PyLong_Type);
 }
 
 static PyObject *
 tensor_float(PyObject *self)
 {
-    PyObject *item = only_item(self);
-    PyObject *number = item == NULL ? NULL : PyNumber_Float(item);
-    Py_XDECREF(item);
-    return number;
+    return only_number(self, &PyFloat_Type);
 }
 
 static PyObject *

@@ -154,6 +154,7 @@ ext_fill_tensor_types(void)
     ext_tensor_type.tp_richcompare = ext_tensor_compare;
     ext_tensor_type.tp_hash = tensor_hash;
     ext_tensor_type.tp_iter = ext_tensor_iter;
+    ext_tensor_type.tp_members = ext_tensor_members;
     ext_tensor_type.tp_getset = ext_tensor_attributes;
     ext_tensor_type.tp_methods = ext_tensor_methods;
     ext_dtensor_type.tp_doc = dtensor_doc;

@@ -121,9 +121,7 @@ run_steps(const lists *given, step_of *step, const void *how, PyObject *steps,
         readiness ready = read_arrays(&x, given, k);
         int failed = ready == FAILED ? -1 : 0;
         if (ready == LEFT) {
-            PyObject *place = PyLong_FromSsize_t(k);
-            failed = place == NULL ? -1 : PyList_Append(left, place);
-            Py_XDECREF(place);
+            ext_append(&left, PyLong_FromSsize_t(k));
         } else if (ready == READY) {
             failed = step(how, steps, k, &x);
             if (failed == 0)

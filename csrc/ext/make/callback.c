@@ -231,17 +231,12 @@ ask(request *r, PyObject *const *given)
         describe(r);
     const dt_layout *layout = failed ? NULL : layout_as_known(r);
     failed = layout == NULL || (r->inside && fill_part(r, layout) < 0);
-    if (layout != NULL)
-        dt_layout_release(ext_context, layout);
+    dt_layout_release(ext_context, layout);
     if (r->inside ? agree_on_dtype(r, failed) < 0 : failed)
         return NULL;
     layout = layout_as_known(r);
-    if (layout != NULL && r->array == NULL) {
-        int64_t shape[DT_MAX_NDIM + 1];
-        int ndim =
-            dt_layout_local_shape(shape, layout, r->inside ? r->coordinate : NULL);
-        r->array = ext_array(ndim, shape, r->dtype);
-    }
+    if (layout != NULL && r->array == NULL)
+        r->array = ext_part(layout, r->inside ? r->group->world->transport->rank : -1);
     return layout;
 }
 
@@ -258,9 +253,7 @@ ext_from_callback(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t
     if (r.mesh == NULL)
         return NULL;
     ext_call_begin(&r.call, WHAT);
-    int inside = ext_coordinate(r.coordinate, r.mesh->mesh, WHAT);
-    r.inside = inside > 0;
-    r.group = inside < 0 ? NULL : ext_group(r.mesh->mesh, NULL, WHAT);
+    r.group = ext_join(r.coordinate, &r.inside, r.mesh->mesh, WHAT);
     const dt_layout *layout = r.group == NULL ? NULL : ask(&r, given);
     PyObject *result =
         layout == NULL

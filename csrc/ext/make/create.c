@@ -140,13 +140,8 @@ typedef struct {
 static int
 dtype_of_value(dt_dtype *out, PyObject *value, const char *what)
 {
-    PyObject *array = PyArray_FROM_O(value);
     dt_dtype own;
-    if (array == NULL)
-        return -1;
-    int failed = ext_dtype(&own, PyArray_DESCR((PyArrayObject *)array), what);
-    Py_DECREF(array);
-    if (failed < 0)
+    if (ext_dtype_of(&own, value, what) < 0)
         return -1;
     switch (dt_dtype_kind(own)) {
     case 'b':
@@ -260,13 +255,10 @@ partial_part(const recipe *r, const dt_layout *layout, int64_t rank)
     const dt_layout *whole =
         ext_layout_make(layout->mesh, placements, r->ndim, r->shape, r->dtype);
     PyObject *array = whole == NULL ? NULL : filled_part(r, whole, rank);
-    ext_item item = {.array = array, .from = whole, .to = layout};
-    if (array != NULL)
-        ext_move_items(&item, 1, r->what, 0, NULL, NULL);
+    PyObject *part = array == NULL ? NULL : ext_move_one(array, whole, layout, r->what);
     Py_XDECREF(array);
-    if (whole != NULL)
-        dt_layout_release(ext_context, whole);
-    return item.result;
+    dt_layout_release(ext_context, whole);
+    return part;
 }
 
 /* Who makes it says what it holds: it may be made by one rank alone. */

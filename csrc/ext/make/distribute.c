@@ -66,6 +66,14 @@ agree_there(DTensorObject *tensor)
 
 /* --- arguments --- */
 
+dt_group *
+ext_join(int64_t *coordinate, bool *inside, const dt_mesh *mesh, const char *what)
+{
+    int found = ext_coordinate(coordinate, mesh, what);
+    *inside = found > 0;
+    return found < 0 ? NULL : ext_group(mesh, NULL, what);
+}
+
 int
 ext_refuse_partial(const dt_mesh *mesh, const dt_placement *placements)
 {
@@ -228,12 +236,11 @@ receive_part(const delivery *d, const dt_layout *to)
     const dt_layout *from = source_layout(d);
     if (from == NULL)
         return NULL;
-    ext_item item = {.array = d->array, .from = from, .to = to};
-    ext_move_items(&item, 1, WHAT, 0, NULL, NULL);
+    PyObject *part = ext_move_one(d->array, from, to, WHAT);
     dt_layout_release(ext_context, from);
-    if (item.result != NULL && item.result == d->array)
-        Py_SETREF(item.result, ext_array_copy((PyArrayObject *)d->array));
-    return item.result;
+    if (part != NULL && part == d->array)
+        Py_SETREF(part, ext_array_copy((PyArrayObject *)d->array));
+    return part;
 }
 
 static const dt_layout *
@@ -255,11 +262,9 @@ static PyObject *
 deliver(delivery *d, PyObject *const *given)
 {
     int64_t coordinate[DT_MESH_MAX_NDIM];
-    int inside = ext_coordinate(coordinate, d->mesh->mesh, WHAT);
-    d->group = inside < 0 ? NULL : ext_group(d->mesh->mesh, NULL, WHAT);
+    d->group = ext_join(coordinate, &d->inside, d->mesh->mesh, WHAT);
     if (d->group == NULL)
         return NULL;
-    d->inside = inside > 0;
     ext_call_begin(&d->call, WHAT);
     bool failed = read_arguments(d, given) < 0;
     if (!failed)

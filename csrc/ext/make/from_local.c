@@ -156,21 +156,11 @@ agreed_layout(offer *o, bool failed)
     int status = ext_call_compare(&equal, o->group, &o->call, detail.hash);
     if (status == 0 && equal && fit)
         return even;
-    if (even != NULL)
-        dt_layout_release(ext_context, even);
+    dt_layout_release(ext_context, even);
     return status < 0 ? NULL : uneven_layout(o);
 }
 
 /* --- the function --- */
-
-static int
-join(offer *o)
-{
-    int inside = ext_coordinate(o->coordinate, o->mesh->mesh, WHAT);
-    o->inside = inside > 0;
-    o->group = inside < 0 ? NULL : ext_group(o->mesh->mesh, NULL, WHAT);
-    return o->group == NULL ? -1 : 0;
-}
 
 /* A rank outside the mesh holds nothing and is told nothing; it takes the shape that is
  * given, or the one that its own argument would be a part of. */
@@ -194,7 +184,8 @@ static PyObject *
 accept(offer *o, PyObject *const *given)
 {
     ext_call_begin(&o->call, WHAT);
-    if (join(o) < 0)
+    o->group = ext_join(o->coordinate, &o->inside, o->mesh->mesh, WHAT);
+    if (o->group == NULL)
         return NULL;
     bool failed = read_arguments(o, given) < 0;
     if (failed && !o->inside)

@@ -20,6 +20,9 @@ PyObject *ext_distribute_tensor(PyObject *module, PyObject *const *args,
 PyObject *ext_from_callback(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                             PyObject *kwnames);
 extern const char ext_distribute_tensor_doc[], ext_from_callback_doc[];
+/* The group of a mesh, and where in the mesh this rank is, if it is inside. */
+dt_group *ext_join(int64_t *coordinate, bool *inside, const dt_mesh *mesh,
+                   const char *what);
 /* RuntimeError for a Partial, which no data can be cut into. */
 int ext_refuse_partial(const dt_mesh *mesh, const dt_placement *placements);
 

@@ -29,12 +29,7 @@ replica_mesh(const dt_mesh *mesh, const dt_placement *placements, const int64_t 
         }
         ranks[i] = dt_mesh_rank(mesh, dt_mesh_at(mesh, coordinate));
     }
-    dt_mesh *made;
-    const dt_mesh *replicas = NULL;
-    dt_error err;
-    if (dt_mesh_make(&made, ndim, shape, ranks, NULL, mesh->world, &err) != DT_OK ||
-        dt_context_mesh(&replicas, ext_context, made, &err) != DT_OK)
-        ext_raise(&err);
+    const dt_mesh *replicas = ext_mesh_made(ndim, shape, ranks, NULL, mesh->world);
     PyMem_Free(ranks);
     return replicas;
 }
@@ -48,14 +43,11 @@ copy_first(PyObject *array, const ext_meta *meta, const dt_mesh *replicas)
                                           meta->ndim, meta->shape, dtype);
     const dt_layout *to =
         ext_layout_make(replicas, NULL, meta->ndim, meta->shape, dtype);
-    ext_item item = {.array = array, .from = from, .to = to};
-    if (from != NULL && to != NULL)
-        ext_move_items(&item, 1, WHAT, 0, NULL, NULL);
-    if (from != NULL)
-        dt_layout_release(ext_context, from);
-    if (to != NULL)
-        dt_layout_release(ext_context, to);
-    return item.result;
+    PyObject *copy =
+        from == NULL || to == NULL ? NULL : ext_move_one(array, from, to, WHAT);
+    dt_layout_release(ext_context, from);
+    dt_layout_release(ext_context, to);
+    return copy;
 }
 
 int

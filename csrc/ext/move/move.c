@@ -70,6 +70,14 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
     return move_all(items, count, &o, pending);
 }
 
+PyObject *
+ext_move_one(PyObject *array, const dt_layout *from, const dt_layout *to,
+             const char *what)
+{
+    ext_item item = {.array = array, .from = from, .to = to};
+    return ext_move_items(&item, 1, what, 0, NULL, NULL) < 0 ? NULL : item.result;
+}
+
 int
 ext_move_operands(ext_item *items, int count, const char *what, uint64_t detail,
                   uint64_t lineage)

@@ -76,6 +76,9 @@ typedef struct {
                                    where nothing moves, an empty one outside */
 } ext_item;
 
+/* Moves one array: its part of `to`, as in ext_item. NULL with an exception. */
+PyObject *ext_move_one(PyObject *array, const dt_layout *from, const dt_layout *to,
+                       const char *what);
 /* Moves items that go together; all of one pair of meshes. `what`, a constant, names
  * the user's function. `local`: what has gone wrong on this rank alone before, or NULL;
  * all ranks that need this one fail with it. With `pending` the moves may still be

@@ -56,8 +56,7 @@ moving_make(moving *p, DTensorObject *tensor, PyObject *placements,
 static void
 moving_clear(moving *p)
 {
-    if (p->from != NULL)
-        dt_layout_release(ext_context, p->from);
+    dt_layout_release(ext_context, p->from);
     Py_XDECREF(p->array);
     Py_XDECREF(p->to);
 }

@@ -5,32 +5,6 @@
 
 /* --- dtypes and shapes --- */
 
-static int
-take_dtype(op_maker *m, int index, PyObject *object)
-{
-    return ext_dtype_like(&m->dtypes[index], object, DT_FLOAT64, m->call->op->text);
-}
-
-static int
-take_result_dtype(op_maker *m, int index, PyObject *result)
-{
-    PyArray_Descr *descr = NULL;
-    if (PyArray_CheckExact(result))
-        descr = (PyArray_Descr *)Py_NewRef(
-            (PyObject *)PyArray_DESCR((PyArrayObject *)result));
-    else {
-        PyObject *array = PyArray_FromAny(result, NULL, 0, 0, 0, NULL);
-        if (array == NULL)
-            return -1;
-        descr = (PyArray_Descr *)Py_NewRef(
-            (PyObject *)PyArray_DESCR((PyArrayObject *)array));
-        Py_DECREF(array);
-    }
-    int failed = ext_dtype(&m->dtypes[index], descr, m->call->op->text);
-    Py_DECREF(descr);
-    return failed;
-}
-
 /* The dtypes of the results: as the function says, or those that the kernel gives. */
 static int
 find_dtypes(op_maker *m, PyObject *given)
@@ -54,8 +28,10 @@ find_dtypes(op_maker *m, PyObject *given)
     }
     for (int k = 0; failed == 0 && k < count; k++) {
         PyObject *item = several ? PySequence_Fast_ITEMS(results)[k] : results;
-        failed =
-            given == Py_None ? take_result_dtype(m, k, item) : take_dtype(m, k, item);
+        const char *what = m->call->op->text;
+        failed = given == Py_None
+                     ? ext_dtype_of(&m->dtypes[k], item, what)
+                     : ext_dtype_like(&m->dtypes[k], item, DT_FLOAT64, what);
     }
     Py_DECREF(results);
     return failed;
@@ -107,12 +83,12 @@ number_dtype(const op_maker *m, dt_dtype *out, PyObject *number)
     PyObject *kinds = PyList_New(0);
     for (int k = 0; kinds != NULL && k < call->operand_count; k++) {
         PyObject *dtype = ((OperandObject *)m->metas[k])->dtype;
-        if (dtype != Py_None && PyList_Append(kinds, dtype) < 0)
-            Py_CLEAR(kinds);
+        if (dtype != Py_None)
+            ext_append(&kinds, Py_NewRef(dtype));
     }
-    PyObject *args = NULL;
-    if (kinds != NULL && PyList_Append(kinds, number) == 0)
-        args = PyList_AsTuple(kinds);
+    if (kinds != NULL)
+        ext_append(&kinds, Py_NewRef(number));
+    PyObject *args = kinds == NULL ? NULL : PyList_AsTuple(kinds);
     PyObject *dtype = args == NULL ? NULL : PyObject_CallObject(result_type, args);
     int failed =
         dtype == NULL ? -1 : ext_dtype_like(out, dtype, DT_FLOAT64, call->op->text);
@@ -341,7 +317,8 @@ propagate(op_maker *m, const dt_layout *const *layouts)
     dt_error err;
     dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
     if (ext_check(dt_propagate(&choice, ext_plans, m->rule->rule, m->binding, layouts,
-                               m->dtypes, wanted == NULL ? NULL : &wanted, &cost, &err),
+                               m->dtypes, wanted == NULL ? NULL : &wanted, &cost, false,
+                               &err),
                   &err) < 0)
         return -1;
     int failed = take_choice(m, &choice);

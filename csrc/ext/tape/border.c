@@ -9,12 +9,9 @@
 LayoutObject *
 tape_dual(LayoutObject *layout)
 {
-    dt_layout *made = NULL;
-    dt_error err;
     if (!layout->layout->has_partial)
         return (LayoutObject *)Py_NewRef((PyObject *)layout);
-    dt_status status = dt_layout_dual(&made, layout->layout, &err);
-    return ext_layout(ext_layout_made(status, made, &err), layout->mesh);
+    return ext_layout_dual(layout);
 }
 
 /* The layout in which a gradient is wanted: dual, or as the user says. */
@@ -22,15 +19,12 @@ static LayoutObject *
 wanted_layout(LayoutObject *layout, PyObject *grad_placements)
 {
     dt_placement placements[DT_MESH_MAX_NDIM];
-    dt_layout *made = NULL;
-    dt_error err;
     if (grad_placements == NULL || grad_placements == Py_None)
         return tape_dual(layout);
     if (ext_placements(placements, layout->mesh->mesh, grad_placements,
                        "grad_placements") < 0)
         return NULL;
-    dt_status status = dt_layout_with(&made, layout->layout, placements, &err);
-    return ext_layout(ext_layout_made(status, made, &err), layout->mesh);
+    return ext_layout_with(layout, placements);
 }
 
 /* --- the ways back: functions of (what was known then, gradient) --- */
@@ -47,12 +41,9 @@ static LayoutObject *
 of_dtype(LayoutObject *layout, PyObject *grad)
 {
     dt_dtype dtype = ((DTensorObject *)grad)->layout->layout->dtype;
-    dt_layout *made = NULL;
-    dt_error err;
     if (dtype == layout->layout->dtype)
         return (LayoutObject *)Py_NewRef((PyObject *)layout);
-    dt_status status = dt_layout_with_dtype(&made, layout->layout, dtype, &err);
-    return ext_layout(ext_layout_made(status, made, &err), layout->mesh);
+    return ext_layout_with_dtype(layout, dtype);
 }
 
 int
@@ -216,12 +207,6 @@ pair(LayoutObject *a, LayoutObject *b)
     return made;
 }
 
-static LayoutObject *
-held(LayoutObject *layout)
-{
-    return (LayoutObject *)Py_NewRef((PyObject *)layout);
-}
-
 PyObject *
 tape_moved(PyObject *result, DTensorObject *source, PyObject *backward_dtype)
 {
@@ -245,8 +230,9 @@ tape_from_local(PyObject *result, PyObject *source, PyObject *grad_placements)
     if (!wants(result, source))
         return result;
     LayoutObject *layout = ((DTensorObject *)result)->layout;
+    LayoutObject *wanted = wanted_layout(layout, grad_placements);
     return record(result, source, &back_from_local_def,
-                  pair(wanted_layout(layout, grad_placements), held(layout)));
+                  pair(wanted, (LayoutObject *)Py_NewRef((PyObject *)layout)));
 }
 
 /* Whether several ranks have the same part of a layout. */

@@ -76,198 +76,141 @@ layout_dealloc(PyObject *object)
     PyObject_GC_Del(self);
 }
 
-/* --- construction --- */
-
-/* The optional arguments of Layout(), as dt_layout_make takes them. */
-typedef struct {
-    int ndim;
-    dt_order orders[DT_MAX_NDIM];
-    dt_cuts cuts[DT_MAX_NDIM];
-    int64_t *values[DT_MAX_NDIM]; /* memory of cuts */
-    int order_count, cuts_count;
-} layout_options;
-
-/* The pairs of a dict or a sequence of pairs, as a list or tuple. */
-static PyObject *
-pairs_of(PyObject *object, const char *name)
-{
-    if (PyDict_Check(object))
-        return PyDict_Items(object);
-    if (!PyUnicode_Check(object) && PySequence_Check(object))
-        return PySequence_Fast(object, "expected pairs");
-    return PyErr_Format(PyExc_TypeError,
-                        "Layout: %s must be a dict of tensor dimensions or a sequence "
-                        "of pairs, not %R",
-                        name, object);
-}
-
-/* Splits a pair into a tensor dimension and the rest (borrowed); NULL on error. */
-static PyObject *
-read_pair(int *dim, PyObject *pair, int ndim, const char *name)
-{
-    bool is_pair = (PyTuple_Check(pair) || PyList_Check(pair)) &&
-                   PySequence_Fast_GET_SIZE(pair) == 2;
-    if (!is_pair)
-        return PyErr_Format(PyExc_TypeError,
-                            "Layout: %s has %R where a pair of a tensor dimension and "
-                            "integers is expected",
-                            name, pair);
-    long value = PyLong_AsLong(PySequence_Fast_GET_ITEM(pair, 0));
-    if (value == -1 && PyErr_Occurred())
-        return NULL;
-    if (value < -ndim || value >= ndim)
-        return PyErr_Format(
-            PyExc_IndexError,
-            "Layout: %s names dimension %ld of a tensor of %d dimensions", name, value,
-            ndim);
-    *dim = (int)(value < 0 ? value + ndim : value);
-    return PySequence_Fast_GET_ITEM(pair, 1);
-}
-
-static int
-read_order(layout_options *o, PyObject *pair)
-{
-    dt_order *order = &o->orders[o->order_count];
-    int64_t dims[DT_MAX_NDIM];
-    PyObject *mesh_dims = read_pair(&order->dim, pair, o->ndim, "shard_order");
-    int count = mesh_dims != NULL ? ext_shape(dims, mesh_dims, "shard_order") : -1;
-    if (count < 0)
-        return -1;
-    if (count > DT_MESH_MAX_NDIM)
-        return ext_fail(
-            PyExc_ValueError,
-            "Layout: shard_order has %d mesh dimensions for tensor dimension %d", count,
-            order->dim);
-    order->count = count;
-    for (int k = 0; k < count; k++)
-        order->mesh_dims[k] =
-            dims[k] < 0 || dims[k] >= DT_MESH_MAX_NDIM ? -1 : (int)dims[k];
-    o->order_count++;
-    return 0;
-}
-
-static int
-read_cuts(layout_options *o, PyObject *pair)
-{
-    dt_cuts *cuts = &o->cuts[o->cuts_count];
-    PyObject *boundaries = read_pair(&cuts->dim, pair, o->ndim, "cuts");
-    PyObject *items = boundaries != NULL
-                          ? PySequence_Fast(boundaries, "Layout: cuts must be integers")
-                          : NULL;
-    if (items == NULL)
-        return -1;
-    cuts->count = PySequence_Fast_GET_SIZE(items);
-    int64_t *values = PyMem_New(int64_t, (size_t)cuts->count);
-    if (values == NULL)
-        PyErr_NoMemory();
-    for (Py_ssize_t k = 0; values != NULL && k < cuts->count; k++) {
-        values[k] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(items, k));
-        if (values[k] == -1 && PyErr_Occurred()) {
-            PyMem_Free(values);
-            values = NULL;
-        }
-    }
-    Py_DECREF(items);
-    if (values == NULL)
-        return -1;
-    cuts->cuts = o->values[o->cuts_count++] = values;
-    return 0;
-}
-
-/* Calls `read` for every pair. */
-static int
-read_pairs(layout_options *o, PyObject *object, const char *name,
-           int (*read)(layout_options *, PyObject *))
-{
-    if (object == Py_None)
-        return 0;
-    PyObject *pairs = pairs_of(object, name);
-    if (pairs == NULL)
-        return -1;
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(pairs);
-    int status = 0;
-    if (count > o->ndim) {
-        PyErr_Format(PyExc_ValueError,
-                     "Layout: %s has %zd entries for a tensor of %d dimensions", name,
-                     count, o->ndim);
-        status = -1;
-    }
-    for (Py_ssize_t k = 0; status == 0 && k < count; k++)
-        status = read(o, PySequence_Fast_GET_ITEM(pairs, k));
-    Py_DECREF(pairs);
-    return status;
-}
-
 static PyObject *
 layout_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"mesh",        "placements", "shape", "dtype",
-                               "shard_order", "cuts",       NULL};
-    PyObject *mesh, *placements, *shape, *dtype, *order = Py_None, *cuts = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOO|$OO:Layout", keywords,
-                                     &ext_mesh_type, &mesh, &placements, &shape, &dtype,
-                                     &order, &cuts))
-        return NULL;
-    const dt_mesh *grid = ((MeshObject *)mesh)->mesh;
-    dt_placement list[DT_MESH_MAX_NDIM];
-    int64_t lengths[DT_MAX_NDIM];
-    dt_dtype element;
-    int ndim = ext_shape(lengths, shape, "Layout");
-    if (ndim < 0 || ext_placements(list, grid, placements, "Layout") < 0 ||
-        ext_dtype_like(&element, dtype, DT_FLOAT64, "Layout") < 0)
-        return NULL;
-    layout_options o = {.ndim = ndim};
-    LayoutObject *self = NULL;
-    if (read_pairs(&o, order, "shard_order", read_order) == 0 &&
-        read_pairs(&o, cuts, "cuts", read_cuts) == 0) {
-        dt_layout *layout = NULL;
-        dt_error err;
-        dt_status status =
-            dt_layout_make(&layout, grid, list, ndim, lengths, element, o.orders,
-                           o.order_count, o.cuts, o.cuts_count, &err);
-        self = ext_layout(ext_layout_made(status, layout, &err), (MeshObject *)mesh);
-    }
-    for (int k = 0; k < o.cuts_count; k++)
-        PyMem_Free(o.values[k]);
-    return (PyObject *)self;
+    MeshObject *mesh = NULL;
+    const dt_layout *layout = ext_layout_read(&mesh, args, kwargs);
+    return (PyObject *)ext_layout(layout, mesh);
 }
 
 /* --- layouts from this one --- */
 
-static PyObject *
-derived(PyObject *self, const dt_layout *layout)
+/* The object of what a function of core has made, or its error raised. */
+static LayoutObject *
+derived(LayoutObject *self, dt_status status, dt_layout *layout, const dt_error *err)
 {
-    return (PyObject *)ext_layout(layout, ((LayoutObject *)self)->mesh);
+    return ext_layout(ext_layout_made(status, layout, err), self->mesh);
+}
+
+LayoutObject *
+ext_layout_with_dtype(LayoutObject *layout, dt_dtype dtype)
+{
+    dt_layout *with = NULL;
+    dt_error err;
+    dt_status status = dt_layout_with_dtype(&with, layout->layout, dtype, &err);
+    return derived(layout, status, with, &err);
+}
+
+LayoutObject *
+ext_layout_with(LayoutObject *layout, const dt_placement *placements)
+{
+    dt_layout *with = NULL;
+    dt_error err;
+    dt_status status = dt_layout_with(&with, layout->layout, placements, &err);
+    return derived(layout, status, with, &err);
+}
+
+LayoutObject *
+ext_layout_dual(LayoutObject *layout)
+{
+    dt_layout *dual = NULL;
+    dt_error err;
+    dt_status status = dt_layout_dual(&dual, layout->layout, &err);
+    return derived(layout, status, dual, &err);
 }
 
 static PyObject *
 layout_with_placements(PyObject *self, PyObject *placements)
 {
-    return derived(self, ext_layout_with_placements(self, placements));
+    dt_placement list[DT_MESH_MAX_NDIM];
+    if (ext_placements(list, ext_layout_in(self)->mesh, placements, "with_placements") <
+        0)
+        return NULL;
+    return (PyObject *)ext_layout_with((LayoutObject *)self, list);
 }
 
 static PyObject *
 layout_with_dtype(PyObject *self, PyObject *dtype)
 {
-    return derived(self, ext_layout_with_dtype(self, dtype));
-}
-
-static PyObject *
-layout_like(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    return derived(self, ext_layout_like(self, args, kwargs));
-}
-
-static PyObject *
-layout_whole(PyObject *self, PyObject *dims)
-{
-    return derived(self, ext_layout_whole(self, dims));
+    dt_dtype element;
+    if (ext_dtype_like(&element, dtype, ext_layout_in(self)->dtype, "with_dtype") < 0)
+        return NULL;
+    return (PyObject *)ext_layout_with_dtype((LayoutObject *)self, element);
 }
 
 static PyObject *
 layout_settled(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    return derived(self, ext_layout_settled(self));
+    return (PyObject *)ext_layout_dual((LayoutObject *)self);
+}
+
+static PyObject *
+layout_whole(PyObject *self, PyObject *dims)
+{
+    const dt_layout *layout = ext_layout_in(self);
+    int64_t named[DT_MAX_NDIM];
+    bool whole[DT_MAX_NDIM] = {false};
+    int count = ext_shape(named, dims, "whole");
+    if (count < 0)
+        return NULL;
+    for (int k = 0; k < count; k++) {
+        if (named[k] < 0 || named[k] >= layout->ndim)
+            return PyErr_Format(PyExc_IndexError,
+                                "whole: a tensor of %d dimensions has no dimension %R",
+                                layout->ndim, dims);
+        whole[named[k]] = true;
+    }
+    dt_layout *with = NULL;
+    dt_error err;
+    dt_status status = dt_layout_whole(&with, layout, whole, &err);
+    return (PyObject *)derived((LayoutObject *)self, status, with, &err);
+}
+
+/* Reads {dim: dim of the other} into dims, -1 where there is none; -1 on error. */
+static int
+read_dims(int *dims, int ndim, int other_ndim, PyObject *dict)
+{
+    for (int d = 0; d < ndim; d++)
+        dims[d] = -1;
+    PyObject *key, *value;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(dict, &place, &key, &value)) {
+        long from = PyLong_AsLong(key);
+        long to = from == -1 && PyErr_Occurred() ? -1 : PyLong_AsLong(value);
+        if (PyErr_Occurred())
+            return -1;
+        if (from < 0 || from >= ndim || to < 0 || to >= other_ndim)
+            return ext_fail(PyExc_IndexError,
+                            "like: a tensor of %d dimensions has no dimension %ld, or "
+                            "one of %d none that is %ld",
+                            ndim, from, other_ndim, to);
+        dims[from] = (int)to;
+    }
+    return 0;
+}
+
+static PyObject *
+layout_like(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"shape", "dims", "dtype", "partial", NULL};
+    const dt_layout *layout = ext_layout_in(self);
+    PyObject *shape, *pairs, *dtype = Py_None;
+    int partial = 0, dims[DT_MAX_NDIM];
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!|O$p:like", keywords, &shape,
+                                     &PyDict_Type, &pairs, &dtype, &partial))
+        return NULL;
+    int64_t lengths[DT_MAX_NDIM];
+    dt_dtype element;
+    int ndim = ext_shape(lengths, shape, "like");
+    if (ndim < 0 || read_dims(dims, layout->ndim, ndim, pairs) < 0 ||
+        ext_dtype_like(&element, dtype, layout->dtype, "like") < 0)
+        return NULL;
+    dt_layout *like = NULL;
+    dt_error err;
+    dt_status status =
+        dt_layout_like(&like, layout, dims, ndim, lengths, element, partial != 0, &err);
+    return (PyObject *)derived((LayoutObject *)self, status, like, &err);
 }
 
 /* An immutable object is its own copy. */

@@ -91,16 +91,14 @@ read_names(mesh_arguments *a, PyObject *object)
     return 0;
 }
 
-/* The interned mesh, retained; NULL on error. */
-static const dt_mesh *
-mesh_make(const mesh_arguments *a)
+const dt_mesh *
+ext_mesh_made(int ndim, const int64_t *shape, const int64_t *ranks,
+              const char *const *names, int world)
 {
-    const int64_t *ranks = a->ranks != NULL ? PyArray_DATA(a->ranks) : NULL;
-    const char *const *names = a->names != NULL ? a->texts : NULL;
     dt_mesh *mesh;
     const dt_mesh *interned;
     dt_error err;
-    if (dt_mesh_make(&mesh, a->ndim, a->shape, ranks, names, a->world, &err) != DT_OK ||
+    if (dt_mesh_make(&mesh, ndim, shape, ranks, names, world, &err) != DT_OK ||
         dt_context_mesh(&interned, ext_context, mesh, &err) != DT_OK)
         return ext_raise(&err);
     return interned;
@@ -118,7 +116,9 @@ mesh_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     a.ndim = ext_shape(a.shape, shape, "Mesh");
     const dt_mesh *mesh = NULL;
     if (a.ndim >= 0 && read_ranks(&a, ranks) == 0 && read_names(&a, names) == 0)
-        mesh = mesh_make(&a);
+        mesh = ext_mesh_made(a.ndim, a.shape,
+                             a.ranks != NULL ? PyArray_DATA(a.ranks) : NULL,
+                             a.names != NULL ? a.texts : NULL, a.world);
     Py_XDECREF(a.ranks);
     Py_XDECREF(a.names);
     if (mesh == NULL)

@@ -340,12 +340,6 @@ PyTypeObject ext_placement_type = {
 
 /* --- Shard --- */
 
-static PyObject *
-get_dim(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLong(placement_in(self).dim);
-}
-
 static const char shard_doc[] =
     "Shard(dim)\n--\n\n"
     "Every coordinate of the mesh dimension holds one chunk of a tensor dimension.\n\n"
@@ -362,8 +356,9 @@ static const char shard_doc[] =
     ">>> [Shard.local_shard_size_and_offset(10, 4, r) for r in range(4)]\n"
     "[(3, 0), (3, 3), (3, 6), (1, 9)]";
 
-static PyGetSetDef shard_attributes[] = {
-    {"dim", get_dim, NULL, "The tensor dimension that is sharded.", NULL},
+static PyMemberDef shard_members[] = {
+    {"dim", T_INT, offsetof(PlacementObject, placement.dim), READONLY,
+     "The tensor dimension that is sharded."},
     {0},
 };
 
@@ -372,16 +367,10 @@ PyTypeObject ext_shard_type = {
     .tp_doc = shard_doc,
     .tp_new = shard_new,
     .tp_methods = ext_shard_methods,
-    .tp_getset = shard_attributes,
+    .tp_members = shard_members,
 };
 
 /* --- _StridedShard --- */
-
-static PyObject *
-get_split_factor(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLongLong(placement_in(self).split);
-}
 
 static const char strided_doc[] =
     "_StridedShard(dim, *, split_factor)\n--\n\n"
@@ -398,9 +387,11 @@ static const char strided_doc[] =
     "the lengths of the mesh dimensions to the right that shard `dim`. It is no\n"
     "`Shard`: ``is_shard()`` is False.";
 
-static PyGetSetDef strided_attributes[] = {
-    {"dim", get_dim, NULL, "The tensor dimension that is sharded.", NULL},
-    {"split_factor", get_split_factor, NULL, "The number of pieces.", NULL},
+static PyMemberDef strided_members[] = {
+    {"dim", T_INT, offsetof(PlacementObject, placement.dim), READONLY,
+     "The tensor dimension that is sharded."},
+    {"split_factor", T_LONGLONG, offsetof(PlacementObject, placement.split), READONLY,
+     "The number of pieces."},
     {0},
 };
 
@@ -408,7 +399,7 @@ PyTypeObject ext_strided_type = {
     KIND("_StridedShard"),
     .tp_doc = strided_doc,
     .tp_new = strided_new,
-    .tp_getset = strided_attributes,
+    .tp_members = strided_members,
 };
 
 /* --- Replicate --- */

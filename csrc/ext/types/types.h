@@ -47,6 +47,9 @@ typedef struct {
 
 extern PyTypeObject ext_mesh_type;
 
+/* What dt_mesh_make makes, entered into the context and retained; raises. */
+const dt_mesh *ext_mesh_made(int ndim, const int64_t *shape, const int64_t *ranks,
+                             const char *const *names, int world);
 /* The mesh of a `device_mesh` argument, None: the current one. New reference. */
 MeshObject *ext_argument_mesh(PyObject *object, const char *what);
 
@@ -73,6 +76,12 @@ ext_layout_in(PyObject *layout)
  * an exception is set. */
 LayoutObject *ext_layout(const dt_layout *layout, MeshObject *mesh);
 
+/* The same layout in another dtype, with other placements, or whole where it is Partial.
+ */
+LayoutObject *ext_layout_with_dtype(LayoutObject *layout, dt_dtype dtype);
+LayoutObject *ext_layout_with(LayoutObject *layout, const dt_placement *placements);
+LayoutObject *ext_layout_dual(LayoutObject *layout);
+
 /* layout_attributes.c: parts of the type's tables */
 extern PyMemberDef ext_layout_members[];
 extern PyGetSetDef ext_layout_attributes[];
@@ -81,13 +90,6 @@ PyObject *ext_layout_cut_by(PyObject *self, PyObject *dim);
 PyObject *ext_layout_is_cut(PyObject *self, PyObject *dim);
 PyObject *ext_layout_is_strided(PyObject *self, PyObject *dim);
 PyObject *ext_layout_boxes(PyObject *self, PyObject *args, PyObject *kwargs);
-
-/* layout_like.c: a layout for the type to wrap; NULL with an exception */
-const dt_layout *ext_layout_with_placements(PyObject *self, PyObject *placements);
-const dt_layout *ext_layout_with_dtype(PyObject *self, PyObject *dtype);
-const dt_layout *ext_layout_like(PyObject *self, PyObject *args, PyObject *kwargs);
-const dt_layout *ext_layout_whole(PyObject *self, PyObject *dims);
-const dt_layout *ext_layout_settled(PyObject *self);
 
 /* --- layout_make.c --- */
 
@@ -101,6 +103,8 @@ const dt_layout *ext_layout_made(dt_status status, dt_layout *layout,
 /* A whole array on one rank of the world of `mesh`. */
 const dt_layout *ext_layout_at(const dt_mesh *mesh, int64_t rank, int ndim,
                                const int64_t *shape, dt_dtype dtype);
+/* That of the arguments of Layout(), and its mesh, borrowed. */
+const dt_layout *ext_layout_read(MeshObject **out, PyObject *args, PyObject *kwargs);
 /* What a rank outside the mesh takes for the layout: of this shape if ndim >= 0 and the
  * placements fit it, else of no elements. */
 const dt_layout *ext_layout_outside(const dt_mesh *mesh, const dt_placement *placements,

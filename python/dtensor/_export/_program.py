@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C, functional_collectives
-from dtensor._core.nested import mapped
+from dtensor._core.nested import leaves, mapped
 from dtensor._export import _file
 from dtensor._export._nodes import Node, Ref, Result
 from dtensor._export._operators import operators
 from dtensor.autograd import no_grad
-from dtensor.experimental._tree import leaves
 
 __all__ = ["COLLECTIVES", "ExportedProgram"]
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
-from dtensor._core.nested import mapped
+from dtensor._core.nested import leaves, mapped
 from dtensor._export._nodes import Node, Ref, Result
 from dtensor._export._operators import operators
 from dtensor._export._program import ExportedProgram
 from dtensor.autograd import enable_grad, no_grad
-from dtensor.experimental._tree import leaves
 from dtensor.nn import Module
 
 __all__ = ["export"]

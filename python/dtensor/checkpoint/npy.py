@@ -214,8 +214,6 @@ def _mapped(path: str, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]:
     array: npt.NDArray[Any]
     if 0 in shape:
         array = np.empty(shape, kind)  # an empty array cannot be mapped
-    elif fortran:
-        array = np.memmap(path, kind, "r", offset, shape, "F")
     else:
-        array = np.memmap(path, kind, "r", offset, shape)
+        array = np.memmap(path, kind, "r", offset, shape, "F" if fortran else "C")
     return array

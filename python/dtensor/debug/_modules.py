@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from dtensor import _C
+from dtensor._core.nested import leaves
 from dtensor.nn._hooks import register_module_forward_pre_hook
 from dtensor.nn.module import Module
 
@@ -183,10 +184,4 @@ def _within(name: str, module: str) -> bool:
 
 def _tensors(value: Any) -> list[_C.Tensor]:
     """Return the tensors of arguments or of an output."""
-    if isinstance(value, _C.Tensor):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [x for item in value for x in _tensors(item)]
-    if isinstance(value, dict):
-        return _tensors(list(value.values()))
-    return []
+    return [x for x in leaves(value) if isinstance(x, _C.Tensor)]

@@ -76,22 +76,12 @@ class Simulation:
         return list(zip(names, self.mesh_shape, strict=True))
 
     def _rows(self) -> list[tuple[str, str, str, str, str]]:
-        rows = [
-            (
-                name,
-                f"{m.calls:,}",
-                size(m.bytes),
-                f"{m.messages:,}",
-                duration(m.seconds),
-            )
-            for name, m in self.moves.items()
+        columns = zip(Moves(0, 0, 0, 0.0), *self.moves.values(), strict=True)
+        rows = [*self.moves.items(), ("total", Moves(*map(sum, columns)))]
+        return [
+            (name, f"{calls:,}", size(sent), f"{messages:,}", duration(seconds))
+            for name, (calls, sent, messages, seconds) in rows
         ]
-        calls = sum(m.calls for m in self.moves.values())
-        sent = sum(m.bytes for m in self.moves.values())
-        messages = sum(m.messages for m in self.moves.values())
-        total = duration(self.predicted_seconds)
-        rows.append(("total", f"{calls:,}", size(sent), f"{messages:,}", total))
-        return rows
 
     def __str__(self) -> str:
         lines = aligned(_HEAD, self._rows(), 1)

@@ -79,15 +79,9 @@ def merge(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the file's content: the events of all ranks, timed from the first one."""
     times = [e["ts"] + p["offset"] * MICRO for p in parts for e in p["events"]]
     start = min(times, default=0.0)
-    named = [
-        {"name": "thread_name", "ph": "M", "args": {"name": f"rank {part['rank']}"}}
-        | _place(part)
-        for part in parts
-    ]
+    named = [_mark(part, "thread_name", name=f"rank {part['rank']}") for part in parts]
     order = [
-        {"name": "thread_sort_index", "ph": "M", "args": {"sort_index": part["rank"]}}
-        | _place(part)
-        for part in parts
+        _mark(part, "thread_sort_index", sort_index=part["rank"]) for part in parts
     ]
     shifted = [
         event | _place(part) | {"ts": event["ts"] + part["offset"] * MICRO - start}
@@ -98,6 +92,11 @@ def merge(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "traceEvents": [*itertools.chain(named, order), *shifted],
         "displayTimeUnit": "ns",
     }
+
+
+def _mark(part: dict[str, Any], what: str, **args: Any) -> Event:
+    """Return what the track of a rank is given."""
+    return {"name": what, "ph": "M", "args": args} | _place(part)
 
 
 def _place(part: dict[str, Any]) -> dict[str, int]:

@@ -8,8 +8,8 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core import world
+from dtensor._core.nested import leaves, with_leaves
 from dtensor.device_mesh import DeviceMesh
-from dtensor.experimental._tree import leaves, with_leaves
 from dtensor.placement_types import Placement
 
 __all__ = ["local_map"]

@@ -7,11 +7,10 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core import world
-from dtensor._core.nested import mapped
+from dtensor._core.nested import leaves, mapped
 from dtensor._export import ExportedProgram, Node, Ref
 from dtensor.device_mesh import DeviceMesh
 from dtensor.experimental._parts import Parts
-from dtensor.experimental._tree import leaves
 from dtensor.functional_collectives._group import of_ranks
 from dtensor.nn import Embedding, Linear
 from dtensor.parallel import ParallelStyle

@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dtensor._core.device import empty
 from dtensor.nn import init
 from dtensor.nn._multi_head import Heads, attend
 from dtensor.nn.linear import Linear
 from dtensor.nn.module import Module
-from dtensor.nn.parameter import Parameter
 
 __all__ = ["MultiheadAttention"]
 
@@ -102,19 +100,10 @@ class MultiheadAttention(Module):
             "in_proj_bias": (3 * embed_dim,) if bias else None,
         }
         extra = dict.fromkeys(("bias_k", "bias_v"), one if add_bias_kv else None)
-        self._add(shapes, device, dtype)
+        self._add_parameters(shapes, device, dtype)
         self.out_proj = Linear(embed_dim, embed_dim, bias, device, dtype)
-        self._add(extra, device, dtype)
+        self._add_parameters(extra, device, dtype)
         self._reset_parameters()
-
-    def _add(
-        self, shapes: Any, device: str | None, dtype: npt.DTypeLike | None
-    ) -> None:
-        for name, shape in shapes.items():
-            parameter = None if shape is None else empty(shape, dtype, device)
-            self.register_parameter(
-                name, None if parameter is None else Parameter(parameter)
-            )
 
     def _weights(self) -> tuple[Any, ...]:
         if self._qkv_same_embed_dim:

@@ -62,9 +62,6 @@ class _Listed(Module):
         del self[key]
         return module
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
-
     def __getitem__(self, index: Any) -> Any:
         items = list(self._modules.items())
         if isinstance(index, slice):

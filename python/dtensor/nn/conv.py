@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dtensor._core.device import empty
 from dtensor.nn import functional as F, init
 from dtensor.nn.module import Module
-from dtensor.nn.parameter import Parameter
 
 __all__ = ["Conv1d", "Conv2d"]
 
@@ -81,12 +79,9 @@ class _Conv(Module):
         self.dilation, self.groups = self._each(dilation), groups
         self.padding_mode = padding_mode
         self._check()
-        shape = (out_channels, in_channels // groups, *self.kernel_size)
-        self.weight = Parameter(empty(shape, dtype, device))
-        if bias:
-            self.bias = Parameter(empty((out_channels,), dtype, device))
-        else:
-            self.register_parameter("bias", None)
+        of_weight = (out_channels, in_channels // groups, *self.kernel_size)
+        shapes = {"weight": of_weight, "bias": (out_channels,) if bias else None}
+        self._add_parameters(shapes, device, dtype)
         self.reset_parameters()
 
     def _each(self, lengths: Lengths) -> tuple[int, ...]:

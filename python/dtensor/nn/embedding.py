@@ -65,11 +65,8 @@ class Embedding(Module):
             if not -num_embeddings <= padding_idx < num_embeddings:
                 raise AssertionError("Padding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
-        self.padding_idx, self.max_norm, self.norm_type = (
-            padding_idx,
-            max_norm,
-            norm_type,
-        )
+        self.padding_idx, self.max_norm = padding_idx, max_norm
+        self.norm_type = norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         shape = (num_embeddings, embedding_dim)
         if _weight is None:

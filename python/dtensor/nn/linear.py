@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dtensor._core.device import empty
 from dtensor.nn import functional as F, init
 from dtensor.nn.module import Module
-from dtensor.nn.parameter import Parameter
 
 __all__ = ["Bilinear", "Identity", "Linear"]
 
@@ -62,11 +60,9 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(empty((out_features, in_features), dtype, device))
-        if bias:
-            self.bias = Parameter(empty((out_features,), dtype, device))
-        else:
-            self.register_parameter("bias", None)
+        of_bias = (out_features,) if bias else None
+        shapes = {"weight": (out_features, in_features), "bias": of_bias}
+        self._add_parameters(shapes, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -82,10 +78,8 @@ class Linear(Module):
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )
+        shown = self._named("in_features", "out_features")
+        return f"{shown}, bias={self.bias is not None}"
 
 
 class Bilinear(Module):
@@ -129,12 +123,9 @@ class Bilinear(Module):
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features, self.in2_features = in1_features, in2_features
         self.out_features = out_features
-        shape = (out_features, in1_features, in2_features)
-        self.weight = Parameter(empty(shape, dtype, device))
-        if bias:
-            self.bias = Parameter(empty((out_features,), dtype, device))
-        else:
-            self.register_parameter("bias", None)
+        of_weight = (out_features, in1_features, in2_features)
+        shapes = {"weight": of_weight, "bias": (out_features,) if bias else None}
+        self._add_parameters(shapes, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -149,7 +140,5 @@ class Bilinear(Module):
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-            f"out_features={self.out_features}, bias={self.bias is not None}"
-        )
+        shown = self._named("in1_features", "in2_features", "out_features")
+        return f"{shown}, bias={self.bias is not None}"

@@ -1,11 +1,11 @@
 """Losses: how far an input is from its target."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from dtensor.nn import functional as F
 from dtensor.nn.module import Module
+from dtensor.ops.model.number_loss import reduction_of
 
 __all__ = [
     "BCELoss",
@@ -20,22 +20,6 @@ __all__ = [
 ]
 
 
-def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """Return the reduction that torch's older arguments mean."""
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is False:
-        reduction = "none"
-    else:
-        reduction = "sum" if size_average is False else "mean"
-    warnings.warn(
-        "size_average and reduce args will be deprecated, please use "
-        f"reduction='{reduction}' instead.",
-        stacklevel=4,
-    )
-    return reduction
-
-
 class _Loss(Module):
     _function: ClassVar[Callable[..., Any]]
     _options: ClassVar[tuple[str, ...]] = ("reduction",)
@@ -47,7 +31,7 @@ class _Loss(Module):
         reduction: str = "mean",
     ) -> None:
         super().__init__()
-        self.reduction = _reduction(size_average, reduce, reduction)
+        self.reduction = reduction_of(size_average, reduce, reduction, stacklevel=4)
 
     def forward(self, input: Any, target: Any) -> Any:
         """Return the loss."""

@@ -1,7 +1,7 @@
 """Module: the base class of all layers and models."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from dtensor.nn._dtype import is_floating
 from dtensor.nn._hooks import Hooks, RemovableHandle
 from dtensor.nn._state import State
 from dtensor.nn._tree import Tree
+from dtensor.nn.parameter import Parameter, zero_grads
 
 __all__ = ["Module", "RemovableHandle"]
 
@@ -103,14 +104,7 @@ class Module(Tree, Hooks, State):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Reset the gradients of all parameters to None, or to 0."""
-        for parameter in self.parameters():
-            if parameter.grad is None:
-                continue
-            if set_to_none:
-                parameter.grad = None
-            else:
-                parameter.grad = parameter.grad.detach()
-                parameter.grad.zero_()
+        zero_grads(self.parameters(), set_to_none)
 
     # --- changing all tensors ---------------------------------------------------------
 
@@ -238,6 +232,23 @@ class Module(Tree, Hooks, State):
     def cpu(self) -> Self:
         """Return this module: all tensors are in CPU memory."""
         return self.to("cpu")
+
+    # --- for layers -------------------------------------------------------------------
+
+    def _add_parameters(
+        self,
+        shapes: Mapping[str, Sequence[int] | None],
+        device: str | None,
+        dtype: npt.DTypeLike | None,
+    ) -> None:
+        """Register parameters with arbitrary elements; None for those without shape."""
+        for name, shape in shapes.items():
+            new = None if shape is None else _device.empty(shape, dtype, device)
+            self.register_parameter(name, None if new is None else Parameter(new))
+
+    def _named(self, *names: str) -> str:
+        """Return attributes in the form of `extra_repr`."""
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
     # --- text -------------------------------------------------------------------------
 

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from dtensor._core.device import empty
 from dtensor.nn import functional as F, init
 from dtensor.nn.module import Module
-from dtensor.nn.parameter import Parameter
 
 __all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
 
@@ -24,9 +22,9 @@ class Affine(Module):
         device: str | None,
         dtype: npt.DTypeLike | None,
     ) -> None:
-        for name, wanted in (("weight", weight), ("bias", bias)):
-            parameter = Parameter(empty(shape, dtype, device)) if wanted else None
-            self.register_parameter(name, parameter)
+        wanted = {"weight": weight, "bias": bias}
+        shapes = {name: shape if there else None for name, there in wanted.items()}
+        self._add_parameters(shapes, device, dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -80,11 +78,8 @@ class LayerNorm(Affine):
         )
 
     def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
+        shown = self._named("eps", "elementwise_affine")
+        return f"{self.normalized_shape}, {shown}, bias={self.bias is not None}"
 
 
 class RMSNorm(Affine):
@@ -119,8 +114,8 @@ class RMSNorm(Affine):
         super().__init__()
         self.normalized_shape = _shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        weight = Parameter(empty(self.normalized_shape, dtype, device))
-        self.register_parameter("weight", weight if elementwise_affine else None)
+        shape = self.normalized_shape if elementwise_affine else None
+        self._add_parameters({"weight": shape}, device, dtype)
         self.reset_parameters()
 
     def forward(self, input: Any) -> Any:
@@ -128,10 +123,7 @@ class RMSNorm(Affine):
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}"
-        )
+        return f"{self.normalized_shape}, {self._named('eps', 'elementwise_affine')}"
 
 
 class GroupNorm(Affine):

@@ -1,5 +1,6 @@
 """Parameters and buffers: tensors that belong to a module."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -80,3 +81,11 @@ class Buffer(Tensor, metaclass=_ByBufferFlag):
         tensor.persistent = persistent
         tensor._is_buffer = True
         return tensor
+
+
+def zero_grads(parameters: Iterable[Any], set_to_none: bool) -> None:
+    """Reset the gradients that there are to None, or fill them with 0."""
+    for parameter in parameters:
+        if parameter.grad is not None:
+            grad = None if set_to_none else parameter.grad.detach()
+            parameter.grad = grad if grad is None else grad.zero_()

@@ -80,9 +80,6 @@ class ParameterList(Module):
     def __iadd__(self, values: Iterable[Any]) -> Self:
         return self.extend(values)
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
-
     def __repr__(self) -> str:
         lines = "".join(_line(k, value) for k, value in enumerate(self))
         return f"{self._get_name()}({lines}\n)" if lines else f"{self._get_name()}()"

@@ -1,7 +1,7 @@
 """Pooling over one and two dims: the maximum or the mean of each window."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from dtensor.nn import functional as F
 from dtensor.nn.module import Module
@@ -17,10 +17,23 @@ __all__ = [
 
 Lengths = int | Sequence[int]
 
+
+class _Pool(Module):
+    """A function of an input and of the options that are attributes."""
+
+    _function: ClassVar[Callable[..., Any]]
+    _options: ClassVar[tuple[str, ...]]
+
+    def forward(self, input: Any) -> Any:
+        """Return the pooled input; both are of shape (N, channels, lengths...)."""
+        options = {name: getattr(self, name) for name in self._options}
+        return self._function(input, **options)
+
+
 # --- maxima ---------------------------------------------------------------------------
 
 
-class _MaxPool(Module):
+class _MaxPool(_Pool):
     """The largest element of each window of `_ndim` dims.
 
     Parameters
@@ -39,6 +52,15 @@ class _MaxPool(Module):
         Whether the last window may extend beyond the padding.
     """
 
+    _options = (
+        "kernel_size",
+        "stride",
+        "padding",
+        "dilation",
+        "return_indices",
+        "ceil_mode",
+    )
+
     def __init__(
         self,
         kernel_size: Lengths,
@@ -54,55 +76,41 @@ class _MaxPool(Module):
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
-    def _arguments(self) -> tuple[Any, ...]:
-        return (
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
-
     def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
+        shown = "kernel_size", "stride", "padding", "dilation", "ceil_mode"
+        return self._named(*shown)
 
 
 class MaxPool1d(_MaxPool):
     __doc__ = (_MaxPool.__doc__ or "").replace("`_ndim` dims", "one dim")
-
-    def forward(self, input: Any) -> Any:
-        """Return `max_pool1d` of an input of shape (N, channels, length)."""
-        return F.max_pool1d(input, *self._arguments())
+    _function = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
     __doc__ = (_MaxPool.__doc__ or "").replace("`_ndim` dims", "two dims")
-
-    def forward(self, input: Any) -> Any:
-        """Return `max_pool2d` of an input of shape (N, channels, height, width)."""
-        return F.max_pool2d(input, *self._arguments())
+    _function = staticmethod(F.max_pool2d)
 
 
 # --- means ----------------------------------------------------------------------------
 
 
-class _AvgPool(Module):
+class _AvgPool(_Pool):
     """Average pooling."""
+
+    _options: ClassVar[tuple[str, ...]] = (
+        "kernel_size",
+        "stride",
+        "padding",
+        "ceil_mode",
+        "count_include_pad",
+    )
 
     kernel_size: Lengths
     stride: Lengths
     padding: Lengths
 
     def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"padding={self.padding}"
-        )
+        return self._named("kernel_size", "stride", "padding")
 
 
 class AvgPool1d(_AvgPool):
@@ -122,6 +130,8 @@ class AvgPool1d(_AvgPool):
         Whether the padding counts in the size of a window.
     """
 
+    _function = staticmethod(F.avg_pool1d)
+
     def __init__(
         self,
         kernel_size: Lengths,
@@ -135,17 +145,6 @@ class AvgPool1d(_AvgPool):
         self.stride = self.kernel_size if stride is None else _single(stride)
         self.padding = _single(padding)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
-
-    def forward(self, input: Any) -> Any:
-        """Return `avg_pool1d` of an input of shape (N, channels, length)."""
-        return F.avg_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-        )
 
 
 class AvgPool2d(_AvgPool):
@@ -167,6 +166,9 @@ class AvgPool2d(_AvgPool):
         The divisor of the sums, instead of the size.
     """
 
+    _function = staticmethod(F.avg_pool2d)
+    _options = (*_AvgPool._options, "divisor_override")
+
     def __init__(
         self,
         kernel_size: Lengths,
@@ -183,24 +185,12 @@ class AvgPool2d(_AvgPool):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def forward(self, input: Any) -> Any:
-        """Return `avg_pool2d` of an input of shape (N, channels, height, width)."""
-        return F.avg_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
-
 
 def _single(length: Lengths) -> tuple[int, ...]:
     return (length,) if isinstance(length, int) else tuple(length)
 
 
-class _AdaptiveAvgPool(Module):
+class _AdaptiveAvgPool(_Pool):
     """Means over `_ndim` dims, in windows that give the requested output size.
 
     Parameters
@@ -208,6 +198,8 @@ class _AdaptiveAvgPool(Module):
     output_size : int or sequence of int
         The length of each dim afterwards.
     """
+
+    _options = ("output_size",)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -219,10 +211,7 @@ class _AdaptiveAvgPool(Module):
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     __doc__ = (_AdaptiveAvgPool.__doc__ or "").replace("`_ndim` dims", "one dim")
-
-    def forward(self, input: Any) -> Any:
-        """Return means, for an input of shape (N, channels, length)."""
-        return F.adaptive_avg_pool1d(input, self.output_size)
+    _function = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
@@ -232,7 +221,4 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         .replace("sequence of int", "sequence of int and None")
         .replace("afterwards.", "afterwards; None: as before.")
     )
-
-    def forward(self, input: Any) -> Any:
-        """Return means, for an input of shape (N, channels, height, width)."""
-        return F.adaptive_avg_pool2d(input, self.output_size)
+    _function = staticmethod(F.adaptive_avg_pool2d)

@@ -14,7 +14,6 @@ __all__ = [
     "check_flags",
     "check_param",
     "check_settings",
-    "cleared",
     "evaluate",
     "fitted",
     "hooked",
@@ -48,13 +47,6 @@ def check_param(param: Any) -> None:
         )
     if not param.is_leaf and not param.retains_grad:
         raise ValueError("can't optimize a non-leaf Tensor")
-
-
-def cleared(param: Any) -> None:
-    """Fill the gradient of a parameter with zeros, in place."""
-    grad = param.grad.detach()
-    grad.zero_()
-    param.grad = grad
 
 
 def zeros_beside(param: Any) -> Any:

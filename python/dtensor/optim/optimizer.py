@@ -8,7 +8,8 @@ from typing import Any
 from dtensor._C import Tensor
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.nn._hooks import RemovableHandle, register
-from dtensor.optim._params import check_param, cleared, fitted, hooked, named
+from dtensor.nn.parameter import zero_grads
+from dtensor.optim._params import check_param, fitted, hooked, named
 
 __all__ = ["Optimizer", "required"]
 
@@ -171,13 +172,7 @@ class Optimizer:
             Set them to None; False fills them with zeros.
         """
         for group in self.param_groups:
-            for param in group["params"]:
-                if param.grad is None:
-                    continue
-                if set_to_none:
-                    param.grad = None
-                else:
-                    cleared(param)
+            zero_grads(group["params"], set_to_none)
 
     # --- state ------------------------------------------------------------------------
 

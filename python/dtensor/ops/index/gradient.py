@@ -28,6 +28,7 @@ from dtensor.ops._make.words import Answer, Shape, rule
 from dtensor.ops.index.basic import Key, as_it_is, basic_step, entries, keys_of, whole
 from dtensor.ops.index.pick import (
     everywhere,
+    in_words,
     is_rising,
     leading,
     owners,
@@ -36,7 +37,7 @@ from dtensor.ops.index.pick import (
     with_mask,
     words_of,
 )
-from dtensor.ops.index.terms import At, Gap, Mask, New, Pick, Span, Term, parse
+from dtensor.ops.index.terms import At, Mask, New, Pick, Span, Term, lone_mask, parse
 from dtensor.ops.index.written import write_view
 
 __all__ = ["added", "along", "back", "put_back"]
@@ -336,20 +337,11 @@ def _back_of_arrays(
     grad: Any, terms: Sequence[Term], shape: Shape, like: _C.Layout | None
 ) -> Any:
     """Return the gradient of the array that an index's arrays pick from."""
-    masks = [t.mask for t in terms if isinstance(t, Mask)]
-    alone = len(masks) == 1 and not any(isinstance(t, Pick | At) for t in terms)
-    many = alone and (masks[0].ndim > 1 or isinstance(masks[0], _C.DTensor))
-    if many and isinstance(grad, _C.DTensor):
-        before = [t for t in terms if not isinstance(t, Gap)]
-        dim = next(k for k, t in enumerate(before) if isinstance(t, Mask))
-        return _unmasked(grad, dim, masks[0], shape, like)
-    index = list(entries(terms))
-    arrays = [k for k in index if isinstance(k, np.ndarray | _C.DTensor)]
-    keys = tuple(
-        "array" if isinstance(k, np.ndarray | _C.DTensor) else k for k in index
-    )
-    if len(arrays) == 1 and 0 not in keys:
-        dim = [k for k in keys if k is not ...].index("array")
+    alone = lone_mask(terms)
+    if alone is not None and isinstance(grad, _C.DTensor):
+        return _unmasked(grad, *alone, shape, like)
+    arrays, keys, dim = in_words(list(entries(terms)))
+    if dim is not None:
         return _unpicked(grad, dim, arrays[0], shape, like)
     return added(grad, keys, arrays, shape)
 

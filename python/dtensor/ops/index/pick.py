@@ -27,6 +27,7 @@ __all__ = [
     "Picked",
     "everywhere",
     "first_result_dim",
+    "in_words",
     "leading",
     "masked",
     "owners",
@@ -55,20 +56,26 @@ def picked(x: _C.DTensor, index: Sequence[Any]) -> _C.DTensor:
         A whole slice, 0, or an array of integers (an ndarray or DTensor, in range) for
         each dim; also an Ellipsis that separates arrays with no dim between them.
     """
-    arrays = [k for k in index if isinstance(k, np.ndarray | _C.DTensor)]
+    arrays, keys, dim = in_words(index)
     try:
         np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
         refuse(x.shape, x.dtype, index)
-    if len(arrays) == 1 and not any(k == 0 for k in index if isinstance(k, int)):
-        dims = [k for k in index if k is not ...]
-        dim = next(d for d, k in enumerate(dims) if k is arrays[0])
+    if dim is not None:
         return rows(x, dim, arrays[0])
-    keys = tuple(
-        "array" if isinstance(k, np.ndarray | _C.DTensor) else k for k in index
-    )
     result: _C.DTensor = select(x, keys, arrays)
     return result
+
+
+def in_words(index: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...], int | None]:
+    """Return the arrays of an index, the index with words in their places, and the dim
+    that is picked from, if it is only one."""
+    kinds = np.ndarray | _C.DTensor
+    arrays = [k for k in index if isinstance(k, kinds)]
+    keys = tuple("array" if isinstance(k, kinds) else k for k in index)
+    alone = len(arrays) == 1 and 0 not in keys
+    dim = [k for k in keys if k is not ...].index("array") if alone else None
+    return arrays, keys, dim
 
 
 def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:

@@ -14,13 +14,13 @@ from dtensor.ops.index.gradient import back
 from dtensor.ops.index.pick import masked, picked
 from dtensor.ops.index.terms import (
     At,
-    Gap,
     Mask,
     New,
     Pick,
     Span,
     Term,
     check_bounds,
+    lone_mask,
     parse,
 )
 
@@ -103,11 +103,9 @@ def _any(x: Any, index: Any) -> Any:
 
 def _advanced(x: _C.DTensor, terms: Sequence[Term]) -> _C.DTensor:
     """Return a copy: first the basic indices, then the arrays on their result."""
-    masks = [t.mask for t in terms if isinstance(t, Mask)]
-    alone = len(masks) == 1 and not any(isinstance(t, Pick | At) for t in terms)
     y = basic(x, list(keys_of(x, terms)))
-    if alone and masks[0].ndim > 1 or alone and isinstance(masks[0], _C.DTensor):
-        before = [t for t in terms if not isinstance(t, Gap)]
-        dim = next(k for k, t in enumerate(before) if isinstance(t, Mask))
-        return masked(y, masks[0], dim)
+    alone = lone_mask(terms)
+    if alone is not None:
+        dim, mask = alone
+        return masked(y, mask, dim)
     return picked(y, list(entries(terms)))

@@ -25,6 +25,7 @@ __all__ = [
     "Term",
     "check_bounds",
     "checked_index",
+    "lone_mask",
     "parse",
     "refuse",
 ]
@@ -69,6 +70,18 @@ class Mask(NamedTuple):
 
 
 Term = Span | At | New | Gap | Pick | Mask
+
+
+def lone_mask(terms: Sequence[Term]) -> tuple[int, Any] | None:
+    """Return the dim and the mask of an index whose only array is one that is spread
+    over the ranks, or of several dims."""
+    masks = [t.mask for t in terms if isinstance(t, Mask)]
+    if len(masks) != 1 or any(isinstance(t, Pick | At) for t in terms):
+        return None
+    if masks[0].ndim < 2 and not isinstance(masks[0], _C.DTensor):
+        return None
+    before = [t for t in terms if not isinstance(t, Gap)]
+    return next(k for k, t in enumerate(before) if isinstance(t, Mask)), masks[0]
 
 
 def parse(name: str, shape: tuple[int, ...], dtype: Any, index: Any) -> list[Term]:

@@ -178,10 +178,8 @@ def kl_div(
             stacklevel=2,
         )
     reduction = reduction_of(size_average, reduce, reduction)
-    batchmean, reduction = (
-        reduction == "batchmean",
-        reduction.replace("batchmean", "sum"),
-    )
+    batchmean = reduction == "batchmean"
+    reduction = reduction.replace("batchmean", "sum")
     check_reduction(reduction)
     if input.shape != target.shape:
         shape = np.broadcast_shapes(input.shape, target.shape)

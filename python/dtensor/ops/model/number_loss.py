@@ -20,7 +20,12 @@ __all__ = ["beside", "check_reduction", "number_loss", "reduced", "reduction_of"
 # --- reductions -----------------------------------------------------------------------
 
 
-def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+def reduction_of(
+    size_average: bool | None,
+    reduce: bool | None,
+    reduction: str,
+    stacklevel: int = 3,
+) -> str:
     """Return the reduction that PyTorch's older arguments mean, or `reduction`."""
     if size_average is None and reduce is None:
         return reduction
@@ -31,7 +36,7 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
     warnings.warn(
         "size_average and reduce args will be deprecated, please use "
         f"reduction='{found}' instead.",
-        stacklevel=3,
+        stacklevel=stacklevel,
     )
     return found
 

@@ -18,7 +18,7 @@ from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.kernel import inexact, kernel_for
 from dtensor.ops._make.operator import Operand, call, letters, method, operator
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.model import softmax_numpy
+from dtensor.ops.model.softmax_numpy import FORMULAS
 from dtensor.ops.reduce.reductions import max as max_, sum as sum_
 
 __all__ = ["log_softmax", "softmax", "softmin"]
@@ -47,7 +47,6 @@ def is_cut(x: Any, axis: int) -> bool:
 
 def along(
     name: str,
-    otherwise: Callable[..., Any],
     rows: list[Operand],
     numbers: list[Operand],
     axis: int,
@@ -60,8 +59,8 @@ def along(
 
     Parameters
     ----------
-    name, otherwise
-        As for `kernel_for`.
+    name : str
+        Of the C kernel, and of the formula for dtypes that it lacks.
     rows, numbers : list of Operand
         Arrays, and arrays that lack the axis.
     axis : int
@@ -75,7 +74,9 @@ def along(
     """
     names = letters(rows[0].ndim, whole=(axis,) if whole else ())
     short = names[:axis] + names[axis + 1 :]
-    kernel, dtype = kernel_for(name, [x.dtype for x in (*rows, *numbers)], otherwise)
+    kernel, dtype = kernel_for(
+        name, [x.dtype for x in (*rows, *numbers)], FORMULAS[name]
+    )
     text = rule(
         [names] * len(rows) + [short] * len(numbers),
         [short if reduces else names],
@@ -92,7 +93,7 @@ def sum_exp(x: Operand, top: Operand, axis: int) -> Answer:
     """Return the sum of e^(x - top) along an axis, `top` being a number for each row.
 
     Where it is infinite it is left out."""
-    return along("sum_exp", softmax_numpy.sum_exp, [x], [top], axis, reduces=True)
+    return along("sum_exp", [x], [top], axis, reduces=True)
 
 
 @operator
@@ -100,9 +101,7 @@ def row_logsumexp(x: Operand, axis: int) -> Either:
     """Return log(sum of e^x) along an axis; the greatest where that is infinite."""
     if is_cut(x, axis):
         return cut_logsumexp
-    return along(
-        "logsumexp", softmax_numpy.logsumexp, [x], [], axis, reduces=True, whole=True
-    )
+    return along("logsumexp", [x], [], axis, reduces=True, whole=True)
 
 
 def cut_logsumexp(x: Any, axis: int) -> Any:
@@ -114,22 +113,19 @@ def cut_logsumexp(x: Any, axis: int) -> Any:
 @operator
 def row_dot(grad: Operand, y: Operand, axis: int) -> Answer:
     """Return the sum of grad * conj(y) along an axis."""
-    rows = [grad, y]
-    return along(
-        "row_dot", softmax_numpy.row_dot, rows, [], axis, reduces=True, partial="each"
-    )
+    return along("row_dot", [grad, y], [], axis, reduces=True, partial="each")
 
 
 @operator
 def softmax_given(x: Operand, top: Operand, total: Operand, axis: int) -> Answer:
     """Return e^(x - top) / total, whose gradient is that of softmax."""
-    return along("softmax_given", softmax_numpy.given, [x], [top, total], axis)
+    return along("softmax_given", [x], [top, total], axis)
 
 
 @operator
 def log_softmax_given(x: Operand, top: Operand, total: Operand, axis: int) -> Answer:
     """Return x - top - log(total), whose gradient is that of log_softmax."""
-    return along("log_softmax_given", softmax_numpy.log_given, [x], [top, total], axis)
+    return along("log_softmax_given", [x], [top, total], axis)
 
 
 @operator
@@ -137,9 +133,7 @@ def softmax_backward_given(
     grad: Operand, y: Operand, dot: Operand, axis: int
 ) -> Answer:
     """Return conj(y) (grad - dot), `dot` being a number for each row."""
-    return along(
-        "softmax_backward_given", softmax_numpy.softmax_grad, [grad, y], [dot], axis
-    )
+    return along("softmax_backward_given", [grad, y], [dot], axis)
 
 
 @operator
@@ -147,13 +141,7 @@ def log_softmax_backward_given(
     grad: Operand, y: Operand, total: Operand, axis: int
 ) -> Answer:
     """Return grad - e^conj(y) total, `total` being a number for each row."""
-    return along(
-        "log_softmax_backward_given",
-        softmax_numpy.log_softmax_grad,
-        [grad, y],
-        [total],
-        axis,
-    )
+    return along("log_softmax_backward_given", [grad, y], [total], axis)
 
 
 def greatest(name: str, x: Any, axis: int) -> tuple[Any, Any]:
@@ -189,15 +177,7 @@ def softmax_backward(grad: Operand, y: Operand, axis: int) -> Either:
     """Return the gradient of the operand of softmax from that of its result `y`."""
     if is_cut(y, axis):
         return _softmax_backward_cut
-    return along(
-        "softmax_backward",
-        softmax_numpy.softmax_backward,
-        [grad, y],
-        [],
-        axis,
-        whole=True,
-        partial="0",
-    )
+    return along("softmax_backward", [grad, y], [], axis, whole=True, partial="0")
 
 
 @operator
@@ -205,15 +185,7 @@ def log_softmax_backward(grad: Operand, y: Operand, axis: int) -> Either:
     """Return the gradient of the operand of log_softmax from that of its result `y`."""
     if is_cut(y, axis):
         return _log_softmax_backward_cut
-    return along(
-        "log_softmax_backward",
-        softmax_numpy.log_softmax_backward,
-        [grad, y],
-        [],
-        axis,
-        whole=True,
-        partial="0",
-    )
+    return along("log_softmax_backward", [grad, y], [], axis, whole=True, partial="0")
 
 
 def _softmax_backward_cut(grad: Any, y: Any, axis: int) -> Any:
@@ -258,9 +230,7 @@ def softmax(x: Operand, axis: int = -1, dtype: npt.DTypeLike | None = None) -> E
     numpy.exceptions.AxisError
         If there is no such axis.
     """
-    return _soft(
-        "softmax", softmax_numpy.softmax, _softmax_cut, softmax, x, axis, dtype
-    )
+    return _soft("softmax", _softmax_cut, softmax, x, axis, dtype)
 
 
 @method
@@ -269,20 +239,11 @@ def log_softmax(
     x: Operand, axis: int = -1, dtype: npt.DTypeLike | None = None
 ) -> Either:
     """Return the logarithm of `softmax`, which does not underflow; arguments alike."""
-    return _soft(
-        "log_softmax",
-        softmax_numpy.log_softmax,
-        _log_softmax_cut,
-        log_softmax,
-        x,
-        axis,
-        dtype,
-    )
+    return _soft("log_softmax", _log_softmax_cut, log_softmax, x, axis, dtype)
 
 
 def _soft(
     name: str,
-    otherwise: Callable[..., Any],
     cut: Callable[..., Any],
     itself: _C.Operator,
     x: Operand,
@@ -294,7 +255,7 @@ def _soft(
         return cut
     if dtype is not None and dtype_of(dtype) != x.dtype:
         return _converted(itself)
-    return along(name, otherwise, [x], [], axis, whole=True)
+    return along(name, [x], [], axis, whole=True)
 
 
 def _converted(function: _C.Operator) -> Callable[..., Any]:

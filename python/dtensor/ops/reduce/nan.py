@@ -1,6 +1,7 @@
 """Reductions that ignore NaN."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,18 @@ import numpy.typing as npt
 from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.composite import as_dtype, composite, settled
 from dtensor.ops._make.elementwise import anywhere, broadcast
-from dtensor.ops._make.operator import Operand, call, implements, operator
+from dtensor.ops._make.operator import (
+    Operand,
+    Operator,
+    call,
+    implements,
+    operator,
+)
 from dtensor.ops._make.reduction import (
     MISSING,
     Axis,
     DTypeLike,
     reduced_axes,
-    reduction,
 )
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise.piecewise import where_
@@ -31,8 +37,8 @@ from dtensor.ops.reduce.arg import argmax, argmin
 from dtensor.ops.reduce.gradient import of_product, reduced, restored
 from dtensor.ops.reduce.statistics import (
     centered,
+    deviation,
     mean as plain_mean,
-    root,
     squared,
     var as plain_var,
 )
@@ -58,22 +64,6 @@ def _exact(a: Any) -> bool:
 # --- sums -----------------------------------------------------------------------------
 
 
-@implements(np.nansum)
-@operator
-def nansum(
-    a: Operand,
-    axis: Axis = None,
-    dtype: DTypeLike = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Answer:
-    """Return the sum, ignoring NaN; parameters as of `sum`."""
-    kernel = None if _exact(a) else np.nansum
-    return reduction(np.add, a, axis, dtype, keepdims, initial, where, kernel)
-
-
 def _present_only(core: Any) -> Any:
     """Return the gradient of a reduction that ignores NaN."""
 
@@ -93,27 +83,19 @@ def _of_sum(
     return where_(where, restored(grad, axes, keepdims), 0)
 
 
-nansum.vjp(_present_only(_of_sum))
+def _reduction(
+    function: Callable[..., Any], ufunc: np.ufunc, core: Any, what: str
+) -> Operator:
+    doc = f"Return the {what}, ignoring NaN; parameters as of `sum`."
+
+    def kernel_of(a: Operand) -> Any:
+        return None if _exact(a) else function
+
+    return reductions.typed(function, ufunc, _present_only(core), doc, kernel_of)
 
 
-@implements(np.nanprod)
-@operator
-def nanprod(
-    a: Operand,
-    axis: Axis = None,
-    dtype: DTypeLike = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Answer:
-    """Return the product, ignoring NaN; parameters as of `sum`."""
-    kernel = None if _exact(a) else np.nanprod
-    return reduction(np.multiply, a, axis, dtype, keepdims, initial, where, kernel)
-
-
-nanprod.vjp(_present_only(of_product))
-
+nansum = _reduction(np.nansum, np.add, _of_sum, "sum")
+nanprod = _reduction(np.nanprod, np.multiply, of_product, "product")
 
 # --- greatest and least ---------------------------------------------------------------
 
@@ -134,51 +116,35 @@ _or_nan.vjp(lambda grad, _out, _values, lost: where_(lost, 0, grad))
 
 
 def _extreme(
-    ufunc: np.ufunc, a: Any, never: float, initial: Any, options: dict[str, Any]
+    function: Callable[..., Any], plain: Callable[..., Any], never: float, doc: str
 ) -> Any:
-    function = reductions.max if ufunc is np.fmax else reductions.min
-    if initial is not MISSING:
-        options["initial"] = initial
-    if _exact(a):
-        return function(a, **options)
-    missing = settled("isnan", isnan(a))
-    values = function(where_(missing, never, a), **options)
-    if initial is not MISSING:
-        return values
-    del options["where"]
-    return _or_nan(values, reductions.all(missing, **options))
+    def make(
+        a: Any,
+        axis: Axis = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = MISSING,
+        where: Any = True,
+    ) -> Any:
+        options = {"axis": axis, "keepdims": keepdims}
+        first = {} if initial is MISSING else {"initial": initial}
+        if _exact(a):
+            return plain(a, where=where, **first, **options)
+        missing = settled("isnan", isnan(a))
+        values = plain(where_(missing, never, a), where=where, **first, **options)
+        return values if first else _or_nan(values, reductions.all(missing, **options))
+
+    make.__name__ = function.__name__
+    make.__doc__ = doc
+    return implements(function)(composite(make))
 
 
-@implements(np.nanmax)
-@composite
-def nanmax(
-    a: Any,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Any:
-    """Return the greatest element, ignoring NaN; parameters as of `max`.
+_MAX = """Return the greatest element, ignoring NaN; parameters as of `max`.
 
     Where all are NaN the result is NaN, and the ranks that hold it warn."""
-    options = {"axis": axis, "keepdims": keepdims, "where": where}
-    return _extreme(np.fmax, a, -np.inf, initial, options)
-
-
-@implements(np.nanmin)
-@composite
-def nanmin(
-    a: Any,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Any:
-    """Return the least element, ignoring NaN; as `nanmax`."""
-    options = {"axis": axis, "keepdims": keepdims, "where": where}
-    return _extreme(np.fmin, a, np.inf, initial, options)
+_MIN = "Return the least element, ignoring NaN; as `nanmax`."
+nanmax = _extreme(np.nanmax, reductions.max, -np.inf, _MAX)
+nanmin = _extreme(np.nanmin, reductions.min, np.inf, _MIN)
 
 
 def _nanarg(function: Any, a: Any, axis: Any, never: float, keepdims: bool) -> Any:
@@ -291,21 +257,5 @@ def nanvar(
     return where_(freedom <= 0, np.nan, result)
 
 
-@implements(np.nanstd)
-@composite
-def nanstd(
-    a: Any,
-    axis: Axis = None,
-    dtype: DTypeLike = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = MISSING,
-    correction: Any = MISSING,
-) -> Any:
-    """Return the standard deviation, ignoring NaN; as `nanvar`."""
-    more = {"where": where, "mean": mean, "correction": correction}
-    variance = nanvar(a, axis, dtype, None, ddof, keepdims, **more)
-    return as_dtype(root(variance), variance.dtype)
+_STD = "Return the standard deviation, ignoring NaN; as `nanvar`."
+nanstd = deviation(np.nanstd, nanvar, _STD)

@@ -3,6 +3,7 @@
 Along a cut dim each rank reduces its own part. The result is then Partial: its addends
 are reduced when the values are needed."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.operator import (
     Operand,
+    Operator,
     Part,
     call,
     casts_out,
@@ -97,62 +99,36 @@ def sum(
 sum.vjp(of_sum())
 
 
-@method
-@implements(np.prod)
-@casts_out
-@operator
-def prod(
-    a: Operand,
-    axis: Axis = None,
-    dtype: DTypeLike = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Answer:
-    """Return the product of the elements along axes; parameters as of `sum`."""
-    return reduction(np.multiply, a, axis, dtype, keepdims, initial, where, out=out)
+def typed(
+    function: Callable[..., Any],
+    ufunc: np.ufunc,
+    gradient: Callable[..., Any],
+    doc: str,
+    kernel_of: Callable[[Operand], Any] = lambda _: None,
+) -> Operator:
+    """Make a reduction that takes a dtype; `kernel_of`: that of `reduction`."""
+
+    def make(
+        a: Operand,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = MISSING,
+        where: Any = True,
+    ) -> Answer:
+        kernel = kernel_of(a)
+        return reduction(
+            ufunc, a, axis, dtype, keepdims, initial, where, kernel, out=out
+        )
+
+    make.__name__ = function.__name__
+    make.__doc__ = doc
+    return implements(function)(operator(make).vjp(gradient))
 
 
-prod.vjp(reduced(of_product))
-
-
-@method
-@implements(np.max)
-@casts_out
-@operator
-def max(
-    a: Operand,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Answer:
-    """Return the greatest element along axes; parameters as of `sum`.
-
-    Raises
-    ------
-    ValueError
-        If there is no element and no `initial`, or `where` without `initial`.
-    """
-    return reduction(np.maximum, a, axis, None, keepdims, initial, where, out=out)
-
-
-@method
-@implements(np.min)
-@casts_out
-@operator
-def min(
-    a: Operand,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = MISSING,
-    where: Any = True,
-) -> Answer:
-    """Return the least element along axes; parameters and errors as of `max`."""
-    return reduction(np.minimum, a, axis, None, keepdims, initial, where, out=out)
+_PROD = "Return the product of the elements along axes; parameters as of `sum`."
+prod = method(casts_out(typed(np.prod, np.multiply, reduced(of_product), _PROD)))
 
 
 def _of_extreme(
@@ -162,43 +138,55 @@ def _of_extreme(
     return reduced(of_extreme)(grad, out, a, axis, None, *rest, **named)
 
 
-max.vjp(_of_extreme)
-min.vjp(_of_extreme)
+def _extreme(function: Callable[..., Any], ufunc: np.ufunc, doc: str) -> Operator:
+    def make(
+        a: Operand,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = MISSING,
+        where: Any = True,
+    ) -> Answer:
+        return reduction(ufunc, a, axis, None, keepdims, initial, where, out=out)
+
+    make.__name__ = function.__name__
+    make.__doc__ = doc
+    return method(casts_out(implements(function)(operator(make).vjp(_of_extreme))))
+
+
+_MAX = """Return the greatest element along axes; parameters as of `sum`.
+
+    Raises
+    ------
+    ValueError
+        If there is no element and no `initial`, or `where` without `initial`.
+    """
+_MIN = "Return the least element along axes; parameters and errors as of `max`."
+max = _extreme(np.max, np.maximum, _MAX)
+min = _extreme(np.min, np.minimum, _MIN)
 
 amax = implements(np.amax)(max)
 amin = implements(np.amin)(min)
 
 
-@method
-@implements(np.all)
-@casts_out
-@operator
-def all(
-    a: Operand,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Answer:
-    """Return whether all elements along axes are true; parameters as of `sum`."""
-    return reduction(np.logical_and, a, axis, None, keepdims, where=where, out=out)
+def _test(function: Callable[..., Any], ufunc: np.ufunc, what: str) -> Operator:
+    def make(
+        a: Operand,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Answer:
+        return reduction(ufunc, a, axis, None, keepdims, where=where, out=out)
+
+    make.__name__ = function.__name__
+    make.__doc__ = f"Return whether {what} along axes true; parameters as of `sum`."
+    return method(casts_out(implements(function)(operator(make))))
 
 
-@method
-@implements(np.any)
-@casts_out
-@operator
-def any(
-    a: Operand,
-    axis: Axis = None,
-    out: None = None,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Answer:
-    """Return whether any element along axes is true; parameters as of `sum`."""
-    return reduction(np.logical_or, a, axis, None, keepdims, where=where, out=out)
+all = _test(np.all, np.logical_and, "all elements are")
+any = _test(np.any, np.logical_or, "any element is")
 
 
 @implements(np.count_nonzero)

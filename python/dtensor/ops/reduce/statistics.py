@@ -5,6 +5,7 @@ Partial(sum)."""
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -190,25 +191,34 @@ def root(x: Operand) -> Answer:
 root.vjp(lambda g, out, _x: where_(out == 0, 0, g / where_(out == 0, 1, out * 2)))
 
 
-@method
-@implements(np.std)
-@composite
-def std(
-    a: Any,
-    axis: Axis = None,
-    dtype: DTypeLike = None,
-    out: Any = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = MISSING,
-    correction: Any = MISSING,
+def deviation(
+    function: Callable[..., Any], variance: Callable[..., Any], doc: str
 ) -> Any:
-    """Return the standard deviation along axes; parameters as of `var`."""
-    more = {"where": where, "mean": mean, "correction": correction}
-    variance = var(a, axis, dtype, None, ddof, keepdims, **more)
-    return as_dtype(root(variance), variance.dtype)
+    """Return the implementation of a standard deviation."""
+
+    def make(
+        a: Any,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = MISSING,
+        correction: Any = MISSING,
+    ) -> Any:
+        more = {"where": where, "mean": mean, "correction": correction}
+        spread = variance(a, axis, dtype, None, ddof, keepdims, **more)
+        return as_dtype(root(spread), spread.dtype)
+
+    make.__name__ = function.__name__
+    make.__doc__ = doc
+    return implements(function)(composite(make))
+
+
+_STD = "Return the standard deviation along axes; parameters as of `var`."
+std = method(deviation(np.std, var, _STD))
 
 
 @implements(np.ptp)

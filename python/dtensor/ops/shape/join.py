@@ -1,7 +1,7 @@
 """Joining arrays. The result is cut along the joined dim if an operand is."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dtensor._C import Tensor, record_function
 from dtensor._core.dtype import dtype_of
+from dtensor._core.nested import leaves
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.operator import (
@@ -322,7 +323,7 @@ def block(arrays: Any) -> Any:
     depth, first = 0, arrays
     while isinstance(first, list):
         depth, first = depth + 1, first[0]
-    ndim = max(depth, *(getattr(x, "ndim", 0) for x in _leaves(arrays)))
+    ndim = max(depth, *(getattr(x, "ndim", 0) for x in leaves(arrays)))
 
     def join(item: Any, level: int) -> Any:
         if isinstance(item, list):
@@ -331,14 +332,6 @@ def block(arrays: Any) -> Any:
         return np.reshape(array, (1,) * (ndim - array.ndim) + tuple(array.shape))
 
     return join(arrays, 0)
-
-
-def _leaves(arrays: Any) -> Iterator[Any]:
-    if not isinstance(arrays, list):
-        yield arrays
-    else:
-        for item in arrays:
-            yield from _leaves(item)
 
 
 def _emptied(arrays: Any) -> Any:
