@@ -1,5 +1,10 @@
-/* All notes of a world have one tag, so that one probe finds them whatever group they
- * are about; each is stored by the rank that sent it, the last of its kind. */
+/* Notes between ranks that wait.
+ *
+ * All notes of a world have one tag, so that one probe finds them whatever group they are
+ * about. A receiver keeps the last note of each kind from each rank. Notes are sent at
+ * best effort and never answered but once, by a rank that waits in another group; nothing
+ * but the sentence of an error, and when it is raised, depends on them. A letter is a note
+ * under way to several ranks, freed when all have it. */
 #include "comm/talk/note.h"
 #include "comm/talk/sentence.h"
 #include "core/facts/hash.h"

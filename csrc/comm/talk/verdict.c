@@ -121,7 +121,7 @@ write_call(dt_sentence *s, const dt_agreement *a, int label)
         dt_sentence_add(s, ", which others have left");
 }
 
-/* "the ranks have different values in X #5: those of ranks 0, 2 are not those of rank 1"
+/* "the ranks have different values in X #5: those of ranks 0, 2, those of rank 1 differ"
  */
 static void
 write_parting(dt_sentence *s, const dt_agreement *a)
@@ -132,12 +132,11 @@ write_parting(dt_sentence *s, const dt_agreement *a)
     for (int label = 0; label <= a->call_count; label++) {
         if (count_label(a, label) == 0)
             continue;
-        dt_sentence_add(s, label == 0   ? ": those of "
-                           : label == 1 ? " are not those of "
-                                        : " and ");
+        dt_sentence_add(s, label == 0 ? ": those of " : ", those of ");
         dt_sentence_ranks(s, group->ranks, a->labels, group->size,
                           (unsigned char)label);
     }
+    dt_sentence_add(s, " differ");
 }
 
 /* Whether all calls are one, but for the values that they are made with. */

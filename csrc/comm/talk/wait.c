@@ -1,4 +1,12 @@
-/* Tasks: the line in which they stand, progress, and the one loop that waits. */
+/* Tasks: the line in which they stand, progress, and the one loop that waits.
+ *
+ * Each queue of groups that share tags runs its tasks one after another. Waiting for a
+ * task makes progress on all queues: it spins, then yields, and every 50 ms looks at
+ * signals and the clock. After a second it tells the other ranks of its group in which
+ * call it waits, and reads what they have told: that they have left this call, that their
+ * kernel has failed (settle.h), that they wait elsewhere, or that they have ended. At the
+ * deadline it gives up, with a sentence made of these notes. A task that fails while data
+ * are under way breaks the world: a later call could take those data for its own. */
 #include "comm/talk/note.h"
 
 #include <inttypes.h>

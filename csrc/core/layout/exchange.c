@@ -1,3 +1,12 @@
+/* Which boxes two layouts have in common, and who sends them to whom.
+ *
+ * A rank's part is a product over the dims, so what two ranks have in common is one too:
+ * overlap.c finds the parts that meet along each dim, and a walk goes through the product
+ * of these lists and from parts to the coordinates that hold them. Of several ranks that
+ * hold the same elements one sends: on one mesh the replica at the receiver's own
+ * coordinates, across meshes they take turns. Counting uses the same walk, but multiplies
+ * the lengths of the lists where no dim ties them together. Cost: proportional to the
+ * pieces of this rank, not to the number of ranks. */
 #include "core/layout/overlap.h"
 
 #include "core/memory/copy.h"

@@ -1,3 +1,7 @@
+/* Along one dim: the parts of another layout that a part meets, and the segments that both
+ * have. Chunks are found by arithmetic, lists of ranges by merging two ascending lists;
+ * parts whose coordinates are not the wanted ones are stepped over, a level of the cut at a
+ * time. */
 #include "core/layout/overlap.h"
 
 #include <stdlib.h>

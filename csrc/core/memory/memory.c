@@ -1,3 +1,9 @@
+/* Blocks for arrays, kept by size when they are freed.
+ *
+ * Sizes are rounded up to one of eight steps for each power of two, so a kept block fits
+ * the next array of about that size and at most an eighth is lost. The block kept last is
+ * taken first, for it may be in a cache. Beyond the limit those kept longest are freed; when
+ * memory runs out all of them are, before that is an error. */
 #include "core/memory/memory.h"
 
 #include <pthread.h>

@@ -1,3 +1,14 @@
+/* The steps of one family of plans.
+ *
+ * Steps are made in an order that never moves more than is needed: pending reductions
+ * first, into the shards that the target wants (reduce_scatter) or else everywhere
+ * (all_reduce); then slices, which send nothing; then one exchange between shards; then
+ * gathering; and last the step that makes addends of values. The families differ in how
+ * many mesh dims a step takes together (DT_FAMILIES in build.h): all at once, all of one
+ * kind, or one by one. The builder keeps the layout that the steps have reached, `at`;
+ * each helper proposes the next layout as a draft, which is entered into the context only
+ * if it is a layout at all. Cost: a few layouts for each step, nothing that grows with the
+ * number of ranks or elements. */
 #include "core/plan/build.h"
 
 #include "core/plan/draft.h"

@@ -20,6 +20,9 @@ set_lineage(PyObject *Py_UNUSED(module), PyObject *args)
     uint64_t lineage = 0;
     for (Py_ssize_t k = 1; k < PyTuple_GET_SIZE(args); k++)
         lineage = ext_lineage_add(lineage, PyTuple_GET_ITEM(args, k));
+    PyObject *name = PyTuple_GET_SIZE(args) > 1 ? PyTuple_GET_ITEM(args, 1) : Py_None;
+    if (PyUnicode_Check(name))
+        ext_journal_note(lineage, Py_NewRef(name), NULL, lineage, true, 0);
     return ext_with_lineage(Py_NewRef(tensor), lineage);
 }
 
@@ -116,7 +119,8 @@ PyMethodDef ext_lineage_methods[] = {
      "Return 64 bits of how the elements of a DTensor came to be."},
     {"made_of", set_lineage, METH_VARARGS,
      "made_of(tensor, /, *how)\n--\n\n"
-     "Say what the elements of a new DTensor were made of; return it."},
+     "Say what the elements of a new DTensor were made of, first the call as a text;\n"
+     "return it."},
     {"arrived", arrived, METH_O,
      "arrived(tensor, /)\n--\n\n"
      "Say that a new DTensor came from elsewhere to all ranks of its mesh; return it."},

@@ -21,17 +21,12 @@ group_of(WorldObject *self, PyObject *mesh, const char *what)
     return ext_group(((MeshObject *)mesh)->mesh, NULL, what);
 }
 
-/* The composite that this is done in, on the ranks of a mesh: what the user called. */
+/* The values of the composite that this is done in, on the ranks of a mesh. */
 static void
 trace(dt_call *call, PyObject *mesh)
 {
     call->lineage = ext_trace.scope.lineage;
     call->traced = mesh != Py_None && call->lineage != 0;
-    PyObject *text = ext_journal_text(call->lineage);
-    const char *what = text == NULL ? NULL : PyUnicode_AsUTF8(text);
-    if (what != NULL)
-        snprintf(call->what, sizeof call->what, "%s", what);
-    PyErr_Clear();
 }
 
 PyObject *
@@ -98,6 +93,11 @@ share_data(share_room *room, dt_group *group, PyObject *mesh, const Py_buffer *d
     size_t ranks = (size_t)group->size;
     dt_call call = {.hash = dt_hash(0, "share", 5), .what = "share"};
     trace(&call, mesh);
+    PyObject *composite = ext_journal_text(call.lineage);
+    const char *what = composite == NULL ? NULL : PyUnicode_AsUTF8(composite);
+    if (what != NULL) /* what the user has called */
+        snprintf(call.what, sizeof call.what, "%s", what);
+    PyErr_Clear();
     room->lengths = PyMem_RawMalloc(ranks * sizeof *room->lengths);
     if (room->lengths == NULL)
         dt_fail(&call.local, DT_MEMORY, "no memory for %zu lengths", ranks);

@@ -96,6 +96,8 @@ static int
 note_written(const lists *given, Py_ssize_t k, uint64_t numbers)
 {
     uint64_t call = ext_lineage_add(numbers, PyList_GET_ITEM(given->grads, k));
+    ext_journal_note(call, PyUnicode_FromString("a step of an optimizer"), NULL, call,
+                     true, 0);
     int failed = tape_written((TensorObject *)PyList_GET_ITEM(given->params, k), call);
     for (int s = 0; s < ADAM_STATES && failed == 0; s++)
         if (given->states[s] != NULL && given->states[s] != Py_None)

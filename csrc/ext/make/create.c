@@ -267,7 +267,12 @@ lineage_of(const recipe *r)
 {
     uint64_t hash =
         dt_hash((uint64_t)r->dtype, r->shape, sizeof *r->shape * (size_t)r->ndim);
-    return r->value == NULL ? hash : ext_lineage_add(hash, r->value);
+    if (r->value != NULL)
+        hash = ext_lineage_add(hash, r->value);
+    if (r->mesh->mesh->size > 1)
+        ext_journal_note(hash, PyUnicode_FromString(r->what), Py_XNewRef(r->value),
+                         hash, true, 0);
+    return hash;
 }
 
 static PyObject *
@@ -286,8 +291,8 @@ make_whole(recipe *r)
                           : filled_part(r, layout, rank);
     if (array != NULL && ext_check_grad(r->requires_grad, (PyArrayObject *)array) < 0)
         Py_CLEAR(array);
-    return ext_with_lineage(ext_dtensor_new(array, layout, r->mesh, r->requires_grad),
-                            lineage_of(r));
+    PyObject *made = ext_dtensor_new(array, layout, r->mesh, r->requires_grad);
+    return made == NULL ? NULL : ext_with_lineage(made, lineage_of(r));
 }
 
 /* `*size` or a sequence; -1 with an exception. */

@@ -13,8 +13,8 @@ add_plain(ext_record *record, PyObject *operand, int k)
         return ext_lineage((DTensorObject *)operand);
     if (k < EXT_RECORDED)
         record->plain |= UINT32_C(1) << k;
-    if (record->number == NULL && kind == OP_NUMBER)
-        record->number = Py_NewRef(operand);
+    if (kind == OP_NUMBER)
+        Py_XSETREF(record->number, Py_NewRef(operand));
     if (!PyFloat_CheckExact(operand) || ext_trace.differs)
         return ext_lineage_add(0, operand);
     double number = PyFloat_AS_DOUBLE(operand);

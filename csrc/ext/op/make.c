@@ -24,7 +24,7 @@ find_mesh(op_maker *m)
     if (m->world == NULL)
         return -1;
     m->entry->checks = m->world->check == DT_CHECK_ARRAYS;
-    m->entry->traced = m->world->check != DT_CHECK_NOTHING && m->mesh->mesh->size > 1;
+    m->entry->traced = m->mesh->mesh->size > 1;
     return 0;
 }
 

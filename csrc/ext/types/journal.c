@@ -42,11 +42,12 @@ ext_journal_begin(void)
     return ext_trace.journal;
 }
 
-/* The newest record of a lineage; NULL: older than all, or never made here. */
+/* The newest record of a lineage; NULL: older than all, never made here, or unknown. */
 static ext_record *
 find(uint64_t lineage)
 {
-    for (uint32_t age = 1; ext_trace.journal != NULL && age <= EXT_JOURNAL; age++) {
+    bool any = ext_trace.journal != NULL && lineage != 0;
+    for (uint32_t age = 1; any && age <= EXT_JOURNAL; age++) {
         ext_record *record = &ext_trace.journal[(ext_trace.next - age) % EXT_JOURNAL];
         if (record->text != NULL && record->lineage == lineage)
             return record;
@@ -147,7 +148,7 @@ testify(testimony *out, uint64_t lineage, bool traced)
 static int
 differing(const testimony *a, const testimony *b)
 {
-    if (a->call != b->call || a->count != b->count)
+    if (a->call != b->call || a->count != b->count || a->plain != b->plain)
         return -1;
     for (int k = 0; k < EXT_RECORDED && k < a->count; k++)
         if (a->operands[k] != b->operands[k])
@@ -214,19 +215,21 @@ ext_find_parting(dt_error *err, dt_group *group, const dt_call *call)
         int operand = differing(first, other);
         found = operand < 0;
         if (found) {
-            dt_sentence_add(&s, "; their values part here: ");
+            dt_sentence_add(&s, "; they part here: ");
             write_testimonies(&s, group, all);
             if (first->call == other->call)
                 dt_sentence_add(&s,
-                                "; numbers that differ between ranks on purpose are "
-                                "used in a block `with dtensor.differs():`");
+                                ", with other numbers or arrays (if they are meant to "
+                                "differ: `with dtensor.differs():`, on all ranks)");
         } else {
             traced = mine.known && mine.call == first->call;
             lineage = mine.operands[operand];
         }
     }
     if (!found)
-        dt_sentence_add(&s, "; where they part is older than the last %d calls",
+        dt_sentence_add(&s,
+                        "; the calls that made them are not among the last %d that "
+                        "each rank knows of",
                         (int)EXT_JOURNAL);
     PyMem_RawFree(all);
 }

@@ -352,7 +352,7 @@ typedef struct ext_record {
     uint64_t lineage;                /* of the result */
     uint64_t call;                   /* of the operator and its constants */
     PyObject *text;                  /* the call, for people; NULL: no record yet */
-    PyObject *number;                /* its first operand that is a number, or NULL */
+    PyObject *number;                /* its last operand that is a number, or NULL */
     uint64_t operands[EXT_RECORDED]; /* lineages, and hashes of numbers and arrays */
     uint32_t plain;                  /* bit k: operand k is a number or an array */
     int count;                       /* of all operands */

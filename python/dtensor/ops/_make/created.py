@@ -40,5 +40,6 @@ def made(layout: _C.Layout, part: Callable[[_C.Layout], Any]) -> _C.DTensor:
     settled = layout.settled()
     array = part(settled) if inside(settled) else np.empty(0)
     x = make(np.array(array, layout.dtype, copy=None, order="C"), settled)
-    _C.made_of(x, layout.shape, part)
+    name = part.__qualname__.partition(".<locals>")[0]
+    _C.made_of(x, f"{name} of {layout.shape}", part)
     return x if layout == settled else _C._redistribute_any(x, placements=layout)

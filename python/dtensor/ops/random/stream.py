@@ -169,7 +169,7 @@ def fill(
         return state
     layout = x.layout
     _C.random_check(what, state, layout.mesh)
-    _C.made_of(x, kind, a, b, state)
+    _C.made_of(x, f"{what}: {kind} numbers of {layout.shape}", a, b, state)
     if layout.is_partial:
         whole = made(
             layout, lambda own: _C.random_part(state, kind, a, b, x.dtype, own)
