@@ -181,7 +181,7 @@ write_testimonies(dt_sentence *s, const dt_group *group, testimony *all)
     }
 }
 
-/* --- */
+/* --- the walk back --- */
 
 void
 ext_find_parting(dt_error *err, dt_group *group, const dt_call *call)

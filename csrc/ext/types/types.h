@@ -361,7 +361,8 @@ typedef struct ext_record {
 
 ext_record *ext_journal_begin(void); /* NULL: no memory, nothing is recorded */
 
-/* The record to fill in, whose `text` and `number` are new references. */
+/* The record to fill in, whose `text` and `number` are new references. Until then it is
+ * none: what is freed here may make calls of its own. */
 static inline ext_record *
 ext_journal_add(void)
 {
@@ -369,8 +370,10 @@ ext_journal_add(void)
     if (trace->journal == NULL && ext_journal_begin() == NULL)
         return NULL;
     ext_record *record = &trace->journal[trace->next++ % EXT_JOURNAL];
-    Py_XDECREF(record->text);
-    Py_XDECREF(record->number);
+    PyObject *text = record->text, *number = record->number;
+    record->text = record->number = NULL;
+    Py_XDECREF(text);
+    Py_XDECREF(number);
     return record;
 }
 
