@@ -1,3 +1,4 @@
+# ranks: 1
 """What the lineage of results costs, in every call of an operator.
 
 The same local arrays are on a mesh of one rank, whose results need no lineage, and on a
