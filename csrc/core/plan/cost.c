@@ -84,6 +84,11 @@ put_item(dt_cost *cost, const item *given, const char *text, size_t length,
     bool latency = strcmp(given->key, "latency") == 0;
     bool bandwidth = strcmp(given->key, "bandwidth") == 0;
     bool copy = strcmp(given->key, "copy") == 0 && given->name[0] == '\0';
+    if (strcmp(given->key, "family") == 0 && given->name[0] == '\0' &&
+        (given->value == 1 || given->value == 2 || given->value == 3)) {
+        cost->family = (int)given->value;
+        return DT_OK;
+    }
     if (!latency && !bandwidth && !copy)
         return cannot_read(text, length, err);
     if (latency ? given->value < 0 : given->value <= 0)
@@ -111,9 +116,11 @@ complete(dt_cost *cost)
         link->bandwidth = link->bandwidth < 0 ? cost->link.bandwidth : link->bandwidth;
     }
     dt_cost given = DT_COST_DEFAULT;
-    if (cost->named_count > 0 || cost->link.latency != given.link.latency ||
+    if (cost->named_count > 0 || cost->family != 0 ||
+        cost->link.latency != given.link.latency ||
         cost->link.bandwidth != given.link.bandwidth || cost->copy != given.copy) {
-        const double general[] = {cost->link.latency, cost->link.bandwidth, cost->copy};
+        const double general[] = {cost->link.latency, cost->link.bandwidth, cost->copy,
+                                  cost->family};
         cost->hash = dt_hash(1, general, sizeof general);
         cost->hash = dt_hash(cost->hash, cost->named,
                              sizeof cost->named[0] * (size_t)cost->named_count);
@@ -176,6 +183,8 @@ dt_cost_print(char *out, size_t room, const dt_cost *cost)
     append_item(out, room, "", "latency", cost->link.latency);
     append_item(out, room, "", "bandwidth", cost->link.bandwidth);
     append_item(out, room, "", "copy", cost->copy);
+    if (cost->family != 0)
+        append_item(out, room, "", "family", cost->family);
     for (int k = 0; k < cost->named_count; k++) {
         const char *name = cost->named[k].name;
         append_item(out, room, name, "latency", cost->named[k].link.latency);

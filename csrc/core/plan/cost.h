@@ -24,6 +24,7 @@ typedef struct {
         char name[DT_NAME_MAX]; /* of a mesh dimension */
         dt_link link;
     } named[DT_MESH_MAX_NDIM];
+    int family;    /* for tests: 1 + the dt_family that all plans are of; 0: the best */
     uint64_t hash; /* of all of it; 0: the defaults */
 } dt_cost;
 

@@ -41,6 +41,7 @@ typedef struct {
     int mesh_dim_count; /* mesh dims of `to` that change; all, across meshes */
     int mesh_dims[DT_MESH_MAX_NDIM];
     dt_reduce_op op; /* of reductions */
+    int64_t divisor; /* of averages: the number of all addends, in the last step */
 } dt_step;
 
 /* Each mesh dimension is reduced and gathered at most once, and there are at most four

@@ -44,7 +44,8 @@ dt_step_mask(const dt_step *step)
 bool
 dt_steps_together(const dt_step *a, const dt_step *b)
 {
-    return a->kind == b->kind && a->op == b->op && dt_step_mask(a) == dt_step_mask(b) &&
+    return a->kind == b->kind && a->op == b->op && a->divisor == b->divisor &&
+           dt_step_mask(a) == dt_step_mask(b) &&
            dt_mesh_same_ranks(a->from->mesh, b->from->mesh) &&
            dt_mesh_same_ranks(a->to->mesh, b->to->mesh);
 }
