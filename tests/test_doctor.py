@@ -1,6 +1,7 @@
 """The doctor: what it finds, what it says, and that it runs."""
 
 import dataclasses
+import re
 import sys
 
 import pytest
@@ -122,6 +123,15 @@ def test_it_runs_under_mpiexec_and_one_rank_prints():
     )
     assert code == 0 and output.count("launcher") == 1
     assert "3 on " in output and "barrier" in output
+
+
+def test_it_measures_under_mpiexec_and_one_rank_prints():
+    measure = [sys.executable, "-m", "dtensor.doctor", "--measure"]
+    code, output, _ = run(["mpiexec", "-n", "2", *measure])
+    assert code == 0
+    assert re.fullmatch(
+        r"DTENSOR_COSTS=latency=\S+,bandwidth=\S+,copy=\S+", output.strip()
+    )
 
 
 def test_a_word_that_it_does_not_know_ends_it():

@@ -52,7 +52,7 @@ def build(mesh, layers=1, width=24, heads=6, length=20, batch=6):
 def simulated(fn, shape=(2, 2), names=NAMES):
     """Simulate this rank, with the costs that were measured for it."""
     world = _C.World.current()
-    return simulate(shape, fn, mesh_dim_names=names, rank=world.rank, cost=world.cost)
+    return simulate(shape, fn, mesh_dim_names=names, rank=world.rank)
 
 
 def told(report):

@@ -3,7 +3,6 @@
 
 #include "comm/run/execute.h"
 #include "comm/talk/settle.h"
-#include "comm/talk/measure.h"
 #include "comm/talk/note.h"
 #include "comm/way/way.h"
 #include "core/facts/hash.h"
@@ -29,6 +28,16 @@ check_read(dt_check *out, dt_error *err)
     return DT_OK;
 }
 
+dt_status
+dt_cost_read(dt_cost *out, dt_error *err)
+{
+    const char *text = getenv("DTENSOR_COSTS");
+    dt_status status = dt_cost_parse(out, text == NULL ? "" : text, err);
+    if (status != DT_OK)
+        dt_error_prefix(err, "DTENSOR_COSTS");
+    return status;
+}
+
 static dt_status
 way_read(const dt_way **out, dt_error *err)
 {
@@ -47,6 +56,8 @@ way_read(const dt_way **out, dt_error *err)
 typedef struct {
     int64_t check;
     char way[16];
+    uint64_t cost;   /* its hash ... */
+    char costs[200]; /* ... and its beginning, as text */
 } settings;
 
 /* The same sentence on all ranks: what is compared is known to all of them. */
@@ -64,6 +75,11 @@ compare_settings(const dt_world *world, const settings *all, dt_error *err)
                            "DTENSOR_WAY must be set alike on all ranks: it is \"%s\" "
                            "on rank 0 and \"%s\" on rank %d",
                            all[0].way, all[rank].way, rank);
+        if (all[rank].cost != all[0].cost)
+            return dt_fail(err, DT_RUNTIME,
+                           "DTENSOR_COSTS must be set alike on all ranks: it is \"%s\" "
+                           "on rank 0 and \"%s\" on rank %d",
+                           all[0].costs, all[rank].costs, rank);
     }
     return DT_OK;
 }
@@ -108,7 +124,8 @@ greet(dt_world *world, const dt_error *local, settings *all, dt_error *err)
     snprintf(call.what, sizeof call.what, "the start of dtensor");
     DT_TRY(dt_agree(world->all, &call, true, err));
 
-    settings own = {.check = world->check};
+    settings own = {.check = world->check, .cost = world->cost.hash};
+    dt_cost_print(own.costs, sizeof own.costs, &world->cost);
     if (world->way != NULL)
         snprintf(own.way, sizeof own.way, "%s", world->way->name);
     DT_TRY(dt_share(all, world->all, &own, sizeof own, call.what, err));
@@ -122,18 +139,14 @@ world_start(dt_world *world, dt_error *err)
     DT_TRY(dt_notes_make(&world->notes, world, err));
     dt_error local = {.status = DT_OK};
     if (dt_timeout_read(&world->timeout, &local) == DT_OK &&
-        check_read(&world->check, &local) == DT_OK)
+        check_read(&world->check, &local) == DT_OK &&
+        dt_cost_read(&world->cost, &local) == DT_OK)
         way_read(&world->way, &local);
-    size_t measuring = dt_measure_scratch(world->transport->size);
-    size_t greeting = sizeof(settings) * (size_t)world->transport->size;
-    void *scratch = malloc(measuring > greeting ? measuring : greeting);
-    if (scratch == NULL)
-        dt_fail(&local, DT_MEMORY, "no memory for measuring messages");
-    dt_status status = greet(world, &local, scratch, err);
-    world->cost = DT_COST_DEFAULT;
-    if (status == DT_OK && !world->transport->alone)
-        DT_TRY(dt_measure(&world->cost, world, scratch, err));
-    free(scratch);
+    settings *all = calloc((size_t)world->transport->size, sizeof *all);
+    if (all == NULL)
+        dt_fail(&local, DT_MEMORY, "no memory for the settings of the ranks");
+    dt_status status = greet(world, &local, all, err);
+    free(all);
     world->all->started = 0; /* the user's first call is number 1 */
     return status;
 }
@@ -148,6 +161,7 @@ dt_world_make(dt_world **out, dt_transport *transport, dt_error *err)
     world->transport = transport;
     world->timeout = DT_TIMEOUT_DEFAULT;
     world->check = DT_CHECK_CALLS;
+    world->cost = DT_COST_DEFAULT;
     dt_status status = world_start(world, err);
     if (status != DT_OK) {
         world_free(world);

@@ -1,3 +1,9 @@
+/* Addends of several ranks become one array.
+ *
+ * The association is a tree (reduce.h), walked once for each block: a block of the left
+ * half is made in place, one of the right half in a buffer of its level, and both are
+ * combined. All of that stays in the nearest cache, so memory is read once, whatever the
+ * number of addends; and a loop over two operands does all of it. */
 #include "kernels/reduce.h"
 
 #include "kernels/reduce_level.h"
@@ -9,8 +15,10 @@
 enum {
     BLOCK_BYTES = 8192, /* of the output: it stays in the nearest cache from one addend
                            to the next, and so does what is read beside it */
-    WIDE_COUNT = 256 /* elements of 16 bits that are widened at a time: few, for their
-                        arithmetic to overlap with the reading of the next ones */
+    WIDE_BYTES = 1024,  /* of 16-bit elements that are widened at a time: few, for their
+                          arithmetic to overlap with the reading of the next ones */
+    LEVEL_BYTES = 32768, /* of the buffers of all levels: blocks are smaller where there
+                            are many */
 };
 
 static int64_t
@@ -33,61 +41,141 @@ copy_addend(void *out, const void *in, size_t bytes)
         memcpy(out, in, bytes);
 }
 
-static void
-reduce_wide(const dt_reduce_row *row, dt_combine *combine, bool averages, uint16_t *out,
-            const void *const *in, int n, int64_t divisor, int64_t count)
+/* --- the tree --- */
+
+typedef struct {
+    const dt_reduce_row *row;
+    dt_combine *combine;
+    const void *const *in;
+    size_t size; /* of an element of an addend */
+    bool wide;   /* what is combined is made of them by row->widen */
+    const int64_t *lengths;
+    int ndim;
+    int64_t start, count; /* the block */
+    char *levels;         /* a buffer for each level ... */
+    size_t level_bytes;   /* ... of this size */
+} tree;
+
+/* Levels of a tree: no more buffers are in use at once. */
+static int
+depth_of(const int64_t *lengths, int ndim)
 {
-    float sum[WIDE_COUNT], addend[WIDE_COUNT];
-    for (int64_t start = 0; start < count; start += WIDE_COUNT) {
-        int64_t part = least(WIDE_COUNT, count - start);
-        row->widen(sum, (const uint16_t *)in[0] + start, part);
-        for (int k = 1; k < n; k++) {
-            row->widen(addend, (const uint16_t *)in[k] + start, part);
-            combine(sum, sum, addend, part);
-        }
+    int depth = 0;
+    for (int d = 0; d < ndim; d++)
+        for (int64_t leaves = 1; leaves < lengths[d]; leaves *= 2)
+            depth++;
+    return depth;
+}
+
+/* The block of an addend. */
+static const void *
+leaf(const tree *t, int64_t index, void *into)
+{
+    const char *in = at(t->in[index], t->start, t->size);
+    if (!t->wide)
+        return in;
+    t->row->widen(into, (const uint16_t *)(const void *)in, t->count);
+    return into;
+}
+
+/* The block of a subtree: of `length` addends along dimension d, from `first` on, which
+ * are `stride` apart. It is in `into` or, if it is one addend, where that lies. */
+static const void *
+subtree(const tree *t, int d, int64_t first, int64_t length, int64_t stride, void *into,
+        int level)
+{
+    if (length == 1 && d + 1 == t->ndim)
+        return leaf(t, first, into);
+    if (length == 1)
+        return subtree(t, d + 1, first, t->lengths[d + 1], stride / t->lengths[d + 1],
+                       into, level);
+    int64_t half = 1;
+    while (2 * half < length)
+        half *= 2;
+    void *buffer = t->levels + (size_t)level * t->level_bytes;
+    const void *a = subtree(t, d, first, half, stride, into, level);
+    const void *b =
+        subtree(t, d, first + half * stride, length - half, stride, buffer, level + 1);
+    t->combine(into, a, b, t->count);
+    return into;
+}
+
+static const void *
+reduce_block(tree *t, int64_t n, int64_t start, int64_t count, void *into, int level)
+{
+    t->start = start;
+    t->count = count;
+    return subtree(t, 0, 0, t->lengths[0], n / t->lengths[0], into, level);
+}
+
+static void
+reduce_wide(tree *t, int64_t n, bool averages, uint16_t *out, int64_t divisor,
+            int64_t count)
+{
+    int64_t block = (int64_t)(t->level_bytes / sizeof(float));
+    for (int64_t start = 0; start < count; start += block) {
+        int64_t part = least(block, count - start);
+        reduce_block(t, n, start, part, t->levels, 1);
         if (averages)
-            row->scale(sum, divisor, part);
-        row->narrow(out + start, sum, part);
+            t->row->scale(t->levels, divisor, part);
+        t->row->narrow(out + start, (const float *)(const void *)t->levels, part);
+    }
+}
+
+static void
+reduce_blocks(tree *t, int64_t n, bool averages, char *out, int64_t divisor,
+              int64_t count)
+{
+    int64_t block = (int64_t)(t->level_bytes / t->size);
+    for (int64_t start = 0; start < count; start += block) {
+        int64_t part = least(block, count - start);
+        char *to = out + start * (int64_t)t->size;
+        const void *made = reduce_block(t, n, start, part, to, 0);
+        copy_addend(to, made, (size_t)part * t->size);
+        if (averages)
+            t->row->scale(to, divisor, part);
     }
 }
 
 void
 dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void *out,
-             const void *const *in, int n, int64_t divisor, int64_t count)
+             const void *const *in, const int64_t *lengths, int ndim, int64_t divisor,
+             int64_t count)
 {
-    const dt_reduce_row *row = &level->rows[dtype];
-    dt_combine *combine = level->combine[op][dtype];
+    static const int64_t one = 1;
+    _Alignas(64) char buffers[LEVEL_BYTES];
     dt_reduce_law law = dt_reduce_op_get(op)->law;
     bool averages = law == DT_LAW_AVERAGES;
-    size_t size = dt_dtype_size(dtype);
+    int64_t n = 1;
+    for (int d = 0; d < ndim; d++)
+        n *= lengths[d];
+    tree t = {.row = &level->rows[dtype],
+              .combine = level->combine[op][dtype],
+              .in = in,
+              .size = dt_dtype_size(dtype),
+              .lengths = ndim > 0 ? lengths : &one,
+              .ndim = ndim > 0 ? ndim : 1,
+              .levels = buffers};
     if (n == 1 && !averages) {
-        copy_addend(out, in[0], (size_t)count * size);
+        copy_addend(out, in[0], (size_t)count * t.size);
         return;
     }
-    if (row->widen != NULL && law != DT_LAW_SELECTS) {
-        reduce_wide(row, combine, averages, out, in, n, divisor, count);
-        return;
-    }
-    int64_t block = BLOCK_BYTES / (int64_t)size;
-    for (int64_t start = 0; start < count; start += block) {
-        int64_t part = least(block, count - start);
-        char *to = (char *)out + start * (int64_t)size;
-        if (n == 1)
-            copy_addend(to, at(in[0], start, size), (size_t)part * size);
-        else
-            combine(to, at(in[0], start, size), at(in[1], start, size), part);
-        for (int k = 2; k < n; k++)
-            combine(to, to, at(in[k], start, size), part);
-        if (averages)
-            row->scale(to, divisor, part);
-    }
+    t.wide = t.row->widen != NULL && law != DT_LAW_SELECTS;
+    size_t share = LEVEL_BYTES / (size_t)(depth_of(lengths, ndim) + 1) / 64 * 64;
+    size_t most = t.wide ? WIDE_BYTES : BLOCK_BYTES;
+    t.level_bytes = share < most ? share : most;
+    if (t.wide)
+        reduce_wide(&t, n, averages, out, divisor, count);
+    else
+        reduce_blocks(&t, n, averages, out, divisor, count);
 }
 
 void
-dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in, int n,
-          int64_t divisor, int64_t count)
+dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
+          const int64_t *lengths, int ndim, int64_t divisor, int64_t count)
 {
-    dt_reduce_at(dt_reduce_level_best(), dtype, op, out, in, n, divisor, count);
+    dt_reduce_at(dt_reduce_level_best(), dtype, op, out, in, lengths, ndim, divisor,
+                 count);
 }
 
 /* For each dt_reduce_identity_kind. A sum starts with -0.0, for 0.0 would turn a -0.0

@@ -8,21 +8,27 @@
 
 /* out[i] = in[0][i] op in[1][i] op ... op in[n - 1][i], for i in 0 .. count - 1.
  *
- * Combined in the order of `in`, so that equal inputs give equal bits on every rank.
- * NumPy's rules: sum of booleans is `or`, product `and`; integers wrap; max and min
- * keep a NaN and compare complex numbers as NumPy does; AVG is the sum times 1 / n
- * (dividing by `divisor`). float16 and bfloat16 are added in float32 and rounded once
- * (bfloat16 and float16 results equal to round-to-nearest-even of the float32 value).
+ * The addends lie on a grid of `ndim` dimensions, in row-major order, and n is the
+ * product of its lengths. Who adds what to what follows from the lengths alone: along a
+ * dimension a binary tree, whose left half has the largest power of two of addends that
+ * is less than all; over the dimensions the last first.
  *
- * `n`        number of addends, at least 1; with 1 it is a copy (or the average of one)
+ *     lengths {5}:     ((0 + 1) + (2 + 3)) + 4
+ *     lengths {2, 3}:  ((0 + 1) + 2) + ((3 + 4) + 5)
+ *
+ * NumPy's rules: sum of booleans is `or`, product `and`; integers wrap; max and min
+ * keep a NaN and compare complex numbers as NumPy does; AVG is the sum divided by
+ * `divisor`, once. float16 and bfloat16 are widened to float32, added there and rounded
+ * once (to nearest, ties to even).
+ *
  * `divisor`  what AVG divides by (the number of addends of the whole average); other
  *            operators ignore it
  * `out`      `count` elements, aligned to the element; may be the same as in[0], must
  *            not overlap the others otherwise
  *
  * dt_reduce_op_check(op, dtype) must have said DT_OK. */
-void dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in, int n,
-               int64_t divisor, int64_t count);
+void dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
+               const int64_t *lengths, int ndim, int64_t divisor, int64_t count);
 
 /* Writes the element e for which x op e == x, bit for bit, for every x of the dtype:
  * -0.0 for a float sum, -inf for a float max, False for a bool sum, ... For AVG that of

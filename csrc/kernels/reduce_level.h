@@ -33,7 +33,7 @@ const dt_reduce_level *dt_reduce_level_at(int index);
 
 /* dt_reduce with the loops of a level. */
 void dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op,
-                  void *out, const void *const *in, int n, int64_t divisor,
-                  int64_t count);
+                  void *out, const void *const *in, const int64_t *lengths, int ndim,
+                  int64_t divisor, int64_t count);
 
 #endif

@@ -2,7 +2,8 @@
 
 Under ``mpiexec -n 4 python -m dtensor.doctor`` rank 0 prints for all ranks. Each
 problem is one sentence that says how to fix it. (If dtensor and mpi4py use different
-MPI libraries, the import of dtensor fails already, and says so.)
+MPI libraries, the import of dtensor fails already, and says so.) With ``--measure`` it
+prints what messages and copies cost here instead, as ``DTENSOR_COSTS`` has it.
 """
 
 import argparse
@@ -24,10 +25,11 @@ import numpy as np
 
 import dtensor
 from dtensor import _C
-from dtensor._core.world import MPI
+from dtensor._core.costs import costs_text
+from dtensor._core.world import MPI, current
 from dtensor.debug._units import size as size_text
 
-__all__ = ["Facts", "examine", "main", "report", "troubles"]
+__all__ = ["Facts", "examine", "main", "measure", "report", "troubles"]
 
 EXTRAS = {
     "ml_dtypes": "bfloat16 and float8",
@@ -345,18 +347,39 @@ def report(ranks: Sequence[Facts]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def measure() -> str:
+    """Return what a message and its bytes cost between these ranks, and copies.
+
+    Collective over all ranks of the job. It is written as the environment variable
+    ``DTENSOR_COSTS`` takes it, in two digits. One rank sends no messages: it tells the
+    defaults.
+    """
+    latency, bandwidth, copy = (float(f"{x:.1e}") for x in current().measure())
+    return f"DTENSOR_COSTS={costs_text(latency, bandwidth, copy)}\n"
+
+
 def main(arguments: Sequence[str] = ()) -> int:
     """Print the report on rank 0; return the exit status, 0.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the command line; the only one is ``--help``.
+        Those of the command line: ``--help`` and ``--measure``.
     """
-    argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m dtensor.doctor",
         description="Print what a bug report needs, and common problems.",
-    ).parse_args(arguments)
+    )
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="print what messages and copies cost here, for DTENSOR_COSTS, instead",
+    )
+    if parser.parse_args(arguments).measure:
+        text = measure()
+        if MPI.COMM_WORLD.rank == 0:
+            sys.stdout.write(text)
+        return 0
     texts = MPI.COMM_WORLD.gather(asdict(examine()))
     # Under the launcher of a different MPI, every process is rank 0 of its own job.
     number = next(

@@ -1,3 +1,4 @@
+#include "comm/talk/measure.h"
 #include "ring.h"
 
 static dt_group *
@@ -13,23 +14,28 @@ group_of(dt_world *world, const int64_t *ranks, int64_t count)
 static void
 compare_costs(dt_transport *t, void *data)
 {
-    dt_cost *costs = data;
+    dt_cost *costs = data, given = DT_COST_DEFAULT;
     dt_world *world = world_over(t);
-    costs[t->rank] = world->cost;
+    void *scratch = malloc(dt_measure_scratch(t->size));
+    uint64_t before = world->messages_sent;
+    CHECK(memcmp(&world->cost, &given, sizeof given) == 0);
+    CHECK(dt_measure(&costs[t->rank], world, scratch, NULL) == DT_OK);
+    CHECK(memcmp(&world->cost, &given, sizeof given) == 0);
+    CHECK((world->messages_sent > before) == (t->size > 1));
+    free(scratch);
     CHECK(world->timeout == DT_TIMEOUT_DEFAULT && world->check && !world->broken);
     CHECK(t->size > 1 || world->messages_sent == 0);
     dt_world_close(world);
 }
 
 static void
-costs_are_measured_and_equal_on_all_ranks(void)
+costs_are_the_defaults_and_what_is_measured_is_equal_on_all_ranks(void)
 {
     for (int n = 1; n <= RANKS_MAX; n++) {
         dt_cost costs[RANKS_MAX];
         on_ranks(n, compare_costs, costs);
-        CHECK(costs[0].copy > 0 && costs[0].node == 0);
-        for (int k = 0; k < DT_LINK_KINDS; k++)
-            CHECK(costs[0].links[k].latency > 0 && costs[0].links[k].bandwidth > 0);
+        CHECK(costs[0].copy > 0 && costs[0].link.latency > 0 &&
+              costs[0].link.bandwidth > 0);
         for (int rank = 1; rank < n; rank++)
             CHECK(memcmp(&costs[rank], &costs[0], sizeof *costs) == 0);
     }
@@ -209,7 +215,7 @@ groups_with_the_same_tags_stand_in_one_line(void)
     on_ranks(3, share_a_line, NULL);
 }
 
-DT_MAIN(TEST(costs_are_measured_and_equal_on_all_ranks),
+DT_MAIN(TEST(costs_are_the_defaults_and_what_is_measured_is_equal_on_all_ranks),
         TEST(equal_lists_of_ranks_are_one_group),
         TEST(settings_that_cannot_be_read_fail_on_all_ranks),
         TEST(everybody_gets_what_everybody_shares),

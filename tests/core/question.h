@@ -21,7 +21,8 @@ mesh_of(int ndim, int64_t a, int64_t b, int64_t c)
     dt_mesh *made;
     const dt_mesh *out = NULL;
     int64_t shape[] = {a, b, c};
-    CHECK(dt_mesh_make(&made, ndim, shape, NULL, NULL, 0, NULL) == DT_OK);
+    const char *const names[] = {"m0", "m1", "m2"};
+    CHECK(dt_mesh_make(&made, ndim, shape, NULL, names, 0, NULL) == DT_OK);
     CHECK(dt_context_mesh(&out, context, made, NULL) == DT_OK);
     return out;
 }

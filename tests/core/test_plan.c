@@ -14,7 +14,8 @@ mesh_of(int ndim, int64_t a, int64_t b, int64_t c, const int64_t *ranks)
 {
     dt_mesh *made;
     const dt_mesh *out = NULL;
-    CHECK(dt_mesh_make(&made, ndim, (int64_t[]){a, b, c}, ranks, NULL, 0, NULL) ==
+    const char *const names[] = {"rows", "columns", "layers"};
+    CHECK(dt_mesh_make(&made, ndim, (int64_t[]){a, b, c}, ranks, names, 0, NULL) ==
           DT_OK);
     CHECK(dt_context_mesh(&out, context, made, NULL) == DT_OK);
     return out;
@@ -170,35 +171,84 @@ a_piece_says_where_it_lies_on_both_sides(void)
     for_all_pairs("R01", check_both_sides);
 }
 
-/* Meshes of (2, 4) ranks, 4 to a node: rows are nodes. */
 static void
-a_step_between_nodes_costs_what_the_network_does(void)
+a_step_costs_what_messages_along_its_mesh_dims_do(void)
 {
-    const int64_t turned[] = {0, 4, 1, 5, 2, 6, 3, 7};
+    const char *const FROM[] = {"0R", "R0"};
     const dt_mesh *mesh = mesh_of(2, 2, 4, 1, NULL);
-    const dt_mesh *listed = mesh_of(2, 2, 4, 1, turned);
-    dt_cost cost = DT_COST_DEFAULT;
-    cost.links[DT_LINK_NETWORK] = (dt_link){.latency = 1e-4, .bandwidth = 1e9};
-    const char *const SHARDED[] = {"0R", "R0", "R0"};
-    for (int k = 0; k < 3; k++) {
-        const dt_layout *from = layout_of(k < 2 ? mesh : listed, SHARDED[k], 64, 64);
-        const dt_layout *to = layout_of(from->mesh, "RR", 64, 64);
+    dt_cost cost = DT_COST_DEFAULT, dear;
+    CHECK(dt_cost_parse(&dear, "rows.latency=1e-4,rows.bandwidth=1e9", NULL) == DT_OK);
+    for (int k = 0; k < 2; k++) {
+        const dt_layout *from = layout_of(mesh, FROM[k], 64, 64);
+        const dt_layout *to = layout_of(mesh, "RR", 64, 64);
         const dt_plan *plan = plan_of(from, to);
+        const dt_step *step = &plan->steps[0];
+        bool along_rows = k == 0;
         CHECK(plan->step_count == 1);
-        cost.node = 0;
-        CHECK(dt_step_link(&plan->steps[0], &cost) == DT_LINK_NODE);
-        double near = dt_step_seconds(&plan->steps[0], &cost);
-        CHECK(near == plan->seconds);
-        cost.node = 4;
-        bool inside = k == 1;
-        CHECK((dt_step_link(&plan->steps[0], &cost) == DT_LINK_NODE) == inside);
-        CHECK((dt_step_seconds(&plan->steps[0], &cost) > near) == !inside);
+        CHECK(dt_step_seconds(step, &cost) == plan->seconds);
+        CHECK(dt_step_link(step, &dear).latency == (along_rows ? 1e-4 : 1e-6));
+        CHECK(dt_step_link(step, &dear).bandwidth == (along_rows ? 1e9 : 1e10));
+        CHECK((dt_step_seconds(step, &dear) > plan->seconds) == along_rows);
         dt_plan_release(plans, plan);
         dt_layout_release(context, from);
         dt_layout_release(context, to);
     }
+    CHECK(dt_cost_link(&dear, mesh, 3).latency == 1e-4); /* along both: the dearest */
     dt_mesh_release(context, mesh);
-    dt_mesh_release(context, listed);
+}
+
+static void
+costs_are_read_as_they_are_written(void)
+{
+    static const char *const SAME[][2] = {
+        {"", "latency=1e-06,bandwidth=1e+10,copy=1e+10"},
+        {" copy=3 , latency=0.1", "latency=0.1,bandwidth=1e+10,copy=3"},
+        {"tp.latency=0,a.b.bandwidth=2,latency=5",
+         "latency=5,bandwidth=1e+10,copy=1e+10,a.b.latency=5,a.b.bandwidth=2,"
+         "tp.latency=0,tp.bandwidth=1e+10"},
+    };
+    static const char *const BAD[] = {
+        "fast",         "latency",     "latency=",   "latency=x",
+        "latency=1s",   "=1",          ".latency=1", "dp.copy=1",
+        "latency=nan",  "latency=inf", "copy=0",     "latency=-1",
+        "bandwidth=-1", "speed=1",     "copy==1",    "latency=1;copy=1",
+    };
+    char text[400];
+    dt_cost cost, again, given = DT_COST_DEFAULT;
+    for (int k = 0; k < 3; k++) {
+        CHECK(dt_cost_parse(&cost, SAME[k][0], NULL) == DT_OK);
+        dt_cost_print(text, sizeof text, &cost);
+        CHECK(strcmp(text, SAME[k][1]) == 0);
+        CHECK(dt_cost_parse(&again, text, NULL) == DT_OK);
+        CHECK(memcmp(&cost, &again, sizeof cost) == 0);
+        CHECK((cost.hash == 0) == (k == 0));
+    }
+    for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+        dt_error err;
+        cost = given;
+        CHECK(dt_cost_parse(&cost, BAD[k], &err) == DT_VALUE);
+        CHECK(memcmp(&cost, &given, sizeof cost) == 0);
+    }
+}
+
+static void
+plans_of_other_costs_are_other_plans(void)
+{
+    const dt_mesh *mesh = mesh_of(2, 2, 4, 1, NULL);
+    const dt_layout *from = layout_of(mesh, "PP", 64, 64);
+    const dt_layout *to = layout_of(mesh, "RR", 64, 64);
+    const dt_plan *usual = plan_of(from, to), *other = NULL, *again = NULL;
+    dt_cost cost;
+    CHECK(dt_cost_parse(&cost, "latency=1e-3", NULL) == DT_OK);
+    CHECK(dt_plans_find(&other, plans, from, to, &cost, 0, NULL) == DT_OK);
+    CHECK(dt_plans_find(&again, plans, from, to, &cost, 0, NULL) == DT_OK);
+    CHECK(other != usual && other == again && other->seconds > usual->seconds);
+    dt_plan_release(plans, usual);
+    dt_plan_release(plans, other);
+    dt_plan_release(plans, again);
+    dt_layout_release(context, from);
+    dt_layout_release(context, to);
+    dt_mesh_release(context, mesh);
 }
 
 static void
@@ -354,7 +404,9 @@ main(void)
     const check_test tests[] = {
         TEST(an_exchange_moves_each_missing_element_once),
         TEST(a_piece_says_where_it_lies_on_both_sides),
-        TEST(a_step_between_nodes_costs_what_the_network_does),
+        TEST(a_step_costs_what_messages_along_its_mesh_dims_do),
+        TEST(costs_are_read_as_they_are_written),
+        TEST(plans_of_other_costs_are_other_plans),
         TEST(what_is_sent_is_received),
         TEST(no_plan_has_more_collectives_than_torch),
         TEST(a_reduction_that_does_not_commute_waits_for_those_on_its_left),

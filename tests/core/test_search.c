@@ -268,10 +268,9 @@ any_question_has_the_answer_of_the_full_product(void)
     check_with((dt_cost)DT_COST_EVEN(0, 1e10, 1e9), 2);
     check_with((dt_cost)DT_COST_EVEN(1e-6, 1e8, 1e12), 3);
     check_with((dt_cost)DT_COST_EVEN(1e-9, 1e9, 1e10), 4);
-    dt_cost nodes = DT_COST_EVEN(1e-6, 1e10, 1e10);
-    nodes.links[DT_LINK_NETWORK] = (dt_link){.latency = 3e-5, .bandwidth = 1e9};
-    nodes.node = 2;
-    check_with(nodes, 5);
+    dt_cost named;
+    CHECK(dt_cost_parse(&named, "m0.latency=3e-5,m0.bandwidth=1e9", NULL) == DT_OK);
+    check_with(named, 5);
 }
 
 DT_MAIN(TEST(begin), TEST(the_search_equals_the_full_product),

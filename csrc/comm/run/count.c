@@ -19,7 +19,7 @@ static double
 count_leg(dt_world *world, const dt_step *step, const dt_traffic *sum)
 {
     dt_counter *counter = &world->counters[step->kind];
-    dt_link_kind link = dt_step_link(step, &world->cost);
+    dt_link link = dt_step_link(step, &world->cost);
     double seconds = dt_traffic_seconds(sum, &world->cost, link);
     counter->seconds += seconds;
     if (step->kind != DT_STEP_LOCAL) {

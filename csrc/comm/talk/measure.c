@@ -64,7 +64,7 @@ time_ring(double *out, dt_group *group, char *scratch, size_t bytes, int batches
             .bytes = bytes,
             .rounds = rounds,
         };
-        r.task.what = "the start of dtensor";
+        r.task.what = "measure()";
         double start = dt_now();
         DT_TRY(dt_start(&r.task, err));
         DT_TRY(dt_wait(&r.task, err));
@@ -97,7 +97,7 @@ static dt_status
 measure(measured *out, dt_group *all, char *buffer, dt_error *err)
 {
     dt_cost given = DT_COST_DEFAULT;
-    *out = (measured){given.links[0].latency, given.links[0].bandwidth, given.copy};
+    *out = (measured){given.link.latency, given.link.bandwidth, given.copy};
     if (all->size > 1) {
         double small, large;
         DT_TRY(time_ring(&small, all, buffer, 8, SMALL_BATCHES, SMALL_ROUNDS, err));
@@ -125,7 +125,7 @@ dt_measure(dt_cost *out, dt_world *world, void *scratch, dt_error *err)
     memset(buffer, 0, 2 * DT_MEASURE_BYTES); /* pages that exist */
     DT_TRY(measure(&most, all, buffer, err));
     measured *every = (measured *)(void *)(buffer + 2 * DT_MEASURE_BYTES);
-    DT_TRY(dt_share(every, all, &most, sizeof most, "the start of dtensor", err));
+    DT_TRY(dt_share(every, all, &most, sizeof most, "measure()", err));
     for (int rank = 0; rank < all->size; rank++) {
         const measured *m = &every[rank];
         most.latency = m->latency > most.latency ? m->latency : most.latency;

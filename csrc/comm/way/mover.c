@@ -320,8 +320,8 @@ combine_box(dt_mover *mover, const dt_box *to, const dt_box *own, int which,
         mover->addends[n++] = mine;
     bool direct = dt_box_contiguous(to, array->ends.dst_stride);
     char *out = direct ? box_dst(to) : spare + mover->buffer_bytes;
-    dt_reduce(array->dtype, round->op, out, mover->addends, n, round->divisor,
-              to->elements);
+    dt_reduce(array->dtype, round->op, out, mover->addends, round->reduced_lengths,
+              round->reduced_ndim, round->divisor, to->elements);
     if (!direct)
         unpack(to, out);
 }

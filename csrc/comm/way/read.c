@@ -286,8 +286,9 @@ sum_box(const dt_leg *leg, const dt_box *to, const dt_box *there, dt_error *err)
     }
     char *out = ends->dst + dt_box_offset(to, ends->dst_stride);
     bool direct = dt_box_contiguous(to, ends->dst_stride);
-    dt_reduce(array->dtype, round->op, direct ? out : buffer, r->addends, n,
-              round->divisor, to->elements);
+    dt_reduce(array->dtype, round->op, direct ? out : buffer, r->addends,
+              round->reduced_lengths, round->reduced_ndim, round->divisor,
+              to->elements);
     if (!direct) {
         int64_t packed[DT_MAX_NDIM];
         dt_box_strides(packed, to);

@@ -314,7 +314,10 @@ set_reduction(dt_round *round, const dt_step *step, const dt_group *group)
     if (!round->reduced)
         return;
     round->op = step->op;
-    round->divisor = dt_step_group(step);
+    round->divisor = step->divisor;
+    round->reduced_ndim = step->mesh_dim_count;
+    for (int k = 0; k < step->mesh_dim_count; k++)
+        round->reduced_lengths[k] = step->to->mesh->shape[step->mesh_dims[k]];
     round->order = group->index < 0 ? -1 : order_of(step, group->ranks[group->index]);
     for (int64_t k = 0; k < round->receive_count; k++)
         round->receives[k].order =

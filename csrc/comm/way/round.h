@@ -53,6 +53,8 @@ typedef struct {
     dt_queue own;               /* what stays on the rank, as it would receive it */
     bool reduced;               /* what arrives is combined with what stays */
     dt_reduce_op op;
+    int reduced_ndim; /* the addends lie on a grid: see dt_reduce */
+    int64_t reduced_lengths[DT_MESH_MAX_NDIM];
     int64_t divisor;
     int64_t order;  /* of the own addend */
     size_t slice;   /* bytes of a message that must be packed, at most */

@@ -1,16 +1,14 @@
-/* cost.h: what the planner must know of machines. */
+/* cost.h: what plans cost, by constants that never change by themselves.
+ *
+ * They decide which layouts operators choose and which steps are taken. They are not
+ * measured: equal programs would have other layouts, and other last bits, from start to
+ * start. The defaults are those of one node of today, whatever carries the messages. */
 #ifndef DT_COST_H
 #define DT_COST_H
 
-#include <stdint.h>
+#include "core/facts/mesh.h"
 
-/* What two ranks have between them. */
-typedef enum {
-    DT_LINK_NODE,    /* they are of one node: processes or threads that share memory */
-    DT_LINK_NETWORK, /* they are of different nodes */
-} dt_link_kind;
-
-enum { DT_LINK_KINDS = DT_LINK_NETWORK + 1 };
+#include <stddef.h>
 
 typedef struct {
     double latency;   /* seconds for a message of no bytes */
@@ -19,32 +17,39 @@ typedef struct {
 
 /* Equal on all ranks of a world, so that all of them come to the same plans. */
 typedef struct {
-    dt_link links[DT_LINK_KINDS];
-    double copy; /* bytes per second of a local copy, all ranks at once */
-    int64_t
-        node; /* ranks k * node ... (k + 1) * node - 1 are of one node; 0: all are */
+    dt_link link; /* along mesh dimensions that are not named here */
+    double copy;  /* bytes per second of a local copy, all ranks at once */
+    int named_count;
+    struct {
+        char name[DT_NAME_MAX]; /* of a mesh dimension */
+        dt_link link;
+    } named[DT_MESH_MAX_NDIM];
+    int family;    /* for tests: 1 + the dt_family that all plans are of; 0: the best */
+    uint64_t hash; /* of all of it; 0: the defaults */
 } dt_cost;
 
-/* The same between all ranks: an initializer. */
-#define DT_COST_EVEN(latency, bandwidth, copy)                                         \
-    {{{latency, bandwidth}, {latency, bandwidth}}, copy, 0}
+/* The same along all mesh dimensions: an initializer. */
+#define DT_COST_EVEN(seconds, bytes, copied)                                           \
+    {.link = {.latency = (seconds), .bandwidth = (bytes)}, .copy = (copied)}
 
-/* For meshes without ranks: 1 us, 10 GB/s, 10 GB/s. */
+/* 1 us, 10 GB/s, 10 GB/s. */
 #define DT_COST_DEFAULT ((dt_cost)DT_COST_EVEN(1e-6, 1e10, 1e10))
 
+/* Reads items such as latency=1e-6, bandwidth=1e10, copy=1e10, dp.latency=2e-5, with
+ * commas between them; what is not given is the default, or, of a named mesh dimension,
+ * what holds in general. DT_VALUE for all else. */
+dt_status dt_cost_parse(dt_cost *out, const char *text, dt_error *err);
+
+/* Writes them so that they can be read; cut off at the end of the room. */
+void dt_cost_print(char *out, size_t room, const dt_cost *cost);
+
+/* The dearest link along some mesh dimensions, a bit mask. */
+dt_link dt_cost_link(const dt_cost *cost, const dt_mesh *mesh, unsigned mesh_dims);
+
+dt_link dt_link_dearer(dt_link a, dt_link b); /* the worse of both, in each respect */
+
 /* No link costs less than this: for bounds. */
-static inline dt_link
-dt_cost_least(const dt_cost *cost)
-{
-    dt_link least = cost->links[0];
-    for (int k = 1; k < DT_LINK_KINDS; k++) {
-        dt_link link = cost->links[k];
-        least.latency = link.latency < least.latency ? link.latency : least.latency;
-        least.bandwidth =
-            link.bandwidth > least.bandwidth ? link.bandwidth : least.bandwidth;
-    }
-    return least;
-}
+dt_link dt_cost_least(const dt_cost *cost);
 
 /* Sizes by which ranks cut steps into rounds and rounds into messages. All ranks cut
  * alike without a word, and what is predicted is what is sent: so these are never

@@ -62,8 +62,10 @@ worth_building(dt_family family, const dt_plan *direct)
     for (int k = 0; k < direct->step_count; k++) {
         const dt_step *step = &direct->steps[k];
         bool mixed = step->kind == DT_STEP_EXCHANGE || step->kind == DT_STEP_SCATTER;
-        if (mixed || (family == DT_STEPWISE && step->mesh_dim_count > 1 &&
-                      step->kind != DT_STEP_ALL_TO_ALL && step->kind != DT_STEP_LOCAL))
+        bool several = step->mesh_dim_count > 1 && step->kind != DT_STEP_ALL_TO_ALL &&
+                       step->kind != DT_STEP_LOCAL;
+        bool reduces = step->kind == DT_STEP_ALL_REDUCE;
+        if (mixed || (several && (family == DT_STEPWISE || reduces)))
             return true;
     }
     return false;
@@ -110,7 +112,7 @@ try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cos
         trial->seconds += dt_step_seconds(&trial->steps[k], cost);
     int64_t bytes = max_scratch > 0 ? between_bytes(trial) : 0;
     c->least = bytes < c->least ? bytes : c->least;
-    if (family == DT_DIRECT && collectives(trial) > c->most)
+    if ((family == DT_DIRECT || cost->family != 0) && collectives(trial) > c->most)
         c->most = collectives(trial);
     if (status == DT_OK && bytes <= max_scratch && collectives(trial) <= c->most &&
         (!c->found || trial->seconds < c->best->seconds)) {
@@ -126,9 +128,9 @@ static dt_status
 choose(contest *c, dt_context *context, const dt_cost *cost, int64_t max_scratch,
        dt_error *err)
 {
-    DT_TRY(try_family(c, context, DT_DIRECT, cost, max_scratch, err));
-    for (int k = DT_MERGED; k < DT_FAMILIES; k++)
-        if (!c->found || worth_building((dt_family)k, c->best))
+    for (int k = DT_DIRECT; k < DT_FAMILIES; k++)
+        if (cost->family != 0 ? cost->family == 1 + k
+                              : !c->found || worth_building((dt_family)k, c->best))
             DT_TRY(try_family(c, context, (dt_family)k, cost, max_scratch, err));
     if (!c->found)
         return dt_fail(err, DT_VALUE,

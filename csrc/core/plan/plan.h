@@ -41,6 +41,7 @@ typedef struct {
     int mesh_dim_count; /* mesh dims of `to` that change; all, across meshes */
     int mesh_dims[DT_MESH_MAX_NDIM];
     dt_reduce_op op; /* of reductions */
+    int64_t divisor; /* of averages: the number of all addends, in the last step */
 } dt_step;
 
 /* Each mesh dimension is reduced and gathered at most once, and there are at most four
@@ -52,6 +53,7 @@ typedef struct dt_plan {
     int64_t refs;    /* from here to max_scratch: plans.c's */
     struct dt_plan *newer, *older;
     int64_t max_scratch;
+    uint64_t cost; /* hash of the costs that it was chosen by */
     const dt_layout *from, *to;
     int step_count; /* 0: nothing to do, the parts are the same */
     dt_step steps[DT_PLAN_MAX_STEPS];
@@ -82,12 +84,11 @@ typedef struct {
 
 void dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank);
 
-/* The dearest link that a step's mesh dimensions may use. */
-dt_link_kind dt_step_link(const dt_step *step, const dt_cost *cost);
+/* The dearest link along a step's mesh dimensions. */
+dt_link dt_step_link(const dt_step *step, const dt_cost *cost);
 
 /* Predicted seconds of what a rank sends and receives over a link, and copies. */
-double dt_traffic_seconds(const dt_traffic *traffic, const dt_cost *cost,
-                          dt_link_kind link);
+double dt_traffic_seconds(const dt_traffic *traffic, const dt_cost *cost, dt_link link);
 
 /* Predicted seconds of a step, of its busiest rank. */
 double dt_step_seconds(const dt_step *step, const dt_cost *cost);

@@ -55,6 +55,7 @@ dt_plans_free(dt_plans *plans)
 typedef struct {
     const dt_layout *from, *to;
     int64_t max_scratch;
+    uint64_t cost;
 } plan_key;
 
 static bool
@@ -63,14 +64,15 @@ same_plan(const void *item, const void *key)
     const dt_plan *plan = item;
     const plan_key *wanted = key;
     return plan->from == wanted->from && plan->to == wanted->to &&
-           plan->max_scratch == wanted->max_scratch;
+           plan->max_scratch == wanted->max_scratch && plan->cost == wanted->cost;
 }
 
 static uint64_t
-plan_hash(const dt_layout *from, const dt_layout *to, int64_t max_scratch)
+plan_hash(const plan_key *key)
 {
-    uint64_t hash = from->hash * UINT64_C(0x9e3779b97f4a7c15) ^ to->hash;
-    hash = (hash ^ (uint64_t)max_scratch) * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t hash = key->from->hash * UINT64_C(0x9e3779b97f4a7c15) ^ key->to->hash;
+    hash =
+        (hash ^ (uint64_t)key->max_scratch ^ key->cost) * UINT64_C(0xd6e8feb86659fd93);
     return hash ^ hash >> 32;
 }
 
@@ -102,8 +104,8 @@ dt_plans_find(const dt_plan **out, dt_plans *plans, const dt_layout *from,
               const dt_layout *to, const dt_cost *cost, int64_t max_scratch,
               dt_error *err)
 {
-    plan_key key = {from, to, max_scratch};
-    uint64_t hash = plan_hash(from, to, max_scratch);
+    plan_key key = {from, to, max_scratch, cost->hash};
+    uint64_t hash = plan_hash(&key);
     dt_plan *plan = (dt_plan *)dt_hash_table_find(&plans->table, hash, same_plan, &key);
     if (plan != NULL) {
         plans->hits++;
@@ -117,6 +119,7 @@ dt_plans_find(const dt_plan **out, dt_plans *plans, const dt_layout *from,
         plan->refs = 0;
         plan->serial = (uint64_t)plans->misses;
         plan->max_scratch = max_scratch;
+        plan->cost = cost->hash;
         dt_layout_retain(from);
         dt_layout_retain(to);
         dt_hash_table_put(&plans->table, hash, plan);
@@ -143,7 +146,8 @@ dt_plan_release(dt_plans *plans, const dt_plan *plan)
     if (--own->refs > 0)
         return;
     const dt_layout *from = own->from, *to = own->to;
-    dt_hash_table_remove(&plans->table, plan_hash(from, to, own->max_scratch), own);
+    plan_key key = {from, to, own->max_scratch, own->cost};
+    dt_hash_table_remove(&plans->table, plan_hash(&key), own);
     dt_plan_free(own, plans->context);
     dt_layout_release(plans->context, from);
     dt_layout_release(plans->context, to);

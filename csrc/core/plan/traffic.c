@@ -44,7 +44,8 @@ dt_step_mask(const dt_step *step)
 bool
 dt_steps_together(const dt_step *a, const dt_step *b)
 {
-    return a->kind == b->kind && a->op == b->op && dt_step_mask(a) == dt_step_mask(b) &&
+    return a->kind == b->kind && a->op == b->op && a->divisor == b->divisor &&
+           dt_step_mask(a) == dt_step_mask(b) &&
            dt_mesh_same_ranks(a->from->mesh, b->from->mesh) &&
            dt_mesh_same_ranks(a->to->mesh, b->to->mesh);
 }
@@ -173,60 +174,27 @@ dt_step_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
     }
 }
 
-/* Whether all ranks of a mesh are of one node. */
-static bool
-mesh_in_node(const dt_mesh *mesh, int64_t node)
-{
-    int64_t first = dt_mesh_rank(mesh, 0) / node;
-    if (mesh->ranks == NULL)
-        return (mesh->size - 1) / node == first;
-    for (int64_t k = 1; k < mesh->size; k++)
-        if (mesh->ranks[k] / node != first)
-            return false;
-    return true;
-}
-
-/* Whether the ranks that differ along these mesh dimensions alone are always of one
- * node: ranks that ascend along the mesh, in blocks of the size of a node. */
-static bool
-dims_in_node(const dt_step *step, int64_t node)
-{
-    const dt_mesh *mesh = step->to->mesh;
-    if (mesh->ranks != NULL)
-        return false;
-    for (int k = 0; k < step->mesh_dim_count; k++) {
-        int m = step->mesh_dims[k];
-        if (mesh->shape[m] > 1 && node % (mesh->stride[m] * mesh->shape[m]) != 0)
-            return false;
-    }
-    return true;
-}
-
-dt_link_kind
+dt_link
 dt_step_link(const dt_step *step, const dt_cost *cost)
 {
     const dt_mesh *from = step->from->mesh, *to = step->to->mesh;
-    if (cost->node == 0)
-        return DT_LINK_NODE;
-    bool near = dt_mesh_same_ranks(from, to) && dims_in_node(step, cost->node);
-    near = near ||
-           (mesh_in_node(from, cost->node) && mesh_in_node(to, cost->node) &&
-            dt_mesh_rank(from, 0) / cost->node == dt_mesh_rank(to, 0) / cost->node);
-    return near ? DT_LINK_NODE : DT_LINK_NETWORK;
+    if (dt_mesh_same_ranks(from, to))
+        return dt_cost_link(cost, to, dt_step_mask(step));
+    return dt_link_dearer(dt_cost_link(cost, from, (1U << from->ndim) - 1),
+                          dt_cost_link(cost, to, (1U << to->ndim) - 1));
 }
 
 double
-dt_traffic_seconds(const dt_traffic *t, const dt_cost *cost, dt_link_kind link)
+dt_traffic_seconds(const dt_traffic *t, const dt_cost *cost, dt_link link)
 {
     int64_t wire =
         t->bytes_sent > t->bytes_received ? t->bytes_sent : t->bytes_received;
-    return cost->links[link].latency * (double)t->messages +
-           (double)wire / cost->links[link].bandwidth +
+    return link.latency * (double)t->messages + (double)wire / link.bandwidth +
            (double)t->bytes_copied / cost->copy;
 }
 
 static double
-rank_seconds(const dt_step *step, const dt_cost *cost, dt_link_kind link, int64_t rank)
+rank_seconds(const dt_step *step, const dt_cost *cost, dt_link link, int64_t rank)
 {
     dt_traffic t;
     dt_step_traffic(&t, step, rank);
@@ -236,7 +204,7 @@ rank_seconds(const dt_step *step, const dt_cost *cost, dt_link_kind link, int64_
 /* The busiest of a few ranks of a mesh: the first has the longest parts, the others are
  * not on the diagonal on which nothing moves when an order changes. */
 static double
-mesh_seconds(const dt_step *step, const dt_cost *cost, dt_link_kind link,
+mesh_seconds(const dt_step *step, const dt_cost *cost, dt_link link,
              const dt_mesh *mesh)
 {
     int64_t sample[] = {0, 1, mesh->size - 2};
@@ -253,7 +221,7 @@ mesh_seconds(const dt_step *step, const dt_cost *cost, dt_link_kind link,
 double
 dt_step_seconds(const dt_step *step, const dt_cost *cost)
 {
-    dt_link_kind link = dt_step_link(step, cost);
+    dt_link link = dt_step_link(step, cost);
     double seconds = mesh_seconds(step, cost, link, step->from->mesh);
     if (dt_mesh_same_ranks(step->from->mesh, step->to->mesh))
         return seconds;

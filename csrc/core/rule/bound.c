@@ -202,8 +202,9 @@ own_dim(own_part *part, const dt_search *s, int k, int dim, const int *codes)
 }
 
 /* Seconds in which rank 0 receives what it lacks, adds, and copies the rest. Of what it
- * keeps alone it adds up all addends; of what all are to have, all addends of a chunk,
- * over all mesh dimensions at once, which are as many elements as the whole has. */
+ * keeps alone it adds up all addends; or else, of what all are to have, all addends of a
+ * chunk, over all mesh dimensions at once, which are as many elements as the whole has.
+ */
 static double
 own_seconds(const dt_search *s, int k, const int *codes)
 {
@@ -228,7 +229,7 @@ own_seconds(const dt_search *s, int k, const int *codes)
         own_dim(&part, s, k, d, codes);
     double size = (double)dt_dtype_size(layout->dtype);
     double wire = size / s->least.bandwidth, copy = size / s->cost->copy;
-    addends += all;
+    addends = addends > 0 ? addends : all;
     if (addends > 0)
         return wire * (double)part.after + copy * (double)(addends * part.common);
     return wire * (double)(part.after - part.kept) +

@@ -59,24 +59,23 @@ explain_plan(const dt_plan *plan, const dt_world *world, int64_t rank)
     return Py_BuildValue("(dLN)", plan->seconds, (long long)peak, steps);
 }
 
-/* Costs as measured, or assumed where there are no ranks, and the world; NULL: there is
- * none. -1 with an exception. */
+/* The costs, and the world; NULL: there is none. -1 with an exception. */
 static int
-cost_of(dt_cost *out, const dt_world **where, int64_t *rank, const dt_layout *from,
-        const dt_layout *to)
+cost_of(const dt_cost **out, const dt_world **where, int64_t *rank,
+        const dt_layout *from, const dt_layout *to)
 {
-    *out = DT_COST_DEFAULT;
     *where = NULL;
     const dt_mesh *mesh = from->mesh->world != 0 ? from->mesh : to->mesh;
     if (mesh->world == 0) {
         if (*rank < 0)
             *rank = 0;
-        return 0;
+        *out = ext_cost(NULL);
+        return *out == NULL ? -1 : 0;
     }
     dt_world *world = ext_world(mesh, "explain");
     if (world == NULL)
         return -1;
-    *out = world->cost;
+    *out = &world->cost;
     *where = world;
     if (*rank < 0)
         *rank = world->transport->rank;
@@ -105,13 +104,13 @@ explain(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                             "_explain: max_bytes must not be negative");
     if (from == to)
         return Py_BuildValue("(dL[])", 0.0, 0LL);
-    dt_cost cost;
+    const dt_cost *cost;
     const dt_world *world;
     if (cost_of(&cost, &world, &rank, from, to) < 0)
         return NULL;
     const dt_plan *plan;
     dt_error err;
-    if (dt_plans_find(&plan, ext_plans, from, to, &cost, max_bytes, &err) != DT_OK)
+    if (dt_plans_find(&plan, ext_plans, from, to, cost, max_bytes, &err) != DT_OK)
         return ext_raise(&err);
     PyObject *result = explain_plan(plan, world, rank);
     dt_plan_release(ext_plans, plan);

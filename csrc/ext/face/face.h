@@ -83,7 +83,7 @@ extern PyMappingMethods ext_tensor_mapping;
 extern PySequenceMethods ext_tensor_sequence;
 extern PyGetSetDef ext_slot_attributes[];
 
-/* --- world_simulated.c, world_share.c: methods of World --- */
+/* --- world_simulated.c, world_share.c, world_costs.c: methods of World --- */
 
 PyObject *ext_world_simulated(PyObject *type, PyObject *args);
 PyObject *ext_world_memory(PyObject *self, PyObject *args);
@@ -93,6 +93,10 @@ extern const char ext_world_simulated_doc[], ext_world_memory_doc[],
 PyObject *ext_world_agree(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *ext_world_share(PyObject *self, PyObject *args, PyObject *kwargs);
 extern const char ext_world_agree_doc[], ext_world_share_doc[];
+PyObject *ext_world_costs(PyObject *self, void *closure);
+PyObject *ext_world_set_costs(PyObject *self, PyObject *costs);
+PyObject *ext_world_measure(PyObject *self, PyObject *none);
+extern const char ext_world_set_costs_doc[], ext_world_measure_doc[];
 
 /* --- watch.c: rows of the table in explain.c --- */
 

@@ -16,18 +16,20 @@ PyObject *
 ext_world_simulated(PyObject *Py_UNUSED(type), PyObject *args)
 {
     int size, rank;
-    dt_cost cost = DT_COST_DEFAULT;
-    dt_link *link = &cost.links[DT_LINK_NODE];
-    if (!PyArg_ParseTuple(args, "ii|(ddd):simulated", &size, &rank, &link->latency,
-                          &link->bandwidth, &cost.copy))
+    const char *text = NULL;
+    if (!PyArg_ParseTuple(args, "ii|z:simulated", &size, &rank, &text))
         return NULL;
-    cost.links[DT_LINK_NETWORK] = *link;
-    if (!(link->latency >= 0 && link->bandwidth > 0 && cost.copy > 0))
-        return PyErr_Format(PyExc_ValueError,
-                            "simulated: a latency is 0 at least, and a bandwidth more");
+    const dt_cost *here = text == NULL ? ext_cost(NULL) : NULL;
+    dt_cost cost;
+    dt_error err;
+    if (text == NULL && here == NULL)
+        return NULL;
+    if (text == NULL)
+        cost = *here;
+    else if (dt_cost_parse(&cost, text, &err) != DT_OK)
+        return ext_raise(&err);
     dt_transport *transport;
     dt_world *world;
-    dt_error err;
     if (dt_alone_make(&transport, size, rank, &err) != DT_OK)
         return ext_raise(&err);
     if (dt_world_make(&world, transport, &err) != DT_OK) {
@@ -77,12 +79,14 @@ ext_world_predicted(PyObject *object, PyObject *Py_UNUSED(none))
 }
 
 const char ext_world_simulated_doc[] =
-    "simulated(size, rank, cost=(1e-6, 1e10, 1e10), /)\n--\n\n"
+    "simulated(size, rank, costs=None, /)\n--\n\n"
     "Make a world of `size` ranks of which only `rank` is there.\n\n"
     "The others count as doing what it does. Moves are counted instead of made, and\n"
-    "leave tensors without data. `cost` is as the attribute of this name.\n\n"
+    "leave tensors without data. `costs` is as the attribute of this name; None: "
+    "those\n"
+    "of this thread's world.\n\n"
     "Raises\n------\n"
-    "ValueError\n    If there is no such rank, or a bandwidth is not positive.";
+    "ValueError\n    If there is no such rank, or `costs` cannot be read.";
 
 const char ext_world_memory_doc[] =
     "memory($self, forget=False, /)\n--\n\n"

@@ -216,16 +216,6 @@ set_timeout(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
 }
 
 static PyObject *
-get_cost(PyObject *self, void *Py_UNUSED(closure))
-{
-    if (ext_world_check(self_of(self), "cost") < 0)
-        return NULL;
-    const dt_cost *cost = &self_of(self)->world->cost;
-    const dt_link *link = &cost->links[DT_LINK_NODE];
-    return Py_BuildValue("(ddd)", link->latency, link->bandwidth, cost->copy);
-}
-
-static PyObject *
 get_check(PyObject *self, void *Py_UNUSED(closure))
 {
     if (ext_world_check(self_of(self), "check") < 0)
@@ -267,8 +257,8 @@ static PyMemberDef world_members[] = {
 
 static PyGetSetDef world_attributes[] = {
     {"timeout", get_timeout, set_timeout, "Seconds that a wait may take.", NULL},
-    {"cost", get_cost, NULL,
-     "Seconds of a message, bytes per second of messages, and of copies.", NULL},
+    {"costs", ext_world_costs, NULL,
+     "What plans are chosen by, as DTENSOR_COSTS is written.", NULL},
     {"check", get_check, set_check,
      "Whether ranks compare what they call before data moves; set it alike on all.",
      NULL},
@@ -325,8 +315,11 @@ static const char mpi_doc[] =
     "Collective over the communicator. `handle` is ``comm.py2f()``.\n\n"
     "Raises\n------\n"
     "MPIError\n    If MPI fails.\n"
-    "RuntimeError\n    If some rank does not come, or DTENSOR_CHECK is not set alike.\n"
-    "ValueError\n    If DTENSOR_TIMEOUT or DTENSOR_CHECK cannot be read.";
+    "RuntimeError\n    If some rank does not come, or DTENSOR_CHECK or DTENSOR_COSTS "
+    "is\n"
+    "    not set alike.\n"
+    "ValueError\n    If DTENSOR_TIMEOUT, DTENSOR_CHECK or DTENSOR_COSTS cannot be "
+    "read.";
 
 static const char threads_doc[] =
     "threads(n, /)\n--\n\n"
@@ -356,6 +349,8 @@ static PyMethodDef world_methods[] = {
      "mpi_version()\n--\n\n"
      "Return the version text of the MPI library that is linked."},
     {"activate", world_activate, METH_NOARGS, activate_doc},
+    {"set_costs", ext_world_set_costs, METH_O, ext_world_set_costs_doc},
+    {"measure", ext_world_measure, METH_NOARGS, ext_world_measure_doc},
     {"share", EXT_KEYWORDS(ext_world_share), ext_world_share_doc},
     {"agree", EXT_KEYWORDS(ext_world_agree), ext_world_agree_doc},
     {"close", world_close, METH_NOARGS,

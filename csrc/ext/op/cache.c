@@ -175,13 +175,15 @@ op_cache_add(op_entry *entry, const op_call *call)
     op_entry_release(last);
 }
 
-void
-op_cache_forget(const OperatorObject *op)
+/* Takes out the entries of an operator; NULL: of all. They are freed at the end, for
+ * that may run code that comes here. */
+static void
+forget(const PyObject *op)
 {
-    op_entry *gone = NULL; /* freed at the end: that may run code that comes here */
+    op_entry *gone = NULL;
     for (op_entry *entry = newest, *older; entry != NULL; entry = older) {
         older = entry->older;
-        if (entry->statics[0] != (const PyObject *)op)
+        if (op != NULL && entry->statics[0] != op)
             continue;
         take_out(entry);
         entry->next = gone;
@@ -192,6 +194,18 @@ op_cache_forget(const OperatorObject *op)
         gone = entry->next;
         op_entry_release(entry);
     }
+}
+
+void
+op_cache_forget(const OperatorObject *op)
+{
+    forget((const PyObject *)op);
+}
+
+void
+op_cache_clear(void)
+{
+    forget(NULL);
 }
 
 PyObject *

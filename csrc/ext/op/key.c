@@ -372,7 +372,8 @@ op_is_expected(const op_call *call, Py_ssize_t k)
 static void
 hash_words(op_call *call)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)call->op;
+    /* Each step is one to one: calls of other costs have other hashes, or are others. */
+    uint64_t hash = (uint64_t)(uintptr_t)call->op ^ ext_cost_hash;
     for (int k = 0; k < call->word_count; k++) {
         hash = (hash ^ call->words[k]) * 0x9E3779B97F4A7C15u;
         hash ^= hash >> 29;

@@ -183,6 +183,7 @@ void op_cache_add(op_entry *entry, const op_call *call);
 op_entry *op_entry_new(void); /* or NULL with an exception; one reference */
 void op_entry_release(op_entry *entry);
 void op_cache_forget(const OperatorObject *op);
+void op_cache_clear(void); /* forgets the entries of all operators */
 PyObject *op_cache_info(void);
 
 /* --- lineage.c --- */

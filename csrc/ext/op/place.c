@@ -186,9 +186,10 @@ make_operand(op_maker *m, int k, const dt_layout *target)
     if (op_kind_of(m->call->operands[k]) == OP_NUMBER)
         return make_stand_in(m, operand);
     dt_error err;
-    dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
-    if (ext_check(dt_plans_find(&operand->plan, ext_plans, operand->from->layout,
-                                target, &cost, 0, &err),
+    const dt_cost *cost = ext_cost(m->world);
+    if (cost == NULL ||
+        ext_check(dt_plans_find(&operand->plan, ext_plans, operand->from->layout,
+                                target, cost, 0, &err),
                   &err) < 0)
         return -1;
     m->entry->moved++;
@@ -315,9 +316,10 @@ propagate(op_maker *m, const dt_layout *const *layouts)
         return -1;
     dt_choice choice;
     dt_error err;
-    dt_cost cost = m->world != NULL ? m->world->cost : DT_COST_DEFAULT;
-    if (ext_check(dt_propagate(&choice, ext_plans, m->rule->rule, m->binding, layouts,
-                               m->dtypes, wanted == NULL ? NULL : &wanted, &cost, false,
+    const dt_cost *cost = ext_cost(m->world);
+    if (cost == NULL ||
+        ext_check(dt_propagate(&choice, ext_plans, m->rule->rule, m->binding, layouts,
+                               m->dtypes, wanted == NULL ? NULL : &wanted, cost, false,
                                &err),
                   &err) < 0)
         return -1;

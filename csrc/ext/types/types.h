@@ -146,6 +146,11 @@ size_t ext_group_place(const dt_group *group, const dt_mesh *mesh, int64_t place
 
 /* In a thread that is a rank of its own: that rank + 1; else 0. */
 extern _Thread_local int ext_thread_rank;
+/* Of the costs of this thread's world: a part of the key of a call. */
+extern _Thread_local uint64_t ext_cost_hash __attribute__((tls_model("initial-exec")));
+/* The costs that plans are chosen by: those of a world; without one (NULL) those of this
+ * thread's, else DTENSOR_COSTS. NULL with an exception where that cannot be read. */
+const dt_cost *ext_cost(const dt_world *world);
 
 WorldObject *ext_world_object(dt_transport *transport, bool threads);
 WorldObject *ext_world_current(void); /* this thread's own; borrowed, NULL: none */

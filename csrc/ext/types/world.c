@@ -3,6 +3,8 @@
  * ext/face/world_type.c. */
 #include "ext/types/types.h"
 
+#include "comm/world.h"
+
 #include <stdlib.h>
 
 /* --- the object --- */
@@ -48,6 +50,7 @@ ext_world_object(dt_transport *transport, bool threads)
 static PyObject *listed;      /* dict: number -> World, for all threads */
 static PyObject *current_key; /* of the World in a thread's dictionary */
 _Thread_local int ext_thread_rank;
+_Thread_local uint64_t ext_cost_hash __attribute__((tls_model("initial-exec")));
 
 WorldObject *
 ext_world_current(void)
@@ -67,6 +70,7 @@ ext_world_set_current(WorldObject *self)
     if (dict == NULL || current_key == NULL)
         return -1;
     ext_thread_rank = self->rank + 1;
+    ext_cost_hash = self->world != NULL ? self->world->cost.hash : 0;
     return PyDict_SetItem(dict, current_key, (PyObject *)self);
 }
 
@@ -149,6 +153,23 @@ ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh, const char *w
     if (self == NULL)
         return -1;
     return dt_mesh_find(out, mesh, self->rank);
+}
+
+const dt_cost *
+ext_cost(const dt_world *world)
+{
+    static dt_cost given;
+    static bool known;
+    WorldObject *current = world == NULL ? ext_world_current() : NULL;
+    if (current != NULL && current->world != NULL)
+        world = current->world;
+    if (world != NULL)
+        return &world->cost;
+    dt_error err;
+    if (!known && dt_cost_read(&given, &err) != DT_OK)
+        return ext_raise(&err);
+    known = true;
+    return &given;
 }
 
 /* --- groups --- */
@@ -265,11 +286,6 @@ ext_world_begin(WorldObject *self, dt_world *world)
 {
     self->world = world;
     self->transport = NULL;
-    /* Worlds of threads have one number, and so their layouts, plans and operators are
-     * known from one to the next: what is decided by costs must stay so, and is the
-     * same on every machine. */
-    if (self->threads)
-        world->cost = DT_COST_DEFAULT;
     world->poll = poll;
     world->poll_data = self;
 }

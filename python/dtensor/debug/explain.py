@@ -54,7 +54,7 @@ class Explanation:
     peak_bytes: int
     """The most bytes that the rank holds at once for this move, including its input."""
     predicted_seconds: float
-    """Predicted time, by the cost model with the values measured at the start."""
+    """Predicted time, by the cost model: see `dtensor.set_costs`."""
 
     @property
     def bytes_sent(self) -> int:

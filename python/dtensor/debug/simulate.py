@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dtensor import _C
+from dtensor._core.costs import costs_text
 from dtensor._core.device import device
 from dtensor.debug._simulate_report import Moves, Simulation
 from dtensor.device_mesh import DeviceMesh, init_device_mesh
@@ -52,8 +53,8 @@ def simulate(
         The simulated rank. Rank 0 has the longest parts.
     cost : tuple of 3 float, optional
         Seconds per message, bytes per second of messages into one rank, and bytes per
-        second of copies. Default: 1 us, 10 GB/s, 10 GB/s. It also decides which plans
-        are chosen; ``_C.World.current().cost`` has the values measured for this job.
+        second of copies. By default those that `dtensor.set_costs` has set. They also
+        decide which plans are chosen.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def simulate(
         if length < 1:
             raise ValueError(f"simulate: a mesh of shape {shape} has no ranks")
         size *= int(length)
-    world = _C.World.simulated(size, rank, *(() if cost is None else (cost,)))
+    world = _C.World.simulated(size, rank, cost and costs_text(*cost))
     _mark_views()
     run = _Run(world, shape, mesh_dim_names, fn)
     call = contextvars.copy_context().run
