@@ -35,6 +35,21 @@ arrived(PyObject *Py_UNUSED(module), PyObject *tensor)
     return ext_arrived(Py_NewRef(tensor), "an array");
 }
 
+static PyObject *
+of_part(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *part, *layout;
+    if (!PyArg_ParseTuple(args, "OO!:of_part", &part, &ext_layout_type, &layout))
+        return NULL;
+    PyObject *array = ext_array_of(part, NULL, "of_part");
+    PyObject *tensor = array == NULL ? NULL
+                                     : ext_dtensor_checked(&ext_dtensor_type, array,
+                                                           (LayoutObject *)layout);
+    if (tensor != NULL)
+        ext_made_in_scope(tensor);
+    return tensor;
+}
+
 /* Whether an argument is a DTensor, or a list or dict of some. */
 static bool
 has_dtensor(PyObject *object, int depth)
@@ -74,7 +89,10 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
         hash = dt_mix(hash, lineage);
     }
     hash = ext_lineage_add(hash, options);
-    ext_trace.scope = (ext_scope){.lineage = hash};
+    const char *text = before.name == NULL ? PyUnicode_AsUTF8(name) : before.name;
+    if (text == NULL)
+        return NULL;
+    ext_trace.scope = (ext_scope){.lineage = hash, .name = text};
     if (record != NULL) {
         record->lineage = hash;
         record->call = ext_lineage_add(0, name);
@@ -86,18 +104,23 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
         for (int k = 0; k < EXT_RECORDED && k < record->count; k++)
             record->plain |= (uint32_t)!ext_is_dtensor(PyTuple_GET_ITEM(given, k)) << k;
     }
-    return Py_BuildValue("(KK)", (unsigned long long)before.lineage,
-                         (unsigned long long)before.made);
+    return Py_BuildValue("(KKNO)", (unsigned long long)before.lineage,
+                         (unsigned long long)before.made,
+                         PyLong_FromVoidPtr((void *)(uintptr_t)before.name),
+                         name); /* whose letters the scope refers to */
 }
 
 static PyObject *
 end_call(PyObject *Py_UNUSED(module), PyObject *before)
 {
     unsigned long long lineage, made;
+    PyObject *outer, *name;
     if (before != Py_None) {
-        if (!PyArg_ParseTuple(before, "KK:end_call", &lineage, &made))
+        if (!PyArg_ParseTuple(before, "KKO!U:end_call", &lineage, &made, &PyLong_Type,
+                              &outer, &name))
             return NULL;
-        ext_trace.scope = (ext_scope){.lineage = lineage, .made = made};
+        ext_trace.scope = (ext_scope){
+            .lineage = lineage, .made = made, .name = PyLong_AsVoidPtr(outer)};
     }
     Py_RETURN_NONE;
 }
@@ -124,6 +147,11 @@ PyMethodDef ext_lineage_methods[] = {
     {"arrived", arrived, METH_O,
      "arrived(tensor, /)\n--\n\n"
      "Say that a new DTensor came from elsewhere to all ranks of its mesh; return it."},
+    {"of_part", of_part, METH_VARARGS,
+     "of_part(part, layout, /)\n--\n\n"
+     "Return a DTensor of this rank's part, without gradient. What it is made of is "
+     "said\n"
+     "by the call that this is in, or by `made_of`."},
     {"begin_call", begin_call, METH_VARARGS,
      "begin_call(name, args, options, /)\n--\n\n"
      "Enter a function that is composed of operators: what it makes of parts is made "

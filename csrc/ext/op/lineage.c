@@ -4,6 +4,23 @@
 
 #include <string.h>
 
+/* Keeps a number for people: with others of the call in a tuple. */
+static void
+keep_number(ext_record *record, PyObject *number)
+{
+    if (record->number == NULL)
+        record->number = Py_NewRef(number);
+    else if (!PyTuple_Check(record->number))
+        Py_SETREF(record->number, PyTuple_Pack(2, record->number, number));
+    else {
+        PyObject *one = PyTuple_Pack(1, number);
+        Py_SETREF(record->number,
+                  one == NULL ? NULL : PySequence_Concat(record->number, one));
+        Py_XDECREF(one);
+    }
+    PyErr_Clear();
+}
+
 /* The same of what is no DTensor: operand k, by its value. */
 static uint64_t
 add_plain(ext_record *record, PyObject *operand, int k)
@@ -14,7 +31,7 @@ add_plain(ext_record *record, PyObject *operand, int k)
     if (k < EXT_RECORDED)
         record->plain |= UINT32_C(1) << k;
     if (kind == OP_NUMBER)
-        Py_XSETREF(record->number, Py_NewRef(operand));
+        keep_number(record, operand);
     if (!PyFloat_CheckExact(operand) || ext_trace.differs)
         return ext_lineage_add(0, operand);
     double number = PyFloat_AS_DOUBLE(operand);

@@ -6,6 +6,7 @@
 #include "comm/talk/sentence.h"
 #include "ext/types/types.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,13 @@ ext_journal_text(uint64_t lineage)
 {
     const ext_record *record = find(lineage);
     return record == NULL ? NULL : record->text;
+}
+
+PyObject *
+ext_journal_number(uint64_t lineage)
+{
+    const ext_record *record = find(lineage);
+    return record == NULL ? NULL : record->number;
 }
 
 /* Called while this thread waits, without the GIL: only it writes into its journal. */
@@ -181,6 +189,89 @@ write_testimonies(dt_sentence *s, const dt_group *group, testimony *all)
     }
 }
 
+void
+ext_tell_own(dt_error *err, uint64_t lineage)
+{
+    char text[200];
+    const ext_record *record = find(lineage);
+    if (record == NULL)
+        return;
+    put_text(text, sizeof text, record->text, record->number);
+    dt_sentence s = {
+        .out = err->message, .size = sizeof err->message, .used = strlen(err->message)};
+    dt_sentence_add(&s, "; on this rank they were computed by %s", text);
+}
+
+/* --- where the user's programs are --- */
+
+enum { PLACE = 96 };
+
+/* "train.py:42": the nearest line that is neither ours nor NumPy's. */
+static void
+put_place(char out[PLACE])
+{
+    PyObject *name =
+        PyObject_GetAttrString((PyObject *)&ext_dtensor_type, "__module__");
+    PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
+    PyObject *path = module == NULL ? NULL : PyModule_GetFilenameObject(module);
+    const char *ours = path == NULL ? NULL : PyUnicode_AsUTF8(path);
+    const char *end = ours == NULL ? NULL : strrchr(ours, '/');
+    size_t length = end == NULL ? 0 : (size_t)(end + 1 - ours);
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    out[0] = '\0';
+    while (frame != NULL) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        const char *file = PyUnicode_AsUTF8(code->co_filename);
+        bool users = file != NULL && strstr(file, "/numpy/") == NULL &&
+                     (length == 0 || strncmp(file, ours, length) != 0);
+        if (users) {
+            size_t size = strlen(file), most = PLACE - 16;
+            snprintf(out, PLACE, "%s%s:%d", size > most ? "..." : "",
+                     size > most ? file + size - most + 4 : file,
+                     PyFrame_GetLineNumber(frame));
+        }
+        Py_DECREF(code);
+        Py_SETREF(frame, users ? NULL : PyFrame_GetBack(frame));
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    Py_XDECREF(path);
+    PyErr_Clear();
+}
+
+/* ", at a.py:7 on ranks 0, 2, at a.py:9 on rank 1". Collective. */
+static void
+write_places(dt_sentence *s, dt_group *group, const char *what)
+{
+    char mine[PLACE];
+    char *all = PyMem_RawCalloc((size_t)group->size, PLACE + 1);
+    if (all == NULL)
+        return; /* dt_share could not have found memory either */
+    unsigned char *labels = (unsigned char *)(all + (size_t)group->size * PLACE);
+    unsigned char first[8], count = 0;
+    dt_error failure;
+    put_place(mine);
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_status status = dt_share(all, group, mine, sizeof mine, what, &failure);
+    ext_world_leave(group->world, state);
+    for (int k = 0; status == DT_OK && k < group->size; k++) {
+        unsigned char label = 0;
+        while (label < count &&
+               strcmp(all + first[label] * PLACE, all + k * PLACE) != 0)
+            label++;
+        if (label == count && count < sizeof first && k < UCHAR_MAX)
+            first[count++] = (unsigned char)k;
+        labels[k] = label;
+    }
+    for (unsigned char label = 0; label < count; label++) {
+        dt_sentence_add(s, ", at %s%s", all + first[label] * PLACE,
+                        count > 1 ? " on " : "");
+        if (count > 1)
+            dt_sentence_ranks(s, group->ranks, labels, group->size, label);
+    }
+    PyMem_RawFree(all);
+}
+
 /* --- the walk back --- */
 
 void
@@ -192,6 +283,7 @@ ext_find_parting(dt_error *err, dt_group *group, const dt_call *call)
     dt_error failure;
     dt_sentence s = {
         .out = err->message, .size = sizeof err->message, .used = strlen(err->message)};
+    write_places(&s, group, call->what);
     /* Every step goes to older calls, so it ends. */
     for (int step = 0; all != NULL && step < EXT_JOURNAL && !found; step++) {
         testify(&mine, lineage, traced);

@@ -46,9 +46,9 @@ tape_written(TensorObject *tensor, uint64_t call)
     version->writes = dt_mix(dt_mix(version->writes, call), before);
     PyObject *text = ext_journal_text(call);
     text = text == NULL ? PyUnicode_FromString("something")
-                        : PyUnicode_FromFormat("%S, written into it", text);
-    ext_journal_note(ext_lineage((DTensorObject *)tensor), text, NULL, call, false,
-                     before);
+                        : PyUnicode_FromFormat("a write of %S", text);
+    ext_journal_note(ext_lineage((DTensorObject *)tensor), text,
+                     Py_XNewRef(ext_journal_number(call)), call, false, before);
     return 0;
 }
 
