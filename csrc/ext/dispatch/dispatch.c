@@ -21,7 +21,10 @@ run(const op_entry *entry, const op_call *call, PyObject *out)
 {
     if (entry->composite != NULL) {
         ext_scope before = ext_trace.scope;
-        ext_trace.scope = (ext_scope){.lineage = call->lineage};
+        ext_trace.scope = (ext_scope){
+            .lineage = call->lineage,
+            .name = before.name == NULL ? call->op->text : before.name,
+        };
         PyObject *result = PyObject_Vectorcall(entry->composite, call->args,
                                                (size_t)call->nargs, call->kwnames);
         ext_trace.scope = before;

@@ -35,6 +35,21 @@ arrived(PyObject *Py_UNUSED(module), PyObject *tensor)
     return ext_arrived(Py_NewRef(tensor), "an array");
 }
 
+static PyObject *
+of_part(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *part, *layout;
+    if (!PyArg_ParseTuple(args, "OO!:of_part", &part, &ext_layout_type, &layout))
+        return NULL;
+    PyObject *array = ext_array_of(part, NULL, "of_part");
+    PyObject *tensor = array == NULL ? NULL
+                                     : ext_dtensor_checked(&ext_dtensor_type, array,
+                                                           (LayoutObject *)layout);
+    if (tensor != NULL)
+        ext_made_in_scope(tensor);
+    return tensor;
+}
+
 /* Whether an argument is a DTensor, or a list or dict of some. */
 static bool
 has_dtensor(PyObject *object, int depth)
@@ -64,25 +79,33 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
     if (!has_dtensor(given, 2) && !has_dtensor(options, 2))
         Py_RETURN_NONE;
     uint64_t hash = ext_lineage_add(0, name);
+    const char *text = before.name == NULL ? PyUnicode_AsUTF8(name) : before.name;
+    if (text == NULL)
+        return NULL;
     ext_record *record = ext_journal_add(Py_NewRef(name));
     record->call = hash;
     record->count = (int)PyTuple_GET_SIZE(given);
     for (int k = 0; k < record->count; k++)
         hash = dt_mix(hash, ext_lineage_operand(record, k, PyTuple_GET_ITEM(given, k)));
     record->lineage = hash = ext_lineage_add(hash, options);
-    ext_trace.scope = (ext_scope){.lineage = hash};
-    return Py_BuildValue("(KK)", (unsigned long long)before.lineage,
-                         (unsigned long long)before.made);
+    ext_trace.scope = (ext_scope){.lineage = hash, .name = text};
+    return Py_BuildValue("(KKNO)", (unsigned long long)before.lineage,
+                         (unsigned long long)before.made,
+                         PyLong_FromVoidPtr((void *)(uintptr_t)before.name),
+                         name); /* whose letters the scope refers to */
 }
 
 static PyObject *
 end_call(PyObject *Py_UNUSED(module), PyObject *before)
 {
     unsigned long long lineage, made;
+    PyObject *outer, *name;
     if (before != Py_None) {
-        if (!PyArg_ParseTuple(before, "KK:end_call", &lineage, &made))
+        if (!PyArg_ParseTuple(before, "KKO!U:end_call", &lineage, &made, &PyLong_Type,
+                              &outer, &name))
             return NULL;
-        ext_trace.scope = (ext_scope){.lineage = lineage, .made = made};
+        ext_trace.scope = (ext_scope){
+            .lineage = lineage, .made = made, .name = PyLong_AsVoidPtr(outer)};
     }
     Py_RETURN_NONE;
 }
@@ -109,6 +132,11 @@ PyMethodDef ext_lineage_methods[] = {
     {"arrived", arrived, METH_O,
      "arrived(tensor, /)\n--\n\n"
      "Say that a new DTensor came from elsewhere to all ranks of its mesh; return it."},
+    {"of_part", of_part, METH_VARARGS,
+     "of_part(part, layout, /)\n--\n\n"
+     "Return a DTensor of this rank's part, without gradient. What it is made of is "
+     "said\n"
+     "by the call that this is in, or by `made_of`."},
     {"begin_call", begin_call, METH_VARARGS,
      "begin_call(name, args, options, /)\n--\n\n"
      "Enter a function that is composed of operators: what it makes of parts is made "

@@ -136,7 +136,7 @@ dtensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         Py_CLEAR(self);
     if (self != NULL) {
         ((TensorObject *)self)->requires_grad = requires_grad != 0;
-        ext_made_in_scope(self);
+        self = ext_arrived(self, "DTensor");
     }
     return self;
 }

@@ -61,11 +61,11 @@ ext_world_agree(PyObject *object, PyObject *args, PyObject *kwargs)
 
 /* Gathers blocks of equal sizes into `all`. */
 static int
-share(void *all, dt_group *group, const void *mine, size_t bytes)
+share(void *all, dt_group *group, const void *mine, size_t bytes, const char *what)
 {
     dt_error err;
     PyThreadState *state = ext_world_enter(group->world);
-    dt_status status = dt_share(all, group, mine, bytes, "share", &err);
+    dt_status status = dt_share(all, group, mine, bytes, what, &err);
     ext_world_leave(group->world, state);
     return ext_check(status, &err);
 }
@@ -88,22 +88,20 @@ room_free(share_room *room)
 /* Two rounds: lengths, then blocks of the largest length. A rank without memory for one
  * of them tells the others before it. */
 static int
-share_data(share_room *room, dt_group *group, PyObject *mesh, const Py_buffer *data)
+share_data(share_room *room, dt_group *group, PyObject *mesh, const Py_buffer *data,
+           const char *what)
 {
     size_t ranks = (size_t)group->size;
-    dt_call call = {.hash = dt_hash(0, "share", 5), .what = "share"};
+    dt_call call;
+    ext_call_begin(&call, what);
+    ext_call_hash(&call, what, strlen(what)); /* for what, in what the user calls */
     trace(&call, mesh);
-    PyObject *composite = ext_journal_text(call.lineage);
-    const char *what = composite == NULL ? NULL : PyUnicode_AsUTF8(composite);
-    if (what != NULL) /* what the user has called */
-        snprintf(call.what, sizeof call.what, "%s", what);
-    PyErr_Clear();
     room->lengths = PyMem_RawMalloc(ranks * sizeof *room->lengths);
     if (room->lengths == NULL)
         dt_fail(&call.local, DT_MEMORY, "no memory for %zu lengths", ranks);
     int64_t length = data->len;
     if (ext_agree(group, &call, false) < 0 ||
-        share(room->lengths, group, &length, sizeof length) < 0)
+        share(room->lengths, group, &length, sizeof length, call.what) < 0)
         return -1;
     for (size_t k = 0; k < ranks; k++)
         if ((size_t)room->lengths[k] > room->most)
@@ -116,24 +114,25 @@ share_data(share_room *room, dt_group *group, PyObject *mesh, const Py_buffer *d
     if (ext_agree(group, &call, true) < 0)
         return -1;
     memcpy(room->mine, data->buf, (size_t)data->len);
-    return share(room->all, group, room->mine, room->most);
+    return share(room->all, group, room->mine, room->most, call.what);
 }
 
 PyObject *
 ext_world_share(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"data", "mesh", NULL};
+    static char *keywords[] = {"data", "mesh", "what", NULL};
     Py_buffer data;
     PyObject *mesh = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*|O:share", keywords, &data,
-                                     &mesh))
+    const char *what = "share";
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*|Os:share", keywords, &data,
+                                     &mesh, &what))
         return NULL;
     share_room room = {0};
     PyObject *list = NULL;
     dt_group *group = group_of((WorldObject *)object, mesh, "share");
     if (group != NULL && group->index < 0)
         list = PyList_New(0);
-    else if (group != NULL && share_data(&room, group, mesh, &data) == 0)
+    else if (group != NULL && share_data(&room, group, mesh, &data, what) == 0)
         list = PyList_New(group->size);
     const dt_mesh *of = mesh == Py_None ? NULL : ((MeshObject *)mesh)->mesh;
     for (Py_ssize_t k = 0; list != NULL && k < PyList_GET_SIZE(list); k++) {
@@ -148,10 +147,11 @@ ext_world_share(PyObject *object, PyObject *args, PyObject *kwargs)
 }
 
 const char ext_world_share_doc[] =
-    "share($self, data, mesh=None)\n--\n\n"
+    "share($self, data, mesh=None, what='share')\n--\n\n"
     "Give some bytes to all ranks and return everybody's, in the order of the mesh.\n\n"
     "Collective over the ranks of the mesh (None: of the world); others get an empty\n"
-    "list. Lengths may differ. For small things.\n\n"
+    "list. Lengths may differ. For small things. `what`: who asks, and for what; the\n"
+    "ranks compare it.\n\n"
     "Raises\n------\n"
     "RuntimeError\n    If ranks call different things or do not come: on all ranks.\n"
     "MemoryError\n    If some rank has no memory for it: on all ranks.";

@@ -32,9 +32,17 @@ put_number(dt_call *call, int64_t number)
     ext_call_put(call, first);
 }
 
+/* Of a function that is composed of others: that is what the user has called. */
+static const char *
+outermost(const char *function)
+{
+    return ext_trace.scope.name == NULL ? function : ext_trace.scope.name;
+}
+
 void
 ext_call_begin(dt_call *call, const char *function)
 {
+    function = outermost(function);
     call->hash = dt_hash(0, function, strlen(function));
     call->lineage = ext_trace.scope.lineage;
     call->traced = call->lineage != 0;
@@ -159,7 +167,6 @@ ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to)
  */
 typedef struct {
     const dt_plan *plan; /* retained; NULL: free */
-    const char *what;
     uint64_t hash;
     char text[DT_CALL_MAX];
 } said;
@@ -171,7 +178,10 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
 {
     said *place =
         &kept[((uintptr_t)plan / sizeof(dt_plan)) % (sizeof kept / sizeof *kept)];
-    if (place->plan != plan || place->what != what) {
+    what = outermost(what);
+    size_t length = strlen(what);
+    if (place->plan != plan || strncmp(place->text, what, length) != 0 ||
+        place->text[length] != '(') {
         ext_call_begin(call, what);
         ext_call_text(call, "(");
         ext_call_move(call, plan->from, plan->to);
@@ -181,7 +191,7 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
         dt_plan_retain(plan);
         if (place->plan != NULL)
             dt_plan_release(ext_plans, place->plan);
-        *place = (said){.plan = plan, .what = what, .hash = call->hash};
+        *place = (said){.plan = plan, .hash = call->hash};
         memcpy(place->text, call->what, sizeof place->text);
         return;
     }

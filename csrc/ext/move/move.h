@@ -116,9 +116,10 @@ int ext_simulate_moves(ext_item *items, int count, dt_world *world, int64_t max_
 /* --- pending.c: a run and what it needs until it has ended --- */
 
 /* Takes over the run and the reference to every plan, unless it fails; refers to the
- * arrays, and to who is told or NULL. */
+ * arrays, and to who is told or NULL. `lineage`: of what moves, on this rank. */
 PyObject *ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans,
-                      int count, const ext_item *items, PyObject *teller);
+                      int count, const ext_item *items, uint64_t lineage,
+                      PyObject *teller);
 int ext_pending_start(PyObject *pending);
 /* Waits, and tells what went wrong, each time; -1 with an exception where it cannot. */
 int ext_pending_end(dt_error *err, PyObject *pending);

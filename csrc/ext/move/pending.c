@@ -14,6 +14,7 @@ typedef struct pending_object {
     struct pending_object *next; /* of those under way */
     PyObject *teller;            /* who is told what it has done, or NULL */
     dt_error error;
+    uint64_t lineage; /* of what moves, on this rank */
     bool poisoned;
     const dt_plan *plans[]; /* ob_size of them; behind them 2 * ob_size arrays */
 } PendingObject;
@@ -64,7 +65,7 @@ static PyTypeObject pending_type = {
 
 PyObject *
 ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count,
-            const ext_item *items, PyObject *teller)
+            const ext_item *items, uint64_t lineage, PyObject *teller)
 {
     bool ready = pending_type.tp_free != NULL || PyType_Ready(&pending_type) == 0;
     PendingObject *self =
@@ -74,6 +75,7 @@ ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count
     self->run = run;
     self->world = world;
     self->next = NULL;
+    self->lineage = lineage;
     self->error.status = DT_OK;
     self->poisoned = false;
     self->teller = Py_XNewRef(teller);
@@ -137,11 +139,16 @@ ext_pending_end(dt_error *err, PyObject *pending)
     return 0;
 }
 
+/* The others may wait for it at another time, so only this rank's call is told. */
 int
 ext_pending_wait(PyObject *pending)
 {
     dt_error err;
-    return ext_pending_end(&err, pending) < 0 ? -1 : ext_check(err.status, &err);
+    if (ext_pending_end(&err, pending) < 0)
+        return -1;
+    if (err.status == DT_PARTED)
+        ext_tell_own(&err, ((PendingObject *)pending)->lineage);
+    return ext_check(err.status, &err);
 }
 
 bool

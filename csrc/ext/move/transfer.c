@@ -185,7 +185,8 @@ travel(transfer *t, dt_group *group, PyObject **out)
                 items[n] = t->items[i];
                 plans[n++] = t->plans[i];
             }
-        pending = ext_pending(run, t->world, plans, n, items, t->o->teller);
+        pending =
+            ext_pending(run, t->world, plans, n, items, t->call.lineage, t->o->teller);
         if (pending == NULL)
             dt_run_free(run);
         else

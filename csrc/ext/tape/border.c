@@ -126,7 +126,9 @@ static PyObject *
 wrap_local(PyObject *local, LayoutObject *layout)
 {
     PyObject *array = (PyObject *)ext_local(local);
-    PyObject *whole = ext_dtensor_checked(&ext_dtensor_type, Py_NewRef(array), layout);
+    PyObject *whole =
+        ext_arrived(ext_dtensor_checked(&ext_dtensor_type, Py_NewRef(array), layout),
+                    "a gradient of to_local");
     return tape_from_local(whole, local, (PyObject *)layout->placements);
 }
 

@@ -6,11 +6,14 @@
 #include "comm/talk/sentence.h"
 #include "ext/types/types.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Thread_local ext_tracing ext_trace;
+
+static PyObject *a_write; /* the text of writes, whose first operand is the call */
 
 /* At the end of the thread, whose dictionary owns it. */
 static void
@@ -60,12 +63,14 @@ void
 ext_journal_number(ext_record *record, PyObject *number)
 {
     PyObject *text = record->text;
-    PyObject *name = PyTuple_Check(text) ? PyTuple_GET_ITEM(text, 0) : text;
-    PyObject *pair = PyTuple_Pack(2, name, number);
-    if (pair == NULL)
+    PyObject *more =
+        PyTuple_Check(text) ? PyTuple_Pack(1, number) : PyTuple_Pack(2, text, number);
+    if (more != NULL && PyTuple_Check(text))
+        Py_SETREF(more, PySequence_Concat(text, more));
+    if (more == NULL)
         PyErr_Clear();
     else
-        Py_SETREF(record->text, pair);
+        Py_SETREF(record->text, more);
 }
 
 void
@@ -94,6 +99,14 @@ ext_journal_text(uint64_t lineage)
         return NULL;
     return PyTuple_Check(record->text) ? PyTuple_GET_ITEM(record->text, 0)
                                        : record->text;
+}
+
+void
+ext_journal_write(uint64_t lineage, uint64_t call, uint64_t before)
+{
+    if (a_write == NULL)
+        a_write = PyUnicode_InternFromString("a write");
+    ext_journal_note(lineage, Py_XNewRef(a_write), NULL, call, false, before);
 }
 
 /* Called while this thread waits, without the GIL: only it writes into its journal. */
@@ -140,12 +153,20 @@ static void
 put_text(char *out, size_t size, const ext_record *record)
 {
     dt_sentence s = {.out = out, .size = size};
-    PyObject *text = record->text, *other = NULL;
-    if (PyTuple_Check(text)) {
-        other = PyTuple_GET_ITEM(text, 1);
-        text = PyTuple_GET_ITEM(text, 0);
+    PyObject *text = record->text;
+    if (text == a_write) {
+        const ext_record *call = find(record->operands[0]);
+        dt_sentence_add(&s, "a write of ");
+        if (call == NULL || call->text == a_write)
+            dt_sentence_add(&s, "something");
+        else
+            put_text(out + s.used, size - s.used, call);
+        return;
     }
-    const char *what = PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
+    bool tuple = PyTuple_Check(text);
+    Py_ssize_t others = tuple ? PyTuple_GET_SIZE(text) : 1;
+    PyObject *name = tuple ? PyTuple_GET_ITEM(text, 0) : text;
+    const char *what = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
     dt_sentence_add(&s, "%s", what == NULL ? "?" : what);
     int numbers = 0;
     for (int k = 0; k < record->count && k < EXT_RECORDED; k++) {
@@ -158,8 +179,8 @@ put_text(char *out, size_t size, const ext_record *record)
             put_number(&s, numbers++ == 0,
                        PyLong_FromLongLong((int64_t)(word ^ EXT_INTEGERS)));
     }
-    if (other != NULL)
-        put_number(&s, numbers == 0, Py_NewRef(other));
+    for (Py_ssize_t k = 1; k < others; k++)
+        put_number(&s, numbers++ == 0, Py_NewRef(PyTuple_GET_ITEM(text, k)));
     PyErr_Clear();
 }
 
@@ -218,6 +239,89 @@ write_testimonies(dt_sentence *s, const dt_group *group, testimony *all)
     }
 }
 
+void
+ext_tell_own(dt_error *err, uint64_t lineage)
+{
+    char text[200];
+    const ext_record *record = find(lineage);
+    if (record == NULL)
+        return;
+    put_text(text, sizeof text, record);
+    dt_sentence s = {
+        .out = err->message, .size = sizeof err->message, .used = strlen(err->message)};
+    dt_sentence_add(&s, "; on this rank they were computed by %s", text);
+}
+
+/* --- where the user's programs are --- */
+
+enum { PLACE = 96 };
+
+/* "train.py:42": the nearest line that is neither ours nor NumPy's. */
+static void
+put_place(char out[PLACE])
+{
+    PyObject *name =
+        PyObject_GetAttrString((PyObject *)&ext_dtensor_type, "__module__");
+    PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
+    PyObject *path = module == NULL ? NULL : PyModule_GetFilenameObject(module);
+    const char *ours = path == NULL ? NULL : PyUnicode_AsUTF8(path);
+    const char *end = ours == NULL ? NULL : strrchr(ours, '/');
+    size_t length = end == NULL ? 0 : (size_t)(end + 1 - ours);
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    out[0] = '\0';
+    while (frame != NULL) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        const char *file = PyUnicode_AsUTF8(code->co_filename);
+        bool users = file != NULL && strstr(file, "/numpy/") == NULL &&
+                     (length == 0 || strncmp(file, ours, length) != 0);
+        if (users) {
+            size_t size = strlen(file), most = PLACE - 16;
+            snprintf(out, PLACE, "%s%s:%d", size > most ? "..." : "",
+                     size > most ? file + size - most + 4 : file,
+                     PyFrame_GetLineNumber(frame));
+        }
+        Py_DECREF(code);
+        Py_SETREF(frame, users ? NULL : PyFrame_GetBack(frame));
+    }
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    Py_XDECREF(path);
+    PyErr_Clear();
+}
+
+/* ", at a.py:7 on ranks 0, 2, at a.py:9 on rank 1". Collective. */
+static void
+write_places(dt_sentence *s, dt_group *group, const char *what)
+{
+    char mine[PLACE];
+    char *all = PyMem_RawCalloc((size_t)group->size, PLACE + 1);
+    if (all == NULL)
+        return; /* dt_share could not have found memory either */
+    unsigned char *labels = (unsigned char *)(all + (size_t)group->size * PLACE);
+    unsigned char first[8], count = 0;
+    dt_error failure;
+    put_place(mine);
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_status status = dt_share(all, group, mine, sizeof mine, what, &failure);
+    ext_world_leave(group->world, state);
+    for (int k = 0; status == DT_OK && k < group->size; k++) {
+        unsigned char label = 0;
+        while (label < count &&
+               strcmp(all + first[label] * PLACE, all + k * PLACE) != 0)
+            label++;
+        if (label == count && count < sizeof first && k < UCHAR_MAX)
+            first[count++] = (unsigned char)k;
+        labels[k] = label;
+    }
+    for (unsigned char label = 0; label < count; label++) {
+        dt_sentence_add(s, ", at %s%s", all + first[label] * PLACE,
+                        count > 1 ? " on " : "");
+        if (count > 1)
+            dt_sentence_ranks(s, group->ranks, labels, group->size, label);
+    }
+    PyMem_RawFree(all);
+}
+
 /* --- the walk back --- */
 
 void
@@ -229,6 +333,7 @@ ext_find_parting(dt_error *err, dt_group *group, const dt_call *call)
     dt_error failure;
     dt_sentence s = {
         .out = err->message, .size = sizeof err->message, .used = strlen(err->message)};
+    write_places(&s, group, call->what);
     /* Every step goes to older calls, so it ends. */
     for (int step = 0; all != NULL && step < EXT_JOURNAL && !found; step++) {
         testify(&mine, lineage, traced);

@@ -312,7 +312,8 @@ ext_lineage(const DTensorObject *tensor)
  * call's operands. lineage 0: none. */
 typedef struct {
     uint64_t lineage;
-    uint64_t made; /* tensors so far */
+    uint64_t made;    /* tensors so far */
+    const char *name; /* of the outermost one, which lives as long; NULL: none */
 } ext_scope;
 
 /* What a thread knows of the calls that it makes. */
@@ -413,10 +414,14 @@ void ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number,
                       uint64_t operand, bool plain, uint64_t second);
 /* The text of the newest call of a lineage: borrowed, or NULL. */
 PyObject *ext_journal_text(uint64_t lineage);
+/* A write by that call into memory whose lineage was `before`, and is now `lineage`. */
+void ext_journal_write(uint64_t lineage, uint64_t call, uint64_t before);
 
 dt_made ext_made_here(uint64_t lineage);   /* dt_world.made */
 void ext_journal_failed(uint64_t lineage); /* that call has failed here */
 
+/* Adds to a sentence of DT_PARTED which call of this rank made the values. */
+void ext_tell_own(dt_error *err, uint64_t lineage);
 /* After a call has ended with DT_PARTED on all ranks of a group: adds to the sentence
  * where their values part. Collective. */
 void ext_find_parting(dt_error *err, dt_group *group, const dt_call *call);

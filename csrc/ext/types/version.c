@@ -44,11 +44,7 @@ tape_written(TensorObject *tensor, uint64_t call)
         return 0;
     uint64_t before = ext_lineage((DTensorObject *)tensor);
     version->writes = dt_mix(dt_mix(version->writes, call), before);
-    PyObject *text = ext_journal_text(call);
-    text = text == NULL ? PyUnicode_FromString("something")
-                        : PyUnicode_FromFormat("%S, written into it", text);
-    ext_journal_note(ext_lineage((DTensorObject *)tensor), text, NULL, call, false,
-                     before);
+    ext_journal_write(ext_lineage((DTensorObject *)tensor), call, before);
     return 0;
 }
 

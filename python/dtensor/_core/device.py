@@ -119,4 +119,5 @@ def empty_like(
     if not isinstance(x, _C.DTensor):
         return empty(x.shape, dtype, device)
     local = empty(x.to_local().shape, dtype, device)
-    return _C.DTensor(local, x.layout.with_dtype(dtype), requires_grad=False)
+    made = _C.of_part(local, x.layout.with_dtype(dtype))
+    return _C.made_of(made, "empty_like", x, device)

@@ -129,7 +129,7 @@ class ExportedProgram:
         args, kwargs = mapped(
             (args, kwargs),
             _C.Tensor,
-            lambda x: _C.DTensor(x, next(layouts), requires_grad=False),
+            lambda x: _C.of_part(x, next(layouts)),
         )
         planned = iter(node.results)
         return mapped(

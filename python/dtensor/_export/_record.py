@@ -256,5 +256,5 @@ def _shuffled(x: _C.Tensor, rng: np.random.Generator) -> _C.Tensor:
     array = _part(x)
     mixed = rng.permutation(array.ravel()).reshape(array.shape)
     if isinstance(x, _C.DTensor):
-        return _C.DTensor(mixed, x.layout, requires_grad=False)
+        return _C.of_part(mixed, x.layout)
     return _C.Tensor(mixed)

@@ -178,7 +178,7 @@ def _gradient(x: _C.Tensor, given: Any) -> Any:
 
 def _replicated(array: Any, like: _C.DTensor) -> _C.DTensor:
     layout = _C.Layout(like.device_mesh, None, array.shape, array.dtype)
-    return _C.DTensor(array, layout, requires_grad=False)
+    return _C.made_of(_C.of_part(array, layout), "a gradient that is given", array)
 
 
 # --- what backward computes with ------------------------------------------------------
@@ -236,7 +236,7 @@ def _made(
     if dual.mesh.world == 0 or not data:
         return _C.without_data(dual)
     part = np.full(dual.local_shape(), value, dtype)
-    return _C.DTensor(part, dual, requires_grad=False)
+    return _C.made_of(_C.of_part(part, dual), f"a gradient of {value}", shape, dtype)
 
 
 _C.install_tape({"sum_to": sum_to, "cast": cast, "zeros": zeros, "ones": ones})

@@ -38,10 +38,11 @@ class Alone:
 
 
 class WorldRanks:
-    """The ranks of a mesh, or of the world."""
+    """The ranks of a mesh, or of the world, in a call."""
 
-    def __init__(self, mesh: DeviceMesh | None) -> None:
+    def __init__(self, mesh: DeviceMesh | None, what: str) -> None:
         self.world = world.current()
+        self.what = what
         self.mesh = mesh
         ranks = list(range(self.world.size)) if mesh is None else mesh.ranks.ravel()
         self.numbers = [int(rank) for rank in ranks]
@@ -53,11 +54,11 @@ class WorldRanks:
         self.size = len(self.numbers)
 
     def share(self, data: bytes) -> list[bytes]:
-        return self.world.share(data, self.mesh)
+        return self.world.share(data, self.mesh, self.what)
 
-    def agree(self, what: str) -> None:
+    def agree(self) -> None:
         """Raise on all ranks if their calls differ."""
-        self.world.agree(what.encode(), what, None, self.mesh)
+        self.world.agree(self.what.encode(), self.what, None, self.mesh)
 
 
 def ranks_of(group: Group, no_dist: bool, what: str) -> Alone | WorldRanks:
@@ -66,9 +67,9 @@ def ranks_of(group: Group, no_dist: bool, what: str) -> Alone | WorldRanks:
         return Alone()
     if isinstance(group, world.MPI.Comm):
         group = DeviceMesh.from_group(group, "cpu")
-    ranks = WorldRanks(group)
+    ranks = WorldRanks(group, what)
     if ranks.rank >= 0:
-        ranks.agree(what)
+        ranks.agree()
     return ranks
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._C import DTensor
+from dtensor._core import world
 from dtensor.checkpoint._dtypes import raw_bytes
 from dtensor.checkpoint._header import Header
 from dtensor.checkpoint._pieces import copied, piece
@@ -29,6 +30,8 @@ from dtensor.checkpoint._plan import (
 from dtensor.checkpoint._progress import Progress
 from dtensor.checkpoint._ranks import Alone, Ranks, WorldRanks, checked, together
 from dtensor.checkpoint.metadata import Metadata
+from dtensor.device_mesh import DeviceMesh
+from dtensor.ops._make.composite import within
 
 __all__ = ["Save"]
 
@@ -88,23 +91,75 @@ class Save:
         same = len({answer[TOKEN:] for answer in first}) == 1
         texts = [mine.text()] if same else self.ranks.share(mine.text())
         digests = together(self.ranks, self.what, lambda: self._arrange(texts))
+        told = [json.loads(answer) for answer in digests]
         if self.check and self.plan.copies:
-            together(self.ranks, self.what, lambda: self._compare(digests))
+            together(self.ranks, self.what, lambda: self._compare(told))
+        if self._parted(told):
+            together(self.ranks, self.what, lambda: self._compare_values(told))
 
     def _arrange(self, texts: list[bytes]) -> bytes:
-        """Plan from what each rank has; return digests of what several meshes have."""
+        """Plan from what each rank has; return digests of what several meshes have, and
+        of how what is on each mesh came to be."""
         parts = [Seen(**json.loads(text)) for text in texts]
         self.plan = plan = merged(parts, self.numbers)
         self.files = files_for(plan, self.place.token, self.most)
         self.names = self.place.names(1 if self.place.single else len(self.files))
         mine = self.leaves.keys() & plan.copies if self.check else ()
-        return json.dumps(
-            {name: digest_of(array_of(self.leaves[name])) for name in mine}
-        ).encode()
+        copies = {name: digest_of(array_of(self.leaves[name])) for name in mine}
+        values = {
+            key: digest_of(self._lineages(names))
+            for key, (_, names) in self._meshes().items()
+        }
+        return json.dumps({"copies": copies, "values": values}).encode()
 
-    def _compare(self, digests: list[bytes]) -> None:
-        of = dict(zip(self.numbers, map(json.loads, digests), strict=True))
-        compare_copies(self.plan, of)
+    def _compare(self, told: list[Any]) -> None:
+        digests = [each["copies"] for each in told]
+        compare_copies(self.plan, dict(zip(self.numbers, digests, strict=True)))
+
+    # --- values: how DTensors came to be, compared among the ranks of their mesh ------
+
+    def _meshes(self) -> dict[str, tuple[DeviceMesh, list[str]]]:
+        """Return the meshes that this rank is in, and the DTensors on each."""
+        found: dict[str, tuple[DeviceMesh, list[str]]] = {}
+        for name, leaf in sorted(self.leaves.items() if self.check else ()):
+            if (
+                isinstance(leaf, DTensor)
+                and leaf.device_mesh.get_coordinate() is not None
+            ):
+                mesh = leaf.device_mesh
+                _, names = found.setdefault(str(mesh.ranks.tolist()), (mesh, []))
+                names.append(name)
+        return found
+
+    def _lineages(self, names: list[str]) -> npt.NDArray[np.uint64]:
+        return np.array([_C.lineage(self.leaves[name]) for name in names], np.uint64)
+
+    def _parted(self, told: list[Any]) -> list[str]:
+        """Return the meshes whose ranks have different values."""
+        found: dict[str, set[str]] = {}
+        for each in told:
+            for key, digest in each["values"].items():
+                found.setdefault(key, set()).add(digest)
+        return sorted(key for key, digests in found.items() if len(digests) > 1)
+
+    def _compare_values(self, told: list[Any]) -> None:
+        """Raise on the ranks of such a mesh; the first DTensor that differs is named.
+
+        Raises
+        ------
+        RuntimeError
+            With the calls at which the ranks parted.
+        """
+        mine = self._meshes()
+        for key in filter(mine.__contains__, self._parted(told)):
+            mesh, names = mine[key]
+            data = self._lineages(names).tobytes()
+            shared = world.current().share(data, mesh, self.what)
+            rows = np.array([np.frombuffer(row, np.uint64) for row in shared])
+            name = names[int(np.argmax((rows != rows[0]).any(axis=0)))]
+            what = f"{self.what} of {name!r}"
+            with within(what, self.leaves[name]):
+                world.current().agree(b"", what, None, mesh)
 
     # --- write ------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor._C import DTensor, Tensor, distribute_tensor
 from dtensor._core import world
 from dtensor.checkpoint._names import as_json, from_json, is_tensor
@@ -42,7 +43,7 @@ def spread(
             name: _laid_out(value, own.get(name), None)
             for name, value in given().items()
         }
-    ranks = WorldRanks(None)
+    ranks = WorldRanks(None, "broadcast_from_rank0")
     first: dict[str, Any] = {}
 
     def describe() -> bytes:
@@ -98,13 +99,10 @@ def _laid_out(value: Any, own: Any, source: int | None) -> Any:
     if value is not None and tuple(value.shape) != own.shape:
         return value  # load_state_dict reports what is wrong
     if source is None:
-        whole = DTensor(
-            value.detach() if isinstance(value, Tensor) else value,
-            own.layout.with_placements([Replicate()] * own.device_mesh.ndim).with_dtype(
-                value.dtype
-            ),
-            requires_grad=False,
-        )
+        everywhere = own.layout.with_placements([Replicate()] * own.device_mesh.ndim)
+        array = value.detach() if isinstance(value, Tensor) else value
+        whole = _C.of_part(array, everywhere.with_dtype(value.dtype))
+        _C.made_of(whole, f"a state dict's array of {own.shape}", np.asarray(array))
         return whole.redistribute(placements=own.layout.with_dtype(whole.dtype))
     sent = distribute_tensor(
         value, own.device_mesh, own.placements, src_data_rank=source

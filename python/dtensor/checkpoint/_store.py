@@ -192,8 +192,11 @@ class Store:
         """Read an array in place into a tensor that `check` accepted."""
         if not isinstance(leaf, DTensor):
             self.read(name, array_of(leaf))
-        elif leaf.device_mesh.get_coordinate() is not None:
+            return
+        if leaf.device_mesh.get_coordinate() is not None:
             self.read(name, array_of(leaf), leaf.layout)
+        _C.written(leaf, "checkpoint.load")
+        self._comes_from_here(name, leaf)
 
     def read_new(self, name: str, layout: Layout | None) -> Any:
         """Return an array as a new Tensor, or as a DTensor in a layout."""
@@ -205,7 +208,11 @@ class Store:
         part = np.empty(layout.local_shape(), dtype)
         if layout.mesh.get_coordinate() is not None:
             self.read(name, part, layout)
-        return DTensor(part, layout, requires_grad=False)
+        return self._comes_from_here(name, _C.of_part(part, layout))
+
+    def _comes_from_here(self, name: str, leaf: DTensor) -> DTensor:
+        """Say what a tensor is made of: the same on all ranks that read it."""
+        return _C.made_of(leaf, f"a checkpoint's {name!r}", self.mark())
 
     # --- judging ----------------------------------------------------------------------
 

@@ -363,7 +363,8 @@ class CommDebugMode:
         world = _C.World.current()
         if world is None:
             return [part]
-        return [json.loads(text) for text in world.share(json.dumps(part).encode())]
+        data = json.dumps(part).encode()
+        return [json.loads(text) for text in world.share(data, what="CommDebugMode")]
 
 
 def _is(x: Any) -> bool:

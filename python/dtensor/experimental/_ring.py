@@ -103,8 +103,7 @@ def _around(ring: Ring, k: _C.Tensor, v: _C.Tensor) -> Iterator[tuple[int, list[
 
 def _wholes(parts: Sequence[Any], layouts: Sequence[_C.Layout]) -> list[_C.DTensor]:
     return [
-        _C.DTensor(part, layout, requires_grad=False)
-        for part, layout in zip(parts, layouts, strict=True)
+        _C.of_part(part, layout) for part, layout in zip(parts, layouts, strict=True)
     ]
 
 

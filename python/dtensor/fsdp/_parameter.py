@@ -193,12 +193,10 @@ class Sharded:
         """Return this rank's part of what is equal on all ranks; nothing is sent."""
         if is_meta(whole):
             local = empty(self.layout.local_shape(), whole.dtype, "meta")
-            return DTensor(local, self.layout, requires_grad=False)
+            return _C.of_part(local, self.layout)
         data = whole.detach()
         local = data.to_local() if isinstance(data, DTensor) else data
-        part = DTensor(local, self.gathered, requires_grad=False).redistribute(
-            placements=self.layout
-        )
+        part = _C.of_part(local, self.gathered).redistribute(placements=self.layout)
         if np.shares_memory(part.to_local(), local):  # not so on all ranks
             part = part.copy()
         return _C.arrived(part)
@@ -224,7 +222,7 @@ class Sharded:
         if self.inner is None:
             return local
         layout = self.inner.with_dtype(self.compute_dtype)
-        return _C.made_of(DTensor(local, layout, requires_grad=False), source)
+        return _C.made_of(_C.of_part(local, layout), source)
 
     def is_stale(self) -> bool:
         """Return whether the parameter was written to since it was gathered."""
@@ -244,7 +242,7 @@ class Sharded:
         local = self.full.detach()
         local = local.to_local() if isinstance(local, DTensor) else local
         gathered = self.gathered.with_dtype(self.compute_dtype)
-        whole = DTensor(local, gathered, requires_grad=False)
+        whole = _C.of_part(local, gathered)
         return whole.redistribute(placements=layout.with_dtype(self.compute_dtype))
 
     def write_back(self) -> None:
@@ -271,7 +269,7 @@ class Sharded:
             (*self.layout.placements[: self.outer], *inner), self.outer, op
         )
         layout = self.gathered.with_placements(placements).with_dtype(grad.dtype)
-        return DTensor(local.detach(), layout, requires_grad=False)
+        return _C.of_part(local.detach(), layout)
 
     def add_gradient(self, grad: DTensor) -> None:
         """Add the reduced gradient to the one that the user sees; call its hooks."""

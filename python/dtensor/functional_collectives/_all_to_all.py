@@ -165,7 +165,7 @@ def _everybodys_sizes(
     mine: npt.NDArray[np.int64], mesh: DeviceMesh
 ) -> npt.NDArray[np.int64]:
     """Return how many rows go from each rank (first index) to each."""
-    shared = world.current().share(mine.tobytes(), mesh)
+    shared = world.current().share(mine.tobytes(), mesh, "all_to_all_single")
     sizes = np.array([np.frombuffer(each, np.int64) for each in shared])
     sent, got = np.moveaxis(sizes.reshape(len(shared), 2, -1), 1, 0)
     wrong = np.argwhere(sent != got.T)

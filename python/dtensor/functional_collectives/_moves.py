@@ -59,7 +59,7 @@ def moved(tensors: Sequence[Any], moves: Sequence[Move]) -> list[_C.Tensor]:
     for x, (source, _) in zip(tensors, moves, strict=True):
         inside = source.mesh.get_coordinate() is not None
         part = x.detach() if inside else np.empty(0, source.dtype)
-        wholes.append(_C.DTensor(part, source, requires_grad=False))
+        wholes.append(_C.of_part(part, source))
     targets = [target for _, target in moves]
     results = _C.redistribute(wholes, targets[0].mesh, targets)
     if targets[0].mesh.get_coordinate() is None:

@@ -109,7 +109,7 @@ def _spread(values: Array, mesh: Any, placement: _C.Placement) -> Any:
     layout = _C.Layout(mesh, [placement] * mesh.ndim, values.shape, values.dtype)
     if mesh.get_coordinate() is None:
         values = np.empty(layout.local_shape(), values.dtype)
-    return _C.DTensor(values, layout, requires_grad=False)
+    return _C.of_part(values, layout)
 
 
 def _flat(mesh: Any) -> Any:
@@ -252,7 +252,13 @@ def get_total_norm(
             "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
         )
     number = np.array(total, dtype)
-    return _C.tensor(number) if home is None else _spread(number, home, Replicate())
+    if home is None:
+        return _C.tensor(number)
+    norm = _spread(number, home, Replicate())
+    several = len(meshes) > 1  # some ranks do not know what is on the others
+    if several:
+        return _C.arrived(norm)
+    return _C.made_of(norm, "get_total_norm", norm_type, *tensors)
 
 
 # --- clipping -------------------------------------------------------------------------

@@ -2,14 +2,15 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from dtensor import _C
 from dtensor.ops._make.copies import astype, copy
 from dtensor.ops._make.parts import move
 
-__all__ = ["as_dtype", "composite", "settled"]
+__all__ = ["as_dtype", "composite", "settled", "within"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,6 +42,16 @@ def composite(function: F, writes_out: bool = True) -> F:
         return result if out is None else copy(result, out=out)
 
     return cast(F, answer)
+
+
+@contextmanager
+def within(name: str, *args: Any) -> Iterator[None]:
+    """Say that what the block makes of parts is made by a call of these arguments."""
+    before = _C.begin_call(name, args, {})
+    try:
+        yield
+    finally:
+        _C.end_call(before)
 
 
 def settled(name: str, x: Any) -> Any:

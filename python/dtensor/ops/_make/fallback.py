@@ -15,7 +15,7 @@ from dtensor._core.nested import mapped
 from dtensor.device_mesh import DeviceMesh
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.operator import implements
-from dtensor.ops._make.parts import inside, make, move_all, plain
+from dtensor.ops._make.parts import inside, move_all, place, plain
 from dtensor.ops._make.strict import caller, sent
 
 __all__ = [
@@ -245,5 +245,4 @@ def replicated(array: npt.NDArray[Any] | np.generic, mesh: _C.Mesh) -> Any:
     """Return a value equal on all ranks as a DTensor; objects and strings unchanged."""
     if array.dtype.kind not in "biufcV":
         return array
-    layout = _C.Layout(mesh, None, array.shape, array.dtype)
-    return make(np.asarray(array), layout)
+    return place(np.asarray(array), _C.Layout(mesh, None, array.shape, array.dtype))

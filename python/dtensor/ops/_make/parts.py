@@ -115,12 +115,14 @@ def make(array: npt.ArrayLike, layout: _C.Layout) -> _C.DTensor:
     """Return a DTensor of this rank's part; nothing is sent or checked."""
     if not inside(layout):
         array = np.empty((0,), layout.dtype)
-    return _C.DTensor(array, layout, requires_grad=False)
+    return _C.of_part(array, layout)
 
 
 def place(array: Array, layout: _C.Layout) -> _C.DTensor:
     """Return an array that every rank holds whole in a layout; nothing is sent."""
     whole = make(array, layout.with_placements(None).with_dtype(array.dtype))
+    if not _C.lineage(whole):
+        _C.made_of(whole, f"an array of {layout.shape}", array)
     to = layout.with_dtype(array.dtype)
     return _C._redistribute_any(whole, placements=to)
 

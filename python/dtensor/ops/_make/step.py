@@ -38,7 +38,11 @@ def one_step(name: str, back: Function) -> Callable[[Function], Function]:
 
             def through(grad: Any) -> Any:
                 args, named = unpacked(arguments)
-                return back(grad, None, known, *args, **named)
+                before = _C.begin_call(f"gradient of {name}", (grad,), {})
+                try:
+                    return back(grad, None, known, *args, **named)
+                finally:
+                    _C.end_call(before)
 
             _C.record_function(name, through, (x,), (result,))
             return result

@@ -330,7 +330,7 @@ class Generator(Stream):
 
         Collective over all ranks, which get the one of rank 0.
         """
-        new = world.current().share(os.urandom(8))[0]
+        new = world.current().share(os.urandom(8), what="Generator.seed")[0]
         self.manual_seed(int.from_bytes(new, "little"))
         return self.initial_seed()
 

@@ -14,7 +14,7 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.blocks import stacked
-from dtensor.ops._make.composite import as_dtype, settled
+from dtensor.ops._make.composite import as_dtype, settled, within
 from dtensor.ops._make.copies import copy
 from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.operator import Operand, call, letters, operator
@@ -98,7 +98,9 @@ def _scan_of_parts(
     dtype: DTypeLike,
     backwards: bool = False,
 ) -> _C.DTensor:
-    result = _parts_scanned(function, x.detach(), axis, dtype, backwards)
+    name = f"{function.__name__}.accumulate"
+    with within(name, x, axis, dtype, backwards):
+        result = _parts_scanned(function, x.detach(), axis, dtype, backwards)
     kept = _C.save(x) if function is np.multiply else None
 
     def back(grad: Any) -> Any:
@@ -107,7 +109,7 @@ def _scan_of_parts(
         factors = kept.unpack()
         return _of_products(grad, scan(function, factors, axis), factors, axis)
 
-    _C.record_function(f"{function.__name__}.accumulate", back, (x,), (result,))
+    _C.record_function(name, back, (x,), (result,))
     return result
 
 
