@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from integers import VALUES, Changed, changed
+from memory_limit import limit_memory
 from rows import BITS, SHAPE, VALUE, arrays_of
 from samples import SAMPLES
 from samples_integer import ROWS
@@ -184,13 +185,6 @@ def same(call: Changed, expected: Any, found: Any) -> bool:
 # --- processes ------------------------------------------------------------------------
 
 
-def limit_memory() -> None:
-    """Let the process have so much more than it has now."""
-    with open("/proc/self/statm") as file:
-        size = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + (MEGABYTES << 20),) * 2)
-
-
 def child(calls: Sequence[Changed], todo: Sequence[tuple[int, bool]], out: int) -> None:
     """Judge calls, one after the other, up to the first that is wrong: after it the
     ranks may not be in step. What is done is written at once."""
@@ -211,7 +205,7 @@ def child(calls: Sequence[Changed], todo: Sequence[tuple[int, bool]], out: int) 
         leads = mesh.get_rank() == 0
         barrier.wait()
         if leads:
-            limit_memory()
+            limit_memory(MEGABYTES << 20)
         for k, asks in todo:
             expected: Any = NotImplementedError()
             if leads and asks:

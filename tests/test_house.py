@@ -38,9 +38,10 @@ MAY_INCLUDE = {
 # Files whose whole purpose is one thing more.
 MAY_INCLUDE_TOO = {
     "comm/transport/transport_mpi.c": {"mpi.h"},
-    "core/memory/memory.c": {"pthread.h", "sys/mman.h", "unistd.h"},
+    "core/memory/memory.c": {"pthread.h"},
+    "core/memory/range.c": {"pthread.h", "sys/mman.h", "unistd.h"},
 }
-MAY_HAVE_GLOBALS = {"memory.c.o"}  # the pool that every array comes from
+MAY_HAVE_GLOBALS = {"memory.c.o", "range.c.o"}  # the pool that every array comes from
 
 # Rooms of a storey, in the order of use: each uses only those before it.
 ROOMS = {

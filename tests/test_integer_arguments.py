@@ -10,6 +10,7 @@ import traceback
 
 import numpy as np
 import pytest
+from memory_limit import limit_memory
 from numpy.exceptions import AxisError
 
 import dtensor
@@ -136,7 +137,7 @@ def in_a_process_of_its_own(name):
     if child == 0:
         signal.alarm(SECONDS)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+        limit_memory(GIGABYTES << 30)
         try:
             said = check(name)
         except BaseException:

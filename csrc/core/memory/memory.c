@@ -5,22 +5,20 @@
  * taken first, for it may be in a cache. Beyond the limit those kept longest are freed; when
  * memory runs out all of them are, before that is an error. */
 #include "core/memory/memory.h"
+#include "core/memory/range.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum {
     ALIGNMENT = 64,
     STEPS_LOG2 = 3, /* sizes per power of two: at most an eighth of a block is lost */
-    CLASSES = 64 << STEPS_LOG2
+    CLASSES = 64 << STEPS_LOG2 /* as many as the range has lists */
 };
 
 static const size_t LARGEST = SIZE_MAX >> 2; /* sizes round up without overflow */
-static const size_t MAPPED_BYTES = (size_t)4 << 20;
 static const size_t HUGE_BYTES = (size_t)2 << 20;
 static const size_t DEFAULT_LIMIT = (size_t)1 << 30;
 
@@ -93,37 +91,18 @@ class_of(size_t bytes)
            (1 << STEPS_LOG2);
 }
 
-static size_t
-page_bytes(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-/* The user's bytes start a huge page; the header has the page before it. */
-static block *
-map_block(size_t bytes)
-{
-    size_t page = page_bytes(), whole = page + HUGE_BYTES + bytes;
-    char *start =
-        mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
-        return NULL;
-    size_t skip = -((uintptr_t)start + page) % HUGE_BYTES;
-    char *data = start + skip + page;
-    if (skip > 0)
-        munmap(start, skip);
-    munmap(data + bytes, HUGE_BYTES - skip);
-#if defined(MADV_HUGEPAGE)
-    madvise(data, bytes, MADV_HUGEPAGE);
-#endif
-    return (block *)(void *)data - 1;
-}
-
+/* Large ones in the range, those of huge pages at the beginning of one. */
 static block *
 make_block(size_t bytes)
 {
-    block *b = bytes >= MAPPED_BYTES ? map_block(bytes)
-                                     : aligned_alloc(ALIGNMENT, sizeof(block) + bytes);
+    block *b = NULL;
+    if (bytes >= DT_MEMORY_LARGE) {
+        size_t alignment = bytes >= HUGE_BYTES ? HUGE_BYTES : ALIGNMENT;
+        b = dt_range_take(bytes, sizeof(block), alignment, class_of(bytes));
+        b = b == NULL ? NULL : b - 1;
+    }
+    if (b == NULL)
+        b = aligned_alloc(ALIGNMENT, sizeof(block) + bytes);
     if (b != NULL)
         b->bytes = bytes;
     return b;
@@ -136,8 +115,8 @@ free_blocks(block *list)
         block *b = list;
         list = b->next;
         allow(b, b->bytes);
-        if (b->bytes >= MAPPED_BYTES)
-            munmap((char *)(b + 1) - page_bytes(), page_bytes() + b->bytes);
+        if (dt_range_has(b))
+            dt_range_give(b + 1, b->bytes, sizeof(block), class_of(b->bytes));
         else
             free(b);
     }
@@ -254,6 +233,12 @@ dt_memory_take(size_t bytes)
         return NULL;
     allow(b, bytes);
     return b + 1;
+}
+
+size_t
+dt_memory_size(const void *block_)
+{
+    return ((const block *)block_ - 1)->bytes;
 }
 
 void

@@ -4,7 +4,7 @@
  * May use: core/facts.
  * Begin with: copy.h. */
 
-/* memory.h: where every array of the library comes from.
+/* memory.h: where every array of the library comes from, also results of NumPy's.
  *
  * A freshly mapped page costs more than copying to it, so freed blocks are kept for
  * reuse up to a limit. One seam: shards can later live in memory that ranks share.
@@ -17,6 +17,12 @@
 /* A block of at least `bytes` bytes (also for 0), aligned to 64 bytes, contents
  * arbitrary; NULL when there is no memory. */
 void *dt_memory_take(size_t bytes);
+
+/* From this many bytes on a block is in the range, where there is one. */
+enum { DT_MEMORY_LARGE = 1 << 16 };
+
+/* How many bytes a block has, at least those that were asked for. */
+size_t dt_memory_size(const void *block);
 
 /* Gives a block back. NULL is allowed. */
 void dt_memory_give(void *block);

@@ -129,4 +129,11 @@ PyObject *ext_array(int ndim, const int64_t *shape, dt_dtype dtype);
 PyObject *ext_array_like(PyArrayObject *array, dt_dtype dtype);
 extern PyMethodDef ext_memory_methods[];
 
+/* --- handler.c --- */
+
+/* While this is true, large arrays that NumPy makes in this thread come from our pool. */
+extern _Thread_local bool ext_computing __attribute__((tls_model("initial-exec")));
+/* Makes it so in the current context; to be called before. */
+int ext_handler_install(void);
+
 #endif

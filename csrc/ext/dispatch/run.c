@@ -1,5 +1,6 @@
 /* run.c: a hit: operands are moved, the kernel is called, its results become
  * tensors. */
+#include "core/memory/memory.h"
 #include "ext/dispatch/dispatch.h"
 
 /* --- results --- */
@@ -149,6 +150,22 @@ list_value(const op_entry *entry, const op_call *call, PyObject *const *moved,
     return list;
 }
 
+/* Whether the kernel may make a large array: of rank-local tensors nothing is known
+ * before. */
+static bool
+is_large(const op_entry *entry, const op_call *call)
+{
+    bool large = entry->large;
+    for (int k = 0; entry->solo && !large && k < call->operand_count; k++) {
+        PyObject *operand = call->operands[k];
+        PyObject *array =
+            ext_is_tensor(operand) ? ((TensorObject *)operand)->array : operand;
+        large = PyArray_Check(array) &&
+                PyArray_NBYTES((PyArrayObject *)array) >= DT_MEMORY_LARGE;
+    }
+    return large;
+}
+
 static PyObject *
 call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
             PyObject *out)
@@ -178,6 +195,11 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
         slot++;
     }
     PyObject *result = NULL;
+    bool before = ext_computing;
+    if (good && is_large(entry, call)) {
+        good = ext_handler_install() == 0;
+        ext_computing = true;
+    }
     if (good && out == NULL)
         result = PyObject_Vectorcall(
             entry->kernel, argv + 1,
@@ -189,6 +211,7 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
                                          PY_VECTORCALL_ARGUMENTS_OFFSET,
                                      entry->out_names);
     }
+    ext_computing = before;
     for (int k = 0; k < list_count; k++)
         Py_DECREF(lists[k]);
     if (argv != space)

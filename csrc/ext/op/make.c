@@ -1,4 +1,5 @@
 /* A miss: an operator's function, its rule and the layouts become an entry. */
+#include "core/memory/memory.h"
 #include "ext/op/op.h"
 
 /* The mesh of calls without any DTensor: one rank, which holds all. Borrowed. */
@@ -64,6 +65,25 @@ trace(op_maker *m)
     }
 }
 
+/* Whether this rank has much of an operand or a result. */
+static bool
+has_large(const op_maker *m)
+{
+    int rank = m->world == NULL ? -1 : m->world->transport->rank;
+    bool large = false;
+    for (int k = 0; k < m->entry->operand_count && !large && rank >= 0; k++) {
+        const LayoutObject *from = m->entry->operands[k].from;
+        large =
+            from != NULL && dt_layout_bytes_at(from->layout, rank) >= DT_MEMORY_LARGE;
+    }
+    for (int k = 0; k < m->entry->result_count && !large && rank >= 0; k++) {
+        const LayoutObject *layout = m->entry->results[k].layout;
+        large = layout != NULL &&
+                dt_layout_bytes_at(layout->layout, rank) >= DT_MEMORY_LARGE;
+    }
+    return large;
+}
+
 static int
 make(op_maker *m)
 {
@@ -86,6 +106,8 @@ make(op_maker *m)
     }
     if (failed == 0 && m->entry->traced)
         trace(m);
+    if (failed == 0 && !composite)
+        m->entry->large = has_large(m);
     Py_XDECREF(answer);
     return failed < 0 || composite ? failed : op_make_slots(m);
 }

@@ -170,6 +170,7 @@ struct op_entry {
     bool outside; /* this rank is not in the mesh, or nobody is: nothing is computed */
     bool solo;    /* no DTensor among the operands: Tensors come out */
     bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */
+    bool large;   /* this rank's part of an operand or result: its memory is ours */
     double seconds;
     bool traced;     /* results have a lineage: several ranks compare what they do */
     uint64_t detail; /* of operator and constants, the same on all ranks; if traced */

@@ -108,6 +108,11 @@ leave_at_leaf(journey *j, stop *s)
     s->grads[0] = call_hooks(leaf->hooks, 0, "grad", s->grads[0]);
     if (s->grads[0] == NULL)
         return -1;
+    if (leaf_may_wait(j, leaf, s->grads[0])) {
+        PyObject *grad = s->grads[0];
+        s->grads[0] = NULL;
+        return leaf_wait(j, leaf, grad);
+    }
     if (j->inputs != NULL) {
         if (capture(j, s) < 0)
             return -1;
@@ -272,7 +277,7 @@ go(journey *j, PyObject *tensors, PyObject *grads)
         if (failed < 0)
             return -1;
     }
-    return 0;
+    return leaves_settle(j);
 }
 
 /* Calls what hooks have left to be called at the end, and what those leave. */

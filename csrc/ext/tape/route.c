@@ -142,4 +142,5 @@ route_clear(journey *j)
     PyMem_Free(j->stops);
     PyMem_Free(j->table);
     Py_XDECREF(j->callbacks);
+    Py_XDECREF(j->late);
 }

@@ -31,6 +31,8 @@ typedef struct journey {
     PyObject **inputs; /* of options->inputs, or NULL */
     PyObject **found;  /* the gradient of each, or NULL */
     int input_count;
+    PyObject
+        *late; /* list of (leaf, gradient) that move together at the end, or NULL */
 } journey;
 
 /* The index of a stop, made where there is none; -1 with an exception. */
@@ -43,5 +45,15 @@ int route_explore(journey *j);
 /* Marks what leads to wanted inputs; without such inputs, everything. */
 void route_mark_needed(journey *j);
 void route_clear(journey *j);
+
+/* --- leaves.c --- */
+
+/* Whether the gradient of a leaf can be left there when all others are known: it is
+ * small, it must be reduced first, and nobody looks meanwhile. */
+bool leaf_may_wait(const journey *j, TensorObject *leaf, PyObject *grad);
+/* Keeps it until then; steals it. */
+int leaf_wait(journey *j, TensorObject *leaf, PyObject *grad);
+/* Reduces what waits, by mesh and dtype, and leaves it at the leaves. */
+int leaves_settle(journey *j);
 
 #endif
