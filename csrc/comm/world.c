@@ -2,9 +2,10 @@
 #include "comm/world.h"
 
 #include "comm/run/execute.h"
-#include "comm/talk/settle.h"
 #include "comm/talk/measure.h"
 #include "comm/talk/note.h"
+#include "comm/talk/resync.h"
+#include "comm/talk/settle.h"
 #include "comm/way/way.h"
 #include "core/facts/hash.h"
 
@@ -95,6 +96,7 @@ world_free(dt_world *world)
         free(world->groups);
     }
     free(world->spare);
+    dt_fences_free(world->fences);
     free(world);
 }
 
@@ -120,6 +122,7 @@ world_start(dt_world *world, dt_error *err)
 {
     DT_TRY(make_group_of_all(world, err));
     DT_TRY(dt_notes_make(&world->notes, world, err));
+    DT_TRY(dt_fences_make(&world->fences, world->transport->size, err));
     dt_error local = {.status = DT_OK};
     if (dt_timeout_read(&world->timeout, &local) == DT_OK &&
         check_read(&world->check, &local) == DT_OK)
@@ -134,7 +137,8 @@ world_start(dt_world *world, dt_error *err)
     if (status == DT_OK && !world->transport->alone)
         DT_TRY(dt_measure(&world->cost, world, scratch, err));
     free(scratch);
-    world->all->started = 0; /* the user's first call is number 1 */
+    world->all->started = world->all->reached =
+        0; /* the user's first call is number 1 */
     return status;
 }
 

@@ -12,6 +12,7 @@ from dtensor import ops  # noqa: F401
 
 # isort: split
 from dtensor._C import MPIError
+from dtensor._core.resync import resync
 from dtensor.abstract import abstract
 from dtensor.api import (
     DTensor,
@@ -99,6 +100,7 @@ __all__ = [
     "randn",
     "random",
     "redistribute",
+    "resync",
     "set_default_dtype",
     "set_grad_enabled",
     "strict",
