@@ -5,6 +5,7 @@ what failed elsewhere only is shown as it was there. A rank that waits for one t
 failed prints where, and ends the whole run.
 """
 
+import contextlib
 import faulthandler
 import functools
 import math
@@ -88,6 +89,8 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if AGREE is None:
         return
+    with contextlib.suppress(RuntimeError):  # of a rank that does not come
+        _world.meet("the end of the test")
     mine = (report.outcome, str(report.longrepr) if report.failed else "")
     outcomes = AGREE.allgather(mine)
     failed = [rank for rank, (outcome, _) in enumerate(outcomes) if outcome == "failed"]

@@ -22,7 +22,7 @@ SEED = seed()
 NO_CALLS = set(
     """DeviceMesh ExportedProgram FallbackWarning ImplicitRedistributeError Layout
     MPIError Placement abstract array_api autograd debug distribute_module export fft
-    init_device_mesh linalg nn optim random set_costs set_default_dtype""".split()
+    init_device_mesh linalg nn optim random resync set_costs set_default_dtype""".split()
 )
 
 # "blind spot": what no call sees, which is compared with DTENSOR_CHECK=2.

@@ -81,7 +81,31 @@ def test_a_rank_that_waits_in_vain_says_for_whom(try_out):
         """
     )
     assert outcomes == {"test_waits[2-ranks]": "FAILED"} and status == 1
-    assert "did not end within 2 s: rank 1 did not come" in output
+    assert "was given up: rank 1 has come to the end of the test" in output
+
+
+def test_a_test_that_fails_on_one_rank_does_not_spoil_the_next(try_out):
+    status, outcomes, output = try_out(
+        """
+        def total(k):
+            mesh = init_device_mesh("cpu", (2,))
+            x = DTensor.from_local(np.full(1, k), mesh, [Partial()])
+            return x.full_tensor()[0]
+
+        @pytest.mark.ranks(2)
+        @pytest.mark.parametrize("k", [1, 2, 3, 4])
+        def test_adds(n_ranks, k):
+            assert k == 3 or _world.current().rank == k % 2 or k == 4
+            assert total(k) == 2 * k
+        """,
+        "mpiexec",
+        "-n",
+        "2",
+    )
+    outcome = ["FAILED", "FAILED", "PASSED", "PASSED"]
+    names = [f"test_adds[2-ranks-{k}]" for k in (1, 2, 3, 4)]
+    assert outcomes == dict(zip(names, outcome, strict=True)) and status == 1, output
+    assert "was given up: rank 1 has come to the end of the test" in output
 
 
 def test_a_failure_in_a_fixture_of_one_rank_ends_the_test_on_all(try_out):

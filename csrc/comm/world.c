@@ -2,8 +2,9 @@
 #include "comm/world.h"
 
 #include "comm/run/execute.h"
-#include "comm/talk/settle.h"
 #include "comm/talk/note.h"
+#include "comm/talk/resync.h"
+#include "comm/talk/settle.h"
 #include "comm/way/way.h"
 #include "core/facts/hash.h"
 
@@ -111,6 +112,7 @@ world_free(dt_world *world)
         free(world->groups);
     }
     free(world->spare);
+    dt_fences_free(world->fences);
     free(world);
 }
 
@@ -137,6 +139,7 @@ world_start(dt_world *world, dt_error *err)
 {
     DT_TRY(make_group_of_all(world, err));
     DT_TRY(dt_notes_make(&world->notes, world, err));
+    DT_TRY(dt_fences_make(&world->fences, world->transport->size, err));
     dt_error local = {.status = DT_OK};
     if (dt_timeout_read(&world->timeout, &local) == DT_OK &&
         check_read(&world->check, &local) == DT_OK &&
@@ -147,7 +150,8 @@ world_start(dt_world *world, dt_error *err)
         dt_fail(&local, DT_MEMORY, "no memory for the settings of the ranks");
     dt_status status = greet(world, &local, all, err);
     free(all);
-    world->all->started = 0; /* the user's first call is number 1 */
+    world->all->started = world->all->reached =
+        0; /* the user's first call is number 1 */
     return status;
 }
 

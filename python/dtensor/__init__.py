@@ -13,6 +13,7 @@ from dtensor import ops  # noqa: F401
 # isort: split
 from dtensor._C import MPIError
 from dtensor._core.costs import set_costs
+from dtensor._core.resync import resync
 from dtensor.abstract import abstract
 from dtensor.api import (
     DTensor,
@@ -100,6 +101,7 @@ __all__ = [
     "randn",
     "random",
     "redistribute",
+    "resync",
     "set_costs",
     "set_default_dtype",
     "set_grad_enabled",

@@ -178,8 +178,10 @@ agreement_advance(bool *done, dt_task *task, dt_error *err)
     while (on && a->stage != NULL)
         DT_TRY(a->stage(&on, a, err));
     *done = on;
-    if (on && end->status != DT_OK)
+    if (on && end->status != DT_OK) {
+        task->group->reached = a->number;
         return dt_fail(err, end->status, "%s", end->message);
+    }
     return DT_OK;
 }
 

@@ -13,14 +13,15 @@ ranks_hash(const int64_t *ranks, int64_t count)
     return dt_hash(0, ranks, (size_t)count * sizeof *ranks);
 }
 
-/* Tags 0 to DT_GROUP_TAGS - 1 belong to the group of all ranks. Of the others two
+/* Tags 0 to DT_GROUP_TAGS - 1 belong to the group of all ranks, the last of all to none.
+ * Of the others two
  * groups may share some; their tasks then stand in one line. */
 static int
 group_tag(const dt_world *world, uint64_t hash)
 {
     if (world->all == NULL)
         return 0;
-    uint64_t slots = DT_TAG_LIMIT / DT_GROUP_TAGS - 1;
+    uint64_t slots = DT_TAG_LIMIT / DT_GROUP_TAGS - 2;
     return (int)(1 + hash % slots) * DT_GROUP_TAGS;
 }
 
@@ -74,6 +75,7 @@ group_make(dt_group **out, dt_world *world, const int64_t *ranks, int64_t count,
     group->hash = ranks_hash(ranks, count);
     group->tag = group_tag(world, group->hash);
     group->queue = group;
+    group->started = group->reached = group->arrivals = dt_first_number(world->epoch);
     for (dt_group *other = world->groups; other != NULL; other = other->next)
         if (other->tag == group->tag)
             group->queue = other->queue;

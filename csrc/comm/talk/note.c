@@ -6,7 +6,6 @@
  * but the sentence of an error, and when it is raised, depends on them. A letter is a note
  * under way to several ranks, freed when all have it. */
 #include "comm/talk/note.h"
-#include "comm/talk/sentence.h"
 #include "core/facts/hash.h"
 
 #include <inttypes.h>
@@ -16,24 +15,26 @@
 
 typedef struct {
     uint64_t group;  /* hash of its ranks */
-    uint64_t number; /* of the task in the group; FAILED: the status */
+    uint64_t number; /* of the task in the group; FAILED: status; RESYNC: epoch */
     uint64_t call;   /* hash of the task's name; FAILED: the lineage */
     int32_t kind;    /* a dt_note_kind */
     int32_t reply;   /* 1: answers a note, and is not answered */
-    char text[1024]; /* WAITS: the task's name; LEFT, FAILED: why; ENDED: a reached[] */
+    char
+        text[1024]; /* WAITS: the task's name; LEFT, FAILED: why; ENDED: a progress[] */
 } note;
 
 /* How far a rank has come in a group when it ends. */
 typedef struct {
     uint64_t group;   /* hash of its ranks */
     uint64_t started; /* tasks */
-} reached;
+} progress;
 
-enum { REACHED = 63 }; /* in a text, of which the last byte is lost */
+enum { PROGRESSES = 63 }; /* in a text, of which the last byte is lost */
 
 typedef struct {
     note note;
     double when; /* it came, on dt_now's clock */
+    bool open;   /* WAITS: it is to be answered when this rank waits itself */
 } heard;
 
 /* A note under way to `count` ranks. */
@@ -106,23 +107,59 @@ letters_clear(dt_notes *notes, bool cancel)
     }
 }
 
-static void
+static bool
 letter_send(dt_notes *notes, const note *content, const int *ranks, int count)
 {
     dt_transport *t = notes->world->transport;
+    bool all = true;
     letter *l = calloc(1, sizeof *l + (size_t)count * sizeof(dt_request));
     if (l == NULL)
-        return;
+        return false;
     l->note = *content;
     l->next = notes->letters;
     notes->letters = l;
     int tag = notes->world->all->tag + DT_PHASE_NOTE;
     for (int i = 0; i < count; i++)
-        if (ranks[i] != t->rank &&
-            t->table->send(&l->requests[l->count], t, &l->note, sizeof l->note,
-                           ranks[i], tag, NULL) == DT_OK)
-            l->count++;
+        if (ranks[i] != t->rank) {
+            bool sent = t->table->send(&l->requests[l->count], t, &l->note,
+                                       sizeof l->note, ranks[i], tag, NULL) == DT_OK;
+            l->count += sent;
+            all = all && sent;
+        }
     letters_clear(notes, false);
+    return all;
+}
+
+/* Whether this rank has done its part of a task, wherever it is now. */
+static bool
+has_reached(const dt_world *world, uint64_t group, uint64_t number)
+{
+    const dt_group *g = world->groups;
+    while (g != NULL && g->hash != group)
+        g = g->next;
+    return g != NULL && g->reached >= number;
+}
+
+/* A rank that waits hears where this one is: in a task of another group, or on its way to
+ * the next epoch. */
+static void
+answer(dt_notes *notes, int source)
+{
+    heard *h = notes->last[DT_NOTE_WAITS][source];
+    if (h == NULL || !h->open)
+        return;
+    const dt_world *world = notes->world;
+    bool left = world->left && !has_reached(world, h->note.group, h->note.number);
+    note out = left ? h->note : notes->own;
+    if (!left && (!notes->waiting || h->note.group == out.group))
+        return;
+    out.reply = 1;
+    if (left) {
+        out.kind = DT_NOTE_LEFT;
+        snprintf(out.text, sizeof out.text, "rank %d waits for the next epoch",
+                 world->transport->rank);
+    }
+    h->open = !letter_send(notes, &out, &source, 1);
 }
 
 void
@@ -139,6 +176,8 @@ dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind, const cha
     if (kind == DT_NOTE_WAITS) {
         notes->waiting = true;
         notes->own = n;
+        for (int rank = 0; rank < notes->world->transport->size; rank++)
+            answer(notes, rank);
     }
     letter_send(notes, &n, group->ranks, group->size);
 }
@@ -163,11 +202,21 @@ dt_notes_farewell(dt_notes *notes)
     const dt_group *all = notes->world->all;
     note n = {.group = all->hash, .kind = DT_NOTE_ENDED};
     for (const dt_group *g = notes->world->groups; g != NULL; g = g->next, n.number++)
-        if (n.number < REACHED) {
-            reached r = {.group = g->hash, .started = g->started};
-            memcpy(n.text + n.number * sizeof r, &r, sizeof r);
+        if (n.number < PROGRESSES) {
+            progress p = {.group = g->hash, .started = g->started};
+            memcpy(n.text + n.number * sizeof p, &p, sizeof p);
         }
     letter_send(notes, &n, all->ranks, all->size);
+}
+
+bool
+dt_notes_tell_resync(dt_notes *notes, const char *why)
+{
+    const dt_group *all = notes->world->all;
+    note n = {
+        .group = all->hash, .number = notes->world->epoch + 1, .kind = DT_NOTE_RESYNC};
+    snprintf(n.text, sizeof n.text, "%s", why);
+    return letter_send(notes, &n, all->ranks, all->size);
 }
 
 void
@@ -180,28 +229,36 @@ dt_notes_wait_ended(dt_notes *notes)
 /* --- receiving --- */
 
 static void
-keep(dt_notes *notes)
+keep(dt_notes *notes, const note *n, int source)
 {
-    note *n = &notes->in;
     if (n->kind < 0 || n->kind >= DT_NOTE_KINDS)
         return;
-    heard **place = &notes->last[n->kind][notes->source];
+    heard **place = &notes->last[n->kind][source];
     if (*place == NULL)
         *place = malloc(sizeof **place);
     if (*place == NULL)
         return;
-    n->text[sizeof n->text - 1] = '\0';
     (*place)->note = *n;
+    (*place)->note.text[sizeof n->text - 1] = '\0';
     (*place)->when = dt_now();
     notes->count++;
     notes->count_left += n->kind == DT_NOTE_LEFT;
+    (*place)->open = n->kind == DT_NOTE_WAITS && !n->reply;
+    answer(notes, source);
+}
 
-    bool elsewhere = n->kind == DT_NOTE_WAITS && n->group != notes->own.group;
-    if (notes->waiting && elsewhere && !n->reply) {
-        note answer = notes->own;
-        answer.reply = 1;
-        letter_send(notes, &answer, &notes->source, 1);
-    }
+size_t
+dt_note_bytes(void)
+{
+    return sizeof(note);
+}
+
+void
+dt_notes_take(dt_notes *notes, const void *data, int source)
+{
+    note in;
+    memcpy(&in, data, sizeof in);
+    keep(notes, &in, source);
 }
 
 void
@@ -224,7 +281,7 @@ dt_notes_collect(dt_notes *notes)
         if (t->table->test(&done, t, &notes->request, NULL) != DT_OK || !done)
             return;
         notes->receiving = false;
-        keep(notes);
+        keep(notes, &notes->in, notes->source);
     }
 }
 
@@ -291,14 +348,58 @@ dt_notes_failure(dt_notes *notes, dt_group *group, dt_error *err)
 static bool
 never_came(const note *ended, const dt_task *task)
 {
-    uint64_t listed = ended->number < REACHED ? ended->number : REACHED;
+    uint64_t listed = ended->number < PROGRESSES ? ended->number : PROGRESSES;
     for (uint64_t k = 0; k < listed; k++) {
-        reached r;
-        memcpy(&r, ended->text + k * sizeof r, sizeof r);
-        if (r.group == task->group->hash)
-            return r.started < task->number;
+        progress p;
+        memcpy(&p, ended->text + k * sizeof p, sizeof p);
+        if (p.group == task->group->hash)
+            return p.started < task->number;
     }
     return listed == ended->number;
+}
+
+int
+dt_notes_gone(const dt_notes *notes, double seconds)
+{
+    double before = dt_now() - seconds;
+    for (int rank = 0; rank < notes->world->transport->size; rank++) {
+        const heard *h = notes->last[DT_NOTE_ENDED][rank];
+        if (h != NULL && h->when <= before)
+            return rank;
+    }
+    return -1;
+}
+
+uint64_t
+dt_notes_epoch(const dt_notes *notes)
+{
+    uint64_t epoch = 0;
+    for (int rank = 0; rank < notes->world->transport->size; rank++) {
+        const heard *h = notes->last[DT_NOTE_RESYNC][rank];
+        if (h != NULL && h->note.number > epoch)
+            epoch = h->note.number;
+    }
+    return epoch;
+}
+
+int
+dt_notes_resyncing(dt_sentence *out, dt_notes *notes, bool wait)
+{
+    const dt_world *world = notes->world;
+    const char *why = NULL;
+    int count = 0, size = world->transport->size;
+    for (int rank = 0; rank < size; rank++) {
+        const heard *h = notes->last[DT_NOTE_RESYNC][rank];
+        bool waits = h != NULL && h->note.number > world->epoch;
+        bool own = rank == world->transport->rank;
+        notes->labels[rank] = !own && waits == wait;
+        count += notes->labels[rank];
+        why = wait && waits && why == NULL ? h->note.text : why;
+    }
+    dt_sentence_ranks(out, world->all->ranks, notes->labels, size, 1);
+    if (why != NULL)
+        dt_sentence_add(out, " %s", why);
+    return count;
 }
 
 int
@@ -395,7 +496,7 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
     const dt_group *group = task->group;
     dt_sentence s = {.out = out, .size = size};
     dt_sentence_add(&s, "%.400s #%" PRIu64 " did not end within %g s", task->what,
-                    task->number, notes->world->timeout);
+                    dt_count_in(task->number), notes->world->timeout);
     const char *mark = ": ";
     if (label_places(notes, task, since) > 0) {
         dt_sentence_add(&s, "%s", mark);
@@ -408,7 +509,7 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
         if (notes->labels[place] == ELSEWHERE && shown++ < ELSEWHERE_SHOWN) {
             const note *n = &notes->last[DT_NOTE_WAITS][group->ranks[place]]->note;
             dt_sentence_add(&s, "%srank %d was in %.120s #%" PRIu64, mark,
-                            group->ranks[place], n->text, n->number);
+                            group->ranks[place], n->text, dt_count_in(n->number));
             mark = ", ";
         }
     if (*mark == ':')

@@ -3,6 +3,7 @@
 #ifndef DT_NOTE_H
 #define DT_NOTE_H
 
+#include "comm/talk/sentence.h"
 #include "comm/talk/talk.h"
 
 typedef enum {
@@ -10,9 +11,10 @@ typedef enum {
     DT_NOTE_LEFT,   /* has given a task up that had begun; the text says why */
     DT_NOTE_ENDED,  /* has closed its world: it will come to no task any more */
     DT_NOTE_FAILED, /* its kernel has failed; the text says how */
+    DT_NOTE_RESYNC, /* waits for all ranks to begin anew */
 } dt_note_kind;
 
-enum { DT_NOTE_KINDS = DT_NOTE_FAILED + 1 };
+enum { DT_NOTE_KINDS = DT_NOTE_RESYNC + 1 };
 
 dt_status dt_notes_make(dt_notes **out, dt_world *world, dt_error *err);
 void dt_notes_free(dt_notes *notes); /* may be NULL */
@@ -33,6 +35,9 @@ const char *dt_notes_left(const dt_notes *notes, const dt_task *task);
 
 /* Tells all ranks of the world that this one has ended. */
 void dt_notes_farewell(dt_notes *notes);
+
+/* A rank that has told its end at least `seconds` ago; -1: none. */
+int dt_notes_gone(const dt_notes *notes, double seconds);
 
 /* A rank of the task's group that has ended before it came to the task, or, as it may
  * have done its part before, has ended at least `seconds` ago; -1: none. */
@@ -56,6 +61,21 @@ void dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t line
  * how in `err`; DT_OK: there is none. It counts as a failure of this rank from now on, so
  * that the next agreement does not tell it again. */
 dt_status dt_notes_failure(dt_notes *notes, dt_group *group, dt_error *err);
+
+/* Tells all ranks of the world that this one waits for them in dt_resync, for the epoch
+ * after the world's, and why. False: it could not be told yet. */
+bool dt_notes_tell_resync(dt_notes *notes, const char *why);
+
+/* The newest epoch that another rank has said this of. */
+uint64_t dt_notes_epoch(const dt_notes *notes);
+
+/* Adds which ranks wait in dt_resync for a newer epoch than the world's, and why, or which
+ * of the others do not. Returns how many. */
+int dt_notes_resyncing(dt_sentence *out, dt_notes *notes, bool wait);
+
+/* Takes in a note that was received elsewhere: `data` has dt_note_bytes() bytes. */
+size_t dt_note_bytes(void);
+void dt_notes_take(dt_notes *notes, const void *data, int source);
 
 /* True if all other ranks of the group have said that they wait in this task. */
 bool dt_notes_all_wait(const dt_notes *notes, const dt_task *task);

@@ -16,6 +16,7 @@ typedef struct dt_world dt_world;
 typedef struct dt_group dt_group;
 typedef struct dt_task dt_task;
 typedef struct dt_notes dt_notes;
+typedef struct dt_fences dt_fences;
 typedef struct dt_run dt_run;
 typedef struct dt_failure dt_failure;
 struct dt_way;
@@ -33,7 +34,7 @@ struct dt_task {
     const char *what; /* the user's call, for messages; lives as long as the task */
     /* below: group.c's and wait.c's own */
     dt_task *next;
-    uint64_t number; /* of the task in its group, counted from 1; 0 until it runs */
+    uint64_t number; /* of the task in its group; 0 until it runs */
     bool queued, begun, finished;
     bool moved;     /* it has posted messages other than an agreement's */
     dt_error error; /* status DT_OK if it ended well */
@@ -46,7 +47,8 @@ struct dt_group {
     const int *ranks;       /* `size` ranks of the world, in the order of the group */
     const int64_t *by_rank; /* the places in ascending order of their ranks */
     int tag;                /* the first of DT_GROUP_TAGS tags of the group's own */
-    uint64_t started;       /* number of the task that ran last */
+    uint64_t started;       /* number of the task that ran last: epoch, count from 1 */
+    uint64_t reached;       /* number of the last one that was not given up here */
     uint64_t faults;        /* a hash of the failures that are not settled; 0: none */
     dt_failure *failures;   /* the first of them, oldest first: settle.c's */
     uint64_t arrivals;      /* arrays that came to its ranks: ext/types/lineage.c's */
@@ -60,6 +62,20 @@ struct dt_group {
     bool listed;
 };
 
+/* Numbers of tasks begin anew with each epoch (resync.h): all that is about a task of an
+ * older one has a smaller number. People are told the count alone. */
+static inline uint64_t
+dt_first_number(uint64_t epoch)
+{
+    return epoch << 32;
+}
+
+static inline uint64_t
+dt_count_in(uint64_t number)
+{
+    return number & UINT32_MAX;
+}
+
 /* The tags of a group: which messages each `phase` of dt_post_send is for. */
 enum {
     DT_PHASE_DATA = 0,   /* 8 of them: number & 7 of the task */
@@ -67,6 +83,7 @@ enum {
     DT_PHASE_NOTE = 12,  /* 1 */
     DT_PHASE_SHARE = 13, /* 3 */
     DT_GROUP_TAGS = 16,
+    DT_FENCE_TAG = DT_TAG_LIMIT - 1, /* no group has it: resync.c's */
 };
 
 /* What this rank did in steps of one kind. */
@@ -103,7 +120,11 @@ struct dt_world {
     dt_group *active; /* groups that have tasks */
     dt_group *all;    /* the group of all ranks */
     dt_notes *notes;
-    void *spare;                        /* agree.c: an agreement to use again */
+    void *spare;       /* agree.c: an agreement to use again */
+    dt_fences *fences; /* resync.c's */
+    uint64_t epoch;    /* how often ranks have begun anew */
+    bool
+        left; /* the epoch: this rank waits for the others to do so; it sends nothing */
     uint64_t messages_sent, bytes_sent; /* by dt_post_send, agreements too */
     bool broken; /* a task failed half way: what is under way is unknown */
     dt_error broken_by;

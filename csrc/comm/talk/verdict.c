@@ -34,7 +34,8 @@ hear(bool *on, dt_agreement *a, void *data, size_t bytes, int place, int phase,
     memcpy(&number, data, sizeof number);
     if (number != a->number)
         return dt_fail(err, DT_RUNTIME, "rank %d has left %s #%" PRIu64,
-                       a->task.group->ranks[place], a->call.what, a->number);
+                       a->task.group->ranks[place], a->call.what,
+                       dt_count_in(a->number));
     return DT_OK;
 }
 
@@ -113,7 +114,8 @@ write_call(dt_sentence *s, const dt_agreement *a, int label)
     /* So that all calls fit, by their number. */
     static const int width[] = {0, DT_CALL_MAX, 380, 220};
     const dt_speech *call = &a->calls[label];
-    dt_sentence_add(s, "%.*s #%" PRIu64, width[a->call_count], call->what, call->came);
+    dt_sentence_add(s, "%.*s #%" PRIu64, width[a->call_count], call->what,
+                    dt_count_in(call->came));
     if (label > 0 && call->came == a->calls[0].came &&
         strcmp(call->what, a->calls[0].what) == 0)
         dt_sentence_add(s, " with other arguments");

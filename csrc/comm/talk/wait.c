@@ -59,6 +59,13 @@ dt_start(dt_task *task, dt_error *err)
         return dt_fail(err, DT_BUG, "rank %d cannot start %s: %s",
                        world->transport->rank, task->what,
                        task->queued ? "it is under way" : "it is not in the group");
+    if (world->left) {
+        dt_notes_collect(world->notes); /* who waits for this rank is told */
+        return dt_fail(err, DT_RUNTIME,
+                       "%.200s: this rank has called resync(), which did not end: all "
+                       "ranks must call it",
+                       task->what);
+    }
     if (world->broken)
         return refuse(task, err);
 
@@ -112,6 +119,8 @@ end(dt_group *queue, dt_status status)
             world->broken_by = task->error;
         }
     }
+    if (status == DT_OK)
+        task->group->reached = task->number;
     queue->first = task->next;
     task->group->rested = coarse_now();
     task->queued = false;
@@ -135,7 +144,8 @@ end_first_with_its_error(dt_group *queue, dt_status status)
     if (task->moved || status == DT_MPI) {
         char text[1024];
         snprintf(text, sizeof text, "rank %d failed in %s #%" PRIu64 ": %.500s",
-                 world->transport->rank, task->what, task->number, task->error.message);
+                 world->transport->rank, task->what, dt_count_in(task->number),
+                 task->error.message);
         dt_notes_tell(world->notes, task, DT_NOTE_LEFT, text);
     }
     end(queue, status);
@@ -203,6 +213,7 @@ typedef struct {
     uint64_t number;
     double since;       /* ... since then */
     bool told;          /* the other ranks know */
+    bool asked;         /* those that have called resync() are asked to answer */
     double interrupted; /* when; 0: not */
 } waiting;
 
@@ -241,7 +252,7 @@ heed_interrupt(waiting *v, double now)
         return;
     char text[1024];
     snprintf(text, sizeof text, "rank %d was interrupted in %s #%" PRIu64,
-             world->transport->rank, head->what, head->number);
+             world->transport->rank, head->what, dt_count_in(head->number));
     give_up(v, DT_RUNTIME, text, text);
 }
 
@@ -264,12 +275,14 @@ heed_time(waiting *v, double now)
     dt_task *head = v->queue->first;
     dt_world *world = v->queue->world;
     double waited = now - v->since;
-    if (waited < late_seconds(world))
+    dt_notes_collect(world->notes);
+    bool resync = dt_notes_epoch(world->notes) > world->epoch;
+    if (waited < late_seconds(world) && !resync)
         return;
-    if (!v->told)
+    if (!v->told || (resync && !v->asked))
         dt_notes_tell(world->notes, head, DT_NOTE_WAITS, head->what);
     v->told = true;
-    dt_notes_collect(world->notes);
+    v->asked = resync;
 
     dt_error failure;
     dt_status failed =
@@ -281,13 +294,19 @@ heed_time(waiting *v, double now)
     char text[1024];
     if (failed != DT_OK) {
         give_up(v, failed, failure.message, failure.message);
+    } else if (left != NULL && resync) {
+        dt_sentence s = {.out = text, .size = sizeof text};
+        dt_sentence_add(&s, "%.400s #%" PRIu64 " was given up: ", head->what,
+                        dt_count_in(head->number));
+        dt_notes_resyncing(&s, world->notes, true);
+        give_up(v, DT_RUNTIME, text, text);
     } else if (left != NULL) {
         snprintf(text, sizeof text, "%s", left);
         give_up(v, DT_RUNTIME, text, text);
     } else if (ended >= 0) {
         snprintf(text, sizeof text,
                  "%s #%" PRIu64 " waits for rank %d, which has ended", head->what,
-                 head->number, ended);
+                 dt_count_in(head->number), ended);
         give_up(v, DT_RUNTIME, text, text);
     } else if (waited > world->timeout + grace_seconds(world) ||
                (waited > world->timeout && dt_notes_all_wait(world->notes, head))) {
@@ -306,7 +325,7 @@ look(waiting *v)
         v->head = head;
         v->number = head->number;
         v->since = now;
-        v->told = false;
+        v->told = v->asked = false;
     }
     heed_interrupt(v, now);
     if (v->queue->first == head)

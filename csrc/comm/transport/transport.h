@@ -46,6 +46,10 @@ typedef struct {
     bool (*cancel)(dt_transport *t, dt_request *request);
     /* Says whether a message with this tag has come, from any rank, and from which. */
     dt_status (*probe)(bool *found, int *rank, dt_transport *t, int tag, dt_error *err);
+    /* Takes the oldest message that has come from `rank`, whatever its tag, and that no
+     * receive waits for. Gives its bytes if they are no more than `room`. */
+    dt_status (*take)(bool *taken, int *tag, dt_transport *t, int rank, void *out,
+                      size_t room, dt_error *err);
     /* Where in this process memory of another rank can be read, that lies at `address`
      * there; it must stay as it is until that rank is told. NULL: it cannot be. The entry
      * is NULL where no rank's memory can be. */

@@ -53,6 +53,15 @@ alone_probe(bool *found, int *rank, dt_transport *t, int tag, dt_error *err)
     return DT_OK;
 }
 
+static dt_status
+alone_take(bool *taken, int *tag, dt_transport *t, int rank, void *out, size_t room,
+           dt_error *err)
+{
+    (void)tag, (void)t, (void)rank, (void)out, (void)room, (void)err;
+    *taken = false;
+    return DT_OK;
+}
+
 static void
 alone_idle(dt_transport *t)
 {
@@ -74,6 +83,7 @@ dt_alone_make(dt_transport **out, int size, int rank, dt_error *err)
         .test = alone_test,
         .cancel = alone_cancel,
         .probe = alone_probe,
+        .take = alone_take,
         .idle = alone_idle,
         .close = alone_close,
     };

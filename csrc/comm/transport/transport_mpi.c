@@ -35,6 +35,9 @@ typedef struct {
     MPI_Comm comm;
     slot *spare;
     block *blocks;
+    dt_request taking; /* a message that mpi_take has met ... */
+    char *taken;       /* ... its memory, */
+    int taken_tag;     /* and its tag */
 } mpi_transport;
 
 static dt_status
@@ -240,6 +243,50 @@ mpi_probe(bool *found, int *rank, dt_transport *t, int tag, dt_error *err)
     return DT_OK;
 }
 
+/* Receives a message of any tag and any length; a long one may take several calls, in
+ * which no other is looked for. */
+static dt_status
+mpi_take(bool *taken, int *tag, dt_transport *t, int rank, void *out, size_t room,
+         dt_error *err)
+{
+    mpi_transport *m = (mpi_transport *)t;
+    *taken = false;
+    if (m->taking.handle == NULL) {
+        int flag = 0, bytes = 0;
+        MPI_Status status;
+        DT_TRY(check_running(err));
+        int code = MPI_Iprobe(rank, MPI_ANY_TAG, m->comm, &flag, &status);
+        if (code == MPI_SUCCESS && flag)
+            code = MPI_Get_count(&status, MPI_BYTE, &bytes);
+        if (code != MPI_SUCCESS)
+            return mpi_failed(code, "MPI_Iprobe", err);
+        if (!flag)
+            return DT_OK;
+        m->taken = malloc((size_t)bytes + 1);
+        if (m->taken == NULL)
+            return dt_fail(err, DT_MEMORY, "no memory for a message of %d bytes",
+                           bytes);
+        m->taken_tag = status.MPI_TAG;
+        if (mpi_receive(&m->taking, t, m->taken, (size_t)bytes, rank, status.MPI_TAG,
+                        err) != DT_OK) {
+            free(m->taken);
+            return DT_MPI;
+        }
+    }
+    const slot *s = m->taking.handle;
+    size_t bytes = (size_t)s->wanted;
+    if (s->rank != rank)
+        return DT_OK;
+    DT_TRY(mpi_test(taken, t, &m->taking, err));
+    if (*taken) {
+        if (bytes <= room)
+            memcpy(out, m->taken, bytes);
+        *tag = m->taken_tag;
+        free(m->taken);
+    }
+    return DT_OK;
+}
+
 static void
 mpi_idle(dt_transport *t)
 {
@@ -266,6 +313,7 @@ static const dt_transport_table mpi_table = {
     .test = mpi_test,
     .cancel = mpi_cancel,
     .probe = mpi_probe,
+    .take = mpi_take,
     .idle = mpi_idle,
     .close = mpi_close,
 };

@@ -384,6 +384,28 @@ threads_close(dt_transport *t)
         group_free(group);
 }
 
+/* What its sender has withdrawn is freed here; it can withdraw until it is TAKEN. */
+static dt_status
+threads_take(bool *taken, int *tag, dt_transport *t, int rank, void *out, size_t room,
+             dt_error *err)
+{
+    endpoint *e = (endpoint *)t;
+    item_list *arrived = &e->arrived[rank];
+    *taken = false;
+    DT_TRY(check_alive(e, err));
+    collect(e);
+    while (arrived->first != NULL && !*taken) {
+        item *message = arrived->first;
+        item head = {.to = out, .bytes = message->bytes};
+        if (message->bytes > room)
+            head.bytes = 0;
+        *tag = message->tag;
+        list_remove(arrived, &arrived->first);
+        *taken = deliver(e, &head, message);
+    }
+    return DT_OK;
+}
+
 /* What a rank writes is seen by those whom it sends a message afterwards. */
 static const void *
 threads_reach(dt_transport *t, int rank, const void *address)
@@ -399,6 +421,7 @@ static const dt_transport_table threads_table = {
     .test = threads_test,
     .cancel = threads_cancel,
     .probe = threads_probe,
+    .take = threads_take,
     .reach = threads_reach,
     .reached = "ranks of one process",
     .idle = threads_idle,

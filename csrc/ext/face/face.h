@@ -91,8 +91,9 @@ PyObject *ext_world_predicted(PyObject *self, PyObject *none);
 extern const char ext_world_simulated_doc[], ext_world_memory_doc[],
     ext_world_predicted_doc[];
 PyObject *ext_world_agree(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *ext_world_resync(PyObject *self, PyObject *args);
 PyObject *ext_world_share(PyObject *self, PyObject *args, PyObject *kwargs);
-extern const char ext_world_agree_doc[], ext_world_share_doc[];
+extern const char ext_world_agree_doc[], ext_world_share_doc[], ext_world_resync_doc[];
 PyObject *ext_world_costs(PyObject *self, void *closure);
 PyObject *ext_world_set_costs(PyObject *self, PyObject *costs);
 PyObject *ext_world_measure(PyObject *self, PyObject *none);

@@ -353,6 +353,7 @@ static PyMethodDef world_methods[] = {
     {"measure", ext_world_measure, METH_NOARGS, ext_world_measure_doc},
     {"share", EXT_KEYWORDS(ext_world_share), ext_world_share_doc},
     {"agree", EXT_KEYWORDS(ext_world_agree), ext_world_agree_doc},
+    {"resync", ext_world_resync, METH_VARARGS, ext_world_resync_doc},
     {"close", world_close, METH_NOARGS,
      "close($self)\n--\n\n"
      "Give up what is under way and free the communicator. Collective for MPI.\n\n"

@@ -5,6 +5,7 @@ mpiexec for this test alone. Rank 0 of that job writes the reports of the test's
 which are then shown as if the test had run here. Inside a job the test runs in place.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dtensor._core.require import require
-from dtensor._core.world import MPI
+from dtensor._core.world import MPI, meet
 
 __all__ = ["n_ranks"]
 
@@ -239,6 +240,10 @@ def _make_report(item: Any, call: Any) -> Iterator[None]:
     if _agree is None:
         _agree = MPI.COMM_WORLD.Dup()
     report = outcome.get_result()
+    # Ranks that still wait for one that has failed come here, too; those that do not in
+    # time wait below.
+    with contextlib.suppress(RuntimeError):
+        meet("the end of the test")
     mine = (
         item.nodeid,
         report.outcome,

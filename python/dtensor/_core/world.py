@@ -11,6 +11,7 @@ import atexit
 import os
 import sys
 import threading
+import time
 from types import TracebackType
 
 
@@ -32,7 +33,7 @@ from mpi4py import MPI  # noqa: E402  after what it reads from the environment
 
 from dtensor import _C  # noqa: E402  after the MPI library is loaded
 
-__all__ = ["MPI", "communicator", "current", "free_row", "ranks_of", "row"]
+__all__ = ["MPI", "communicator", "current", "free_row", "meet", "ranks_of", "row"]
 
 ABORT_SECONDS = 5.0  # how long a rank that ends may take for its own clean-up
 
@@ -87,6 +88,32 @@ def _default_world() -> _C.World:
             _check_launcher()
             _default = _C.World.mpi(MPI.COMM_WORLD.py2f())
         return _default
+
+
+def meet(what: str) -> None:
+    """Bring all ranks of the job back in step, each of them at this place.
+
+    Collective over all ranks of the job. Does nothing before ranks have met at all. A
+    rank that is still elsewhere gets an error there.
+
+    Raises
+    ------
+    RuntimeError
+        If some rank does not come in time.
+    """
+    world = _default
+    if world is None or world.closed:
+        return
+    until = time.monotonic() + world.timeout
+    while True:
+        try:
+            world.resync(f"has come to {what}", ())
+            world.agree(b"", what)
+        except RuntimeError:
+            if time.monotonic() > until:
+                raise
+        else:
+            return
 
 
 def _check_launcher() -> None:
