@@ -129,4 +129,23 @@ PyObject *ext_array(int ndim, const int64_t *shape, dt_dtype dtype);
 PyObject *ext_array_like(PyArrayObject *array, dt_dtype dtype);
 extern PyMethodDef ext_memory_methods[];
 
+/* --- fault.c: failures on purpose --- */
+
+typedef enum {
+    EXT_FAULT_MEMORY,
+    EXT_FAULT_NUMPY,
+    EXT_FAULT_FILE,
+    EXT_FAULTS
+} ext_fault;
+
+/* Counts a call of this kind; whether it is to fail. */
+bool ext_fails(ext_fault kind);
+bool ext_fails_all(void); /* there is no reserve either */
+
+/* --- reserve.c --- */
+
+/* How many blocks of the C library's memory the library's code holds. */
+long long ext_blocks(void);
+extern PyMethodDef ext_fault_methods[];
+
 #endif

@@ -384,8 +384,11 @@ void ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number,
 /* The text of the newest call of a lineage: borrowed, or NULL. */
 PyObject *ext_journal_text(uint64_t lineage);
 
-dt_made ext_made_here(uint64_t lineage);   /* dt_world.made */
-void ext_journal_failed(uint64_t lineage); /* that call has failed here */
+dt_made ext_made_here(uint64_t lineage); /* dt_world.made */
+
+/* After a call of this lineage has failed, maybe on this rank alone: the next agreement
+ * of the mesh finds out. The exception that is set stays so. */
+void ext_failed(const dt_mesh *mesh, uint64_t lineage, const char *what);
 
 /* After a call has ended with DT_PARTED on all ranks of a group: adds to the sentence
  * where their values part. Collective. */
