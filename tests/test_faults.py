@@ -287,7 +287,7 @@ def fail_one_by_one(call, most=60):
     x = distribute_tensor(ARRAY, mesh, [Shard(0)])
     last = mesh.get_rank() == mesh.size() - 1
     for k in range(1, most):
-        _C._fail_allocation_at(k if last else 0)
+        _C._fault_at("array", k if last else 0)
         try:
             call(mesh, x)
         except MemoryError:
@@ -295,7 +295,7 @@ def fail_one_by_one(call, most=60):
         else:
             failed = False
         finally:
-            _C._fail_allocation_at(0)
+            _C._fault_at("array", 0)
         assert len(set(_world.current().share(bytes([failed])))) == 1, "not everywhere"
         assert oracle.same_bits(np.asarray(x.full_tensor()), ARRAY)
         if not failed:

@@ -38,6 +38,7 @@ MAY_INCLUDE = {
 # Files whose whole purpose is one thing more.
 MAY_INCLUDE_TOO = {
     "comm/transport/transport_mpi.c": {"mpi.h"},
+    "ext/base/reserve.c": {"malloc.h"},
     "core/memory/memory.c": {"pthread.h"},
     "core/memory/range.c": {"pthread.h", "sys/mman.h", "unistd.h"},
 }

@@ -131,7 +131,7 @@ def test_of_several_errors_the_lowest_rank_is_heard():
 def test_a_rank_without_memory_tells_the_others(ranks):
     def body():
         world = _world.current()
-        _C._fail_allocation_at(world.rank == 0)
+        _C._fault_at("array", world.rank == 0)
         try:
             made, error = mesh_of(0).ranks, None
         except MemoryError as failure:

@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dtensor import _C
+from dtensor._core.faults import fault as _fault  # noqa: F401  for tests
 
 __all__ = ["run_ranks"]
 

@@ -87,6 +87,12 @@ dt_status dt_alone_make(dt_transport **out, int size, int rank, dt_error *err);
  * DT_MPI, DT_MEMORY. */
 dt_status dt_mpi_make(dt_transport **out, int handle, dt_error *err);
 
+/* transport_late.c, for tests: the k-th message that this rank sends from now on (k = 1 is
+ * the next) leaves `seconds` late, and what follows it to the same rank with the same
+ * tag behind it; 0: none. DT_MEMORY. The other: how many are left until then. */
+dt_status dt_late_at(dt_transport *t, long k, double seconds, dt_error *err);
+long dt_late_left(const dt_transport *t);
+
 double dt_now(void); /* seconds of a monotonic clock */
 
 /* The seconds that a wait may take: DTENSOR_TIMEOUT, or DT_TIMEOUT_DEFAULT where it is

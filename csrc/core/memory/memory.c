@@ -293,8 +293,10 @@ dt_memory_kept(void)
     return kept;
 }
 
-void
+long
 dt_memory_fail_at(long k)
 {
+    long left = calls_to_failure;
     calls_to_failure = k;
+    return left;
 }

@@ -35,7 +35,7 @@ size_t dt_memory_used(void);
 size_t dt_memory_kept(void);
 
 /* For tests: from now on the k-th call of dt_memory_take (k = 1 is the next) in this
- * thread returns NULL once; 0 switches it off. */
-void dt_memory_fail_at(long k);
+ * thread returns NULL once; 0 switches it off. Returns how many calls were left. */
+long dt_memory_fail_at(long k);
 
 #endif

@@ -136,4 +136,23 @@ extern _Thread_local bool ext_computing __attribute__((tls_model("initial-exec")
 /* Makes it so in the current context; to be called before. */
 int ext_handler_install(void);
 
+/* --- fault.c: failures on purpose --- */
+
+typedef enum {
+    EXT_FAULT_MEMORY,
+    EXT_FAULT_NUMPY,
+    EXT_FAULT_FILE,
+    EXT_FAULTS
+} ext_fault;
+
+/* Counts a call of this kind; whether it is to fail. */
+bool ext_fails(ext_fault kind);
+bool ext_fails_all(void); /* there is no reserve either */
+
+/* --- reserve.c --- */
+
+/* How many blocks of the C library's memory the library's code holds. */
+long long ext_blocks(void);
+extern PyMethodDef ext_fault_methods[];
+
 #endif

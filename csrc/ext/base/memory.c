@@ -65,8 +65,8 @@ ext_array_like(PyArrayObject *array, dt_dtype dtype)
 static PyObject *
 memory_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    return Py_BuildValue("{s:n,s:n}", "used", (Py_ssize_t)dt_memory_used(), "kept",
-                         (Py_ssize_t)dt_memory_kept());
+    return Py_BuildValue("{s:n,s:n,s:L}", "used", (Py_ssize_t)dt_memory_used(), "kept",
+                         (Py_ssize_t)dt_memory_kept(), "blocks", ext_blocks());
 }
 
 static PyObject *
@@ -79,25 +79,14 @@ set_memory_limit(PyObject *Py_UNUSED(module), PyObject *bytes)
     Py_RETURN_NONE;
 }
 
-static PyObject *
-fail_allocation_at(PyObject *Py_UNUSED(module), PyObject *k)
-{
-    long call = PyLong_AsLong(k);
-    if (call == -1 && PyErr_Occurred())
-        return NULL;
-    dt_memory_fail_at(call);
-    Py_RETURN_NONE;
-}
-
 PyMethodDef ext_memory_methods[] = {
     {"_memory_info", memory_info, METH_NOARGS,
      "_memory_info()\n--\n\n"
-     "Return the bytes of blocks that are `used` by arrays and `kept` for reuse."},
+     "Return the bytes of blocks that are `used` by arrays and `kept` for reuse, and "
+     "how\n"
+     "many `blocks` of other memory the C code holds."},
     {"_set_memory_limit", set_memory_limit, METH_O,
      "_set_memory_limit(bytes, /)\n--\n\n"
      "Keep at most `bytes` bytes of freed blocks; what is over is freed at once."},
-    {"_fail_allocation_at", fail_allocation_at, METH_O,
-     "_fail_allocation_at(k, /)\n--\n\n"
-     "Let the k-th allocation of this thread from now on fail; 0 switches it off."},
     {0},
 };

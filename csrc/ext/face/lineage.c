@@ -10,6 +10,19 @@ get_lineage(PyObject *Py_UNUSED(module), PyObject *tensor)
     return PyLong_FromUnsignedLongLong(ext_lineage((DTensorObject *)tensor));
 }
 
+/* That of what is made of args[1:], first the call as a text, which the journal gets. */
+static uint64_t
+lineage_of(PyObject *args)
+{
+    uint64_t lineage = 0;
+    for (Py_ssize_t k = 1; k < PyTuple_GET_SIZE(args); k++)
+        lineage = ext_lineage_add(lineage, PyTuple_GET_ITEM(args, k));
+    PyObject *name = PyTuple_GET_SIZE(args) > 1 ? PyTuple_GET_ITEM(args, 1) : Py_None;
+    if (PyUnicode_Check(name))
+        ext_journal_note(lineage, Py_NewRef(name), NULL, lineage, true, 0);
+    return lineage;
+}
+
 static PyObject *
 set_lineage(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -17,13 +30,24 @@ set_lineage(PyObject *Py_UNUSED(module), PyObject *args)
     if (!ext_is_dtensor(tensor))
         return PyErr_Format(PyExc_TypeError, "made_of takes a DTensor, not %s",
                             Py_TYPE(tensor)->tp_name);
-    uint64_t lineage = 0;
-    for (Py_ssize_t k = 1; k < PyTuple_GET_SIZE(args); k++)
-        lineage = ext_lineage_add(lineage, PyTuple_GET_ITEM(args, k));
-    PyObject *name = PyTuple_GET_SIZE(args) > 1 ? PyTuple_GET_ITEM(args, 1) : Py_None;
-    if (PyUnicode_Check(name))
-        ext_journal_note(lineage, Py_NewRef(name), NULL, lineage, true, 0);
-    return ext_with_lineage(Py_NewRef(tensor), lineage);
+    return ext_with_lineage(Py_NewRef(tensor), lineage_of(args));
+}
+
+static PyObject *
+not_made(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *mesh = PyTuple_GET_SIZE(args) > 1 ? PyTuple_GET_ITEM(args, 0) : Py_None;
+    if (!PyObject_TypeCheck(mesh, &ext_mesh_type))
+        return PyErr_Format(PyExc_TypeError, "not_made takes a mesh and a text");
+    const char *what = PyUnicode_AsUTF8(PyTuple_GET_ITEM(args, 1));
+    if (what == NULL)
+        return NULL;
+    uint64_t lineage = lineage_of(args);
+    PyErr_SetNone(PyExc_MemoryError);
+    if (((MeshObject *)mesh)->mesh->size > 1)
+        ext_failed(((MeshObject *)mesh)->mesh, lineage, what);
+    PyErr_Clear();
+    Py_RETURN_NONE;
 }
 
 static PyObject *
@@ -129,6 +153,10 @@ PyMethodDef ext_lineage_methods[] = {
      "made_of(tensor, /, *how)\n--\n\n"
      "Say what the elements of a new DTensor were made of, first the call as a text;\n"
      "return it."},
+    {"not_made", not_made, METH_VARARGS,
+     "not_made(mesh, /, *how)\n--\n\n"
+     "Say that this rank had no memory for a new DTensor, maybe it alone; else as\n"
+     "`made_of`."},
     {"arrived", arrived, METH_O,
      "arrived(tensor, /)\n--\n\n"
      "Say that a new DTensor came from elsewhere to all ranks of its mesh; return it."},

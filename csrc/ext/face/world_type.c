@@ -194,6 +194,22 @@ world_counters(PyObject *object, PyObject *Py_UNUSED(none))
 }
 
 static PyObject *
+world_late_at(PyObject *object, PyObject *args)
+{
+    WorldObject *self = self_of(object);
+    long call;
+    double seconds;
+    if (!PyArg_ParseTuple(args, "ld:_late_at", &call, &seconds) ||
+        ext_world_check(self, "_late_at") < 0)
+        return NULL;
+    dt_error err;
+    long left = dt_late_left(self->world->transport);
+    if (ext_check(dt_late_at(self->world->transport, call, seconds, &err), &err) < 0)
+        return NULL;
+    return PyLong_FromLong(left);
+}
+
+static PyObject *
 get_timeout(PyObject *self, void *Py_UNUSED(closure))
 {
     if (ext_world_check(self_of(self), "timeout") < 0)
@@ -213,6 +229,17 @@ set_timeout(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
     }
     self_of(self)->world->timeout = seconds;
     return 0;
+}
+
+static PyObject *
+get_unsettled(PyObject *self, void *Py_UNUSED(closure))
+{
+    if (ext_world_check(self_of(self), "_unsettled") < 0)
+        return NULL;
+    const dt_group *group = self_of(self)->world->groups;
+    while (group != NULL && group->faults == 0)
+        group = group->next;
+    return PyBool_FromLong(group != NULL);
 }
 
 static PyObject *
@@ -259,6 +286,9 @@ static PyGetSetDef world_attributes[] = {
     {"timeout", get_timeout, set_timeout, "Seconds that a wait may take.", NULL},
     {"costs", ext_world_costs, NULL,
      "What plans are chosen by, as DTENSOR_COSTS is written.", NULL},
+    {"_unsettled", get_unsettled, NULL,
+     "Whether this rank has failed in a call and the others have not been told yet.",
+     NULL},
     {"check", get_check, set_check,
      "Whether ranks compare what they call before data moves; set it alike on all.",
      NULL},
@@ -367,6 +397,10 @@ static PyMethodDef world_methods[] = {
     {"counters", world_counters, METH_NOARGS,
      "counters($self)\n--\n\n"
      "Return calls, bytes and messages sent by this rank, by kind of communication."},
+    {"_late_at", world_late_at, METH_VARARGS,
+     "_late_at($self, k, seconds, /)\n--\n\n"
+     "Let the k-th message that this rank sends from now on leave late: for tests.\n"
+     "0 switches it off. Return the messages that were left before."},
     {0},
 };
 

@@ -291,7 +291,16 @@ make_whole(recipe *r)
     if (array != NULL && ext_check_grad(r->requires_grad, (PyArrayObject *)array) < 0)
         Py_CLEAR(array);
     PyObject *made = ext_dtensor_new(array, layout, r->mesh, r->requires_grad);
-    return made == NULL ? NULL : ext_with_lineage(made, lineage_of(r));
+    if (made != NULL)
+        return ext_with_lineage(made, lineage_of(r));
+    if (PyErr_ExceptionMatches(PyExc_MemoryError) && r->mesh->mesh->size > 1) {
+        dt_error error;
+        ext_catch(&error);
+        uint64_t lineage = lineage_of(r);
+        ext_raise(&error);
+        ext_failed(r->mesh->mesh, lineage, r->what);
+    }
+    return NULL;
 }
 
 /* `*size` or a sequence; -1 with an exception. */

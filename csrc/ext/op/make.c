@@ -56,6 +56,7 @@ hash_constants(const op_call *call, bool loose)
 static void
 trace(op_maker *m)
 {
+    Py_CLEAR(m->entry->text);
     m->entry->detail = hash_constants(m->call, false);
     m->entry->loose = hash_constants(m->call, true);
     m->entry->text = op_call_text(m->call);
@@ -112,6 +113,22 @@ make(op_maker *m)
     return failed < 0 || composite ? failed : op_make_slots(m);
 }
 
+/* A call that cannot be made for want of memory may fail on this rank alone. */
+static void
+note_failure(op_maker *m)
+{
+    if (m->entry == NULL || !m->entry->traced ||
+        !PyErr_ExceptionMatches(PyExc_MemoryError))
+        return;
+    dt_error error;
+    ext_catch(&error);
+    op_call call = *m->call;
+    trace(m);
+    op_call_trace(&call, m->entry);
+    ext_raise(&error);
+    ext_failed(m->mesh->mesh, call.lineage, call.op->text);
+}
+
 static op_entry *
 make_entry(const op_call *call)
 {
@@ -119,6 +136,8 @@ make_entry(const op_call *call)
     int failed = m.entry == NULL ? -1 : find_mesh(&m);
     if (failed == 0)
         failed = make(&m);
+    if (failed < 0)
+        note_failure(&m);
     for (int k = 0; m.metas != NULL && k < call->operand_count; k++)
         Py_XDECREF(m.metas[k]);
     PyMem_Free(m.metas);

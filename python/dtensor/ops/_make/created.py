@@ -38,8 +38,12 @@ def made(layout: _C.Layout, part: Callable[[_C.Layout], Any]) -> _C.DTensor:
     If it is Partial, coordinate 0 gets the values and the others the neutral element.
     """
     settled = layout.settled()
-    array = part(settled) if inside(settled) else np.empty(0)
-    x = make(np.array(array, layout.dtype, copy=None, order="C"), settled)
-    name = part.__qualname__.partition(".<locals>")[0]
-    _C.made_of(x, f"{name} of {layout.shape}", part)
+    how = f"{part.__qualname__.partition('.<locals>')[0]} of {layout.shape}", part
+    try:
+        array = part(settled) if inside(settled) else np.empty(0)
+        x = make(np.array(array, layout.dtype, copy=None, order="C"), settled)
+    except MemoryError:
+        _C.not_made(layout.mesh, *how)
+        raise
+    _C.made_of(x, *how)
     return x if layout == settled else _C._redistribute_any(x, placements=layout)

@@ -169,14 +169,19 @@ def fill(
         return state
     layout = x.layout
     _C.random_check(what, state, layout.mesh)
-    _C.made_of(x, f"{what}: {kind} numbers of {layout.shape}", a, b, state)
-    if layout.is_partial:
-        whole = made(
-            layout, lambda own: _C.random_part(state, kind, a, b, x.dtype, own)
-        )
-        local(x)[...] = local(whole)
-    elif inside(layout):
-        _C.random_fill(state, kind, a, b, local(x), layout)
+    how = f"{what}: {kind} numbers of {layout.shape}", a, b, state
+    _C.made_of(x, *how)
+    try:
+        if layout.is_partial:
+            whole = made(
+                layout, lambda own: _C.random_part(state, kind, a, b, x.dtype, own)
+            )
+            local(x)[...] = local(whole)
+        elif inside(layout):
+            _C.random_fill(state, kind, a, b, local(x), layout)
+    except MemoryError:
+        _C.not_made(layout.mesh, *how)
+        raise
     return state
 
 

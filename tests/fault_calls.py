@@ -1,0 +1,225 @@
+"""What a failure on purpose is injected into: a training step, every family of operators,
+every move, saving and loading.
+
+A call takes the ranks' mesh (in a row) and a directory of the ranks' own, and returns
+plain arrays, the same on every rank each time. It ends in a collective, so that all ranks
+hear of a failure within it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dtensor
+from dtensor import (
+    DeviceMesh,
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_tensor,
+    from_callback,
+    nn,
+    optim,
+)
+from dtensor.checkpoint import async_save, load, save
+from dtensor.fsdp import fully_shard
+from dtensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+
+Call = Callable[[DeviceMesh, Path], Any]
+
+A = np.arange(1.0, 71.0).reshape(7, 10)
+B = np.cos(A)
+SQUARE = np.eye(6) * 7 + np.arange(36.0).reshape(6, 6) / 36
+ROWS, COLUMNS = [Shard(0)], [Shard(1)]
+
+
+def rows(mesh: DeviceMesh, array: Any = A) -> DTensor:
+    return distribute_tensor(array, mesh, ROWS)
+
+
+def columns(mesh: DeviceMesh, array: Any = B) -> DTensor:
+    return distribute_tensor(array, mesh, COLUMNS)
+
+
+def whole(*results: Any) -> list[np.ndarray]:
+    return [np.asarray(x.full_tensor()) for x in results]
+
+
+# --- moves ----------------------------------------------------------------------------
+
+PLACEMENTS = {"R": Replicate(), "S0": Shard(0), "S1": Shard(1), "P": Partial()}
+PLACEMENTS["max"] = Partial("max")
+
+
+def placed(mesh: DeviceMesh, name: str) -> DTensor:
+    if isinstance(PLACEMENTS[name], Partial):
+        return DTensor.from_local(A, mesh, [PLACEMENTS[name]])
+    return distribute_tensor(A, mesh, [PLACEMENTS[name]])
+
+
+def move(before: str, after: str, wait: bool = True) -> Call:
+    def call(mesh: DeviceMesh, _: Path) -> Any:
+        target = [PLACEMENTS[after]]
+        x = placed(mesh, before).redistribute(placements=target, async_op=not wait)
+        return whole(x)
+
+    return call
+
+
+MOVES: dict[str, Call] = {
+    f"{a} to {b}": move(a, b)
+    for a in PLACEMENTS
+    for b in ("R", "S0", "S1")
+    if a != b
+}
+MOVES["asynchronous"] = move("S0", "S1", wait=False)
+MOVES["cut unevenly"] = lambda mesh, _: whole(
+    DTensor.from_local(np.ones((mesh.get_rank() + 1, 3)), mesh, ROWS).rebalance()
+)
+MOVES["to one rank"] = lambda mesh, _: [
+    np.zeros(0) if x is None else np.asarray(x)
+    for x in [rows(mesh).full_tensor(root=0)]
+][: mesh.get_rank() == 0]
+MOVES["from_callback"] = lambda mesh, _: whole(
+    from_callback(A.shape, mesh, ROWS, A.__getitem__)
+)
+MOVES["checked replicas"] = lambda mesh, _: whole(
+    DTensor.from_local(A, mesh, [Replicate()], run_check=True)
+)
+
+# --- operators ------------------------------------------------------------------------
+
+
+def written(mesh: DeviceMesh, _: Path) -> Any:
+    x = rows(mesh, A.copy())
+    x[2:4] = 0.0
+    x += columns(mesh)
+    np.multiply(x, 2.0, out=x)
+    return whole(x)
+
+
+def random(mesh: DeviceMesh, _: Path) -> Any:
+    dtensor.random.manual_seed(3)
+    x = dtensor.randn(7, 10, device_mesh=mesh, placements=ROWS)
+    return whole(x, nn.functional.dropout(x, 0.5))
+
+
+OPERATORS: dict[str, Call] = {
+    "elementwise": lambda m, _: whole(np.exp(-rows(m)) + columns(m) * 2.0),
+    "where": lambda m, _: whole(np.where(rows(m) > 9, columns(m), 0.0)),
+    "out=": written,
+    "index": lambda m, _: whole(rows(m)[2:6, ::2], rows(m)[[0, 6, 3]]),
+    "take": lambda m, _: whole(np.take(rows(m), [5, 1], axis=0)),
+    "mask": lambda m, _: whole(rows(m)[rows(m) > 30]),
+    "reshape": lambda m, _: whole(rows(m).reshape(10, 7), rows(m).T),
+    "concatenate": lambda m, _: whole(np.concatenate([rows(m), columns(m)])),
+    "pad": lambda m, _: whole(np.pad(rows(m), 1), np.roll(rows(m), 3)),
+    "reduce": lambda m, _: whole(rows(m).sum(0), rows(m).max(), columns(m).mean(1)),
+    "var": lambda m, _: whole(np.var(rows(m), axis=0), np.median(rows(m), axis=0)),
+    "cumsum": lambda m, _: whole(np.cumsum(rows(m), axis=0)),
+    "sort": lambda m, _: whole(np.sort(columns(m), axis=1), np.argsort(rows(m), 0)),
+    "unique": lambda m, _: whole(np.unique(rows(m) // 5)),
+    "searchsorted": lambda m, _: whole(np.searchsorted(A[0], rows(m))),
+    "bincount": lambda m, _: whole(np.bincount(rows(m).astype(int).ravel())),
+    "matmul": lambda m, _: whole(rows(m) @ columns(m).T),
+    "einsum": lambda m, _: whole(np.einsum("ij,ij->j", rows(m), columns(m))),
+    "solve": lambda m, _: whole(
+        np.linalg.solve(rows(m, SQUARE), columns(m, SQUARE)),
+        np.linalg.inv(rows(m, SQUARE)),
+    ),
+    "norm": lambda m, _: whole(np.linalg.norm(rows(m)), np.linalg.qr(columns(m))[1]),
+    "fft": lambda m, _: whole(np.fft.fft(rows(m), axis=1)),
+    "create": lambda m, _: whole(
+        dtensor.zeros(7, 3, device_mesh=m, placements=ROWS) + 1.0,
+        dtensor.full((5,), 2.0, device_mesh=m, placements=ROWS),
+    ),
+    "random": random,
+    "softmax": lambda m, _: whole(nn.functional.softmax(rows(m) / 70, 1)),
+    "norms": lambda m, _: whole(nn.functional.layer_norm(columns(m), (10,))),
+    "attention": lambda m, _: whole(
+        nn.functional.scaled_dot_product_attention(
+            *(distribute_tensor(x.reshape(1, 7, 10), m, COLUMNS) for x in (A, B, A))
+        )
+    ),
+    "embedding": lambda m, _: whole(
+        nn.functional.embedding(rows(m, np.array([0, 3, 6, 1])), columns(m))
+    ),
+    "loss": lambda m, _: whole(
+        nn.functional.cross_entropy(rows(m), rows(m, np.arange(7) % 10)),
+        nn.functional.mse_loss(rows(m), columns(m)),
+    ),
+    "item": lambda m, _: [np.array(rows(m).sum().item()), np.array(rows(m).tolist())],
+    "ufunc methods": lambda m, _: whole(
+        np.add.reduceat(rows(m), [0, 3], axis=0), np.maximum.accumulate(rows(m))
+    ),
+    "equal": lambda m, _: [np.array(np.array_equal(rows(m), columns(m)))],
+}
+
+
+def gradient(mesh: DeviceMesh, _: Path) -> Any:
+    x, w = rows(mesh), columns(mesh, B.T.copy())
+    x.requires_grad_(True)
+    w.requires_grad_(True)
+    (nn.functional.relu(x @ w) ** 2).mean().backward()
+    return whole(x.grad, w.grad)
+
+
+def trained(mesh: DeviceMesh, model: Any) -> Any:
+    for k, parameter in enumerate(model.parameters()):
+        fill = np.cos(np.arange(float(np.prod(parameter.shape))) + k)
+        with dtensor.no_grad():
+            parameter[...] = fill.reshape(tuple(parameter.shape))
+    optimizer = optim.AdamW(model.parameters(), lr=0.1)
+    out = model(dtensor.tensor(A.astype("f4") / 70))
+    nn.functional.mse_loss(out, dtensor.tensor(B[:, :4].astype("f4"))).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return whole(*model.parameters())
+
+
+def network() -> Any:
+    return nn.Sequential(nn.Linear(10, 8), nn.ReLU(), nn.Linear(8, 4))
+
+
+def tensor_parallel(mesh: DeviceMesh, _: Path) -> Any:
+    plan = {"0": ColwiseParallel(), "2": RowwiseParallel()}
+    return trained(mesh, parallelize_module(network(), mesh, plan))
+
+
+def fully_sharded(mesh: DeviceMesh, _: Path) -> Any:
+    return trained(mesh, fully_shard(network(), mesh=mesh))
+
+
+TRAINING: dict[str, Call] = {
+    "gradient": gradient,
+    "tensor parallel": tensor_parallel,
+    "fully sharded": fully_sharded,
+}
+
+# --- checkpoints ----------------------------------------------------------------------
+
+
+def state(mesh: DeviceMesh, factor: float) -> dict[str, Any]:
+    return {"x": rows(mesh, A * factor), "y": B * factor, "deep": {"step": 3}}
+
+
+def saved(mesh: DeviceMesh, path: Path) -> Any:
+    save(state(mesh, 1.0), checkpoint_id=path / "saved", max_shard_size=400)
+    return loaded(mesh, path)
+
+
+def loaded(mesh: DeviceMesh, path: Path) -> Any:
+    found = state(mesh, 0.0)
+    load(found, checkpoint_id=path / "saved")
+    return [*whole(found["x"]), found["y"]]
+
+
+def saved_later(mesh: DeviceMesh, path: Path) -> Any:
+    async_save(state(mesh, 1.0), checkpoint_id=path / "saved").result()
+    return loaded(mesh, path)
+
+
+CHECKPOINTS: dict[str, Call] = {"save": saved, "async_save": saved_later}
