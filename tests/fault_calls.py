@@ -70,10 +70,7 @@ def move(before: str, after: str, wait: bool = True) -> Call:
 
 
 MOVES: dict[str, Call] = {
-    f"{a} to {b}": move(a, b)
-    for a in PLACEMENTS
-    for b in ("R", "S0", "S1")
-    if a != b
+    f"{a} to {b}": move(a, b) for a in PLACEMENTS for b in ("R", "S0", "S1") if a != b
 }
 MOVES["asynchronous"] = move("S0", "S1", wait=False)
 MOVES["cut unevenly"] = lambda mesh, _: whole(

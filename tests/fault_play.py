@@ -182,7 +182,9 @@ class Campaign:
             why = self.leak(case, after)
             after = held()
         if why:
-            self.wrong.append(f"{case.name}, {case.kind} {case.k} of {case.victim}: {why}")
+            self.wrong.append(
+                f"{case.name}, {case.kind} {case.k} of {case.victim}: {why}"
+            )
         return after
 
     def leak(self, case: Case, after: Any) -> str:

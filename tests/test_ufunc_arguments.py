@@ -190,3 +190,16 @@ def test_products_compute_in_the_dtype_that_is_given(ranks, name):
     x, y = pairs.get(name, (square, square))
     call = getattr(np, name)
     as_numpy(ranks, lambda a, b: call(a, b, dtype=np.dtype("d")), x, y)
+
+
+@pytest.mark.parametrize("ufunc", [np.hypot, np.gcd, np.logaddexp, np.bitwise_xor])
+def test_a_reduction_that_starts_with_nothing_leaves_one_element_as_it_is(ufunc):
+    array = np.array([-2.0 if ufunc in (np.hypot, np.logaddexp) else -2])
+
+    def body():
+        mesh = init_device_mesh("cpu", (2,))
+        for placement in (Shard(0), Replicate()):
+            x = distribute_tensor(array, mesh, [placement])
+            assert ufunc.reduce(x, initial=None).full_tensor() == array[0]
+
+    run_ranks(2, body)

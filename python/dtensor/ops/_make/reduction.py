@@ -170,10 +170,11 @@ def reduction(
     if initial is not MISSING:
         options["initial"] = initial
     result = np.asarray(function.reduce(probe(x), **_probes(options))).dtype
-    if initial is None:  # an empty array has no result: no part is the whole
-        del options["initial"]
-        initial = MISSING
     kind = None if isinstance(initial, Operand) else kind_of(function, x.dtype)
+    if initial is None:  # an empty array has no result, an empty part may have one
+        initial = MISSING
+        if kind is not None:
+            del options["initial"]
     if kind is not None:
         options |= _initial(kind, axes, initial, where, result)
     names = letters(x.ndim, whole=() if kind else axes)
