@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from meshes import line
 
-from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from dtensor import (
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_tensor,
+    init_device_mesh,
+)
+from dtensor.testing import run_ranks
 
 R, S0 = Replicate(), Shard(0)
 A = np.arange(6.0)
