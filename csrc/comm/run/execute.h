@@ -8,8 +8,8 @@
  *
  * Messages are slices of up to 1 MiB that are packed, sent, received and unpacked
  * (or summed) while they are in the cache; what is contiguous on both sides goes in one
- * message without a copy. Addends are combined in the order of the ranks, so every rank
- * gets the same bits. */
+ * message without a copy. Addends are combined by one tree (kernels/reduce.h), so every
+ * rank gets the same bits. */
 #ifndef DT_EXECUTE_H
 #define DT_EXECUTE_H
 

@@ -6,8 +6,8 @@
  * all_reduce is a reduce_scatter of flat chunks and an all_gather of them: each rank
  * sends 2 (n - 1) / n of the array, which is the least for sums by messages (Patarasuk
  * and Yuan, J. Parallel Distrib. Comput. 69, 2009), in one round of n - 1 messages each
- * instead of a ring's n - 1 rounds. Addends are combined in the order of the ranks, so
- * all get the same bits. Costs: a latency for each peer, bytes over bandwidth, and a
+ * instead of a ring's n - 1 rounds. Addends are combined by one tree (kernels/reduce.h),
+ * so all get the same bits. Costs: a latency for each peer, bytes over bandwidth, and a
  * copy on each side of what is not contiguous there. */
 #include "comm/way/mover.h"
 #include "comm/way/way.h"

@@ -4,8 +4,8 @@
  * slice while the one before is on its way; receiving unpacks one while the next arrives.
  * Channels to the nearest peers come first, on both sides, so pairs meet in the same
  * order and no rank is talked to by all at once. Where addends are summed, a slice of all
- * of them is awaited and combined in the order of the ranks, whatever came first: equal
- * bits everywhere. What stays on the rank is copied in between, a box at a time. Costs:
+ * of them is awaited and combined by one tree, whatever came first: equal bits
+ * everywhere. What stays on the rank is copied in between, a box at a time. Costs:
  * nothing is allocated here, buffers are the leg's; each call looks at every message that
  * is under way. */
 #include "comm/way/mover.h"
@@ -288,7 +288,7 @@ advance_receives(dt_mover *mover, dt_error *err)
     return DT_OK;
 }
 
-/* --- summing: the same slice of all addends, in the order of the ranks --- */
+/* --- summing: the same slice of all addends, by one tree --- */
 
 static bool
 aligned(const void *data, const dt_array *array)

@@ -3,7 +3,7 @@
  * Whoever has a piece for others tells them, in one small message each, where its arrays
  * lie and on which strides: any strides, nothing is packed. A reader copies its boxes
  * from there by one strided copy and answers that it has read. Where addends are summed,
- * it reads all of them, in the order of the ranks, and writes the sum once: the same
+ * it reads all of them, combines them by one tree, and writes the sum once: the same
  * association as by messages, so the same bits. A long all_reduce is two rounds: each
  * rank sums its chunk, then reads the others' sums. A round ends when all that read from
  * this rank have answered: nobody overwrites what others read.
