@@ -258,7 +258,8 @@ def get_total_norm(
     several = len(meshes) > 1  # some ranks do not know what is on the others
     if several:
         return _C.arrived(norm)
-    return _C.made_of(norm, "get_total_norm", norm_type, *tensors)
+    spread_out = [x for x in tensors if isinstance(x, _C.DTensor)]
+    return _C.made_of(norm, "get_total_norm", norm_type, *spread_out)
 
 
 # --- clipping -------------------------------------------------------------------------
