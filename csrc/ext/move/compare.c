@@ -16,7 +16,7 @@ has_replicas(const dt_layout *layout)
     bool found = false;
     for (int m = 0; m < layout->mesh->ndim; m++)
         found |=
-            layout->placements[m].kind == DT_REPLICATE && layout->mesh->shape[m] > 1;
+            dt_placement_whole(layout->placements[m]) && layout->mesh->shape[m] > 1;
     return found;
 }
 
@@ -32,7 +32,7 @@ hold(holding *out, const dt_layout *layout, PyObject *array)
         return PyErr_Occurred() ? -1 : 0;
     out->part = 1;
     for (int m = 0; m < layout->mesh->ndim; m++)
-        if (layout->placements[m].kind != DT_REPLICATE)
+        if (!dt_placement_whole(layout->placements[m]))
             out->part = dt_mix(out->part, (uint64_t)coordinate[m]);
     PyArrayObject *whole = PyArray_GETCONTIGUOUS((PyArrayObject *)array);
     if (whole == NULL)

@@ -67,7 +67,6 @@ ext_world_set_current(WorldObject *self)
     if (dict == NULL || current_key == NULL)
         return -1;
     ext_thread_rank = self->rank + 1;
-    ext_trace.whole = self->world != NULL && self->world->check == DT_CHECK_ARRAYS;
     return PyDict_SetItem(dict, current_key, (PyObject *)self);
 }
 
