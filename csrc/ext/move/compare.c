@@ -6,7 +6,7 @@
 
 /* What a rank holds of one array. */
 typedef struct {
-    uint64_t part;     /* equal on the ranks that hold the same elements */
+    uint64_t part;     /* from 1, equal on the ranks that hold the same; 0: none */
     uint64_t elements; /* a hash of them */
 } holding;
 
@@ -30,10 +30,11 @@ hold(holding *out, const dt_layout *layout, PyObject *array)
         return 0;
     if (ext_coordinate(coordinate, layout->mesh, "DTENSOR_CHECK=2") <= 0)
         return PyErr_Occurred() ? -1 : 0;
-    out->part = 1;
     for (int m = 0; m < layout->mesh->ndim; m++)
         if (!dt_placement_whole(layout->placements[m]))
-            out->part = dt_mix(out->part, (uint64_t)coordinate[m]);
+            out->part =
+                out->part * (uint64_t)layout->mesh->shape[m] + (uint64_t)coordinate[m];
+    out->part++;
     PyArrayObject *whole = PyArray_GETCONTIGUOUS((PyArrayObject *)array);
     if (whole == NULL)
         return -1;
