@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from blind_spots import blind
 from campaign_calls import BLIND
 from divergences import Program, Step, flat, program, quietly
 from rows import BITS, SHAPE, VALUE, Sample, arrays_of
@@ -52,6 +53,7 @@ class Player:
         self.results: dict[int, Any] = {}
         self.count: Any = 0
         self.operands: dict[tuple[str, int], list[Any]] = {}
+        self.aliases: dict[int, Any] = {}
         random = dtensor.random.manual_seed
         random(SEED, mesh or init_device_mesh("cpu", (1,)))
         for j, call in enumerate(played.calls):
@@ -62,6 +64,9 @@ class Player:
                         arrays_of(call, turn), played.placements[j], strict=True
                     )
                 ]
+
+            first = self.operands["a", j][0]
+            self.aliases[j] = first if mesh is None else first.detach()
 
     def placed(self, array: np.ndarray, words: Sequence[str] = ()) -> Any:
         if self.mesh is None:
@@ -126,8 +131,11 @@ class Player:
         return True
 
     def sees(self, step: Step) -> list[Any]:
-        of = self.count if step.act == "see count" else self.results[step.j]
-        return [seen(x) for x in flat(of)]
+        if step.act == "see count":
+            return [seen(self.count)]
+        if step.act == "see operand":  # written into, maybe
+            return [seen(self.aliases[step.j])]
+        return [seen(x) for x in flat(self.results[step.j])]
 
     def alone(self, step: Step) -> None:
         """What only one rank does."""
@@ -142,6 +150,11 @@ class Player:
             np.divide(x, np.zeros((), "f"))
         elif self.mesh is None:
             return
+        elif step.act == "look":
+            str((x + x).to_local()), repr(x), copy.deepcopy(x), copy.copy(x).detach()
+            dtensor.zeros(3, device_mesh=self.mesh) + dtensor.arange(
+                3, device_mesh=self.mesh
+            )
         elif step.act == "refused":
             with swallowing():
                 x + dtensor.ones(13, 11, device_mesh=self.mesh)
@@ -247,11 +260,11 @@ def alike(
     played: Program, step: Step, expected: Sequence[Any], found: Sequence[Any]
 ) -> bool:
     mode = BITS
-    if step.act == "see":
+    if step.act in ("see", "see operand"):
         rows = [s.with_what for s in played.other if s.act == "do other"]
         modes = {c.mode for c in [played.calls[step.j], *rows]}
         mode = SHAPE if SHAPE in modes else "near" if modes - {BITS, VALUE} else VALUE
-    operands = [] if step.act != "see" else arrays_of(played.calls[step.j])
+    operands = [] if step.act == "see count" else arrays_of(played.calls[step.j])
     coarsest = max((eps(x) for x in [*operands, *map(np.asarray, expected)]), default=0)
     return len(expected) == len(found) and all(
         same(mode, coarsest, x, y) for x, y in zip(expected, found, strict=True)
@@ -306,10 +319,10 @@ def verdict(played: Program, heard: Sequence[Sequence[Heard]]) -> tuple[str, str
 class Threads:
     """Plays programs on ranks that are threads."""
 
-    leads = True
+    ranks, leads = 0, True
 
-    def heard(self, played: Program, timeout: float) -> list[list[Heard]]:
-        return run_ranks(played.ranks, be_rank, played, timeout=timeout)
+    def heard(self, run: Callable[[], Any], ranks: int, timeout: float) -> list[Any]:
+        return run_ranks(ranks, run, timeout=timeout)
 
 
 class Processes:
@@ -317,13 +330,13 @@ class Processes:
 
     def __init__(self) -> None:
         self.comm = _world.MPI.COMM_WORLD.Dup()
-        self.leads = self.comm.rank == 0
+        self.ranks, self.leads = self.comm.size, self.comm.rank == 0
         self.worlds: list[Any] = []
 
-    def heard(self, played: Program, timeout: float) -> list[list[Heard]]:
+    def heard(self, run: Callable[[], Any], ranks: int, timeout: float) -> list[Any]:
         world = _world.current()
         world.timeout = timeout
-        mine = be_rank(played)
+        mine = run()
         self.meet()
         # It is not closed: MPI could give what is still under way to the next one.
         self.worlds.append(world)
@@ -341,41 +354,53 @@ class Processes:
                 self.comm.Abort(1)
 
 
+class Judged(NamedTuple):
+    """A program and what became of it."""
+
+    number: int
+    verdict: str
+    kind: str
+    focus: str
+    seconds: float
+    why: str = ""
+
+
+def judged(stage: Threads | Processes, number: int, asked: Any) -> Judged:
+    start = time.monotonic()
+    ranks = stage.ranks or asked.ranks
+    if asked.blind:
+        spot = blind(asked.seed, number, ranks)
+        heard = stage.heard(spot.run, spot.ranks, asked.timeout)
+        kind, why = spot.verdict(heard), f"{spot}\n{heard}"
+        return Judged(number, kind, spot.kind, spot.use, time.monotonic() - start, why)
+    played = program(asked.seed, number, ranks, asked.kind)
+    run = functools.partial(be_rank, played)
+    heard = stage.heard(run, played.ranks, asked.timeout)
+    kind, why = verdict(played, heard) if stage.leads else ("", "")
+    seconds = round(time.monotonic() - start, 2)
+    why = f"{played}\n{why}"
+    return Judged(number, kind, played.kind, played.focus, seconds, why)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=10)
-    parser.add_argument("--kind", default="")
+    parser.add_argument("--kind", default="", help="of the divergence; none: none")
+    parser.add_argument("--blind", action="store_true", help="what no call sees")
     parser.add_argument("--ranks", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=2.0)
-    parser.add_argument("--show", action="store_true", help="the programs")
+    parser.add_argument("--show", action="store_true", help="all programs")
     asked = parser.parse_args()
     stage = Processes() if _world.MPI.COMM_WORLD.size > 1 else Threads()
-    ranks = (
-        _world.MPI.COMM_WORLD.size if _world.MPI.COMM_WORLD.size > 1 else asked.ranks
-    )
     for number in range(asked.first, asked.first + asked.count):
-        played = program(asked.seed, number, ranks, asked.kind)
-        start = time.monotonic()
-        heard = stage.heard(played, asked.timeout)
-        if not stage.leads:
-            continue
-        kind, why = verdict(played, heard)
-        line = {
-            "number": number,
-            "verdict": kind,
-            "kind": played.kind,
-            "focus": played.focus,
-            "seconds": round(time.monotonic() - start, 2),
-        }
-        if (
-            asked.show
-            or kind == "silently wrong"
-            or (played.kind == "none" and kind != "harmless")
-        ):
-            line["why"] = f"{played}\n{why}"
-        print(json.dumps(line), flush=True)
+        found = judged(stage, number, asked)
+        good = "harmless" if found.kind == "none" else found.verdict
+        if found.verdict == good != "silently wrong" and not asked.show:
+            found = found._replace(why="")
+        if stage.leads:
+            print(json.dumps(found._asdict()), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ A call is a row of samples.py.
 """
 
 import functools
+import os
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,7 +24,8 @@ from rows import SHAPE, Sample
 from samples import SAMPLES
 
 import dtensor
-from dtensor import Partial, Replicate, Shard, Tensor, nn, optim
+from dtensor import Partial, Replicate, Shard, Tensor, checkpoint, nn, optim
+from dtensor.experimental import local_map
 
 # Operators that no user calls, and rows that are no single call.
 PRIVATE = set(
@@ -30,7 +33,7 @@ PRIVATE = set(
 )
 
 # They take what a rank holds for what all hold.
-BLIND = {"DTensor", "from_local", "to_local"}
+BLIND = {"DTensor", "from_local", "to_local", "local_map"}
 
 # --- dtensor.__all__ ------------------------------------------------------------------
 
@@ -75,7 +78,24 @@ def made(make: Callable[..., Any], *args: Any) -> Callable[..., Any]:
     return lambda x: x + make(*args, **on_mesh(x))
 
 
+def mapped(x: Any) -> Any:
+    return local_map(lambda part: part * 2, out_placements=list(x.placements))(x)
+
+
+def saved(x: Any) -> Any:
+    """The tensor, by way of a checkpoint."""
+    name = f"campaign-{os.getppid()}-{x.device_mesh.size()}"
+    path = os.path.join(tempfile.gettempdir(), name)
+    checkpoint.save({"x": x}, checkpoint_id=path, process_group=x.device_mesh)
+    y = x.detach() * 0
+    checkpoint.load({"x": y}, checkpoint_id=path, process_group=x.device_mesh)
+    return y + 1
+
+
 NAMES_ROWS = [
+    *row("local_map", "d5,7", mapped),
+    *row("checkpoint.save", "d5,7 | d7,4", saved),
+    *row("checkpoint.async_save", "d5,7", lambda x: saved(x * 2)),
     *row("distribute_tensor", "d5,7", distributed),
     *row("from_callback", "d5,7", called_back),
     *row("DTensor", "d5,7", through_parts),

@@ -210,6 +210,7 @@ def base_steps(dice: Dice) -> list[Step]:
         steps += [Step("do", j, "a"), Step(dice.one(CONSTANTS), j, dice.one(NUMBERS))]
         steps.append(Step("count", j))
         (steps if dice.chance(0.5) else late).append(Step("see", j))
+        late += [Step("see operand", j)] if dice.chance(0.5) else []
     return [*steps, *late, Step("see count", CALLS)]
 
 
@@ -326,7 +327,11 @@ def ended(dice: Dice, steps: Steps, j: int, call: Sample) -> Changed:
 
 
 def none(dice: Dice, steps: Steps, j: int, call: Sample) -> Changed:
-    return Changed(steps, steps)
+    """Nothing but what a rank may do alone: it sends nothing."""
+    other = list(steps)
+    for _ in range(2):
+        other.insert(int(dice.rng.integers(len(other) + 1)), Step("look", j))
+    return Changed(steps, other)
 
 
 CHANGES: dict[str, Callable[..., Changed]] = {

@@ -87,6 +87,13 @@ def test_some_ranks_that_diverge_find_out():
     assert len(found) == 60 and verdicts(found)["raised on all ranks"] > 20
 
 
+def test_what_no_call_sees_is_compared_with_a_check_of_2():
+    for check in ("1", "2"):
+        found = played(0, 20, "--blind", "--timeout", "10", check=check)
+        good = GOOD if check == "1" else {"raised on all ranks"}
+        assert not bad(found, good), bad(found, good)
+
+
 def test_some_programs_that_do_not_diverge_raise_nothing():
     found = played(SEED % 10_000, 30, "--kind", "none", "--timeout", "60")
     assert not bad(found, {"harmless"}), bad(found, {"harmless"})
@@ -116,6 +123,28 @@ def test_ranks_that_diverge_find_out(world, part, capsys):
     assert not bad(found), bad(found)
     kinds = collections.Counter(line["kind"] for line in found)
     assert min(kinds[kind] for kind in KINDS) >= 100 / PARTS
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("check", ["1", "2"])
+@pytest.mark.parametrize("world", WORLDS)
+def test_what_no_call_sees_is_found_with_a_check_of_2(world, check, capsys):
+    options = ("--blind", "--timeout", "10")
+    found = played(0, 400, *options, launcher=WORLDS[world], check=check)
+    told(capsys, f"blind spots as {world}, DTENSOR_CHECK={check}", found)
+    good = GOOD if check == "1" else {"raised on all ranks"}
+    assert not bad(found, good), bad(found, good)
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("world", ["threads", "3 processes"])
+def test_nothing_is_silently_wrong_with_a_check_of_2(world, part, capsys):
+    options = ("--timeout", "4")
+    launcher = WORLDS[world]
+    found = played(part * 250, 250, *options, launcher=launcher, check="2")
+    told(capsys, f"divergences as {world}, DTENSOR_CHECK=2", found)
+    assert not bad(found, GOOD - {"blind spot"}), bad(found, GOOD - {"blind spot"})
 
 
 @pytest.mark.validate

@@ -1,4 +1,5 @@
-/* A debugging aid: plain arrays count as replicated; are they? */
+/* A debugging aid, DTENSOR_CHECK=2: plain arrays count as replicated, and so do the
+ * replicas of DTensors; are they? */
 #include "ext/dispatch/dispatch.h"
 
 /* A number for the bytes of an array, in C order. */
@@ -21,13 +22,36 @@ hash_number(uint64_t *out, PyObject *number)
     return hash == -1 ? -1 : 0;
 }
 
+/* The DTensors on the mesh of the call, whose replicas are to be equal. */
+static int
+check_replicas(const op_call *call, dt_group *group)
+{
+    size_t most = (size_t)call->operand_count;
+    const dt_layout **layouts = PyMem_New(const dt_layout *, most);
+    PyObject **arrays = PyMem_New(PyObject *, most);
+    int failed = layouts == NULL || arrays == NULL ? ext_no_memory() : 0, count = 0;
+    for (int k = 0; k < call->operand_count && failed == 0; k++) {
+        if (!ext_is_dtensor(call->operands[k]))
+            continue;
+        layouts[count] = ((DTensorObject *)call->operands[k])->layout->layout;
+        arrays[count] = (PyObject *)ext_local(call->operands[k]);
+        failed = arrays[count] == NULL ? -1 : 0;
+        count += layouts[count]->mesh == call->layout->mesh->mesh;
+    }
+    if (failed == 0)
+        failed = ext_compare_replicas(layouts, arrays, count, group, call->op->text);
+    PyMem_Free(layouts);
+    PyMem_Free(arrays);
+    return failed;
+}
+
 int
 op_check_arrays(const op_call *call)
 {
     dt_group *group = ext_group(call->layout->mesh->mesh, NULL, call->op->text);
     if (group == NULL)
         return -1;
-    if (group->index < 0)
+    if (group->index < 0 || ext_trace.differs)
         return 0;
     for (int k = 0; k < call->operand_count; k++) {
         PyObject *operand = call->operands[k];
@@ -52,5 +76,5 @@ op_check_arrays(const op_call *call)
                             "DTensor: DTensor.from_local(array, mesh, placements)",
                             call->op->name, k);
     }
-    return 0;
+    return check_replicas(call, group);
 }

@@ -99,11 +99,14 @@ whole_target(const dt_layout *to, dt_dtype dtype)
     return ext_layout_made(status, cast, &err);
 }
 
-/* Moves an array to a layout; steals it, and gives a new one back. */
+/* Moves an array to a layout; steals it, and gives a new one back. `lineage`: how its
+ * elements came to be. */
 static PyObject *
-moved(PyObject *array, const dt_layout *from, const dt_layout *to, const char *what)
+moved(PyObject *array, const dt_layout *from, const dt_layout *to, const char *what,
+      uint64_t lineage)
 {
-    PyObject *result = array == NULL ? NULL : ext_move_one(array, from, to, what);
+    PyObject *result =
+        array == NULL ? NULL : ext_move_one(array, from, to, what, lineage);
     Py_XDECREF(array);
     return result;
 }
@@ -122,19 +125,19 @@ cast_to(PyObject *array, dt_dtype dtype)
  * Steals the array. */
 static int
 write_array(DTensorObject *out, PyObject *array, const dt_layout *from,
-            const char *what)
+            const char *what, uint64_t lineage)
 {
     const dt_layout *to = out->layout->layout;
     if (from->dtype != to->dtype) {
         const dt_layout *whole = whole_target(to, from->dtype);
         const dt_layout *cast = whole == NULL ? NULL : whole_target(to, to->dtype);
-        array =
-            cast == NULL ? (Py_XDECREF(array), NULL) : moved(array, from, whole, what);
-        array = moved(cast_to(array, to->dtype), cast, to, what);
+        array = cast == NULL ? (Py_XDECREF(array), NULL)
+                             : moved(array, from, whole, what, lineage);
+        array = moved(cast_to(array, to->dtype), cast, to, what, lineage);
         dt_layout_release(ext_context, whole);
         dt_layout_release(ext_context, cast);
     } else
-        array = moved(array, from, to, what);
+        array = moved(array, from, to, what, lineage);
     PyArrayObject *mine = array == NULL ? NULL : ext_local((PyObject *)out);
     int failed = mine == NULL || ext_refuse_without_data((PyArrayObject *)array) < 0
                      ? -1
@@ -181,9 +184,22 @@ write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result
     if (!same_box(result->layout, out->layout))
         return broadcast_result(out, result, ufunc || op_says(op, "broadcasts_out"));
     PyArrayObject *array = ext_local((PyObject *)result);
-    return array == NULL ? -1
-                         : write_array(out, Py_NewRef((PyObject *)array),
-                                       result->layout->layout, op->text);
+    return array == NULL
+               ? -1
+               : write_array(out, Py_NewRef((PyObject *)array), result->layout->layout,
+                             op->text, ext_lineage(result));
+}
+
+/* Of what a call is made that leaves some elements of `out` as they are. */
+static uint64_t
+lineage_into(const op_call *call, DTensorObject *out)
+{
+    uint64_t before = ext_lineage(out), lineage = dt_mix(call->lineage, before);
+    if (call->lineage == 0)
+        return 0;
+    ext_journal_note(lineage, PyUnicode_FromFormat("%U into out=", call->op->name),
+                     NULL, call->lineage, false, before);
+    return lineage;
 }
 
 /* The kernel writes into an array that is laid out as it computes, and has the old
@@ -202,12 +218,14 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
     const dt_layout *there = ext_layout_made(status, made, &err);
     if (there == NULL)
         return -1;
-    PyObject *target = moved(Py_NewRef((PyObject *)mine), to, there, call->op->text);
+    PyObject *target =
+        moved(Py_NewRef((PyObject *)mine), to, there, call->op->text, ext_lineage(out));
     PyObject *result = target == NULL ? NULL : op_dispatch(entry, call, target);
     int failed = result == NULL ? -1 : 0;
     Py_XDECREF(result);
     if (failed == 0)
-        failed = write_array(out, Py_NewRef(target), there, call->op->text);
+        failed = write_array(out, Py_NewRef(target), there, call->op->text,
+                             lineage_into(call, out));
     Py_XDECREF(target);
     dt_layout_release(ext_context, there);
     return failed;

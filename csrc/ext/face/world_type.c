@@ -113,6 +113,7 @@ world_activate(PyObject *object, PyObject *Py_UNUSED(none))
         return NULL;
     if (ext_world_check(self, "activate") < 0 || ext_world_set_current(self) < 0)
         return NULL;
+    ext_trace.whole = self->world->check == DT_CHECK_ARRAYS;
     Py_RETURN_NONE;
 }
 

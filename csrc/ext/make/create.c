@@ -255,7 +255,8 @@ partial_part(const recipe *r, const dt_layout *layout, int64_t rank)
     const dt_layout *whole =
         ext_layout_make(layout->mesh, placements, r->ndim, r->shape, r->dtype);
     PyObject *array = whole == NULL ? NULL : filled_part(r, whole, rank);
-    PyObject *part = array == NULL ? NULL : ext_move_one(array, whole, layout, r->what);
+    PyObject *part =
+        array == NULL ? NULL : ext_move_one(array, whole, layout, r->what, 0);
     Py_XDECREF(array);
     dt_layout_release(ext_context, whole);
     return part;

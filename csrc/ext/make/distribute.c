@@ -236,7 +236,7 @@ receive_part(const delivery *d, const dt_layout *to)
     const dt_layout *from = source_layout(d);
     if (from == NULL)
         return NULL;
-    PyObject *part = ext_move_one(d->array, from, to, WHAT);
+    PyObject *part = ext_move_one(d->array, from, to, WHAT, 0);
     dt_layout_release(ext_context, from);
     if (part != NULL && part == d->array)
         Py_SETREF(part, ext_array_copy((PyArrayObject *)d->array));

@@ -44,7 +44,7 @@ copy_first(PyObject *array, const ext_meta *meta, const dt_mesh *replicas)
     const dt_layout *to =
         ext_layout_make(replicas, NULL, meta->ndim, meta->shape, dtype);
     PyObject *copy =
-        from == NULL || to == NULL ? NULL : ext_move_one(array, from, to, WHAT);
+        from == NULL || to == NULL ? NULL : ext_move_one(array, from, to, WHAT, 0);
     dt_layout_release(ext_context, from);
     dt_layout_release(ext_context, to);
     return copy;

@@ -72,9 +72,9 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
 
 PyObject *
 ext_move_one(PyObject *array, const dt_layout *from, const dt_layout *to,
-             const char *what)
+             const char *what, uint64_t lineage)
 {
-    ext_item item = {.array = array, .from = from, .to = to};
+    ext_item item = {.array = array, .from = from, .to = to, .lineage = lineage};
     return ext_move_items(&item, 1, what, 0, NULL, NULL) < 0 ? NULL : item.result;
 }
 

@@ -78,7 +78,7 @@ typedef struct {
 
 /* Moves one array: its part of `to`, as in ext_item. NULL with an exception. */
 PyObject *ext_move_one(PyObject *array, const dt_layout *from, const dt_layout *to,
-                       const char *what);
+                       const char *what, uint64_t lineage);
 /* Moves items that go together; all of one pair of meshes. `what`, a constant, names
  * the user's function. `local`: what has gone wrong on this rank alone before, or NULL;
  * all ranks that need this one fail with it. With `pending` the moves may still be
@@ -91,6 +91,13 @@ int ext_move_operands(ext_item *items, int count, const char *what, uint64_t det
                       uint64_t lineage);
 /* Moves one item by a plan that sends nothing, without a word to other ranks. */
 int ext_move_here(ext_item *item, const dt_plan *plan, const char *what);
+
+/* --- compare.c: DTENSOR_CHECK=2 --- */
+
+/* Raises on all ranks of the group, that of the layouts' mesh, if some of them hold the
+ * same part of an array with other elements. Not in a block of dtensor.differs. */
+int ext_compare_replicas(const dt_layout *const *layouts, PyObject *const *arrays,
+                         int count, dt_group *group, const char *what);
 
 /* --- transfer.c: items that have data --- */
 

@@ -302,10 +302,33 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
     return failed;
 }
 
+/* What DTENSOR_CHECK=2 compares before the items move. */
+static int
+compare(const ext_item *items, int count, const char *what)
+{
+    dt_group *group = ext_group(items[0].from->mesh, NULL, what);
+    const dt_layout **layouts = PyMem_New(const dt_layout *, (size_t)count);
+    PyObject **arrays = PyMem_New(PyObject *, (size_t)count);
+    int failed = group == NULL                       ? -1
+                 : layouts == NULL || arrays == NULL ? ext_no_memory()
+                                                     : 0;
+    for (int i = 0; i < count && failed == 0; i++) {
+        layouts[i] = items[i].from;
+        arrays[i] = items[i].array;
+    }
+    if (failed == 0)
+        failed = ext_compare_replicas(layouts, arrays, count, group, what);
+    PyMem_Free(layouts);
+    PyMem_Free(arrays);
+    return failed;
+}
+
 int
 move_transfer(ext_item *items, int count, dt_world *world, const transfer_options *o,
               PyObject **pending)
 {
+    if (world->check == DT_CHECK_ARRAYS && compare(items, count, o->what) < 0)
+        return -1;
     transfer t; /* field by field: the call has kilobytes that are rarely used */
     t.items = items;
     t.count = count;

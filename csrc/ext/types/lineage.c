@@ -117,7 +117,7 @@ add_array(uint64_t hash, PyArrayObject *array)
     hash = dt_mix(hash, (uint64_t)type << 8 | (uint64_t)ndim);
     for (int d = 0; d < ndim; d++)
         hash = dt_mix(hash, (uint64_t)PyArray_DIM(array, d));
-    if (PyArray_NBYTES(array) > ARRAY_BYTES ||
+    if ((PyArray_NBYTES(array) > ARRAY_BYTES && !ext_trace.whole) ||
         PyDataType_REFCHK(PyArray_DESCR(array)) || type == NPY_LONGDOUBLE ||
         type == NPY_CLONGDOUBLE)
         return hash;
@@ -189,6 +189,8 @@ add(uint64_t hash, PyObject *object, int depth)
     if (ext_is_dtensor(object))
         return dt_mix(hash, ext_lineage((DTensorObject *)object));
     hash = add_text(hash, Py_TYPE(object)->tp_name);
+    if (ext_is_tensor(object) && ext_trace.whole && !ext_trace.differs)
+        return add_array(hash, (PyArrayObject *)((TensorObject *)object)->array);
     bool number = PyFloat_CheckExact(object) || PyComplex_CheckExact(object) ||
                   PyLong_Check(object) || PyArray_IsScalar(object, Generic);
     if (depth == 0 || object == Py_None || ext_is_tensor(object) ||

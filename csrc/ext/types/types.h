@@ -321,6 +321,7 @@ typedef struct {
     struct ext_record *journal; /* NULL: nothing yet */
     uint32_t next;              /* record, modulo their number */
     bool differs; /* numbers and plain arrays may differ between ranks: left out */
+    bool whole;   /* plain arrays of any size are part of lineages: DTENSOR_CHECK=2 */
     ext_scope scope;
 } ext_tracing;
 

@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from dtensor import _C
 from dtensor._core import world
 from dtensor._core.device import is_meta
 from dtensor.autograd import no_grad
+from dtensor.ops._make.composite import within
 from dtensor.placement_types import Partial, Replicate, Shard
 
 __all__ = [
@@ -235,14 +237,20 @@ def get_total_norm(
     if any(is_meta(x) for x in tensors):
         return _without_data(tensors, meshes, cover, dtype)
     _agree(tensors, norm_type)
-    local: list[float] = []
-    own: dict[Any, list[float]] = {}
-    for x in _settled(tensors):
-        value = _power_sum(x, norm_type) if _counts_here(x) else _neutral(norm_type)
-        spread = isinstance(x, _C.DTensor)
-        (own.setdefault(x.device_mesh, []) if spread else local).append(value)
-    sums = {mesh: _combined(values, norm_type) for mesh, values in own.items()}
-    total = _combined([*local, *_totals(sums, cover, norm_type).values()], norm_type)
+    spread_out = [x for x in tensors if isinstance(x, _C.DTensor)]
+    name = "get_total_norm"
+    # With several meshes some ranks do not know what is on the others.
+    with within(name, norm_type, *spread_out) if len(meshes) == 1 else nullcontext():
+        local: list[float] = []
+        own: dict[Any, list[float]] = {}
+        for x in _settled(tensors):
+            value = _power_sum(x, norm_type) if _counts_here(x) else _neutral(norm_type)
+            spread = isinstance(x, _C.DTensor)
+            (own.setdefault(x.device_mesh, []) if spread else local).append(value)
+        sums = {mesh: _combined(values, norm_type) for mesh, values in own.items()}
+        total = _combined(
+            [*local, *_totals(sums, cover, norm_type).values()], norm_type
+        )
     if abs(norm_type) != math.inf:
         total = np.float64(total) ** (1.0 / norm_type)
     if error_if_nonfinite and not math.isfinite(total):
@@ -255,10 +263,9 @@ def get_total_norm(
     if home is None:
         return _C.tensor(number)
     norm = _spread(number, home, Replicate())
-    several = len(meshes) > 1  # some ranks do not know what is on the others
-    if several:
+    if len(meshes) > 1:
         return _C.arrived(norm)
-    return _C.made_of(norm, "get_total_norm", norm_type, *tensors)
+    return _C.made_of(norm, name, norm_type, *spread_out)
 
 
 # --- clipping -------------------------------------------------------------------------
