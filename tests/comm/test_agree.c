@@ -364,6 +364,29 @@ a_rank_that_waits_in_another_group_is_shown_with_its_call(void)
                  "g(y) #1 did not end within 0.6 s: rank 2 did not come") == 0);
 }
 
+/* A message of rank 1 comes after the others have told each other that they wait. */
+static void
+send_late(dt_transport *t, void *data)
+{
+    dt_error err;
+    dt_world *world = world_over(t);
+    dt_call first = call_of("f(x)", DT_OK), next = call_of("g(y)", DT_OK);
+    world->timeout = 2; /* so notes are sent after half a second */
+    CHECK(dt_agree(all_of(world), &first, false, &err) == DT_OK);
+    if (t->rank == 1)
+        CHECK(dt_late_at(t, *(long *)data, 1.2, &err) == DT_OK);
+    CHECK(dt_agree(all_of(world), &first, false, &err) == DT_OK);
+    CHECK(dt_agree(all_of(world), &next, false, &err) == DT_OK);
+    dt_world_close(world);
+}
+
+static void
+a_rank_that_has_gone_on_does_not_draw_others_out_of_their_call(void)
+{
+    for (long k = 1; k <= 3; k++)
+        on_ranks(3, send_late, &k);
+}
+
 /* --- numbers that have come apart --- */
 
 static void
@@ -487,6 +510,7 @@ DT_MAIN(TEST(equal_calls_pass_with_a_logarithm_of_messages),
         TEST(the_missing_rank_is_named_and_calls_work_again_when_it_comes),
         TEST(a_rank_that_comes_to_a_call_given_up_hears_of_it_and_so_do_all),
         TEST(a_rank_that_waits_in_another_group_is_shown_with_its_call),
+        TEST(a_rank_that_has_gone_on_does_not_draw_others_out_of_their_call),
         TEST(numbers_that_differ_are_an_error_on_all_ranks_once),
         TEST(whatever_has_happened_at_most_one_more_call_fails_when_all_ranks_come),
         TEST(without_checking_nothing_is_sent_unless_it_is_forced))

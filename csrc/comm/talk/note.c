@@ -17,6 +17,7 @@ typedef struct {
     uint64_t group;  /* hash of its ranks */
     uint64_t number; /* of the task in the group; FAILED: status; RESYNC: epoch */
     uint64_t call;   /* hash of the task's name; FAILED: the lineage */
+    uint64_t done;   /* WAITS: the last task of the group that was not given up */
     int32_t kind;    /* a dt_note_kind */
     int32_t reply;   /* 1: answers a note, and is not answered */
     char
@@ -170,6 +171,7 @@ dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind, const cha
         .group = group->hash,
         .number = task->number,
         .call = dt_hash(0, task->what, strlen(task->what)),
+        .done = group->reached,
         .kind = (int32_t)kind,
     };
     snprintf(n.text, sizeof n.text, "%s", text);
@@ -447,7 +449,8 @@ dt_notes_newest(const dt_notes *notes, const dt_task *task)
     uint64_t newest = 0;
     for (int place = 0; place < task->group->size; place++) {
         const heard *h = heard_from(notes, task->group, place, DT_NOTE_WAITS, newest);
-        newest = h != NULL ? h->note.number : newest;
+        if (h != NULL && h->note.done < task->number)
+            newest = h->note.number;
     }
     return newest;
 }

@@ -49,7 +49,8 @@ int dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds);
 uint64_t dt_notes_next(bool *same_call, const dt_notes *notes, const dt_task *task);
 
 /* How many notes have come so far, and the largest number of a task of this one's group
- * that a rank waits in; 0 if none. */
+ * that a rank waits in that has given this one up; 0 if none. One that has done its part
+ * and gone on needs nothing more of this rank, and this one nothing more of it. */
 uint64_t dt_notes_count(const dt_notes *notes);
 uint64_t dt_notes_newest(const dt_notes *notes, const dt_task *task);
 
