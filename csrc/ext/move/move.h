@@ -34,8 +34,8 @@ dt_status ext_call_agree(dt_group *group, const dt_call *call, bool force,
                          dt_error *err);
 /* The same; nothing for a rank outside it. Raises. */
 int ext_agree(dt_group *group, const dt_call *call, bool force);
-/* After an agreement of a call that ended with the status in `err`: what the ranks then
- * find out together. DT_OK after DT_UNSETTLED: the agreement is to be tried again. */
+/* After an agreement of a call that ended with the status in `err`, which it returns: what
+ * the ranks then find out together is added to the sentence. */
 dt_status ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err);
 /* Turns the exception that is set into one on all ranks of a mesh, or of two, which are
  * in a call of `what`: a rank that leaves alone would be waited for. Returns NULL with
