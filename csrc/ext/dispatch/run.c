@@ -223,27 +223,6 @@ agree(const op_call *call, PyObject **result)
     return -1;
 }
 
-/* After a kernel that failed, maybe on this rank alone: the next agreement finds out. An
- * exception stays set. */
-static void
-note_failure(const op_call *call)
-{
-    if (!PyErr_ExceptionMatches(PyExc_Exception))
-        return; /* an interrupt, or the end of the program */
-    dt_error error, told;
-    ext_catch(&error);
-    dt_group *group = ext_group(call->layout->mesh->mesh, NULL, call->op->text);
-    if (group == NULL)
-        PyErr_Clear();
-    else if (group->index >= 0) {
-        told = error;
-        dt_error_prefix(&told, call->op->text);
-        ext_journal_failed(call->lineage);
-        dt_note_failure(group, call->lineage, &told);
-    }
-    ext_raise(&error);
-}
-
 PyObject *
 op_run(const op_entry *entry, const op_call *call, PyObject *out)
 {
@@ -253,7 +232,7 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
     if (entry->moved == 0 || op_move_operands(&moved, entry, call) == 0) {
         result = call_kernel(entry, call, moved.arrays, out);
         if (result == NULL && entry->traced && call->op->agrees == NULL)
-            note_failure(call);
+            ext_note_failure(call->layout->mesh->mesh, call->lineage, call->op->text);
     }
     if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
         Py_CLEAR(result);

@@ -236,6 +236,29 @@ ext_fail_together(const dt_mesh *a, const dt_mesh *b, const char *what)
     return ext_raise(&err);
 }
 
+void
+ext_note_failure(const dt_mesh *mesh, uint64_t lineage, const char *text)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
+        return; /* an interrupt, or the end of the program */
+    dt_error error, told;
+    dt_group *group = NULL;
+    ext_catch(&error);
+    WorldObject *world = ext_world_current();
+    if (mesh != NULL)
+        group = ext_group(mesh, NULL, text);
+    else if (world != NULL && world->world != NULL)
+        dt_world_group(&group, world->world, NULL, 0, NULL);
+    PyErr_Clear();
+    if (group != NULL && group->index >= 0) {
+        told = error;
+        dt_error_prefix(&told, text);
+        ext_journal_failed(lineage);
+        dt_note_failure(group, lineage, &told);
+    }
+    ext_raise(&error);
+}
+
 int
 ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail)
 {

@@ -42,6 +42,11 @@ dt_status ext_after_agreement(dt_group *group, const dt_call *call, dt_error *er
  * an exception set. */
 PyObject *ext_fail_together(const dt_mesh *a, const dt_mesh *b, const char *what);
 
+/* After a kernel, or a function of the user's, that failed, maybe on this rank alone: the
+ * next agreement on the mesh (NULL: of all ranks) finds out by the lineage of the call,
+ * which is in the journal. The exception that is set stays. `text` names the call. */
+void ext_note_failure(const dt_mesh *mesh, uint64_t lineage, const char *text);
+
 /* Agrees on a call, also where calls are not compared as a rule, and tells whether all
  * ranks have the same `detail`. -1 with the exception that all ranks get. */
 int ext_call_compare(bool *equal, dt_group *group, const dt_call *call,
