@@ -216,7 +216,8 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
     }
     for (int place = 0, shown = 0; place < group->size; place++)
         if (notes->labels[place] == ELSEWHERE && shown++ < ELSEWHERE_SHOWN) {
-            const dt_note *n = &notes->last[DT_NOTE_WAITS][group->ranks[place]]->note;
+            const dt_rank_note *n =
+                &notes->last[DT_NOTE_WAITS][group->ranks[place]]->note;
             dt_sentence_add(&s, "%srank %d was in %.120s #%" PRIu64, mark,
                             group->ranks[place], n->text, dt_count_in(n->number));
             mark = ", ";

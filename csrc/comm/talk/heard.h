@@ -13,10 +13,10 @@ typedef struct {
     int32_t reply;   /* 1: answers a note, and is not answered */
     int64_t status;  /* FAILED, SETTLED */
     char text[1024]; /* WAITS: the task's name; else: why */
-} dt_note;
+} dt_rank_note;
 
 typedef struct {
-    dt_note note;
+    dt_rank_note note;
     double when; /* it came, on dt_now's clock */
     bool open;   /* WAITS: it is to be answered when this rank waits itself */
 } dt_heard;
@@ -28,11 +28,11 @@ struct dt_notes {
     uint64_t of_kind[DT_NOTE_KINDS]; /* ... and of each kind */
     struct letter *letters;          /* under way: note.c's */
     bool waiting;                    /* in the task that `own` tells of */
-    dt_note own;
+    dt_rank_note own;
     bool receiving;
     int source;
     dt_request request;
-    dt_note in;
+    dt_rank_note in;
     unsigned char labels[]; /* by rank; for making sentences */
 };
 

@@ -16,7 +16,7 @@
 typedef struct letter letter;
 struct letter {
     letter *next;
-    dt_note note;
+    dt_rank_note note;
     int count;
     dt_request requests[];
 };
@@ -69,7 +69,7 @@ letters_clear(dt_notes *notes, bool cancel)
 }
 
 static bool
-letter_send(dt_notes *notes, const dt_note *content, const int *ranks, int count)
+letter_send(dt_notes *notes, const dt_rank_note *content, const int *ranks, int count)
 {
     dt_transport *t = notes->world->transport;
     bool all = true;
@@ -111,7 +111,7 @@ answer(dt_notes *notes, int source)
         return;
     const dt_world *world = notes->world;
     bool left = world->left && !has_reached(world, h->note.group, h->note.number);
-    dt_note out = left ? h->note : notes->own;
+    dt_rank_note out = left ? h->note : notes->own;
     if (!left && (!notes->waiting || h->note.group == out.group))
         return;
     out.reply = 1;
@@ -127,7 +127,7 @@ void
 dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind, const char *text)
 {
     const dt_group *group = task->group;
-    dt_note n = {
+    dt_rank_note n = {
         .group = group->hash,
         .number = task->number,
         .call = dt_hash(0, task->what, strlen(task->what)),
@@ -147,7 +147,7 @@ void
 dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
                       const dt_error *error)
 {
-    dt_note n = {
+    dt_rank_note n = {
         .group = group->hash,
         .number = group->started + 1,
         .call = lineage,
@@ -161,7 +161,7 @@ dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
 void
 dt_notes_tell_settled(dt_notes *notes, const dt_group *group, const dt_error *verdict)
 {
-    dt_note n = {
+    dt_rank_note n = {
         .group = group->hash,
         .number = group->settled_to,
         .call = group->settled_from,
@@ -176,7 +176,7 @@ void
 dt_notes_farewell(dt_notes *notes)
 {
     const dt_group *all = notes->world->all;
-    dt_note n = {.group = all->hash, .kind = DT_NOTE_ENDED};
+    dt_rank_note n = {.group = all->hash, .kind = DT_NOTE_ENDED};
     letter_send(notes, &n, all->ranks, all->size);
 }
 
@@ -184,7 +184,7 @@ bool
 dt_notes_tell_resync(dt_notes *notes, const char *why)
 {
     const dt_group *all = notes->world->all;
-    dt_note n = {
+    dt_rank_note n = {
         .group = all->hash, .number = notes->world->epoch + 1, .kind = DT_NOTE_RESYNC};
     snprintf(n.text, sizeof n.text, "%s", why);
     return letter_send(notes, &n, all->ranks, all->size);
@@ -200,7 +200,7 @@ dt_notes_wait_ended(dt_notes *notes)
 /* --- receiving --- */
 
 static void
-keep(dt_notes *notes, const dt_note *n, int source)
+keep(dt_notes *notes, const dt_rank_note *n, int source)
 {
     if (n->kind < 0 || n->kind >= DT_NOTE_KINDS)
         return;
@@ -221,13 +221,13 @@ keep(dt_notes *notes, const dt_note *n, int source)
 size_t
 dt_note_bytes(void)
 {
-    return sizeof(dt_note);
+    return sizeof(dt_rank_note);
 }
 
 void
 dt_notes_take(dt_notes *notes, const void *data, int source)
 {
-    dt_note in;
+    dt_rank_note in;
     memcpy(&in, data, sizeof in);
     keep(notes, &in, source);
 }
