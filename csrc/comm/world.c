@@ -108,7 +108,6 @@ world_free(dt_world *world)
     dt_notes_free(world->notes);
     for (dt_group *next; world->groups != NULL; world->groups = next) {
         next = world->groups->next;
-        dt_settled(world->groups);
         free(world->groups);
     }
     free(world->spare);

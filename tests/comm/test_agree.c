@@ -483,11 +483,9 @@ agree_unchecked(dt_transport *t, void *data)
     (void)data;
     dt_world *world = world_over(t);
     world->check = false;
-    uint64_t before = world->messages_sent;
     CHECK(agree(all_of(world), t->rank ? "f(x)" : "g(y)", DT_OK).status == DT_OK);
     outcome o = agree(all_of(world), "f(x)", t->rank == 0 ? DT_INDEX : DT_OK);
-    CHECK(o.status == (t->rank == 0 ? DT_INDEX : DT_OK));
-    CHECK(world->messages_sent == before);
+    CHECK(o.status == DT_INDEX);
     dt_call call = call_of(t->rank ? "f(x)" : "g(y)", DT_OK);
     CHECK(dt_agree(all_of(world), &call, true, NULL) ==
           (t->size > 1 ? DT_RUNTIME : DT_OK));
@@ -495,7 +493,7 @@ agree_unchecked(dt_transport *t, void *data)
 }
 
 static void
-without_checking_nothing_is_sent_unless_it_is_forced(void)
+without_checking_calls_are_compared_only_where_forced_and_errors_are_told(void)
 {
     for (int n = 1; n <= 4; n++)
         on_ranks(n, agree_unchecked, NULL);
@@ -513,4 +511,4 @@ DT_MAIN(TEST(equal_calls_pass_with_a_logarithm_of_messages),
         TEST(a_rank_that_has_gone_on_does_not_draw_others_out_of_their_call),
         TEST(numbers_that_differ_are_an_error_on_all_ranks_once),
         TEST(whatever_has_happened_at_most_one_more_call_fails_when_all_ranks_come),
-        TEST(without_checking_nothing_is_sent_unless_it_is_forced))
+        TEST(without_checking_calls_are_compared_only_where_forced_and_errors_are_told))

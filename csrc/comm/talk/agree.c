@@ -54,36 +54,35 @@ restart(dt_agreement *a, uint64_t number)
     };
     group->started = number;
     group->queue->first->number = number;
+    if (group->early.number >= number) {
+        a->in[group->early_round] = group->early;
+        a->heard = UINT32_C(1) << group->early_round;
+    }
 }
 
+/* Whatever is wrong, all ranks know it now. */
 static void
 judge(dt_agreement *a)
 {
-    int own = a->task.group->index;
     a->place = 0;
-    if (a->sum.fault_min != a->sum.fault_max) { /* all ranks know it */
-        dt_fail(&a->verdict.error, DT_UNSETTLED,
-                "%s: a kernel failed on some ranks before", a->call.what);
-        a->stage = NULL;
+    if (a->sum.fault_min != a->sum.fault_max) {
+        a->stage = a->task.group->index == 0 ? dt_settle_collect : dt_settle_confess;
         return;
     }
     dt_settled(a->task.group);
-    if (a->sum.failed != INT64_MAX)
-        a->stage = a->sum.failed == own ? dt_verdict_tell_error : dt_verdict_hear_error;
-    else if (a->sum.hash_min != a->sum.hash_max || a->sum.oldest != a->number ||
-             a->sum.lineage_min < a->sum.lineage_max)
-        a->stage = own == 0 ? dt_verdict_collect : dt_verdict_speak;
-    else
-        a->stage = NULL;
+    dt_verdict_choose(a);
 }
 
 static void
 take_in(dt_agreement *a, const dt_summary *in)
 {
     if (in->number > a->number) {
-        uint32_t bit = UINT32_C(1) << a->round;
-        restart(a, in->number);
-        a->heard = bit; /* it is not sent again when that round comes */
+        dt_group *group = a->task.group;
+        group->early = *in; /* it is not sent again when that round comes */
+        group->early_round = a->round;
+        dt_notes_collect(group->world->notes);
+        if (!dt_settle_heard(a))
+            restart(a, in->number);
         return;
     }
     a->sum.oldest = min_u64(a->sum.oldest, in->oldest);
@@ -101,13 +100,15 @@ take_in(dt_agreement *a, const dt_summary *in)
 }
 
 /* Ranks that wait for each other under different numbers, so that none of them sends
- * what another one needs, learn it from their notes. */
+ * what another one needs, learn it from their notes; and so do those that wait for a rank
+ * whose kernel has failed. */
 static void
 catch_up(bool *on, dt_agreement *a)
 {
     const dt_group *group = a->task.group;
     uint64_t known = dt_notes_count(group->world->notes);
-    if (known == a->notes)
+    *on = (known != a->notes && dt_settle_heard(a)) || dt_settle_wake(a);
+    if (known == a->notes || *on)
         return;
     a->notes = known;
     uint64_t newest = dt_notes_newest(group->world->notes, group->queue->first);
@@ -157,13 +158,16 @@ start(bool *on, dt_agreement *a, dt_error *err)
     dt_group *group = a->task.group;
     const dt_task *task = group->queue->first; /* it may run inside of another task */
     assert(task != NULL && task->group == group);
+    a->number = task->number;
+    *on = true;
+    if (dt_settle_heard(a))
+        return DT_OK;
     bool same_call;
     uint64_t next = dt_notes_next(&same_call, group->world->notes, task);
     a->came = same_call ? task->number : next;
     a->notes = dt_notes_count(group->world->notes);
     restart(a, next);
     a->stage = gather;
-    *on = true;
     return DT_OK;
 }
 
@@ -220,9 +224,10 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     dt_agreement *a = agreement_take(group->world, group->size);
     if (a == NULL)
         return dt_fail(err, DT_MEMORY, "%s: no memory to agree on it", call->what);
-    a->call.hash = call->hash;
+    bool check = group->world->check != DT_CHECK_NOTHING;
+    a->call.hash = check || force ? call->hash : 0;
     a->call.lineage = call->lineage;
-    a->call.traced = call->traced && group->world->check != DT_CHECK_NOTHING;
+    a->call.traced = call->traced && check;
     a->detail = 0;
     memccpy(a->call.what, call->what, '\0', sizeof a->call.what);
     a->call.local.status = call->local.status;
@@ -233,8 +238,7 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     a->task.group = group;
     a->task.what = a->call.what;
     a->task.queued = a->task.finished = false;
-    a->silent = group->size == 1 || group->world->transport->alone ||
-                !(group->world->check != DT_CHECK_NOTHING || force);
+    a->silent = group->size == 1 || group->world->transport->alone;
     a->stage = a->silent ? NULL : start;
     a->verdict.error.status = DT_OK;
     *out = a;

@@ -24,12 +24,12 @@ typedef struct {
  *               ranks, if some rank has one (the lowest such rank's);
  *   DT_RUNTIME  if hashes differ: a sentence that shows two different calls and which
  *               ranks made which;
- *   DT_PARTED   if only lineages differ, of those ranks that are traced;
- *   DT_UNSETTLED  if kernels have failed on some ranks only: dt_settle is due.
- * The same status on all ranks. Costs log2(size) small messages when all is well.
- * A group of one rank sends nothing. `force` runs it even where world->check is off
- * (there it is used for what only communication can know); without `force` and without
- * check, only local errors end it, on this rank alone. */
+ *   DT_PARTED   if only lineages differ, of those ranks that are traced.
+ * The same status on all ranks. Before all that, failures of kernels that some ranks have
+ * noted and others have not are settled (settle.h), which may end it as well.
+ * Costs log2(size) small messages when all is well. A group of one rank sends nothing.
+ * Where world->check is off, calls are compared only with `force` (what only communication
+ * can know), and lineages never. */
 typedef struct dt_agreement dt_agreement;
 
 dt_status dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call,

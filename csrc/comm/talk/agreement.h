@@ -16,17 +16,6 @@ enum {
 
 enum { DT_ROUNDS_MAX = 31, DT_CALLS_SHOWN = 3 };
 
-/* What the ranks that were heard of have said, taken together. */
-typedef struct {
-    uint64_t number;
-    uint64_t oldest; /* the smallest number with which one of them came */
-    uint64_t hash_min, hash_max;
-    uint64_t detail_min, detail_max;
-    uint64_t fault_min, fault_max;     /* of the failures that are not settled */
-    uint64_t lineage_min, lineage_max; /* of the traced ones: else min > max */
-    int64_t failed; /* the lowest place with a local error; INT64_MAX: none */
-} dt_summary;
-
 /* A rank's call, for people. */
 typedef struct {
     uint64_t number;
@@ -41,6 +30,38 @@ typedef struct {
     uint64_t number;
     dt_error error;
 } dt_verdict;
+
+/* What a rank tells of its failures. */
+typedef struct {
+    uint64_t number;
+    int32_t count;
+    int32_t status[DT_FAILURES_KEPT];
+    uint64_t lineage[DT_FAILURES_KEPT];
+    char text[DT_FAILURES_KEPT][400];
+} dt_confession;
+
+enum { DT_FAILURES_ASKED = 8 };
+
+/* Failures of all ranks: what became of these calls on yours? And the answer of one. */
+typedef struct {
+    uint64_t number;
+    int32_t count;
+    uint64_t lineage[DT_FAILURES_ASKED];
+} dt_question;
+
+typedef struct {
+    uint64_t number;
+    unsigned char known[DT_FAILURES_ASKED];
+} dt_answer;
+
+/* settle.c's; the last three at place 0 only. */
+typedef struct {
+    dt_confession confession; /* sent, or heard last */
+    dt_question question;
+    dt_answer answer; /* sent, or heard last */
+    bool succeeded[DT_FAILURES_ASKED];
+    dt_error errors[DT_FAILURES_ASKED];
+} dt_settling;
 
 /* A stage does what it can without waiting. *on says that it went on, to its next round
  * or to the next stage; else it waits for a message. */
@@ -65,6 +86,7 @@ struct dt_agreement {
     dt_summary sum, out, in[DT_ROUNDS_MAX];
     dt_speech speech; /* sent, or heard last */
     dt_verdict verdict;
+    dt_settling settling;
     int call_count;
     dt_speech calls[DT_CALLS_SHOWN]; /* distinct ones; at place 0 */
     int room;                        /* for labels */
@@ -75,9 +97,29 @@ struct dt_agreement {
 dt_status dt_agreement_hear(bool *on, dt_agreement *a, dt_request *request, void *data,
                             size_t bytes, int place, int phase, dt_error *err);
 
-dt_agreement_stage dt_verdict_tell_error; /* at the rank that failed ... */
-dt_agreement_stage dt_verdict_hear_error; /* ... and at all others */
-dt_agreement_stage dt_verdict_collect;    /* at place 0, where calls differ ... */
-dt_agreement_stage dt_verdict_speak;      /* ... and at all others */
+/* Receives one of this call; DT_RUNTIME if the rank is in a later one already, so that it
+ * will not come. */
+dt_status dt_agreement_hear_now(bool *on, dt_agreement *a, void *data, size_t bytes,
+                                int place, int phase, dt_error *err);
+
+/* Sends one message and waits until it is gone; sends it to all other places, one by one,
+ * and goes to the stage `next`. */
+dt_status dt_agreement_say(bool *on, dt_agreement *a, const void *data, size_t bytes,
+                           int place, int phase, dt_error *err);
+dt_status dt_agreement_tell_all(bool *on, dt_agreement *a, const void *data,
+                                size_t bytes, int phase, dt_agreement_stage *next,
+                                dt_error *err);
+
+/* Chooses what is to be said of what was gathered, where that is not well. */
+void dt_verdict_choose(dt_agreement *a);
+
+/* Where kernels failed on some ranks only: at place 0, and at all others. The end is
+ * an error on all ranks, or dt_verdict_choose. */
+dt_agreement_stage dt_settle_collect, dt_settle_confess;
+
+/* Ends the agreement if others have ended it by such a failure, of which they have heard
+ * while they waited; or if this one has waited for long, and heard of one. */
+bool dt_settle_heard(dt_agreement *a);
+bool dt_settle_wake(dt_agreement *a);
 
 #endif

@@ -5,60 +5,20 @@
  * best effort and never answered but once, by a rank that waits in another group; nothing
  * but the sentence of an error, and when it is raised, depends on them. A letter is a note
  * under way to several ranks, freed when all have it. */
-#include "comm/talk/note.h"
+#include "comm/talk/heard.h"
 #include "core/facts/hash.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-    uint64_t group;  /* hash of its ranks */
-    uint64_t number; /* of the task in the group; FAILED: status; RESYNC: epoch */
-    uint64_t call;   /* hash of the task's name; FAILED: the lineage */
-    uint64_t done;   /* WAITS: the last task of the group that was not given up */
-    int32_t kind;    /* a dt_note_kind */
-    int32_t reply;   /* 1: answers a note, and is not answered */
-    char
-        text[1024]; /* WAITS: the task's name; LEFT, FAILED: why; ENDED: a progress[] */
-} note;
-
-/* How far a rank has come in a group when it ends. */
-typedef struct {
-    uint64_t group;   /* hash of its ranks */
-    uint64_t started; /* tasks */
-} progress;
-
-enum { PROGRESSES = 63 }; /* in a text, of which the last byte is lost */
-
-typedef struct {
-    note note;
-    double when; /* it came, on dt_now's clock */
-    bool open;   /* WAITS: it is to be answered when this rank waits itself */
-} heard;
 
 /* A note under way to `count` ranks. */
 typedef struct letter letter;
 struct letter {
     letter *next;
-    note note;
+    dt_rank_note note;
     int count;
     dt_request requests[];
-};
-
-struct dt_notes {
-    dt_world *world;
-    heard **last[DT_NOTE_KINDS]; /* by rank */
-    uint64_t count, count_left; /* notes that have come, and how many LEFT among them */
-    letter *letters;
-    bool waiting; /* in the task that `own` tells of */
-    note own;
-    bool receiving;
-    int source;
-    dt_request request;
-    note in;
-    unsigned char labels[]; /* by rank; for making sentences */
 };
 
 dt_status
@@ -66,7 +26,7 @@ dt_notes_make(dt_notes **out, dt_world *world, dt_error *err)
 {
     size_t size = (size_t)world->transport->size;
     dt_notes *notes = calloc(1, sizeof *notes + size);
-    heard **last = calloc(DT_NOTE_KINDS * size, sizeof(heard *));
+    dt_heard **last = calloc(DT_NOTE_KINDS * size, sizeof(dt_heard *));
     if (notes == NULL || last == NULL) {
         free(notes);
         free(last);
@@ -109,7 +69,7 @@ letters_clear(dt_notes *notes, bool cancel)
 }
 
 static bool
-letter_send(dt_notes *notes, const note *content, const int *ranks, int count)
+letter_send(dt_notes *notes, const dt_rank_note *content, const int *ranks, int count)
 {
     dt_transport *t = notes->world->transport;
     bool all = true;
@@ -146,12 +106,12 @@ has_reached(const dt_world *world, uint64_t group, uint64_t number)
 static void
 answer(dt_notes *notes, int source)
 {
-    heard *h = notes->last[DT_NOTE_WAITS][source];
+    dt_heard *h = notes->last[DT_NOTE_WAITS][source];
     if (h == NULL || !h->open)
         return;
     const dt_world *world = notes->world;
     bool left = world->left && !has_reached(world, h->note.group, h->note.number);
-    note out = left ? h->note : notes->own;
+    dt_rank_note out = left ? h->note : notes->own;
     if (!left && (!notes->waiting || h->note.group == out.group))
         return;
     out.reply = 1;
@@ -167,7 +127,7 @@ void
 dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind, const char *text)
 {
     const dt_group *group = task->group;
-    note n = {
+    dt_rank_note n = {
         .group = group->hash,
         .number = task->number,
         .call = dt_hash(0, task->what, strlen(task->what)),
@@ -188,13 +148,28 @@ void
 dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
                       const dt_error *error)
 {
-    note n = {
+    dt_rank_note n = {
         .group = group->hash,
-        .number = (uint64_t)error->status,
+        .number = group->started + 1,
         .call = lineage,
         .kind = DT_NOTE_FAILED,
+        .status = (int64_t)error->status,
     };
     snprintf(n.text, sizeof n.text, "%s", error->message);
+    letter_send(notes, &n, group->ranks, group->size);
+}
+
+void
+dt_notes_tell_settled(dt_notes *notes, const dt_group *group, const dt_error *verdict)
+{
+    dt_rank_note n = {
+        .group = group->hash,
+        .number = group->settled_to,
+        .call = group->settled_from,
+        .kind = DT_NOTE_SETTLED,
+        .status = (int64_t)verdict->status,
+    };
+    snprintf(n.text, sizeof n.text, "%s", verdict->message);
     letter_send(notes, &n, group->ranks, group->size);
 }
 
@@ -202,10 +177,10 @@ void
 dt_notes_farewell(dt_notes *notes)
 {
     const dt_group *all = notes->world->all;
-    note n = {.group = all->hash, .kind = DT_NOTE_ENDED};
+    dt_rank_note n = {.group = all->hash, .kind = DT_NOTE_ENDED};
     for (const dt_group *g = notes->world->groups; g != NULL; g = g->next, n.number++)
-        if (n.number < PROGRESSES) {
-            progress p = {.group = g->hash, .started = g->started};
+        if (n.number < DT_PROGRESSES) {
+            dt_progress_of p = {.group = g->hash, .started = g->started};
             memcpy(n.text + n.number * sizeof p, &p, sizeof p);
         }
     letter_send(notes, &n, all->ranks, all->size);
@@ -215,7 +190,7 @@ bool
 dt_notes_tell_resync(dt_notes *notes, const char *why)
 {
     const dt_group *all = notes->world->all;
-    note n = {
+    dt_rank_note n = {
         .group = all->hash, .number = notes->world->epoch + 1, .kind = DT_NOTE_RESYNC};
     snprintf(n.text, sizeof n.text, "%s", why);
     return letter_send(notes, &n, all->ranks, all->size);
@@ -231,11 +206,11 @@ dt_notes_wait_ended(dt_notes *notes)
 /* --- receiving --- */
 
 static void
-keep(dt_notes *notes, const note *n, int source)
+keep(dt_notes *notes, const dt_rank_note *n, int source)
 {
     if (n->kind < 0 || n->kind >= DT_NOTE_KINDS)
         return;
-    heard **place = &notes->last[n->kind][source];
+    dt_heard **place = &notes->last[n->kind][source];
     if (*place == NULL)
         *place = malloc(sizeof **place);
     if (*place == NULL)
@@ -244,7 +219,7 @@ keep(dt_notes *notes, const note *n, int source)
     (*place)->note.text[sizeof n->text - 1] = '\0';
     (*place)->when = dt_now();
     notes->count++;
-    notes->count_left += n->kind == DT_NOTE_LEFT;
+    notes->of_kind[n->kind]++;
     (*place)->open = n->kind == DT_NOTE_WAITS && !n->reply;
     answer(notes, source);
 }
@@ -252,13 +227,13 @@ keep(dt_notes *notes, const note *n, int source)
 size_t
 dt_note_bytes(void)
 {
-    return sizeof(note);
+    return sizeof(dt_rank_note);
 }
 
 void
 dt_notes_take(dt_notes *notes, const void *data, int source)
 {
-    note in;
+    dt_rank_note in;
     memcpy(&in, data, sizeof in);
     keep(notes, &in, source);
 }
@@ -300,221 +275,4 @@ dt_notes_free(dt_notes *notes)
     dt_transport *t = notes->world->transport;
     if (!notes->receiving || t->table->cancel(t, &notes->request))
         free(notes);
-}
-
-/* --- what they say --- */
-
-/* The last note of a kind from the rank at a place of the task's group, if it is about
- * that group and about number `number` or a later one. */
-static const heard *
-heard_from(const dt_notes *notes, const dt_group *group, int place, dt_note_kind kind,
-           uint64_t number)
-{
-    const heard *h = notes->last[kind][group->ranks[place]];
-    if (h == NULL || place == group->index || h->note.group != group->hash ||
-        h->note.number < number)
-        return NULL;
-    return h;
-}
-
-const char *
-dt_notes_left(const dt_notes *notes, const dt_task *task)
-{
-    for (int place = 0; place < task->group->size; place++) {
-        const heard *h =
-            heard_from(notes, task->group, place, DT_NOTE_LEFT, task->number);
-        if (h != NULL)
-            return h->note.text;
-    }
-    return NULL;
-}
-
-dt_status
-dt_notes_failure(dt_notes *notes, dt_group *group, dt_error *err)
-{
-    dt_made_here *made = notes->world->made;
-    for (int place = 0; place < group->size && made != NULL; place++) {
-        const heard *h = heard_from(notes, group, place, DT_NOTE_FAILED, 1);
-        if (h == NULL || made(h->note.call) != DT_SUCCEEDED)
-            continue;
-        dt_status status = (dt_status)h->note.number;
-        group->faults = dt_mix(group->faults, h->note.call) | 1;
-        dt_fail(err, status, "rank %d failed in %s", group->ranks[place], h->note.text);
-        notes->last[DT_NOTE_FAILED][group->ranks[place]]->note.number = 0; /* used */
-        return status;
-    }
-    return DT_OK;
-}
-
-/* Whether a rank had not yet come to a task when it ended: then it never will. */
-static bool
-never_came(const note *ended, const dt_task *task)
-{
-    uint64_t listed = ended->number < PROGRESSES ? ended->number : PROGRESSES;
-    for (uint64_t k = 0; k < listed; k++) {
-        progress p;
-        memcpy(&p, ended->text + k * sizeof p, sizeof p);
-        if (p.group == task->group->hash)
-            return p.started < task->number;
-    }
-    return listed == ended->number;
-}
-
-int
-dt_notes_gone(const dt_notes *notes, double seconds)
-{
-    double before = dt_now() - seconds;
-    for (int rank = 0; rank < notes->world->transport->size; rank++) {
-        const heard *h = notes->last[DT_NOTE_ENDED][rank];
-        if (h != NULL && h->when <= before)
-            return rank;
-    }
-    return -1;
-}
-
-uint64_t
-dt_notes_epoch(const dt_notes *notes)
-{
-    uint64_t epoch = 0;
-    for (int rank = 0; rank < notes->world->transport->size; rank++) {
-        const heard *h = notes->last[DT_NOTE_RESYNC][rank];
-        if (h != NULL && h->note.number > epoch)
-            epoch = h->note.number;
-    }
-    return epoch;
-}
-
-int
-dt_notes_resyncing(dt_sentence *out, dt_notes *notes, bool wait)
-{
-    const dt_world *world = notes->world;
-    const char *why = NULL;
-    int count = 0, size = world->transport->size;
-    for (int rank = 0; rank < size; rank++) {
-        const heard *h = notes->last[DT_NOTE_RESYNC][rank];
-        bool waits = h != NULL && h->note.number > world->epoch;
-        bool own = rank == world->transport->rank;
-        notes->labels[rank] = !own && waits == wait;
-        count += notes->labels[rank];
-        why = wait && waits && why == NULL ? h->note.text : why;
-    }
-    dt_sentence_ranks(out, world->all->ranks, notes->labels, size, 1);
-    if (why != NULL)
-        dt_sentence_add(out, " %s", why);
-    return count;
-}
-
-int
-dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds)
-{
-    double before = dt_now() - seconds;
-    for (int place = 0; place < task->group->size; place++) {
-        const heard *h = notes->last[DT_NOTE_ENDED][task->group->ranks[place]];
-        if (h != NULL && (h->when <= before || never_came(&h->note, task)))
-            return task->group->ranks[place];
-    }
-    return -1;
-}
-
-uint64_t
-dt_notes_next(bool *same_call, const dt_notes *notes, const dt_task *task)
-{
-    uint64_t next = task->number;
-    *same_call = false;
-    if (notes->count_left == 0)
-        return next;
-    uint64_t call = dt_hash(0, task->what, strlen(task->what));
-    for (int place = 0; place < task->group->size; place++) {
-        const heard *h =
-            heard_from(notes, task->group, place, DT_NOTE_LEFT, task->number);
-        if (h == NULL)
-            continue;
-        if (h->note.call == call)
-            *same_call = true;
-        if (h->note.number >= next)
-            next = h->note.number + 1;
-    }
-    return next;
-}
-
-uint64_t
-dt_notes_count(const dt_notes *notes)
-{
-    return notes->count;
-}
-
-uint64_t
-dt_notes_newest(const dt_notes *notes, const dt_task *task)
-{
-    uint64_t newest = 0;
-    for (int place = 0; place < task->group->size; place++) {
-        const heard *h = heard_from(notes, task->group, place, DT_NOTE_WAITS, newest);
-        if (h != NULL && h->note.done < task->number)
-            newest = h->note.number;
-    }
-    return newest;
-}
-
-static bool
-waits_in(const dt_notes *notes, const dt_task *task, int place)
-{
-    const heard *h = heard_from(notes, task->group, place, DT_NOTE_WAITS, task->number);
-    return h != NULL && h->note.number == task->number;
-}
-
-bool
-dt_notes_all_wait(const dt_notes *notes, const dt_task *task)
-{
-    for (int place = 0; place < task->group->size; place++)
-        if (place != task->group->index && !waits_in(notes, task, place))
-            return false;
-    return true;
-}
-
-enum { HERE, MISSING, ELSEWHERE, ELSEWHERE_SHOWN = 3 };
-
-/* Labels the places of the group. Returns how many are MISSING. */
-static int
-label_places(dt_notes *notes, const dt_task *task, double since)
-{
-    int missing = 0;
-    const dt_group *group = task->group;
-    for (int place = 0; place < group->size; place++) {
-        const heard *h = notes->last[DT_NOTE_WAITS][group->ranks[place]];
-        unsigned char label = MISSING;
-        if (place == group->index || waits_in(notes, task, place))
-            label = HERE;
-        else if (h != NULL && h->when >= since)
-            label = ELSEWHERE;
-        notes->labels[place] = label;
-        missing += label == MISSING;
-    }
-    return missing;
-}
-
-void
-dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
-                 double since)
-{
-    const dt_group *group = task->group;
-    dt_sentence s = {.out = out, .size = size};
-    dt_sentence_add(&s, "%.400s #%" PRIu64 " did not end within %g s", task->what,
-                    dt_count_in(task->number), notes->world->timeout);
-    const char *mark = ": ";
-    if (label_places(notes, task, since) > 0) {
-        dt_sentence_add(&s, "%s", mark);
-        dt_sentence_ranks(&s, group->ranks, notes->labels, group->size, MISSING);
-        /* Whoever has its part of the data goes on without a word. */
-        dt_sentence_add(&s, task->moved ? " did not answer" : " did not come");
-        mark = ", ";
-    }
-    for (int place = 0, shown = 0; place < group->size; place++)
-        if (notes->labels[place] == ELSEWHERE && shown++ < ELSEWHERE_SHOWN) {
-            const note *n = &notes->last[DT_NOTE_WAITS][group->ranks[place]]->note;
-            dt_sentence_add(&s, "%srank %d was in %.120s #%" PRIu64, mark,
-                            group->ranks[place], n->text, dt_count_in(n->number));
-            mark = ", ";
-        }
-    if (*mark == ':')
-        dt_sentence_add(&s, ", though all its ranks wait in it");
 }

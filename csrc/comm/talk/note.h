@@ -7,11 +7,12 @@
 #include "comm/talk/talk.h"
 
 typedef enum {
-    DT_NOTE_WAITS,  /* in a task, for long */
-    DT_NOTE_LEFT,   /* has given a task up that had begun; the text says why */
-    DT_NOTE_ENDED,  /* has closed its world: it will come to no task any more */
-    DT_NOTE_FAILED, /* its kernel has failed; the text says how */
-    DT_NOTE_RESYNC, /* waits for all ranks to begin anew */
+    DT_NOTE_WAITS,   /* in a task, for long */
+    DT_NOTE_LEFT,    /* has given a task up that had begun; the text says why */
+    DT_NOTE_ENDED,   /* has closed its world: it will come to no task any more */
+    DT_NOTE_FAILED,  /* its kernel has failed; the text says how */
+    DT_NOTE_SETTLED, /* has ended a task by what another rank's FAILED told */
+    DT_NOTE_RESYNC,  /* waits for all ranks to begin anew */
 } dt_note_kind;
 
 enum { DT_NOTE_KINDS = DT_NOTE_RESYNC + 1 };
@@ -54,14 +55,23 @@ uint64_t dt_notes_next(bool *same_call, const dt_notes *notes, const dt_task *ta
 uint64_t dt_notes_count(const dt_notes *notes);
 uint64_t dt_notes_newest(const dt_notes *notes, const dt_task *task);
 
-/* Tells the other ranks of a group that the call of a lineage failed here. */
+/* Tells the other ranks of a group that the call of a lineage failed here, since its last
+ * task. */
 void dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
                            const dt_error *error);
 
-/* Takes the first such note about a call that succeeded here: its status, and who failed
- * how in `err`; DT_OK: there is none. It counts as a failure of this rank from now on, so
- * that the next agreement does not tell it again. */
-dt_status dt_notes_failure(dt_notes *notes, dt_group *group, dt_error *err);
+/* Looks for such a note that the task of this number is to settle, about a call that
+ * succeeded here: who failed how. Returns when it came, on dt_now's clock; 0: there is
+ * none. */
+double dt_notes_failure(dt_error *out, const dt_notes *notes, const dt_group *group,
+                        uint64_t number);
+
+/* Tells the others that this rank has ended the tasks settled_from to settled_to so, the
+ * last one with this error; whether one of them has ended a task so. */
+void dt_notes_tell_settled(dt_notes *notes, const dt_group *group,
+                           const dt_error *verdict);
+bool dt_notes_settled(dt_error *out, const dt_notes *notes, const dt_group *group,
+                      uint64_t number);
 
 /* Tells all ranks of the world that this one waits for them in dt_resync, for the epoch
  * after the world's, and why. False: it could not be told yet. */

@@ -1,35 +1,15 @@
-/* Two all-gathers: of the failures that each rank keeps, at most SHOWN of them, and of what
- * each rank knows of all of these. Every rank comes to the same verdict from the same
- * table. */
+/* The rank at place 0 collects the failures, asks all ranks about them, and tells what it
+ * makes of the answers. All messages have the number of the agreement, and none takes
+ * memory. A rank that has waited for long in the rounds of the agreement ends it by itself
+ * instead: nobody can come to another verdict then, for each needs what that rank would
+ * say here. */
 #include "comm/talk/settle.h"
-#include "comm/talk/agree.h"
+#include "comm/talk/agreement.h"
 #include "comm/talk/note.h"
 #include "core/facts/hash.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { SHOWN = 4 };
-
-struct dt_failure {
-    dt_failure *next; /* older ones last */
-    uint64_t lineage;
-    dt_error error;
-};
-
-/* What a rank tells of its failures. */
-typedef struct {
-    int32_t count;
-    int32_t status[SHOWN];
-    uint64_t lineage[SHOWN];
-    char text[SHOWN][400];
-} confession;
-
-/* What a rank knows of all failures: by place, then by the order in its list. */
-typedef struct {
-    unsigned char known[SHOWN];
-} answer;
 
 void
 dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error)
@@ -37,88 +17,263 @@ dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error)
     if (group->faults == 0)
         dt_notes_tell_failure(group->world->notes, group, lineage, error);
     group->faults = dt_mix(group->faults, lineage) | 1;
-    int count = 0;
-    dt_failure **end = &group->failures;
-    for (; *end != NULL; end = &(*end)->next)
-        count++;
-    *end = count < SHOWN ? calloc(1, sizeof **end) : NULL;
-    if (*end != NULL) {
-        (*end)->lineage = lineage;
-        (*end)->error = *error;
-    }
+    if (group->failure_count < DT_FAILURES_KEPT)
+        group->failures[group->failure_count++] =
+            (dt_failure){.lineage = lineage, .error = *error};
 }
 
 void
 dt_settled(dt_group *group)
 {
     group->faults = 0;
-    while (group->failures != NULL) {
-        dt_failure *gone = group->failures;
-        group->failures = gone->next;
-        free(gone);
+    group->failure_count = 0;
+}
+
+/* --- at all places --- */
+
+static void
+end_with(dt_agreement *a, const dt_error *verdict)
+{
+    a->verdict.error = *verdict;
+    a->stage = NULL;
+    dt_settled(a->task.group);
+}
+
+/* The failures are told, and dealt with. */
+static void
+go_on(dt_agreement *a)
+{
+    if (a->verdict.error.status != DT_OK) {
+        end_with(a, &a->verdict.error);
+        return;
     }
+    dt_settled(a->task.group);
+    dt_verdict_choose(a);
 }
 
 static void
-confess(confession *out, const dt_group *group)
+confess(dt_confession *out, const dt_agreement *a)
 {
+    const dt_group *group = a->task.group;
     memset(out, 0, sizeof *out);
-    for (const dt_failure *f = group->failures; f != NULL; f = f->next) {
-        int k = out->count++;
+    out->number = a->number;
+    out->count = group->failure_count;
+    for (int k = 0; k < group->failure_count; k++) {
+        const dt_failure *f = &group->failures[k];
         out->status[k] = (int32_t)f->error.status;
         out->lineage[k] = f->lineage;
         snprintf(out->text[k], sizeof out->text[k], "%.399s", f->error.message);
     }
 }
 
-/* Looks for the first failure of a call that some rank says it succeeded in. */
-static dt_status
-judge(const dt_group *group, const confession *all, const answer *answers,
-      dt_error *err)
+static void
+look_up(dt_agreement *a)
 {
-    size_t size = (size_t)group->size;
-    for (size_t place = 0; place < size; place++)
-        for (int k = 0; k < all[place].count && k < SHOWN; k++)
-            for (size_t other = 0; other < size; other++)
-                if (answers[other * size + place].known[k] == DT_SUCCEEDED)
-                    return dt_fail(err, (dt_status)all[place].status[k],
-                                   "rank %d failed in %s", group->ranks[place],
-                                   all[place].text[k]);
+    const dt_question *question = &a->settling.question;
+    dt_made_here *made = a->task.group->world->made;
+    dt_answer *out = &a->settling.answer;
+    memset(out, 0, sizeof *out);
+    out->number = a->number;
+    for (int k = 0; k < question->count && k < DT_FAILURES_ASKED; k++)
+        out->known[k] =
+            (unsigned char)(made == NULL ? DT_NOT_MADE : made(question->lineage[k]));
+}
+
+/* --- at place 0 --- */
+
+static void
+add_failures(dt_agreement *a, const dt_confession *in, int place)
+{
+    dt_settling *s = &a->settling;
+    for (int k = 0; k < in->count && k < DT_FAILURES_KEPT; k++) {
+        int at = s->question.count;
+        if (at == DT_FAILURES_ASKED)
+            return;
+        s->question.lineage[at] = in->lineage[k];
+        s->succeeded[at] = false;
+        dt_fail(&s->errors[at], (dt_status)in->status[k], "rank %d failed in %s",
+                a->task.group->ranks[place], in->text[k]);
+        s->question.count++;
+    }
+}
+
+static void
+add_answers(dt_settling *s)
+{
+    for (int k = 0; k < s->question.count; k++)
+        s->succeeded[k] = s->succeeded[k] || s->answer.known[k] == DT_SUCCEEDED;
+}
+
+/* Hears of all other places; where that is not possible now, says whether others have
+ * ended the agreement. */
+static dt_status
+hear_all(bool *on, dt_agreement *a, void *data, size_t bytes,
+         void (*add)(dt_agreement *a, int place), dt_error *err)
+{
+    for (; a->place < a->task.group->size; a->place++) {
+        DT_TRY(
+            dt_agreement_hear_now(on, a, data, bytes, a->place, DT_PHASE_SPEECH, err));
+        if (!*on) {
+            *on = dt_settle_heard(a);
+            return DT_OK;
+        }
+        add(a, a->place);
+    }
+    return DT_OK;
+}
+
+static void
+add_confession(dt_agreement *a, int place)
+{
+    add_failures(a, &a->settling.confession, place);
+}
+
+static void
+add_answer(dt_agreement *a, int place)
+{
+    (void)place;
+    add_answers(&a->settling);
+}
+
+static dt_status
+end_all(bool *on, dt_agreement *a, dt_error *err)
+{
+    (void)err;
+    *on = true;
+    go_on(a);
     return DT_OK;
 }
 
 static dt_status
-share_all(dt_group *group, confession *all, answer *mine, answer *answers,
-          const char *what, dt_error *err)
+tell(bool *on, dt_agreement *a, dt_error *err)
 {
-    confession own;
-    size_t size = (size_t)group->size;
-    dt_made_here *made = group->world->made;
-    confess(&own, group);
-    DT_TRY(dt_share(all, group, &own, sizeof own, what, err));
-    for (size_t place = 0; place < size; place++)
-        for (int k = 0; k < SHOWN && k < all[place].count; k++)
-            mine[place].known[k] =
-                (unsigned char)(made == NULL ? DT_NOT_MADE
-                                             : made(all[place].lineage[k]));
-    DT_TRY(dt_share(answers, group, mine, size * sizeof *mine, what, err));
-    return judge(group, all, answers, err);
+    return dt_agreement_tell_all(on, a, &a->verdict, sizeof a->verdict,
+                                 DT_PHASE_VERDICT, end_all, err);
+}
+
+static dt_status
+collect_answers(bool *on, dt_agreement *a, dt_error *err)
+{
+    dt_settling *s = &a->settling;
+    if (a->place == a->task.group->size) { /* all have been asked */
+        look_up(a);
+        add_answers(s);
+        a->place = 1;
+    }
+    DT_TRY(hear_all(on, a, &s->answer, sizeof s->answer, add_answer, err));
+    if (!*on || a->stage == NULL)
+        return DT_OK;
+    a->verdict = (dt_verdict){.number = a->number};
+    for (int k = s->question.count - 1; k >= 0; k--)
+        if (s->succeeded[k])
+            a->verdict.error = s->errors[k];
+    a->place = 0;
+    a->stage = tell;
+    return DT_OK;
+}
+
+static dt_status
+ask(bool *on, dt_agreement *a, dt_error *err)
+{
+    return dt_agreement_tell_all(on, a, &a->settling.question,
+                                 sizeof a->settling.question, DT_PHASE_VERDICT,
+                                 collect_answers, err);
 }
 
 dt_status
-dt_settle(dt_group *group, const char *what, dt_error *err)
+dt_settle_collect(bool *on, dt_agreement *a, dt_error *err)
 {
-    size_t size = (size_t)group->size;
-    confession *all = calloc(size, sizeof *all);
-    answer *mine = calloc(size, sizeof *mine);
-    answer *answers = calloc(size * size, sizeof *answers);
-    dt_status status =
-        all == NULL || mine == NULL || answers == NULL
-            ? dt_fail(err, DT_MEMORY, "%s: no memory to hear which ranks failed", what)
-            : share_all(group, all, mine, answers, what, err);
-    free(all);
-    free(mine);
-    free(answers);
-    dt_settled(group);
-    return status;
+    dt_settling *s = &a->settling;
+    if (a->place == 0) {
+        memset(&s->question, 0, sizeof s->question);
+        s->question.number = a->number;
+        confess(&s->confession, a);
+        add_failures(a, &s->confession, a->place++);
+    }
+    *on = true;
+    DT_TRY(hear_all(on, a, &s->confession, sizeof s->confession, add_confession, err));
+    if (!*on || a->stage == NULL)
+        return DT_OK;
+    a->place = 0;
+    a->stage = ask;
+    return DT_OK;
+}
+
+/* --- at all others --- */
+
+static dt_status
+hear_verdict(bool *on, dt_agreement *a, dt_error *err)
+{
+    DT_TRY(dt_agreement_hear_now(on, a, &a->verdict, sizeof a->verdict, 0,
+                                 DT_PHASE_VERDICT, err));
+    if (*on)
+        go_on(a);
+    return DT_OK;
+}
+
+static dt_status
+answer(bool *on, dt_agreement *a, dt_error *err)
+{
+    DT_TRY(dt_agreement_say(on, a, &a->settling.answer, sizeof a->settling.answer, 0,
+                            DT_PHASE_SPEECH, err));
+    if (*on)
+        a->stage = hear_verdict;
+    return DT_OK;
+}
+
+static dt_status
+hear_question(bool *on, dt_agreement *a, dt_error *err)
+{
+    DT_TRY(dt_agreement_hear_now(on, a, &a->settling.question,
+                                 sizeof a->settling.question, 0, DT_PHASE_VERDICT,
+                                 err));
+    if (!*on) {
+        *on = dt_settle_heard(a);
+        return DT_OK;
+    }
+    look_up(a);
+    a->stage = answer;
+    return DT_OK;
+}
+
+dt_status
+dt_settle_confess(bool *on, dt_agreement *a, dt_error *err)
+{
+    if (!a->said)
+        confess(&a->settling.confession, a);
+    DT_TRY(dt_agreement_say(on, a, &a->settling.confession,
+                            sizeof a->settling.confession, 0, DT_PHASE_SPEECH, err));
+    if (*on)
+        a->stage = hear_question;
+    return DT_OK;
+}
+
+/* --- ended by a note --- */
+
+bool
+dt_settle_heard(dt_agreement *a)
+{
+    const dt_group *group = a->task.group;
+    dt_error verdict;
+    if (!dt_notes_settled(&verdict, group->world->notes, group, a->number))
+        return false;
+    end_with(a, &verdict);
+    return true;
+}
+
+bool
+dt_settle_wake(dt_agreement *a)
+{
+    dt_group *group = a->task.group;
+    dt_world *world = group->world;
+    dt_error verdict;
+    double came = dt_notes_failure(&verdict, world->notes, group, a->number);
+    if (came == 0 || dt_now() < came + dt_late_seconds(world))
+        return false;
+    if (group->settled_to + 1 != a->number)
+        group->settled_from = a->number;
+    group->settled_to = a->number;
+    dt_notes_tell_settled(world->notes, group, &verdict);
+    end_with(a, &verdict);
+    return true;
 }

@@ -18,7 +18,6 @@ typedef struct dt_task dt_task;
 typedef struct dt_notes dt_notes;
 typedef struct dt_fences dt_fences;
 typedef struct dt_run dt_run;
-typedef struct dt_failure dt_failure;
 struct dt_way;
 
 /* Something that takes several messages. Tasks of one group run one after the other in
@@ -40,6 +39,25 @@ struct dt_task {
     dt_error error; /* status DT_OK if it ended well */
 };
 
+/* A kernel that failed on this rank, and is not settled: settle.h. */
+typedef struct {
+    uint64_t lineage;
+    dt_error error;
+} dt_failure;
+
+/* What the ranks that an agreement has heard of have said, taken together: agree.c's. */
+typedef struct {
+    uint64_t number;
+    uint64_t oldest; /* the smallest number with which one of them came */
+    uint64_t hash_min, hash_max;
+    uint64_t detail_min, detail_max;
+    uint64_t fault_min, fault_max;     /* of the failures that are not settled */
+    uint64_t lineage_min, lineage_max; /* of the traced ones: else min > max */
+    int64_t failed; /* the lowest place with a local error; INT64_MAX: none */
+} dt_summary;
+
+enum { DT_FAILURES_KEPT = 4 };
+
 struct dt_group {
     dt_world *world;
     int size;
@@ -50,8 +68,9 @@ struct dt_group {
     uint64_t started;       /* number of the task that ran last: epoch, count from 1 */
     uint64_t reached;       /* number of the last one that was not given up here */
     uint64_t faults;        /* a hash of the failures that are not settled; 0: none */
-    dt_failure *failures;   /* the first of them, oldest first: settle.c's */
-    uint64_t arrivals;      /* arrays that came to its ranks: ext/types/lineage.c's */
+    int failure_count;
+    dt_failure failures[DT_FAILURES_KEPT]; /* the first of them, oldest first */
+    uint64_t arrivals; /* arrays that came to its ranks: ext/types/lineage.c's */
     /* below: group.c's and wait.c's own */
     dt_task *first, *last;
     dt_group *next, *next_active;
@@ -59,6 +78,9 @@ struct dt_group {
                         of an older group that has the same tags */
     uint64_t hash;   /* of the ranks */
     double rested;   /* when its last task ended, on a coarse clock */
+    uint64_t settled_from, settled_to; /* tasks that settle.c has ended alone */
+    dt_summary early; /* of a later agreement, met in one that others had ended ... */
+    int early_round;  /* ... in this round: agree.c's */
     bool listed;
 };
 
@@ -147,6 +169,9 @@ dt_status dt_start(dt_task *task, dt_error *err);
  * fails with DT_RUNTIME, a sentence that names the call and the ranks that did not
  * come. */
 dt_status dt_wait(dt_task *task, dt_error *err);
+
+/* After so many seconds of waiting the others are told of it. */
+double dt_late_seconds(const dt_world *world);
 
 /* One round of progress on everything that was started; never waits. */
 void dt_progress(dt_world *world);

@@ -7,66 +7,29 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sends one message and waits until it is gone. */
-static dt_status
-say(bool *on, dt_agreement *a, const void *data, size_t bytes, int place, int phase,
-    dt_error *err)
-{
-    dt_group *group = a->task.group;
-    if (!a->said)
-        DT_TRY(dt_post_send(&a->send, group, data, bytes, place, phase, err));
-    a->said = true;
-    DT_TRY(dt_test(on, group, &a->send, err));
-    if (*on)
-        a->said = false;
-    return DT_OK;
-}
-
-/* Receives one text. Who is in a later call already will not send one for this. */
-static dt_status
-hear(bool *on, dt_agreement *a, void *data, size_t bytes, int place, int phase,
-     dt_error *err)
-{
-    uint64_t number;
-    DT_TRY(dt_agreement_hear(on, a, &a->receive_text, data, bytes, place, phase, err));
-    if (!*on)
-        return DT_OK;
-    memcpy(&number, data, sizeof number);
-    if (number != a->number)
-        return dt_fail(err, DT_RUNTIME, "rank %d has left %s #%" PRIu64,
-                       a->task.group->ranks[place], a->call.what,
-                       dt_count_in(a->number));
-    return DT_OK;
-}
-
-/* Sends the verdict to all other places, one by one. */
 static dt_status
 tell_all(bool *on, dt_agreement *a, int phase, dt_error *err)
 {
-    const dt_group *group = a->task.group;
     a->verdict.number = a->number;
-    for (*on = true; *on && a->place < group->size; a->place += *on)
-        if (a->place != group->index)
-            DT_TRY(say(on, a, &a->verdict, sizeof a->verdict, a->place, phase, err));
-    if (*on)
-        a->stage = NULL;
-    return DT_OK;
+    return dt_agreement_tell_all(on, a, &a->verdict, sizeof a->verdict, phase, NULL,
+                                 err);
 }
 
 /* --- a local error --- */
 
-dt_status
-dt_verdict_tell_error(bool *on, dt_agreement *a, dt_error *err)
+static dt_status
+tell_error(bool *on, dt_agreement *a, dt_error *err)
 {
     a->verdict.error = a->call.local;
     return tell_all(on, a, DT_PHASE_ERROR, err);
 }
 
-dt_status
-dt_verdict_hear_error(bool *on, dt_agreement *a, dt_error *err)
+static dt_status
+hear_error(bool *on, dt_agreement *a, dt_error *err)
 {
     int place = (int)a->sum.failed;
-    DT_TRY(hear(on, a, &a->verdict, sizeof a->verdict, place, DT_PHASE_ERROR, err));
+    DT_TRY(dt_agreement_hear_now(on, a, &a->verdict, sizeof a->verdict, place,
+                                 DT_PHASE_ERROR, err));
     if (*on) {
         char rank[32];
         snprintf(rank, sizeof rank, "rank %d", a->task.group->ranks[place]);
@@ -198,8 +161,8 @@ tell_verdict(bool *on, dt_agreement *a, dt_error *err)
     return tell_all(on, a, DT_PHASE_VERDICT, err);
 }
 
-dt_status
-dt_verdict_collect(bool *on, dt_agreement *a, dt_error *err)
+static dt_status
+collect(bool *on, dt_agreement *a, dt_error *err)
 {
     dt_speech *heard = &a->speech;
     if (a->place == 0) {
@@ -208,7 +171,8 @@ dt_verdict_collect(bool *on, dt_agreement *a, dt_error *err)
         enter_call(a, a->place++, &a->speech);
     }
     for (; a->place < a->task.group->size; a->place++) {
-        DT_TRY(hear(on, a, heard, sizeof *heard, a->place, DT_PHASE_SPEECH, err));
+        DT_TRY(dt_agreement_hear_now(on, a, heard, sizeof *heard, a->place,
+                                     DT_PHASE_SPEECH, err));
         if (!*on)
             return DT_OK;
         enter_call(a, a->place, heard);
@@ -222,19 +186,38 @@ dt_verdict_collect(bool *on, dt_agreement *a, dt_error *err)
 static dt_status
 hear_verdict(bool *on, dt_agreement *a, dt_error *err)
 {
-    DT_TRY(hear(on, a, &a->verdict, sizeof a->verdict, 0, DT_PHASE_VERDICT, err));
+    DT_TRY(dt_agreement_hear_now(on, a, &a->verdict, sizeof a->verdict, 0,
+                                 DT_PHASE_VERDICT, err));
     if (*on)
         a->stage = NULL;
     return DT_OK;
 }
 
-dt_status
-dt_verdict_speak(bool *on, dt_agreement *a, dt_error *err)
+static dt_status
+speak(bool *on, dt_agreement *a, dt_error *err)
 {
     if (!a->said)
         write_speech(a);
-    DT_TRY(say(on, a, &a->speech, sizeof a->speech, 0, DT_PHASE_SPEECH, err));
+    DT_TRY(
+        dt_agreement_say(on, a, &a->speech, sizeof a->speech, 0, DT_PHASE_SPEECH, err));
     if (*on)
         a->stage = hear_verdict;
     return DT_OK;
+}
+
+/* --- what is to be said --- */
+
+void
+dt_verdict_choose(dt_agreement *a)
+{
+    const dt_summary *sum = &a->sum;
+    int own = a->task.group->index;
+    a->place = 0;
+    if (sum->failed != INT64_MAX)
+        a->stage = sum->failed == own ? tell_error : hear_error;
+    else if (sum->hash_min != sum->hash_max || sum->oldest != a->number ||
+             sum->lineage_min < sum->lineage_max)
+        a->stage = own == 0 ? collect : speak;
+    else
+        a->stage = NULL;
 }

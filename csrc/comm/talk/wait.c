@@ -3,9 +3,8 @@
  * Each queue of groups that share tags runs its tasks one after another. Waiting for a
  * task makes progress on all queues: it spins, then yields, and every 50 ms looks at
  * signals and the clock. After a second it tells the other ranks of its group in which
- * call it waits, and reads what they have told: that they have left this call, that their
- * kernel has failed (settle.h), that they wait elsewhere, or that they have ended. At the
- * deadline it gives up, with a sentence made of these notes. A task that fails while data
+ * call it waits, and reads what they have told: that they have left this call, that they
+ * wait elsewhere, or that they have ended. At the deadline it gives up, with a sentence made of these notes. A task that fails while data
  * are under way breaks the world: a later call could take those data for its own. */
 #include "comm/talk/note.h"
 
@@ -256,8 +255,8 @@ heed_interrupt(waiting *v, double now)
     give_up(v, DT_RUNTIME, text, text);
 }
 
-static double
-late_seconds(const dt_world *world)
+double
+dt_late_seconds(const dt_world *world)
 {
     return world->timeout / 4 < LATE_SECONDS ? world->timeout / 4 : LATE_SECONDS;
 }
@@ -277,24 +276,19 @@ heed_time(waiting *v, double now)
     double waited = now - v->since;
     dt_notes_collect(world->notes);
     bool resync = dt_notes_epoch(world->notes) > world->epoch;
-    if (waited < late_seconds(world) && !resync)
+    if (waited < dt_late_seconds(world) && !resync)
         return;
     if (!v->told || (resync && !v->asked))
         dt_notes_tell(world->notes, head, DT_NOTE_WAITS, head->what);
     v->told = true;
     v->asked = resync;
 
-    dt_error failure;
-    dt_status failed =
-        head->moved ? DT_OK : dt_notes_failure(world->notes, head->group, &failure);
     const char *left = dt_notes_left(world->notes, head);
     /* A rank that has ended may have been here before, and a slow one keep this one
      * waiting: then it is not missed at once. */
     int ended = head->moved ? -1 : dt_notes_ended(world->notes, head, ENDED_SECONDS);
     char text[1024];
-    if (failed != DT_OK) {
-        give_up(v, failed, failure.message, failure.message);
-    } else if (left != NULL && resync) {
+    if (left != NULL && resync) {
         dt_sentence s = {.out = text, .size = sizeof text};
         dt_sentence_add(&s, "%.400s #%" PRIu64 " was given up: ", head->what,
                         dt_count_in(head->number));

@@ -26,7 +26,6 @@ typedef enum {
     DT_FLOATING_POINT,
     DT_MPI,
     DT_INTERRUPTED, /* a signal handler raised: the exception is already set */
-    DT_UNSETTLED,   /* a kernel failed on some ranks before: see comm/talk/settle.h */
     DT_PARTED,      /* the ranks make the same call with different values */
     DT_BUG,
 } dt_status;

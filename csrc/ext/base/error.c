@@ -22,7 +22,6 @@ exception_for(dt_status status)
         return PyExc_KeyError;
     case DT_RUNTIME:
     case DT_PARTED:
-    case DT_UNSETTLED:
         return PyExc_RuntimeError;
     case DT_ASSERTION:
         return PyExc_AssertionError;

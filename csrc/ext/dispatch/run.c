@@ -257,7 +257,7 @@ op_run(const op_entry *entry, const op_call *call, PyObject *out)
     if (entry->moved == 0 || op_move_operands(&moved, entry, call) == 0) {
         result = call_kernel(entry, call, moved.arrays, out);
         if (result == NULL && entry->traced && call->op->agrees == NULL)
-            ext_failed(call->layout->mesh->mesh, call->lineage, call->op->text);
+            ext_note_failure(call->layout->mesh->mesh, call->lineage, call->op->text);
     }
     if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
         Py_CLEAR(result);

@@ -18,7 +18,7 @@ void ext_fill_world_type(void);
 
 extern PyMethodDef ext_redistribute_methods[], ext_explain_methods[],
     ext_world_methods[], ext_checkpoint_methods[], ext_protocol_methods[],
-    ext_lineage_methods[];
+    ext_lineage_methods[], ext_carried_methods[];
 
 /* --- tensor_attributes.c, tensor_methods.c: the tables of Tensor --- */
 

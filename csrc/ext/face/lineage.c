@@ -45,7 +45,7 @@ not_made(PyObject *Py_UNUSED(module), PyObject *args)
     uint64_t lineage = lineage_of(args);
     PyErr_SetNone(PyExc_MemoryError);
     if (((MeshObject *)mesh)->mesh->size > 1)
-        ext_failed(((MeshObject *)mesh)->mesh, lineage, what);
+        ext_note_failure(((MeshObject *)mesh)->mesh, lineage, what);
     PyErr_Clear();
     Py_RETURN_NONE;
 }

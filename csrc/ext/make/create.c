@@ -299,7 +299,7 @@ make_whole(recipe *r)
         ext_catch(&error);
         uint64_t lineage = lineage_of(r);
         ext_raise(&error);
-        ext_failed(r->mesh->mesh, lineage, r->what);
+        ext_note_failure(r->mesh->mesh, lineage, r->what);
     }
     return NULL;
 }

@@ -201,32 +201,22 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
     memccpy(call->what, place->text, '\0', sizeof call->what);
 }
 
-/* What all ranks do together after an agreement that has not ended well. */
 dt_status
 ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err)
 {
     if (err->status == DT_PARTED)
         ext_find_parting(err, group, call);
-    if (err->status != DT_UNSETTLED)
-        return err->status;
-    PyThreadState *state = ext_world_enter(group->world);
-    dt_status status = dt_settle(group, call->what, err);
-    ext_world_leave(group->world, state);
-    return status;
+    return err->status;
 }
 
 dt_status
 ext_call_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
 {
-    dt_status status, settled;
-    do {
-        err->status = DT_OK;
-        PyThreadState *state = ext_world_enter(group->world);
-        status = dt_agree(group, call, force, err);
-        ext_world_leave(group->world, state);
-        settled = ext_after_agreement(group, call, err);
-    } while (status == DT_UNSETTLED && settled == DT_OK);
-    return settled;
+    err->status = DT_OK;
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_agree(group, call, force, err);
+    ext_world_leave(group->world, state);
+    return ext_after_agreement(group, call, err);
 }
 
 int
@@ -256,19 +246,37 @@ ext_fail_together(const dt_mesh *a, const dt_mesh *b, const char *what)
     return ext_raise(&err);
 }
 
+void
+ext_note_failure(const dt_mesh *mesh, uint64_t lineage, const char *text)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
+        return; /* an interrupt, or the end of the program */
+    dt_error error, told;
+    dt_group *group = NULL;
+    ext_catch(&error);
+    WorldObject *world = ext_world_current();
+    if (mesh != NULL)
+        group = ext_group(mesh, NULL, text);
+    else if (world != NULL && world->world != NULL)
+        dt_world_group(&group, world->world, NULL, 0, NULL);
+    PyErr_Clear();
+    if (group != NULL && group->index >= 0) {
+        told = error;
+        dt_error_prefix(&told, text);
+        ext_journal_failed(lineage);
+        dt_note_failure(group, lineage, &told);
+    }
+    ext_raise(&error);
+}
+
 int
 ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail)
 {
-    dt_error err;
-    dt_status status, settled;
-    do {
-        err.status = DT_OK;
-        PyThreadState *state = ext_world_enter(group->world);
-        status = dt_agree_detail(equal, group, call, detail, &err);
-        ext_world_leave(group->world, state);
-        settled = ext_after_agreement(group, call, &err);
-    } while (status == DT_UNSETTLED && settled == DT_OK);
-    return ext_check(settled, &err);
+    dt_error err = {.status = DT_OK};
+    PyThreadState *state = ext_world_enter(group->world);
+    dt_agree_detail(equal, group, call, detail, &err);
+    ext_world_leave(group->world, state);
+    return ext_check(ext_after_agreement(group, call, &err), &err);
 }
 
 void

@@ -34,13 +34,18 @@ dt_status ext_call_agree(dt_group *group, const dt_call *call, bool force,
                          dt_error *err);
 /* The same; nothing for a rank outside it. Raises. */
 int ext_agree(dt_group *group, const dt_call *call, bool force);
-/* After an agreement of a call that ended with the status in `err`: what the ranks then
- * find out together. DT_OK after DT_UNSETTLED: the agreement is to be tried again. */
+/* After an agreement of a call that ended with the status in `err`, which it returns: what
+ * the ranks then find out together is added to the sentence. */
 dt_status ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err);
 /* Turns the exception that is set into one on all ranks of a mesh, or of two, which are
  * in a call of `what`: a rank that leaves alone would be waited for. Returns NULL with
  * an exception set. */
 PyObject *ext_fail_together(const dt_mesh *a, const dt_mesh *b, const char *what);
+
+/* After a kernel, or a function of the user's, that failed, maybe on this rank alone: the
+ * next agreement on the mesh (NULL: of all ranks) finds out by the lineage of the call,
+ * which is in the journal. The exception that is set stays. `text` names the call. */
+void ext_note_failure(const dt_mesh *mesh, uint64_t lineage, const char *text);
 
 /* Agrees on a call, also where calls are not compared as a rule, and tells whether all
  * ranks have the same `detail`. -1 with the exception that all ranks get. */

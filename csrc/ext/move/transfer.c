@@ -155,17 +155,13 @@ make_run(transfer *t, dt_group *group)
     return run;
 }
 
-enum { AGAIN = 1 }; /* nothing has moved, and all ranks try it again */
-
 static int
 wait_for(transfer *t, dt_group *group, PyObject *pending)
 {
     dt_error err;
     if (ext_pending_end(&err, pending) < 0)
         return -1;
-    bool unsettled = err.status == DT_UNSETTLED;
-    dt_status status = ext_after_agreement(group, &t->call, &err);
-    return unsettled && status == DT_OK ? AGAIN : ext_check(status, &err);
+    return ext_check(ext_after_agreement(group, &t->call, &err), &err);
 }
 
 /* Starts the run and, unless it may go on behind the caller's back, waits. What is
@@ -284,9 +280,7 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
         describe(t);
     int failed = 0;
     if (t->remote > 0)
-        do
-            failed = travel(t, group, pending);
-        while (failed == AGAIN);
+        failed = travel(t, group, pending);
     else if (t->call.local.status != DT_OK) {
         /* Without a plan nobody knows whether the others wait for this rank. */
         dt_error err = t->call.local;

@@ -1,5 +1,6 @@
 /* A miss: an operator's function, its rule and the layouts become an entry. */
 #include "core/memory/memory.h"
+#include "ext/move/move.h"
 #include "ext/op/op.h"
 
 /* The mesh of calls without any DTensor: one rank, which holds all. Borrowed. */
@@ -126,7 +127,7 @@ note_failure(op_maker *m)
     trace(m);
     op_call_trace(&call, m->entry);
     ext_raise(&error);
-    ext_failed(m->mesh->mesh, call.lineage, call.op->text);
+    ext_note_failure(m->mesh->mesh, call.lineage, call.op->text);
 }
 
 static op_entry *

@@ -27,6 +27,18 @@ check_answer(PyObject *answer, PyObject *grad)
     return ext_fail(PyExc_RuntimeError, "a hook has changed the %s of value", differs);
 }
 
+/* A hook has raised, maybe on this rank alone. */
+static void
+note_failed_hook(PyObject *grad)
+{
+    if (!ext_is_dtensor(grad))
+        return;
+    const dt_mesh *mesh = ((DTensorObject *)grad)->layout->layout->mesh;
+    uint64_t lineage = ext_lineage((DTensorObject *)grad);
+    if (mesh->size > 1 && lineage != 0)
+        ext_note_failure(mesh, lineage, "a hook");
+}
+
 /* Calls the hooks of one kind on a gradient: what they give back takes its place.
  * Steals it. */
 static PyObject *
@@ -50,6 +62,7 @@ call_hooks(PyObject *hooks, int output, const char *kind, PyObject *grad)
             Py_DECREF(answer);
         else if (answer == NULL || check_answer(answer, grad) < 0) {
             Py_XDECREF(answer);
+            note_failed_hook(grad);
             Py_CLEAR(grad);
         } else
             Py_SETREF(grad, answer);

@@ -4,7 +4,6 @@
  * that lineage. If it is the same call on all, one of its operands differs, and they go
  * on with that, until the calls themselves differ: that is where the ranks parted. */
 #include "comm/talk/sentence.h"
-#include "comm/talk/settle.h"
 #include "ext/types/types.h"
 
 #include <limits.h>
@@ -119,24 +118,11 @@ ext_made_here(uint64_t lineage)
 }
 
 void
-ext_failed(const dt_mesh *mesh, uint64_t lineage, const char *what)
+ext_journal_failed(uint64_t lineage)
 {
-    if (!PyErr_ExceptionMatches(PyExc_Exception))
-        return; /* an interrupt, or the end of the program */
-    dt_error error, told;
-    ext_catch(&error);
-    dt_group *group = ext_group(mesh, NULL, what);
-    if (group == NULL)
-        PyErr_Clear();
-    else if (group->index >= 0) {
-        told = error;
-        dt_error_prefix(&told, what);
-        ext_record *record = find(lineage);
-        if (record != NULL)
-            record->failed = true;
-        dt_note_failure(group, lineage, &told);
-    }
-    ext_raise(&error);
+    ext_record *record = find(lineage);
+    if (record != NULL)
+        record->failed = true;
 }
 
 /* --- what the ranks tell each other --- */

@@ -419,11 +419,7 @@ PyObject *ext_journal_text(uint64_t lineage);
 void ext_journal_write(uint64_t lineage, uint64_t call, uint64_t before);
 
 dt_made ext_made_here(uint64_t lineage); /* dt_world.made */
-
-/* After a call of this lineage has failed, maybe on this rank alone: the next agreement
- * of the mesh finds out. The exception that is set stays so. */
-void ext_failed(const dt_mesh *mesh, uint64_t lineage, const char *what);
-
+void ext_journal_failed(uint64_t lineage); /* that call has failed here */
 /* Adds to a sentence of DT_PARTED which call of this rank made the values. */
 void ext_tell_own(dt_error *err, uint64_t lineage);
 /* After a call has ended with DT_PARTED on all ranks of a group: adds to the sentence

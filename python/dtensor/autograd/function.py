@@ -113,9 +113,10 @@ class Function:
         )
         with no_grad():
             if cls.setup_context is Function.setup_context:
-                output = cls.forward(ctx, *args, **kwargs)
+                given = (ctx, *args)
+                output = _C.carried(cls.__qualname__, cls.forward, given, kwargs)
             else:
-                output = cls.forward(*args, **kwargs)
+                output = _C.carried(cls.__qualname__, cls.forward, args, kwargs)
                 cls.setup_context(ctx, args, output)
         if any(ctx.needs_input_grad):
             return _record(cls, ctx, args, output)
@@ -139,7 +140,8 @@ def _record(
                 _backward.zeros(meta) if grad is None and meta is not None else grad
                 for grad, meta in zip(grads, metas, strict=True)
             )
-        given = cls.backward(ctx, *grads)
+        name = f"{cls.__qualname__}.backward"
+        given = _C.carried(name, cls.backward, (ctx, *grads))
         given = given if isinstance(given, tuple) else (given,)
         if len(given) < len(args) or any(g is not None for g in given[len(args) :]):
             raise RuntimeError(

@@ -54,7 +54,10 @@ def register_sharding(op: Any) -> Callable[[Function], Function]:
 
     def register(function: Function) -> Function:
         def replace(rule: Rule, *args: Any, **kwargs: Any) -> Rule:
-            return rule_of(rule, function(*args, **kwargs), args, kwargs)
+            shapes = [getattr(x, "shape", None) for x in args]
+            name = f"{function.__qualname__}, the shardings of {shapes}"
+            shardings = _C.carried(name, function, args, kwargs, True)
+            return rule_of(rule, shardings, args, kwargs)
 
         for each in ops:
             each.replace_rule(replace)

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
+from dtensor import _C
 from dtensor.nn._crossing import Crossing
 
 __all__ = [
@@ -244,7 +245,7 @@ class Hooks:
         hooks = (*_global_forward_pre_hooks.items(), *self._forward_pre_hooks.items())
         for number, hook in hooks:
             if number in self._forward_pre_hooks_with_kwargs:
-                both = hook(self, args, kwargs)
+                both = _C.carried("a hook", hook, (self, args, kwargs))
                 if both is None:
                     continue
                 if not isinstance(both, tuple) or len(both) != 2:
@@ -254,7 +255,7 @@ class Hooks:
                     )
                 args, kwargs = both
             else:
-                new = hook(self, args)
+                new = _C.carried("a hook", hook, (self, args))
                 if new is not None:
                     args = new if isinstance(new, tuple) else (new,)
         return args, kwargs
@@ -266,7 +267,7 @@ class Hooks:
         self, number: int, hook: Hook, args: Any, kwargs: Any, result: Any
     ) -> Any:
         if number in self._forward_hooks_with_kwargs:
-            new = hook(self, args, kwargs, result)
+            new = _C.carried("a hook", hook, (self, args, kwargs, result))
         else:
-            new = hook(self, args, result)
+            new = _C.carried("a hook", hook, (self, args, result))
         return result if new is None else new

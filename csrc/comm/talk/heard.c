@@ -1,0 +1,242 @@
+/* What the last notes of each kind from each rank say of a task, and the sentence of those
+ * who wait in vain. */
+#include "comm/talk/heard.h"
+#include "core/facts/hash.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The last note of a kind from the rank at a place of the task's group, if it is about
+ * that group and about number `number` or a later one. */
+static const dt_heard *
+heard_from(const dt_notes *notes, const dt_group *group, int place, dt_note_kind kind,
+           uint64_t number)
+{
+    const dt_heard *h = notes->last[kind][group->ranks[place]];
+    if (h == NULL || place == group->index || h->note.group != group->hash ||
+        h->note.number < number)
+        return NULL;
+    return h;
+}
+
+const char *
+dt_notes_left(const dt_notes *notes, const dt_task *task)
+{
+    for (int place = 0; place < task->group->size; place++) {
+        const dt_heard *h =
+            heard_from(notes, task->group, place, DT_NOTE_LEFT, task->number);
+        if (h != NULL)
+            return h->note.text;
+    }
+    return NULL;
+}
+
+double
+dt_notes_failure(dt_error *out, const dt_notes *notes, const dt_group *group,
+                 uint64_t number)
+{
+    dt_made_here *made = notes->world->made;
+    if (notes->of_kind[DT_NOTE_FAILED] == 0 || made == NULL)
+        return 0;
+    for (int place = 0; place < group->size; place++) {
+        const dt_heard *h = heard_from(notes, group, place, DT_NOTE_FAILED, number);
+        if (h == NULL || h->note.number != number || made(h->note.call) != DT_SUCCEEDED)
+            continue;
+        dt_fail(out, (dt_status)h->note.status, "rank %d failed in %s",
+                group->ranks[place], h->note.text);
+        return h->when;
+    }
+    return 0;
+}
+
+bool
+dt_notes_settled(dt_error *out, const dt_notes *notes, const dt_group *group,
+                 uint64_t number)
+{
+    for (int place = 0; place < group->size; place++) {
+        if (notes->of_kind[DT_NOTE_SETTLED] == 0)
+            return false;
+        const dt_heard *h = heard_from(notes, group, place, DT_NOTE_SETTLED, number);
+        if (h == NULL || h->note.call > number)
+            continue;
+        dt_fail(out, (dt_status)h->note.status, "%s", h->note.text);
+        return true;
+    }
+    return false;
+}
+
+int
+dt_notes_gone(const dt_notes *notes, double seconds)
+{
+    double before = dt_now() - seconds;
+    for (int rank = 0; rank < notes->world->transport->size; rank++) {
+        const dt_heard *h = notes->last[DT_NOTE_ENDED][rank];
+        if (h != NULL && h->when <= before)
+            return rank;
+    }
+    return -1;
+}
+
+uint64_t
+dt_notes_epoch(const dt_notes *notes)
+{
+    uint64_t epoch = 0;
+    for (int rank = 0; rank < notes->world->transport->size; rank++) {
+        const dt_heard *h = notes->last[DT_NOTE_RESYNC][rank];
+        if (h != NULL && h->note.number > epoch)
+            epoch = h->note.number;
+    }
+    return epoch;
+}
+
+int
+dt_notes_resyncing(dt_sentence *out, dt_notes *notes, bool wait)
+{
+    const dt_world *world = notes->world;
+    const char *why = NULL;
+    int count = 0, size = world->transport->size;
+    for (int rank = 0; rank < size; rank++) {
+        const dt_heard *h = notes->last[DT_NOTE_RESYNC][rank];
+        bool waits = h != NULL && h->note.number > world->epoch;
+        bool own = rank == world->transport->rank;
+        notes->labels[rank] = !own && waits == wait;
+        count += notes->labels[rank];
+        why = wait && waits && why == NULL ? h->note.text : why;
+    }
+    dt_sentence_ranks(out, world->all->ranks, notes->labels, size, 1);
+    if (why != NULL)
+        dt_sentence_add(out, " %s", why);
+    return count;
+}
+
+/* Whether a rank had not yet come to a task when it ended: then it never will. */
+static bool
+never_came(const dt_rank_note *ended, const dt_task *task)
+{
+    uint64_t listed = ended->number < DT_PROGRESSES ? ended->number : DT_PROGRESSES;
+    for (uint64_t k = 0; k < listed; k++) {
+        dt_progress_of p;
+        memcpy(&p, ended->text + k * sizeof p, sizeof p);
+        if (p.group == task->group->hash)
+            return p.started < task->number;
+    }
+    return listed == ended->number;
+}
+
+int
+dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds)
+{
+    double before = dt_now() - seconds;
+    for (int place = 0; place < task->group->size; place++) {
+        const dt_heard *h = notes->last[DT_NOTE_ENDED][task->group->ranks[place]];
+        if (h != NULL && (h->when <= before || never_came(&h->note, task)))
+            return task->group->ranks[place];
+    }
+    return -1;
+}
+
+uint64_t
+dt_notes_next(bool *same_call, const dt_notes *notes, const dt_task *task)
+{
+    uint64_t next = task->number;
+    *same_call = false;
+    if (notes->of_kind[DT_NOTE_LEFT] == 0)
+        return next;
+    uint64_t call = dt_hash(0, task->what, strlen(task->what));
+    for (int place = 0; place < task->group->size; place++) {
+        const dt_heard *h =
+            heard_from(notes, task->group, place, DT_NOTE_LEFT, task->number);
+        if (h == NULL)
+            continue;
+        if (h->note.call == call)
+            *same_call = true;
+        if (h->note.number >= next)
+            next = h->note.number + 1;
+    }
+    return next;
+}
+
+uint64_t
+dt_notes_count(const dt_notes *notes)
+{
+    return notes->count;
+}
+
+uint64_t
+dt_notes_newest(const dt_notes *notes, const dt_task *task)
+{
+    uint64_t newest = 0;
+    for (int place = 0; place < task->group->size; place++) {
+        const dt_heard *h =
+            heard_from(notes, task->group, place, DT_NOTE_WAITS, newest);
+        if (h != NULL && h->note.done < task->number)
+            newest = h->note.number;
+    }
+    return newest;
+}
+
+static bool
+waits_in(const dt_notes *notes, const dt_task *task, int place)
+{
+    const dt_heard *h =
+        heard_from(notes, task->group, place, DT_NOTE_WAITS, task->number);
+    return h != NULL && h->note.number == task->number;
+}
+
+bool
+dt_notes_all_wait(const dt_notes *notes, const dt_task *task)
+{
+    for (int place = 0; place < task->group->size; place++)
+        if (place != task->group->index && !waits_in(notes, task, place))
+            return false;
+    return true;
+}
+
+enum { HERE, MISSING, ELSEWHERE, ELSEWHERE_SHOWN = 3 };
+
+/* Labels the places of the group. Returns how many are MISSING. */
+static int
+label_places(dt_notes *notes, const dt_task *task, double since)
+{
+    int missing = 0;
+    const dt_group *group = task->group;
+    for (int place = 0; place < group->size; place++) {
+        const dt_heard *h = notes->last[DT_NOTE_WAITS][group->ranks[place]];
+        unsigned char label = MISSING;
+        if (place == group->index || waits_in(notes, task, place))
+            label = HERE;
+        else if (h != NULL && h->when >= since)
+            label = ELSEWHERE;
+        notes->labels[place] = label;
+        missing += label == MISSING;
+    }
+    return missing;
+}
+
+void
+dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
+                 double since)
+{
+    const dt_group *group = task->group;
+    dt_sentence s = {.out = out, .size = size};
+    dt_sentence_add(&s, "%.400s #%" PRIu64 " did not end within %g s", task->what,
+                    dt_count_in(task->number), notes->world->timeout);
+    const char *mark = ": ";
+    if (label_places(notes, task, since) > 0) {
+        dt_sentence_add(&s, "%s", mark);
+        dt_sentence_ranks(&s, group->ranks, notes->labels, group->size, MISSING);
+        /* Whoever has its part of the data goes on without a word. */
+        dt_sentence_add(&s, task->moved ? " did not answer" : " did not come");
+        mark = ", ";
+    }
+    for (int place = 0, shown = 0; place < group->size; place++)
+        if (notes->labels[place] == ELSEWHERE && shown++ < ELSEWHERE_SHOWN) {
+            const dt_rank_note *n =
+                &notes->last[DT_NOTE_WAITS][group->ranks[place]]->note;
+            dt_sentence_add(&s, "%srank %d was in %.120s #%" PRIu64, mark,
+                            group->ranks[place], n->text, dt_count_in(n->number));
+            mark = ", ";
+        }
+    if (*mark == ':')
+        dt_sentence_add(&s, ", though all its ranks wait in it");
+}
