@@ -1,9 +1,9 @@
-"""What a failure on purpose is injected into: a training step, every family of operators,
+"""What failures on purpose are made in: training steps, every family of operators,
 every move, saving and loading.
 
 A call takes the ranks' mesh (in a row) and a directory of the ranks' own, and returns
-plain arrays, the same on every rank each time. It ends in a collective, so that all ranks
-hear of a failure within it.
+plain arrays, the same on every rank each time. It ends in a collective, so that all
+ranks hear of a failure within it.
 """
 
 from collections.abc import Callable
@@ -70,10 +70,7 @@ def move(before: str, after: str, wait: bool = True) -> Call:
 
 
 MOVES: dict[str, Call] = {
-    f"{a} to {b}": move(a, b)
-    for a in PLACEMENTS
-    for b in ("R", "S0", "S1")
-    if a != b
+    f"{a} to {b}": move(a, b) for a in PLACEMENTS for b in ("R", "S0", "S1") if a != b
 }
 MOVES["asynchronous"] = move("S0", "S1", wait=False)
 MOVES["cut unevenly"] = lambda mesh, _: whole(
@@ -94,7 +91,7 @@ MOVES["checked replicas"] = lambda mesh, _: whole(
 
 
 def written(mesh: DeviceMesh, _: Path) -> Any:
-    x = rows(mesh, A.copy())
+    x = rows(mesh)
     x[2:4] = 0.0
     x += columns(mesh)
     np.multiply(x, 2.0, out=x)
@@ -202,23 +199,26 @@ TRAINING: dict[str, Call] = {
 # --- checkpoints ----------------------------------------------------------------------
 
 
-def state(mesh: DeviceMesh, factor: float) -> dict[str, Any]:
-    return {"x": rows(mesh, A * factor), "y": B * factor, "deep": {"step": 3}}
+def state(mesh: DeviceMesh) -> dict[str, Any]:
+    return {"x": rows(mesh), "y": B, "deep": {"step": 3}}
 
 
 def saved(mesh: DeviceMesh, path: Path) -> Any:
-    save(state(mesh, 1.0), checkpoint_id=path / "saved", max_shard_size=400)
+    save(state(mesh), checkpoint_id=path / "saved", max_shard_size=400)
     return loaded(mesh, path)
 
 
 def loaded(mesh: DeviceMesh, path: Path) -> Any:
-    found = state(mesh, 0.0)
-    load(found, checkpoint_id=path / "saved")
-    return [*whole(found["x"]), found["y"]]
+    zeros = {
+        name: dtensor.zeros(A.shape, dtype=A.dtype, device_mesh=mesh, placements=how)
+        for name, how in {"x": COLUMNS, "y": [Replicate()]}.items()
+    }
+    load(zeros, checkpoint_id=path / "saved")
+    return whole(*zeros.values())
 
 
 def saved_later(mesh: DeviceMesh, path: Path) -> Any:
-    async_save(state(mesh, 1.0), checkpoint_id=path / "saved").result()
+    async_save(state(mesh), checkpoint_id=path / "saved").result()
     return loaded(mesh, path)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import oracle
 from fault_calls import Call
 from meshes import line
@@ -56,7 +55,7 @@ def attempt(call: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
     try:
         return call(*args), None
     except Exception as error:
-        return None, (type(error).__name__, str(error))
+        return None, (type(error).__name__, str(error) or type(error).__name__)
 
 
 def played(case: Case, path: Path, tell: Tell) -> Told:
@@ -182,7 +181,9 @@ class Campaign:
             why = self.leak(case, after)
             after = held()
         if why:
-            self.wrong.append(f"{case.name}, {case.kind} {case.k} of {case.victim}: {why}")
+            self.wrong.append(
+                f"{case.name}, {case.kind} {case.k} of {case.victim}: {why}"
+            )
         return after
 
     def leak(self, case: Case, after: Any) -> str:

@@ -116,6 +116,20 @@ ext_failed(const dt_mesh *mesh, uint64_t lineage, const char *what)
     ext_raise(&error);
 }
 
+PyObject *
+ext_failed_handling(const dt_mesh *mesh, uint64_t lineage, PyObject *what)
+{
+    PyObject *error = PyErr_GetHandledException();
+    const char *text = PyUnicode_AsUTF8(what);
+    if (text != NULL && mesh != NULL && mesh->size > 1 && error != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        ext_failed(mesh, lineage, text);
+    }
+    PyErr_Clear();
+    Py_XDECREF(error);
+    Py_RETURN_NONE;
+}
+
 /* --- what the ranks tell each other --- */
 
 typedef struct {

@@ -389,6 +389,9 @@ dt_made ext_made_here(uint64_t lineage); /* dt_world.made */
 /* After a call of this lineage has failed, maybe on this rank alone: the next agreement
  * of the mesh finds out. The exception that is set stays so. */
 void ext_failed(const dt_mesh *mesh, uint64_t lineage, const char *what);
+/* The same of the exception that Python code handles; returns None. Nothing happens on a
+ * mesh of one rank, or NULL. */
+PyObject *ext_failed_handling(const dt_mesh *mesh, uint64_t lineage, PyObject *what);
 
 /* After a call has ended with DT_PARTED on all ranks of a group: adds to the sentence
  * where their values part. Collective. */

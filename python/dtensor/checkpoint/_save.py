@@ -30,7 +30,7 @@ from dtensor.checkpoint._progress import Progress
 from dtensor.checkpoint._ranks import Alone, Ranks, WorldRanks, checked, together
 from dtensor.checkpoint.metadata import Metadata
 
-__all__ = ["Save"]
+__all__ = ["Piece", "Save"]
 
 # The file, the offset in its data, and the bytes.
 Piece = tuple[int, int, npt.NDArray[Any]]
