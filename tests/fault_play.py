@@ -1,6 +1,7 @@
 """Playing failures on purpose, and judging what the ranks made of them."""
 
 import gc
+import random
 import re
 import tempfile
 import threading
@@ -13,7 +14,7 @@ from fault_calls import Call
 from meshes import line
 from mpi4py import MPI
 
-from dtensor import _C
+from dtensor import _C, DeviceMesh
 from dtensor._core import world as _world
 from dtensor.testing import _fault, run_ranks
 
@@ -55,7 +56,14 @@ def attempt(call: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
     try:
         return call(*args), None
     except Exception as error:
-        return None, (type(error).__name__, str(error))
+        return None, (type(error).__name__, str(error) or type(error).__name__)
+
+
+def called(case: Case, mesh: DeviceMesh, path: Path) -> Any:
+    """Call it, and what sends: then all ranks have heard of a failure in it."""
+    values = case.call(mesh, path)
+    _world.current().agree(b"", "the next call")
+    return values
 
 
 def played(case: Case, path: Path, tell: Tell) -> Told:
@@ -64,13 +72,13 @@ def played(case: Case, path: Path, tell: Tell) -> Told:
     mesh = line()
     tell(None)
     with _fault(case.kind, case.k if world.rank == case.victim else 0) as made:
-        values, error = attempt(case.call, mesh, path)
+        values, error = attempt(called, case, mesh, path)
     if error is not None and world._unsettled:
         # The others are told in the next call of this rank.
         _, late = attempt(world.agree, b"", "the next call")
         assert late is not None and FAILED_IN.match(late[1]), late
     tell(None)
-    then, error_then = attempt(case.call, mesh, path)
+    then, error_then = attempt(called, case, mesh, path)
     tell(None)
     return Told(error, values, made.calls, then if error_then is None else error_then)
 
@@ -164,7 +172,7 @@ class Campaign:
     def calls_of(self, case: Case) -> tuple[list[Any], int]:
         """The right answers of the ranks, and how many calls there are to fail."""
         told = []
-        for _ in range(3):  # once more than it takes to fill caches
+        for _ in range(2):  # the first one fills caches
             told = self.play(case._replace(k=MANY))
         for t in told:
             assert t.error is None and same(t.values, t.then), (case, t.what())
@@ -202,11 +210,12 @@ class Campaign:
         for k in range(1, calls + 1):
             before = self.run(case._replace(k=k), right, before)
 
-    def one_of(self, case: Case, part: float) -> None:
-        """Play a case for one k: `part` of the way."""
+    def some_of(self, case: Case, most: int, drawn: random.Random) -> None:
+        """Play a case for at most so many k."""
         right, calls = self.calls_of(case)
-        if calls > 0:
-            self.run(case._replace(k=1 + int(part * calls)), right, held())
+        before = held()
+        for k in drawn.sample(range(1, calls + 1), min(most, calls)):
+            before = self.run(case._replace(k=k), right, before)
 
     def report(self) -> str:
         return f"{len(self.wrong)} of {self.count} are wrong\n" + "\n".join(self.wrong)

@@ -5,6 +5,7 @@ import os
 import random
 import resource
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from jobs import run
 
 from dtensor import _C, Shard, distribute_tensor, init_device_mesh
 from dtensor._core import world as _world
-from dtensor.checkpoint import CheckpointException, load, read, save
+from dtensor.checkpoint import CheckpointException, async_save, load, read, save
 from dtensor.checkpoint._place import Place
+from dtensor.checkpoint._save import Save
 from dtensor.testing import run_ranks
 
 # --- damage ---------------------------------------------------------------------------
@@ -223,6 +225,38 @@ def test_a_full_disk_is_told_on_all_ranks_and_the_old_checkpoint_stays(tmp_path)
         run_ranks(2, go)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert np.array_equal(read(tmp_path)["x"], OLD)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_background_save_without_file_descriptors_says_so_at_once_on_all_ranks(
+    rank, tmp_path
+):
+    """From some call on a rank gets no file descriptor any more, while it writes."""
+
+    def go():
+        mesh = init_device_mesh("cpu", (2,))
+        x = distribute_tensor(NEW, mesh, [Shard(0)])
+        future = async_save({"x": x}, checkpoint_id=tmp_path)
+        with pytest.raises(CheckpointException) as caught:
+            future.result()
+        return {r: str(error) for r, error in caught.value.failures.items()}
+
+    def refuse(self, k):
+        raise OSError(24, "Too many open files")
+
+    run_ranks(2, saved, OLD, tmp_path)
+    opened = Save._opened
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Save,
+            "_opened",
+            lambda self, k: (refuse if self.ranks.rank == rank else opened)(self, k),
+        )
+        start = time.monotonic()
+        told = run_ranks(2, go)
+    assert time.monotonic() - start < 5
+    assert told[0] == told[1] == {rank: "[Errno 24] Too many open files"}
     assert np.array_equal(read(tmp_path)["x"], OLD)
 
 

@@ -38,6 +38,9 @@ int ext_state_make(void);
  * DT_INTERRUPTED leaves the exception that is already set. An error that ext_catch made
  * in this thread is raised as the very object that was caught. */
 void *ext_raise(const dt_error *err);
+/* Whether what was raised since this was set to false came from an agreement, or is kept
+ * for the next one: then a function around it need not tell the other ranks. */
+extern _Thread_local bool ext_told;
 /* The same unless the status is DT_OK: 0, or -1 with an exception. */
 static inline int
 ext_check(dt_status status, const dt_error *err)

@@ -65,22 +65,31 @@ __wrap_pwrite(int fd, const void *data, size_t bytes, off_t place)
 
 /* --- NumPy's arrays --- */
 
+/* Smaller ones, such as numbers as arrays, are among Python's objects: these do not fail. */
+enum { LEAST = 65 };
+
+static bool
+array_fails(size_t bytes)
+{
+    return bytes >= LEAST && ext_fails(EXT_FAULT_NUMPY);
+}
+
 static void *
 numpy_malloc(void *Py_UNUSED(context), size_t bytes)
 {
-    return ext_fails(EXT_FAULT_NUMPY) ? NULL : malloc(bytes);
+    return array_fails(bytes) ? NULL : malloc(bytes);
 }
 
 static void *
 numpy_calloc(void *Py_UNUSED(context), size_t count, size_t bytes)
 {
-    return ext_fails(EXT_FAULT_NUMPY) ? NULL : calloc(count, bytes);
+    return array_fails(count * bytes) ? NULL : calloc(count, bytes);
 }
 
 static void *
 numpy_realloc(void *Py_UNUSED(context), void *old, size_t bytes)
 {
-    return ext_fails(EXT_FAULT_NUMPY) ? NULL : realloc(old, bytes);
+    return array_fails(bytes) ? NULL : realloc(old, bytes);
 }
 
 static void

@@ -16,20 +16,31 @@ without_data(const op_call *call)
     return false;
 }
 
+/* Calls the operators that another one is composed of. What fails between them, for want
+ * of memory, fails on this rank alone. */
+static PyObject *
+run_composite(const op_entry *entry, const op_call *call)
+{
+    ext_scope before = ext_trace.scope;
+    ext_trace.scope = (ext_scope){
+        .lineage = call->lineage,
+        .name = before.name == NULL ? call->op->text : before.name,
+    };
+    ext_told = false;
+    PyObject *result = PyObject_Vectorcall(entry->composite, call->args,
+                                           (size_t)call->nargs, call->kwnames);
+    ext_trace.scope = before;
+    if (result == NULL && !ext_told && entry->traced &&
+        PyErr_ExceptionMatches(PyExc_MemoryError))
+        ext_note_failure(call->layout->mesh->mesh, call->lineage, call->op->text);
+    return result;
+}
+
 static inline PyObject *
 run(const op_entry *entry, const op_call *call, PyObject *out)
 {
-    if (entry->composite != NULL) {
-        ext_scope before = ext_trace.scope;
-        ext_trace.scope = (ext_scope){
-            .lineage = call->lineage,
-            .name = before.name == NULL ? call->op->text : before.name,
-        };
-        PyObject *result = PyObject_Vectorcall(entry->composite, call->args,
-                                               (size_t)call->nargs, call->kwnames);
-        ext_trace.scope = before;
-        return result;
-    }
+    if (entry->composite != NULL)
+        return run_composite(entry, call);
     /* A simulated rank moves tensors without data too, and gets none by moving. */
     bool simulated = entry->moved > 0 && ext_is_simulated(call->layout->mesh->mesh);
     bool data = !simulated && !without_data(call);

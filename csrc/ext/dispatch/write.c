@@ -177,6 +177,7 @@ begin_write(PyObject *Py_UNUSED(module), PyObject *tensor)
 {
     if (!ext_is_tensor(tensor))
         return PyErr_Format(PyExc_TypeError, "begin_write takes a Tensor");
+    ext_told = false;
     int due = op_begin_write(tensor, "setitem");
     return due < 0 ? NULL : PyBool_FromLong(due);
 }

@@ -39,15 +39,8 @@ not_made(PyObject *Py_UNUSED(module), PyObject *args)
     PyObject *mesh = PyTuple_GET_SIZE(args) > 1 ? PyTuple_GET_ITEM(args, 0) : Py_None;
     if (!PyObject_TypeCheck(mesh, &ext_mesh_type))
         return PyErr_Format(PyExc_TypeError, "not_made takes a mesh and a text");
-    const char *what = PyUnicode_AsUTF8(PyTuple_GET_ITEM(args, 1));
-    if (what == NULL)
-        return NULL;
-    uint64_t lineage = lineage_of(args);
-    PyErr_SetNone(PyExc_MemoryError);
-    if (((MeshObject *)mesh)->mesh->size > 1)
-        ext_note_failure(((MeshObject *)mesh)->mesh, lineage, what);
-    PyErr_Clear();
-    Py_RETURN_NONE;
+    return ext_failed_handling(((MeshObject *)mesh)->mesh, lineage_of(args),
+                               PyTuple_GET_ITEM(args, 1));
 }
 
 static PyObject *
@@ -74,22 +67,23 @@ of_part(PyObject *Py_UNUSED(module), PyObject *args)
     return tensor;
 }
 
-/* Whether an argument is a DTensor, or a list or dict of some. */
-static bool
-has_dtensor(PyObject *object, int depth)
+/* The mesh of an argument that is a DTensor, or a list or dict of some; NULL: of one rank,
+ * or there is none. */
+static const dt_mesh *
+mesh_in(PyObject *object, int depth)
 {
+    const dt_mesh *found = NULL;
     if (ext_is_dtensor(object))
-        return ((DTensorObject *)object)->layout->layout->mesh->size > 1;
-    bool found = false;
-    if (depth > 0 && (PyTuple_Check(object) || PyList_Check(object)))
+        found = ((DTensorObject *)object)->layout->layout->mesh;
+    else if (depth > 0 && (PyTuple_Check(object) || PyList_Check(object)))
         for (Py_ssize_t k = 0; !found && k < PySequence_Fast_GET_SIZE(object); k++)
-            found = has_dtensor(PySequence_Fast_GET_ITEM(object, k), depth - 1);
-    if (depth > 0 && PyDict_Check(object)) {
+            found = mesh_in(PySequence_Fast_GET_ITEM(object, k), depth - 1);
+    else if (depth > 0 && PyDict_Check(object)) {
         PyObject *key, *value;
         for (Py_ssize_t at = 0; !found && PyDict_Next(object, &at, &key, &value);)
-            found = has_dtensor(value, depth - 1);
+            found = mesh_in(value, depth - 1);
     }
-    return found;
+    return found != NULL && found->size > 1 ? found : NULL;
 }
 
 static PyObject *
@@ -100,8 +94,9 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
                           &PyDict_Type, &options))
         return NULL;
     ext_scope before = ext_trace.scope;
-    if (!has_dtensor(given, 2) && !has_dtensor(options, 2))
+    if (mesh_in(given, 2) == NULL && mesh_in(options, 2) == NULL)
         Py_RETURN_NONE;
+    ext_told = false;
     uint64_t hash = ext_lineage_add(0, name);
     const char *text = before.name == NULL ? PyUnicode_AsUTF8(name) : before.name;
     if (text == NULL)
@@ -117,6 +112,20 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
                          (unsigned long long)before.made,
                          PyLong_FromVoidPtr((void *)(uintptr_t)before.name),
                          name); /* whose letters the scope refers to */
+}
+
+static PyObject *
+call_failed(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *name, *given, *options;
+    if (!PyArg_ParseTuple(args, "UO!O!:call_failed", &name, &PyTuple_Type, &given,
+                          &PyDict_Type, &options))
+        return NULL;
+    const dt_mesh *mesh = mesh_in(given, 2);
+    if (mesh == NULL)
+        mesh = mesh_in(options, 2);
+    return ext_told ? Py_NewRef(Py_None)
+                    : ext_failed_handling(mesh, ext_trace.scope.lineage, name);
 }
 
 static PyObject *
@@ -170,6 +179,11 @@ PyMethodDef ext_lineage_methods[] = {
      "Enter a function that is composed of operators: what it makes of parts is made "
      "of\n"
      "its arguments. Return what `end_call` takes."},
+    {"call_failed", call_failed, METH_VARARGS,
+     "call_failed(name, args, options, /)\n--\n\n"
+     "Say, before `end_call`, that the function has raised the exception that is "
+     "being\n"
+     "handled, maybe on this rank alone."},
     {"end_call", end_call, METH_O, "end_call(before, /)\n--\n\nLeave it."},
     {"set_differs", set_differs, METH_O,
      "set_differs(wanted, /)\n--\n\n"

@@ -269,6 +269,20 @@ ext_note_failure(const dt_mesh *mesh, uint64_t lineage, const char *text)
     ext_raise(&error);
 }
 
+PyObject *
+ext_failed_handling(const dt_mesh *mesh, uint64_t lineage, PyObject *what)
+{
+    PyObject *error = PyErr_GetHandledException();
+    const char *text = PyUnicode_AsUTF8(what);
+    if (text != NULL && mesh != NULL && mesh->size > 1 && error != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+        ext_note_failure(mesh, lineage, text);
+    }
+    PyErr_Clear();
+    Py_XDECREF(error);
+    Py_RETURN_NONE;
+}
+
 int
 ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail)
 {

@@ -46,6 +46,9 @@ PyObject *ext_fail_together(const dt_mesh *a, const dt_mesh *b, const char *what
  * next agreement on the mesh (NULL: of all ranks) finds out by the lineage of the call,
  * which is in the journal. The exception that is set stays. `text` names the call. */
 void ext_note_failure(const dt_mesh *mesh, uint64_t lineage, const char *text);
+/* The same of the exception that Python code handles; returns None. Nothing happens on a
+ * mesh of one rank, or NULL. */
+PyObject *ext_failed_handling(const dt_mesh *mesh, uint64_t lineage, PyObject *what);
 
 /* Agrees on a call, also where calls are not compared as a rule, and tells whether all
  * ranks have the same `detail`. -1 with the exception that all ranks get. */

@@ -88,6 +88,24 @@ record_write(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* The other ranks may have written: theirs have calls of the lineage that this would have
+ * had. */
+static PyObject *
+not_written(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    if (PyTuple_GET_SIZE(args) < 2 || !PyUnicode_Check(PyTuple_GET_ITEM(args, 1)))
+        return PyErr_Format(PyExc_TypeError, "not_written takes a tensor and a text");
+    PyObject *target = PyTuple_GET_ITEM(args, 0), *name = PyTuple_GET_ITEM(args, 1);
+    if (!ext_is_dtensor(target) || ext_told)
+        Py_RETURN_NONE;
+    uint64_t call = 0;
+    for (Py_ssize_t k = 2; k < PyTuple_GET_SIZE(args); k++)
+        call = ext_lineage_add(call, PyTuple_GET_ITEM(args, k));
+    note_call(call, name, Py_None);
+    const dt_mesh *mesh = ((DTensorObject *)target)->layout->layout->mesh;
+    return ext_failed_handling(mesh, call, name);
+}
+
 static PyObject *
 check_write(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -196,6 +214,10 @@ PyMethodDef ext_tape_methods[] = {
      "there,\n"
      "and by what it was made, so that other ranks find if they have made another "
      "one."},
+    {"not_written", not_written, METH_VARARGS,
+     "not_written(tensor, name, /, *how)\n--\n\n"
+     "Say that a write into a tensor has raised the exception that is being handled,\n"
+     "maybe on this rank alone."},
     {"hooks_of", hooks_of, METH_O,
      "hooks_of(tensor, /)\n--\n\n"
      "Return the list of (output, kind, function) that backward calls for a tensor."},

@@ -418,7 +418,7 @@ PyObject *ext_journal_text(uint64_t lineage);
 /* A write by that call into memory whose lineage was `before`, and is now `lineage`. */
 void ext_journal_write(uint64_t lineage, uint64_t call, uint64_t before);
 
-dt_made ext_made_here(uint64_t lineage); /* dt_world.made */
+dt_made ext_made_here(uint64_t lineage);   /* dt_world.made */
 void ext_journal_failed(uint64_t lineage); /* that call has failed here */
 /* Adds to a sentence of DT_PARTED which call of this rank made the values. */
 void ext_tell_own(dt_error *err, uint64_t lineage);

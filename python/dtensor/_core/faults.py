@@ -20,7 +20,7 @@ KINDS = (
     "array",  # memory of the library's own arrays
     "memory",  # memory that its C code takes: it turns to its reserve
     "reserve",  # the same, and there is no reserve
-    "numpy",  # memory of NumPy's arrays
+    "numpy",  # memory of NumPy's arrays of over 64 bytes
     "message",  # messages that this rank sends: late
     "file",  # calls of the operating system about files
     "short",  # the same, but reading and writing do half of what they should

@@ -113,7 +113,14 @@ class FileRanks:
 
     Used for background work while the ranks themselves compute and send. The names of
     the files begin with `prefix`; all files are removed at the end. A full disk still
-    has room for an empty file, which says that its rank failed.
+    has room for an empty file, and a rank without a file descriptor can make a
+    directory: either says that its rank failed. For its answers each rank keeps a file
+    descriptor in reserve, so that it can say why.
+
+    Raises
+    ------
+    OSError
+        If there is no file descriptor to keep.
     """
 
     def __init__(self, prefix: str, rank: int, size: int, timeout: float) -> None:
@@ -121,6 +128,13 @@ class FileRanks:
         self.rank, self.size = rank, size
         self.timeout = timeout
         self.round = 0
+        self.spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        """Give the file descriptor in reserve back."""
+        if self.spare >= 0:
+            os.close(self.spare)
+            self.spare = -1
 
     def share(self, data: bytes) -> list[bytes]:
         """Rank 0 joins what the others wrote, and finally removes the joined file."""
@@ -129,19 +143,21 @@ class FileRanks:
         silence = [SILENCE] + [b"+"] * (self.size - 1)  # of rank 0
         if self.rank > 0:
             mine = self._part(self.rank)
-            _write(mine, data)
+            self._write(mine, data)
             answers = _unjoined(self._awaited(joined, [0])) or silence
-            os.unlink(mine)
+            self._remove(mine)
             return answers
         parts = [data] + [
             self._awaited(self._part(rank), [rank]) or SILENCE
             for rank in range(1, self.size)
         ]
-        told = _write(joined, b"".join(len(p).to_bytes(8, "little") + p for p in parts))
+        told = self._write(
+            joined, b"".join(len(p).to_bytes(8, "little") + p for p in parts)
+        )
         with self._patience(range(1, self.size)) as pause:
             while any(os.path.exists(self._part(r)) for r in range(1, self.size)):
                 pause()
-        os.unlink(joined)
+        self._remove(joined)
         return parts if told else silence
 
     def _part(self, rank: int) -> str:
@@ -154,6 +170,34 @@ class FileRanks:
                     with open(path, "rb") as file:
                         return file.read()
                 except FileNotFoundError:
+                    pause()
+                except IsADirectoryError:
+                    return b""
+                except OSError:
+                    self.close()
+                    pause()
+
+    def _write(self, path: str, data: bytes) -> bool:
+        """Write a file atomically, or else what says that this rank failed; return
+        whether it worked."""
+        for content in (data, data, b""):
+            try:
+                with open(path + "~", "wb") as file:
+                    file.write(content)
+                os.rename(path + "~", path)
+                return len(content) > 0
+            except OSError:
+                self.close()
+        os.mkdir(path)
+        return False
+
+    def _remove(self, path: str) -> None:
+        """Remove what `_write` made; others wait for that."""
+        with self._patience([self.rank]) as pause:
+            while os.path.lexists(path):
+                try:
+                    os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
+                except OSError:
                     pause()
 
     @contextmanager
@@ -172,18 +216,6 @@ class FileRanks:
             seconds = min(2 * seconds, longest)
 
         yield pause
-
-
-def _write(path: str, data: bytes) -> bool:
-    """Write a file atomically, or an empty one on failure; return whether it worked."""
-    try:
-        with open(path + "~", "wb") as file:
-            file.write(data)
-    except OSError:
-        open(path + "~", "wb").close()
-        data = b""
-    os.rename(path + "~", path)
-    return len(data) > 0
 
 
 def _unjoined(data: bytes) -> list[bytes]:

@@ -33,7 +33,7 @@ from dtensor.checkpoint.metadata import Metadata
 from dtensor.device_mesh import DeviceMesh
 from dtensor.ops._make.composite import within
 
-__all__ = ["Save"]
+__all__ = ["Piece", "Save"]
 
 # The file, the offset in its data, and the bytes.
 Piece = tuple[int, int, npt.NDArray[Any]]

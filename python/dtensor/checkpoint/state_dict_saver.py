@@ -1,9 +1,10 @@
 """Saving: ``torch.distributed.checkpoint.state_dict_saver``."""
 
+import contextvars
 import enum
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -11,12 +12,12 @@ from dtensor.checkpoint._ranks import (
     Alone,
     FileRanks,
     Group,
-    Ranks,
     WorldRanks,
     ranks_of,
     timeout_of,
+    together,
 )
-from dtensor.checkpoint._save import Save
+from dtensor.checkpoint._save import Piece, Save
 from dtensor.checkpoint.default_planner import DefaultSavePlanner
 from dtensor.checkpoint.filesystem import FileSystemWriter, PathLike, path_of
 from dtensor.checkpoint.metadata import Metadata
@@ -183,15 +184,42 @@ use_collectives, max_shard_size
     try:
         run.prepare(state_dict)
         pieces = run.staged()
+        speakers = _speakers(run, ranks)
     except BaseException:
         run.end()
         raise
-    speakers: Ranks = Alone()
-    if ranks.size > 1:
-        speakers = FileRanks(
-            run.place.prefix, ranks.rank, ranks.size, timeout_of(ranks)
-        )
     return _queue.put(run, pieces, speakers)
+
+
+def _speakers(run: Save, ranks: Alone | WorldRanks) -> Alone | FileRanks:
+    """Return the ranks in the background. Collective."""
+    if ranks.size == 1:
+        return Alone()
+    made: list[FileRanks] = []
+
+    def make() -> None:
+        made.append(
+            FileRanks(run.place.prefix, ranks.rank, ranks.size, timeout_of(ranks))
+        )
+
+    try:
+        together(ranks, run.what, make)
+    except BaseException:
+        for speakers in made:
+            speakers.close()
+        raise
+    return made[0]
+
+
+def _complete(
+    run: Save, pieces: Sequence[Piece], speakers: Alone | FileRanks
+) -> Metadata:
+    """Write in the background."""
+    try:
+        return run.complete(pieces, speakers)
+    finally:
+        if isinstance(speakers, FileRanks):
+            speakers.close()
 
 
 def _begin(
@@ -217,7 +245,8 @@ class _Queue(threading.local):
     def put(self, run: Save, *args: Any) -> "Future[Metadata | None]":
         if self.executor is None:
             self.executor = ThreadPoolExecutor(1, "dtensor.checkpoint")
-        self.last = self.executor.submit(run.complete, *args)
+        context = contextvars.copy_context()
+        self.last = self.executor.submit(context.run, _complete, run, *args)
         self.last.add_done_callback(_tell)
         return self.last
 

@@ -29,14 +29,15 @@ def composite(function: F, writes_out: bool = True) -> F:
         for old, new in (("dim", "axis"), ("keepdim", "keepdims")):
             if old in options and old not in names:
                 options[new] = options.pop(old)
-        if not writes_out:
-            return function(*args, **options)
-        out = options.pop("out", None)
-        if place is not None and len(args) > place:
+        out = options.pop("out", None) if writes_out else None
+        if writes_out and place is not None and len(args) > place:
             out, args = args[place], (*args[:place], None, *args[place + 1 :])
         before = _C.begin_call(function.__qualname__, args, options)
         try:
             result = function(*args, **options)
+        except MemoryError:
+            _C.call_failed(function.__qualname__, args, options)
+            raise
         finally:
             _C.end_call(before)
         return result if out is None else copy(result, out=out)

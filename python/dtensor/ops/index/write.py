@@ -66,7 +66,11 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     if _C.is_grad_enabled() and (x.requires_grad or _requires_grad(value)):
         _set_recorded(x, index, value)
     else:
-        _write(x, index, value)
+        try:
+            _write(x, index, value)
+        except MemoryError:
+            _C.not_written(x, "setitem", (x, "setitem", index, value))
+            raise
         _C.written(x, "setitem", index, value)
 
 
@@ -81,6 +85,9 @@ def _set_recorded(x: Any, index: Any, value: Any) -> None:
     before = _C.set_recording(False)
     try:
         _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
+    except MemoryError:
+        _C.not_written(x, "setitem", "setitem", (x, value), index)
+        raise
     finally:
         _C.set_recording(before)
 
