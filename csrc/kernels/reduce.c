@@ -3,7 +3,7 @@
  * The association is a tree (reduce.h), walked once for each block: a block of the left
  * half is made in place, one of the right half in a buffer of its level, and both are
  * combined. All of that stays in the nearest cache, so memory is read once, whatever the
- * number of addends; and a loop over two operands does all of it. */
+ * number of addends. Four neighbours are combined by one loop, without a buffer. */
 #include "kernels/reduce.h"
 
 #include "kernels/reduce_level.h"
@@ -89,6 +89,11 @@ subtree(const tree *t, int d, int64_t first, int64_t length, int64_t stride, voi
     if (length == 1)
         return subtree(t, d + 1, first, t->lengths[d + 1], stride / t->lengths[d + 1],
                        into, level);
+    if (length == 4 && d + 1 == t->ndim && !t->wide) {
+        t->combine(into, leaf(t, first, NULL), leaf(t, first + 1, NULL),
+                   leaf(t, first + 2, NULL), leaf(t, first + 3, NULL), t->count);
+        return into;
+    }
     int64_t half = 1;
     while (2 * half < length)
         half *= 2;
@@ -96,7 +101,7 @@ subtree(const tree *t, int d, int64_t first, int64_t length, int64_t stride, voi
     const void *a = subtree(t, d, first, half, stride, into, level);
     const void *b =
         subtree(t, d, first + half * stride, length - half, stride, buffer, level + 1);
-    t->combine(into, a, b, t->count);
+    t->combine(into, a, b, NULL, NULL, t->count);
     return into;
 }
 

@@ -8,9 +8,11 @@
 
 #include <stdint.h>
 
-/* out[i] = first[i] op second[i]; `out` is `first` or overlaps neither. */
+/* out[i] = first[i] op second[i]; or, where there is a third and a fourth (else both are
+ * NULL), (first[i] op second[i]) op (third[i] op fourth[i]). `out` is `first` or overlaps
+ * none. */
 typedef void dt_combine(void *out, const void *first, const void *second,
-                        int64_t count);
+                        const void *third, const void *fourth, int64_t count);
 
 /* How a dtype is reduced. Where `widen` is not NULL, what is computed is made of
  * float32: those loops take what `widen` makes, and `narrow` rounds the result. */

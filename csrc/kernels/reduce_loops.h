@@ -6,21 +6,39 @@
  * that is still to be read is written. */
 
 #define LOOP(name, type, expression)                                                   \
+    static inline type LEVEL(one_##name)(type a, type b)                               \
+    {                                                                                  \
+        return expression;                                                             \
+    }                                                                                  \
+                                                                                       \
+    TARGET static void LEVEL(four_##name)(                                             \
+        type *restrict o, const type *x, const type *restrict y,                       \
+        const type *restrict z, const type *restrict w, int64_t count)                 \
+    {                                                                                  \
+        if (o == x)                                                                    \
+            for (int64_t i = 0; i < count; i++)                                        \
+                o[i] = LEVEL(one_##name)(LEVEL(one_##name)(o[i], y[i]),                \
+                                         LEVEL(one_##name)(z[i], w[i]));               \
+        else                                                                           \
+            for (int64_t i = 0; i < count; i++)                                        \
+                o[i] = LEVEL(one_##name)(LEVEL(one_##name)(x[i], y[i]),                \
+                                         LEVEL(one_##name)(z[i], w[i]));               \
+    }                                                                                  \
+                                                                                       \
     TARGET static void LEVEL(name)(void *out, const void *first, const void *second,   \
+                                   const void *third, const void *fourth,              \
                                    int64_t count)                                      \
     {                                                                                  \
         type *o = out;                                                                 \
         const type *x = first, *y = second;                                            \
-        if (out == first)                                                              \
-            for (int64_t i = 0; i < count; i++) {                                      \
-                type a = o[i], b = y[i];                                               \
-                o[i] = expression;                                                     \
-            }                                                                          \
+        if (third != NULL)                                                             \
+            LEVEL(four_##name)(o, x, y, third, fourth, count);                         \
+        else if (out == first)                                                         \
+            for (int64_t i = 0; i < count; i++)                                        \
+                o[i] = LEVEL(one_##name)(o[i], y[i]);                                  \
         else                                                                           \
-            for (int64_t i = 0; i < count; i++) {                                      \
-                type a = x[i], b = y[i];                                               \
-                o[i] = expression;                                                     \
-            }                                                                          \
+            for (int64_t i = 0; i < count; i++)                                        \
+                o[i] = LEVEL(one_##name)(x[i], y[i]);                                  \
     }
 
 /* Signed numbers wrap as the unsigned ones do. 1u: uint16_t would multiply as int. */
@@ -57,11 +75,19 @@
  * vectors. */
 #define COMPLEX_LOOP(name, real, operation)                                            \
     TARGET static void LEVEL(name)(void *out, const void *first, const void *second,   \
+                                   const void *third, const void *fourth,              \
                                    int64_t count)                                      \
     {                                                                                  \
         real *o = out;                                                                 \
-        const real *x = first, *y = second;                                            \
-        if (out == first)                                                              \
+        const real *x = first, *y = second, *z = third, *w = fourth;                   \
+        if (z != NULL)                                                                 \
+            for (int64_t i = 0; i < 2 * count; i += 2) {                               \
+                real left[2], right[2];                                                \
+                operation(left, x + i, y + i);                                         \
+                operation(right, z + i, w + i);                                        \
+                operation(o + i, left, right);                                         \
+            }                                                                          \
+        else if (out == first)                                                         \
             for (int64_t i = 0; i < 2 * count; i += 2)                                 \
                 operation(o + i, o + i, y + i);                                        \
         else                                                                           \

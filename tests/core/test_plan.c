@@ -198,6 +198,31 @@ a_step_costs_what_messages_along_its_mesh_dims_do(void)
 }
 
 static void
+mesh_dims_of_powers_of_two_join_those_before_them(void)
+{
+    static const struct {
+        int64_t shape[3], lengths[3];
+        int ndim;
+    } ROWS[] = {{{2, 3, 2}, {2, 6}, 2},
+                {{2, 2, 2}, {8}, 1},
+                {{4, 3, 3}, {4, 3, 3}, 3},
+                {{3, 4, 2}, {24}, 1}};
+    for (int k = 0; k < 4; k++) {
+        int64_t lengths[DT_MESH_MAX_NDIM];
+        const int64_t *shape = ROWS[k].shape;
+        const dt_mesh *mesh = mesh_of(3, shape[0], shape[1], shape[2], NULL);
+        const dt_layout *layout = layout_of(mesh, "RRR", 1, 1);
+        dt_step step = {.to = layout, .mesh_dim_count = 3, .mesh_dims = {0, 1, 2}};
+        int ndim = dt_step_grid(lengths, &step);
+        CHECK(ndim == ROWS[k].ndim);
+        for (int d = 0; d < ndim; d++)
+            CHECK(lengths[d] == ROWS[k].lengths[d]);
+        dt_layout_release(context, layout);
+        dt_mesh_release(context, mesh);
+    }
+}
+
+static void
 costs_are_read_as_they_are_written(void)
 {
     static const char *const SAME[][2] = {
@@ -405,6 +430,7 @@ main(void)
         TEST(an_exchange_moves_each_missing_element_once),
         TEST(a_piece_says_where_it_lies_on_both_sides),
         TEST(a_step_costs_what_messages_along_its_mesh_dims_do),
+        TEST(mesh_dims_of_powers_of_two_join_those_before_them),
         TEST(costs_are_read_as_they_are_written),
         TEST(plans_of_other_costs_are_other_plans),
         TEST(what_is_sent_is_received),

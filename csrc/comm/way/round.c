@@ -315,9 +315,7 @@ set_reduction(dt_round *round, const dt_step *step, const dt_group *group)
         return;
     round->op = step->op;
     round->divisor = step->divisor;
-    round->reduced_ndim = step->mesh_dim_count;
-    for (int k = 0; k < step->mesh_dim_count; k++)
-        round->reduced_lengths[k] = step->to->mesh->shape[step->mesh_dims[k]];
+    round->reduced_ndim = dt_step_grid(round->reduced_lengths, step);
     round->order = group->index < 0 ? -1 : order_of(step, group->ranks[group->index]);
     for (int64_t k = 0; k < round->receive_count; k++)
         round->receives[k].order =

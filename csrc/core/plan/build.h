@@ -7,7 +7,8 @@
 typedef enum {
     DT_DIRECT,   /* reduce, then one exchange */
     DT_MERGED,   /* reduce, slice, exchange, gather; mesh dimensions taken together */
-    DT_STEPWISE, /* the same, reducing and gathering one mesh dimension at a time */
+    DT_STEPWISE, /* the same, reducing and gathering one mesh dimension at a time, the
+                    last first */
 } dt_family;
 
 enum { DT_FAMILIES = DT_STEPWISE + 1 };

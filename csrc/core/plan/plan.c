@@ -5,8 +5,8 @@
  * (worth_building): for a mixed exchange, or a step over several mesh dims. Each plan is
  * priced by the cost model, for the busiest of three ranks. The cheapest within the bound
  * on memory wins, and of equal ones the first, unless it needs more collectives than the
- * direct plan or PyTorch. Only layouts and constants decide, so all ranks find the same plan without a
- * message. */
+ * direct plan or PyTorch. Only layouts and constants decide, so all ranks find the same
+ * plan without a message. */
 #include "core/plan/plan.h"
 
 #include "core/plan/build.h"

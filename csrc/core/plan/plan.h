@@ -100,6 +100,11 @@ bool dt_in_one_round(int64_t bytes, int64_t ranks);
 /* The number of ranks that a step's mesh dimensions bring together. */
 int64_t dt_step_group(const dt_step *step);
 
+/* The grid on which the addends of a reduction lie, as dt_reduce has it; returns its number
+ * of dimensions. One joins the next if that has a power of two of them: the tree is the
+ * same, and the kernel has larger ones to walk. */
+int dt_step_grid(int64_t *lengths, const dt_step *step);
+
 /* Whether steps of two plans can be done as one, message by message: they do the same
  * between the same ranks. */
 bool dt_steps_together(const dt_step *a, const dt_step *b);

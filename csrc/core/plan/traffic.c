@@ -32,6 +32,20 @@ dt_step_group(const dt_step *step)
     return size;
 }
 
+int
+dt_step_grid(int64_t *lengths, const dt_step *step)
+{
+    int ndim = 0;
+    for (int k = 0; k < step->mesh_dim_count; k++) {
+        int64_t length = step->to->mesh->shape[step->mesh_dims[k]];
+        if (ndim > 0 && (length & (length - 1)) == 0)
+            lengths[ndim - 1] *= length;
+        else
+            lengths[ndim++] = length;
+    }
+    return ndim;
+}
+
 unsigned
 dt_step_mask(const dt_step *step)
 {
