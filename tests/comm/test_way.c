@@ -7,6 +7,8 @@
 #include "core/memory/memory.h"
 #include "core/plan/plans.h"
 
+#include <stdatomic.h>
+
 enum { ROWS = 96, COLUMNS = 80, ELEMENTS = ROWS * COLUMNS };
 
 static dt_context *context;
@@ -304,23 +306,29 @@ static dt_run *poisoned_runs[2]; /* by rank: what they have may be touched for e
 
 typedef struct {
     job job;
+    atomic_bool agreed; /* rank 1 has said what it calls */
     bool poisoned[2];
     dt_status status[2];
 } broken;
 
-/* Rank 1 comes when rank 0 has given up: by then rank 0 has told where its array is. */
+/* Rank 1 has agreed, and goes on when rank 0 has given up: by then rank 0 has told where
+ * its array is. */
 static void
 come_late(dt_transport *t, void *data)
 {
     broken *b = data;
     dt_world *world = world_over(t);
     dt_error err;
-    world->check = DT_CHECK_NOTHING; /* nothing is agreed on: rank 0 begins by itself */
     world->timeout = t->rank == 0 ? 0.2 : 1;
-    if (t->rank == 1)
-        rest(1.5);
+    while (t->rank == 0 && !atomic_load(&b->agreed))
+        sched_yield();
     dt_run *run = make_run(world, &b->job);
     CHECK(dt_start(dt_run_task(run), &err) == DT_OK);
+    if (t->rank == 1) {
+        dt_progress(world);
+        atomic_store(&b->agreed, true);
+        rest(1.5);
+    }
     b->status[t->rank] = dt_wait(dt_run_task(run), &err);
     b->poisoned[t->rank] = dt_run_poisoned(run);
     CHECK(world->broken);
