@@ -26,7 +26,9 @@ NO_CALLS = set(
 )
 
 # "blind spot": what no call sees, which is compared with DTENSOR_CHECK=2.
-GOOD = {"harmless", "raised on all ranks", "raised on all that could", "blind spot"}
+# "own parts": a rank gave other parts to from_local; what they are only it can know.
+GOOD = {"harmless", "raised on all ranks", "raised on all that could", "own parts"}
+GOOD |= {"blind spot"}
 PARTS = 4  # of a campaign in validate, so that each is short
 
 
