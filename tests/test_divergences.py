@@ -138,6 +138,13 @@ def test_what_no_call_sees_is_found_with_a_check_of_2(world, check, capsys):
 
 
 @pytest.mark.validate
+def test_programs_that_do_not_diverge_raise_nothing_with_a_check_of_2(capsys):
+    found = played(0, 1000, "--kind", "none", "--timeout", "60", check="2")
+    told(capsys, "no divergence, DTENSOR_CHECK=2", found)
+    assert not bad(found, {"harmless"}), bad(found, {"harmless"})
+
+
+@pytest.mark.validate
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("world", ["threads", "3 processes"])
 def test_nothing_is_silently_wrong_with_a_check_of_2(world, part, capsys):
