@@ -50,7 +50,7 @@ def played(first, count, *options, launcher=(), check="1"):
         found += map(json.loads, lines)
         first += len(lines)
         if first < last:
-            verdict = "hang" if "a rank hangs" in job.stdout else "crash"
+            verdict = "hang" if "Timeout (" in job.stdout else "crash"
             why = job.stdout[-2000:]
             found.append({"number": first, "verdict": verdict, "kind": "", "why": why})
             first += 1
