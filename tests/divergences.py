@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from campaign_calls import by_words, deck
-from rows import Sample, arrays_of
+from rows import SHAPE, Sample, arrays_of
 
 from dtensor import Tensor
 from dtensor.testing import run_ranks
@@ -114,6 +114,8 @@ def names(seed: int, turn: int) -> list[str]:
 def works(call: Sample) -> bool:
     """Whether the call takes arrays of some size and gives values to compare."""
     arrays = arrays_of(call)
+    if call.mode == SHAPE and os.environ.get("DTENSOR_CHECK") == "2":
+        return False  # what is arbitrary may differ
     if not arrays or any(x.size == 0 for x in arrays):
         return False
     (answer,) = run_ranks(1, quietly, call.expected, arrays)

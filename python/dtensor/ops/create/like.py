@@ -106,7 +106,7 @@ def full_like(
     dtype, order, subok, shape, device, device_mesh, placements
         As of `zeros_like`.
     """
-    result = _like(a, np.empty, dtype, shape, device_mesh, placements)
+    result = _like(a, np.zeros, dtype, shape, device_mesh, placements)
     setitem(result, ..., fill_value)
     return result
 
@@ -149,7 +149,7 @@ def _full(
         fill_value = np.asarray(fill_value)
     dtype = fill_value.dtype if dtype is None else dtype
     layout = layout_of(shape, dtype, device_mesh, placements)
-    result = made(layout, lambda own: np.empty(own.local_shape(), own.dtype))
+    result = made(layout, lambda own: np.zeros(own.local_shape(), own.dtype))
     setitem(result, ..., fill_value)
     return result
 
