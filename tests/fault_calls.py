@@ -201,10 +201,12 @@ def fully_sharded(mesh: DeviceMesh, _: Path) -> Any:
     return trained(fully_shard(network(), mesh=mesh), *local())
 
 
-TRAINING: dict[str, Call] = {"gradient": gradient, "step": step}
+TRAINING: dict[str, Call] = {"gradient": gradient}
 
-# These compute with rank-local Tensors: a failure there is the rank's own.
+# Steps of optimizers, clip_grad_norm_ and calls on rank-local Tensors have no agreement
+# of their own: without memory for arrays there, a rank raises alone (docs/promises.md).
 LOCAL_TRAINING: dict[str, Call] = {
+    "step": step,
     "tensor parallel": tensor_parallel,
     "fully sharded": fully_sharded,
 }
