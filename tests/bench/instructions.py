@@ -38,23 +38,26 @@ def counted(text: str, names: dict[str, object]) -> None:
     exec(source, loop)
 
 
-def per_call(rows: list[str]) -> dict[str, tuple[int, int]]:
-    """Return, for each row, the instructions of our call and of NumPy's."""
+def spans(file: str, *arguments: str) -> list[int]:
+    """Return the instructions between each pair of marks of a program."""
     command = [str(valgrind()), "--tool=callgrind", f"--dump-before={MARK}"]
     # A process of its own, that no launcher knows.
     own = ("OMPI_", "PMIX_", "PRTE_", "PMI_")
     env = {k: v for k, v in os.environ.items() if not k.startswith(own)}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind"
-        command += [f"--callgrind-out-file={out}", sys.executable, __file__, *rows]
+        command += [f"--callgrind-out-file={out}", sys.executable, file, *arguments]
         subprocess.run(command, env=env, check=True, capture_output=True)
         dumps = sorted(
             (p for p in Path(folder).iterdir() if p.suffix[1:].isdecimal()),
             key=lambda path: int(path.suffix[1:]),
         )
-        totals = [total(path) for path in dumps]
-    spans = totals[1::2]  # between a mark before and one after
-    empty, calls = spans[0], spans[1:]
+        return [total(path) for path in dumps][1::2]  # what lies between two pairs
+
+
+def per_call(rows: list[str]) -> dict[str, tuple[int, int]]:
+    """Return, for each row, the instructions of our call and of NumPy's."""
+    empty, *calls = spans(__file__, *rows)
     each = [round((span - empty) / CALLS) for span in calls]
     return {name: (each[2 * k], each[2 * k + 1]) for k, name in enumerate(rows)}
 

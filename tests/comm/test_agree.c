@@ -329,10 +329,16 @@ a_rank_that_comes_to_a_call_given_up_hears_of_it_and_so_do_all(void)
 }
 
 /* Rank 1 waits in a call of ranks 1 and 2, which rank 2 does not come to. */
+typedef struct {
+    outcome out[3];
+    atomic_int done; /* ranks; only then do they close their worlds */
+} elsewhere;
+
 static void
 wait_elsewhere(dt_transport *t, void *data)
 {
-    outcome *out = data;
+    elsewhere *e = data;
+    outcome *out = e->out;
     const int64_t low[] = {0, 1}, high[] = {1, 2};
     dt_group *group = NULL;
     dt_world *world = world_over(t);
@@ -340,14 +346,18 @@ wait_elsewhere(dt_transport *t, void *data)
     dt_world_group(&group, world, t->rank == 0 ? low : high, 2, NULL);
     if (t->rank < 2)
         out[t->rank] = agree(group, t->rank == 0 ? "f(x)" : "g(y)", DT_OK);
+    atomic_fetch_add(&e->done, 1);
+    while (atomic_load(&e->done) < 3)
+        t->table->idle(t);
     dt_world_close(world);
 }
 
 static void
 a_rank_that_waits_in_another_group_is_shown_with_its_call(void)
 {
-    outcome out[3];
-    on_ranks(3, wait_elsewhere, out);
+    elsewhere e = {.done = 0};
+    const outcome *out = e.out;
+    on_ranks(3, wait_elsewhere, &e);
     CHECK(strcmp(out[0].message,
                  "f(x) #1 did not end within 0.4 s: rank 1 was in g(y) #1") == 0);
     CHECK(strcmp(out[1].message,

@@ -143,6 +143,31 @@ tasks_that_are_left_end_with_the_world(void)
     on_ranks(2, close_with_tasks, NULL);
 }
 
+/* Rank 1 ends after the first call: the others know that it never comes to the second,
+ * long before their time is up. */
+static void
+end_after_one_call(dt_transport *t, void *data)
+{
+    (void)data;
+    dt_error err = {.status = DT_OK};
+    dt_world *world = world_over(t);
+    dt_call call = call_of("f(x)", DT_OK), next = call_of("g(y)", DT_OK);
+    CHECK(dt_agree(all_of(world), &call, false, &err) == DT_OK);
+    if (t->rank != 1) {
+        double start = dt_now();
+        CHECK(dt_agree(all_of(world), &next, false, &err) == DT_RUNTIME);
+        CHECK(strcmp(err.message, "g(y) #2 waits for rank 1, which has ended") == 0);
+        CHECK(dt_now() - start < 5 && !world->broken);
+    }
+    dt_world_close(world);
+}
+
+static void
+a_rank_that_has_ended_is_not_waited_for(void)
+{
+    on_ranks(3, end_after_one_call, NULL);
+}
+
 /* --- signals --- */
 
 static dt_status
@@ -245,6 +270,7 @@ DT_MAIN(TEST(a_task_that_fails_on_all_ranks_leaves_the_next_one_alone),
         TEST(a_rank_that_fails_half_way_ends_the_wait_of_the_others),
         TEST(a_rank_with_a_broken_world_tells_those_who_wait_for_it),
         TEST(tasks_that_are_left_end_with_the_world),
+        TEST(a_rank_that_has_ended_is_not_waited_for),
         TEST(an_interrupt_ends_a_wait_and_the_next_call_works),
         TEST(an_interrupt_lets_data_that_moves_arrive),
         TEST(an_abort_ends_all_waits_at_once))

@@ -20,8 +20,16 @@ typedef struct {
     uint64_t call;   /* hash of the task's name; FAILED: the lineage */
     int32_t kind;    /* a dt_note_kind */
     int32_t reply;   /* 1: answers a note, and is not answered */
-    char text[1024]; /* WAITS: the task's name; LEFT, FAILED: why */
+    char text[1024]; /* WAITS: the task's name; LEFT, FAILED: why; ENDED: a reached[] */
 } note;
+
+/* How far a rank has come in a group when it ends. */
+typedef struct {
+    uint64_t group;   /* hash of its ranks */
+    uint64_t started; /* tasks */
+} reached;
+
+enum { REACHED = 63 }; /* in a text, of which the last byte is lost */
 
 typedef struct {
     note note;
@@ -154,6 +162,11 @@ dt_notes_farewell(dt_notes *notes)
 {
     const dt_group *all = notes->world->all;
     note n = {.group = all->hash, .kind = DT_NOTE_ENDED};
+    for (const dt_group *g = notes->world->groups; g != NULL; g = g->next, n.number++)
+        if (n.number < REACHED) {
+            reached r = {.group = g->hash, .started = g->started};
+            memcpy(n.text + n.number * sizeof r, &r, sizeof r);
+        }
     letter_send(notes, &n, all->ranks, all->size);
 }
 
@@ -274,13 +287,27 @@ dt_notes_failure(dt_notes *notes, dt_group *group, dt_error *err)
     return DT_OK;
 }
 
+/* Whether a rank had not yet come to a task when it ended: then it never will. */
+static bool
+never_came(const note *ended, const dt_task *task)
+{
+    uint64_t listed = ended->number < REACHED ? ended->number : REACHED;
+    for (uint64_t k = 0; k < listed; k++) {
+        reached r;
+        memcpy(&r, ended->text + k * sizeof r, sizeof r);
+        if (r.group == task->group->hash)
+            return r.started < task->number;
+    }
+    return listed == ended->number;
+}
+
 int
 dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds)
 {
     double before = dt_now() - seconds;
     for (int place = 0; place < task->group->size; place++) {
         const heard *h = notes->last[DT_NOTE_ENDED][task->group->ranks[place]];
-        if (h != NULL && h->when <= before)
+        if (h != NULL && (h->when <= before || never_came(&h->note, task)))
             return task->group->ranks[place];
     }
     return -1;

@@ -34,8 +34,8 @@ const char *dt_notes_left(const dt_notes *notes, const dt_task *task);
 /* Tells all ranks of the world that this one has ended. */
 void dt_notes_farewell(dt_notes *notes);
 
-/* A rank of the task's group that has said so at least `seconds` ago; -1: none. It may
- * have done its part of the task before. */
+/* A rank of the task's group that has ended before it came to the task, or, as it may
+ * have done its part before, has ended at least `seconds` ago; -1: none. */
 int dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds);
 
 /* The number under which the others go on, where some of them have left the task of

@@ -276,10 +276,8 @@ heed_time(waiting *v, double now)
         head->moved ? DT_OK : dt_notes_failure(world->notes, head->group, &failure);
     const char *left = dt_notes_left(world->notes, head);
     /* A rank that has ended may have been here before, and a slow one keep this one
-     * waiting: so it is not missed at once. */
-    int ended = head->moved || waited < ENDED_SECONDS
-                    ? -1
-                    : dt_notes_ended(world->notes, head, ENDED_SECONDS);
+     * waiting: then it is not missed at once. */
+    int ended = head->moved ? -1 : dt_notes_ended(world->notes, head, ENDED_SECONDS);
     char text[1024];
     if (failed != DT_OK) {
         give_up(v, failed, failure.message, failure.message);

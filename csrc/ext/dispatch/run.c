@@ -59,7 +59,9 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call)
         return NULL;
     }
     result = ext_dtensor(result, entry->results[k].layout);
-    return ext_with_lineage(result, op_lineage(call, k));
+    if (result != NULL) /* new: nothing has been written into it */
+        ((DTensorObject *)result)->lineage = op_lineage(call, k);
+    return result;
 }
 
 PyObject *

@@ -79,31 +79,16 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
     if (!has_dtensor(given, 2) && !has_dtensor(options, 2))
         Py_RETURN_NONE;
     uint64_t hash = ext_lineage_add(0, name);
-    ext_record *record = ext_journal_add();
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(given); k++) {
-        PyObject *object = PyTuple_GET_ITEM(given, k);
-        uint64_t lineage = ext_is_dtensor(object) ? ext_lineage((DTensorObject *)object)
-                                                  : ext_lineage_add(0, object);
-        if (record != NULL && k < EXT_RECORDED)
-            record->operands[k] = lineage;
-        hash = dt_mix(hash, lineage);
-    }
-    hash = ext_lineage_add(hash, options);
+    ext_record *record = ext_journal_add(Py_NewRef(name));
+    record->call = hash;
+    record->count = (int)PyTuple_GET_SIZE(given);
+    for (int k = 0; k < record->count; k++)
+        hash = dt_mix(hash, ext_lineage_operand(record, k, PyTuple_GET_ITEM(given, k)));
+    record->lineage = hash = ext_lineage_add(hash, options);
     const char *text = before.name == NULL ? PyUnicode_AsUTF8(name) : before.name;
     if (text == NULL)
         return NULL;
     ext_trace.scope = (ext_scope){.lineage = hash, .name = text};
-    if (record != NULL) {
-        record->lineage = hash;
-        record->call = ext_lineage_add(0, name);
-        record->text = Py_NewRef(name);
-        record->number = NULL;
-        record->plain = 0;
-        record->failed = false;
-        record->count = (int)PyTuple_GET_SIZE(given);
-        for (int k = 0; k < EXT_RECORDED && k < record->count; k++)
-            record->plain |= (uint32_t)!ext_is_dtensor(PyTuple_GET_ITEM(given, k)) << k;
-    }
     return Py_BuildValue("(KKNO)", (unsigned long long)before.lineage,
                          (unsigned long long)before.made,
                          PyLong_FromVoidPtr((void *)(uintptr_t)before.name),

@@ -271,8 +271,7 @@ lineage_of(const recipe *r)
     if (r->value != NULL)
         hash = ext_lineage_add(hash, r->value);
     if (r->mesh->mesh->size > 1)
-        ext_journal_note(hash, PyUnicode_FromString(r->what), Py_XNewRef(r->value),
-                         hash, true, 0);
+        ext_journal_note(hash, PyUnicode_FromString(r->what), r->value, hash, true, 0);
     return hash;
 }
 

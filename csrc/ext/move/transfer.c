@@ -210,14 +210,9 @@ travel(transfer *t, dt_group *group, PyObject **out)
 static void
 record(const transfer *t, uint64_t lineage)
 {
-    ext_record *record = ext_journal_add();
-    if (record == NULL)
-        return;
-    record->text = PyUnicode_FromFormat("%s of %d arrays", t->o->what, t->count);
+    PyObject *text = PyUnicode_FromFormat("%s of %d arrays", t->o->what, t->count);
     PyErr_Clear();
-    record->number = NULL;
-    record->plain = 0;
-    record->failed = false;
+    ext_record *record = ext_journal_add(text != NULL ? text : Py_NewRef(Py_None));
     record->call = (uint64_t)t->count;
     record->lineage = lineage;
     record->count = t->count;

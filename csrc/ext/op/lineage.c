@@ -2,69 +2,57 @@
  * and numbers are operands. */
 #include "ext/op/op.h"
 
-#include <string.h>
-
-/* Keeps a number for people: with others of the call in a tuple. */
-static void
-keep_number(ext_record *record, PyObject *number)
+/* Any call. */
+static __attribute__((noinline)) void
+trace_any(op_call *call, const op_entry *entry)
 {
-    if (record->number == NULL)
-        record->number = Py_NewRef(number);
-    else if (!PyTuple_Check(record->number))
-        Py_SETREF(record->number, PyTuple_Pack(2, record->number, number));
-    else {
-        PyObject *one = PyTuple_Pack(1, number);
-        Py_SETREF(record->number,
-                  one == NULL ? NULL : PySequence_Concat(record->number, one));
-        Py_XDECREF(one);
-    }
-    PyErr_Clear();
+    ext_record *record = ext_journal_add(Py_NewRef(entry->text));
+    uint64_t hash = ext_trace.differs ? entry->loose : entry->detail;
+    record->call = hash;
+    record->count = call->operand_count;
+    for (int k = 0; k < call->operand_count; k++)
+        hash = dt_mix(hash, ext_lineage_operand(record, k, call->operands[k]));
+    record->lineage = call->lineage = hash;
 }
 
-/* The same of what is no DTensor: operand k, by its value. */
-static uint64_t
-add_plain(ext_record *record, PyObject *operand, int k)
-{
-    op_kind kind = op_kind_of(operand);
-    if (kind == OP_DTENSOR) /* of a subclass */
-        return ext_lineage((DTensorObject *)operand);
-    if (k < EXT_RECORDED)
-        record->plain |= UINT32_C(1) << k;
-    if (kind == OP_NUMBER)
-        keep_number(record, operand);
-    if (!PyFloat_CheckExact(operand) || ext_trace.differs)
-        return ext_lineage_add(0, operand);
-    double number = PyFloat_AS_DOUBLE(operand);
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
+/* The same for a few DTensors and floats, in as few instructions as it can be had: all
+ * that is called is called last. */
 void
 op_call_trace(op_call *call, const op_entry *entry)
 {
-    ext_record none, *record = ext_journal_add();
-    if (record == NULL) /* no memory for a journal */
-        record = &none;
-    uint64_t hash = ext_trace.differs ? entry->loose : entry->detail;
-    record->call = hash;
-    record->text = record == &none ? NULL : Py_NewRef(entry->text);
-    record->number = NULL;
-    record->plain = 0;
-    record->failed = false;
-    record->count = call->operand_count;
-    for (int k = 0; k < call->operand_count; k++) {
-        PyObject *operand = call->operands[k];
-        uint64_t lineage = Py_TYPE(operand) == &ext_dtensor_type
-                               ? ext_lineage((DTensorObject *)operand)
-                               : add_plain(record, operand, k);
-        hash = dt_mix(hash, lineage);
-        if (k < EXT_RECORDED)
-            record->operands[k] = lineage;
+    ext_tracing *trace = &ext_trace;
+    int count = call->operand_count;
+    if (trace->journal == NULL || trace->differs || count > EXT_RECORDED) {
+        trace_any(call, entry);
+        return;
     }
+    ext_record *record = &trace->journal[trace->next % EXT_JOURNAL];
+    uint64_t hash = entry->detail;
+    uint32_t kinds = 0;
+    for (int k = 0; k < count; k++) {
+        PyObject *operand = call->operands[k];
+        uint64_t word;
+        if (Py_TYPE(operand) == &ext_dtensor_type) {
+            word = ext_lineage((DTensorObject *)operand);
+        } else if (PyFloat_CheckExact(operand)) {
+            word = ext_float_bits(operand);
+            kinds |= EXT_FLOAT(k);
+        } else {
+            trace_any(call, entry);
+            return;
+        }
+        hash = dt_mix(hash, word);
+        record->operands[k] = word;
+    }
+    PyObject *before = record->text;
+    trace->next++;
+    record->text = Py_NewRef(entry->text);
+    record->call = entry->detail;
+    record->kinds = kinds;
+    record->count = count;
+    record->failed = false;
     record->lineage = call->lineage = hash;
-    if (record == &none)
-        Py_XDECREF(none.number);
+    Py_XDECREF(before);
 }
 
 /* --- for people --- */

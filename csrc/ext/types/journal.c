@@ -20,16 +20,15 @@ journal_free(PyObject *capsule)
     ext_record *all = PyCapsule_GetPointer(capsule, NULL);
     if (all == ext_trace.journal)
         ext_trace.journal = NULL;
-    for (size_t k = 0; all != NULL && k < EXT_JOURNAL; k++) {
+    for (size_t k = 0; all != NULL && k < EXT_JOURNAL; k++)
         Py_XDECREF(all[k].text);
-        Py_XDECREF(all[k].number);
-    }
     free(all);
 }
 
 ext_record *
 ext_journal_begin(void)
 {
+    static _Thread_local ext_record spare;
     ext_record *all = calloc(EXT_JOURNAL, sizeof *all);
     PyObject *owner = all == NULL ? NULL : PyCapsule_New(all, NULL, journal_free);
     PyObject *thread = PyThreadState_GetDict();
@@ -40,7 +39,9 @@ ext_journal_begin(void)
         ext_trace.journal = all;
     PyErr_Clear();
     Py_XDECREF(owner);
-    return ext_trace.journal;
+    return ext_trace.journal == NULL
+               ? &spare
+               : &ext_trace.journal[ext_trace.next++ % EXT_JOURNAL];
 }
 
 /* The newest record of a lineage; NULL: older than all, never made here, or unknown. */
@@ -57,41 +58,43 @@ find(uint64_t lineage)
 }
 
 void
+ext_journal_number(ext_record *record, PyObject *number)
+{
+    PyObject *text = record->text;
+    PyObject *name = PyTuple_Check(text) ? PyTuple_GET_ITEM(text, 0) : text;
+    PyObject *pair = PyTuple_Pack(2, name, number);
+    if (pair == NULL)
+        PyErr_Clear();
+    else
+        Py_SETREF(record->text, pair);
+}
+
+void
 ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number, uint64_t operand,
                  bool plain, uint64_t second)
 {
-    ext_record *record = ext_journal_add();
     PyErr_Clear(); /* of a text that could not be made */
-    if (record == NULL) {
-        Py_XDECREF(text);
-        Py_XDECREF(number);
-        return;
-    }
-    *record = (ext_record){
-        .lineage = lineage,
-        .text = text != NULL ? text : Py_NewRef(Py_None),
-        .number = number,
-        .operands = {operand, second},
-        .plain = plain,
-        .count = 2,
-    };
+    ext_record *record = ext_journal_add(text != NULL ? text : Py_NewRef(Py_None));
     const char *name = text == NULL ? NULL : PyUnicode_AsUTF8(text);
     record->call = name == NULL ? 0 : dt_hash(0, name, strlen(name));
     PyErr_Clear();
+    record->operands[0] = operand;
+    record->operands[1] = second;
+    record->kinds = plain ? EXT_PLAIN(0) : 0;
+    record->count = 2;
+    record->lineage = lineage;
+    if (number != NULL)
+        ext_journal_number(record, number);
 }
 
 PyObject *
 ext_journal_text(uint64_t lineage)
 {
     const ext_record *record = find(lineage);
-    return record == NULL ? NULL : record->text;
-}
-
-PyObject *
-ext_journal_number(uint64_t lineage)
-{
-    const ext_record *record = find(lineage);
-    return record == NULL ? NULL : record->number;
+    if (record == NULL)
+        return NULL;
+    return PyTuple_Check(record->text) ? PyTuple_GET_ITEM(record->text, 0)
+                                       : record->text;
 }
 
 /* Called while this thread waits, without the GIL: only it writes into its journal. */
@@ -118,19 +121,46 @@ typedef struct {
     int32_t traced; /* this rank has a value that the others would have too */
     int32_t known;  /* and its journal has the call that made it */
     int32_t count;
-    uint32_t plain;
+    uint32_t kinds;
     char text[200];
 } testimony;
 
+/* Adds a number, which it releases, to what is said of a call. */
 static void
-put_text(char *out, size_t size, PyObject *text, PyObject *number)
+put_number(dt_sentence *s, bool first, PyObject *number)
 {
-    const char *what = text == NULL ? NULL : PyUnicode_AsUTF8(text);
     PyObject *shown = number == NULL ? NULL : PyObject_Repr(number);
-    const char *with = shown == NULL ? NULL : PyUnicode_AsUTF8(shown);
-    snprintf(out, size, with == NULL ? "%s" : "%s with %s", what == NULL ? "?" : what,
-             with);
+    const char *text = shown == NULL ? NULL : PyUnicode_AsUTF8(shown);
+    dt_sentence_add(s, "%s %s", first ? " with" : ",", text == NULL ? "?" : text);
     Py_XDECREF(shown);
+    Py_XDECREF(number);
+}
+
+/* "divide((10, 7) float64, float) with 2.0": the call and its numbers. */
+static void
+put_text(char *out, size_t size, const ext_record *record)
+{
+    dt_sentence s = {.out = out, .size = size};
+    PyObject *text = record->text, *other = NULL;
+    if (PyTuple_Check(text)) {
+        other = PyTuple_GET_ITEM(text, 1);
+        text = PyTuple_GET_ITEM(text, 0);
+    }
+    const char *what = PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
+    dt_sentence_add(&s, "%s", what == NULL ? "?" : what);
+    int numbers = 0;
+    for (int k = 0; k < record->count && k < EXT_RECORDED; k++) {
+        uint64_t word = record->operands[k];
+        double value;
+        memcpy(&value, &word, sizeof value);
+        if ((record->kinds & EXT_FLOAT(k)) == EXT_FLOAT(k))
+            put_number(&s, numbers++ == 0, PyFloat_FromDouble(value));
+        else if ((record->kinds & EXT_INTEGER(k)) == EXT_INTEGER(k))
+            put_number(&s, numbers++ == 0,
+                       PyLong_FromLongLong((int64_t)(word ^ EXT_INTEGERS)));
+    }
+    if (other != NULL)
+        put_number(&s, numbers == 0, Py_NewRef(other));
     PyErr_Clear();
 }
 
@@ -146,9 +176,9 @@ testify(testimony *out, uint64_t lineage, bool traced)
         return;
     out->call = record->call;
     out->count = record->count;
-    out->plain = record->plain;
+    out->kinds = record->kinds;
     memcpy(out->operands, record->operands, sizeof out->operands);
-    put_text(out->text, sizeof out->text, record->text, record->number);
+    put_text(out->text, sizeof out->text, record);
 }
 
 /* The DTensor in which two ranks' calls differ; -1: the calls themselves do, or another
@@ -156,11 +186,11 @@ testify(testimony *out, uint64_t lineage, bool traced)
 static int
 differing(const testimony *a, const testimony *b)
 {
-    if (a->call != b->call || a->count != b->count || a->plain != b->plain)
+    if (a->call != b->call || a->count != b->count || a->kinds != b->kinds)
         return -1;
     for (int k = 0; k < EXT_RECORDED && k < a->count; k++)
         if (a->operands[k] != b->operands[k])
-            return a->plain >> k & 1 ? -1 : k;
+            return a->kinds & EXT_PLAIN(k) ? -1 : k;
     return -1;
 }
 
@@ -196,7 +226,7 @@ ext_tell_own(dt_error *err, uint64_t lineage)
     const ext_record *record = find(lineage);
     if (record == NULL)
         return;
-    put_text(text, sizeof text, record->text, record->number);
+    put_text(text, sizeof text, record);
     dt_sentence s = {
         .out = err->message, .size = sizeof err->message, .used = strlen(err->message)};
     dt_sentence_add(&s, "; on this rank they were computed by %s", text);

@@ -233,3 +233,35 @@ ext_lineage_add(uint64_t hash, PyObject *object)
 {
     return add(hash, object, DEPTH);
 }
+
+uint64_t
+ext_lineage_operand(ext_record *record, int k, PyObject *object)
+{
+    bool number = PyFloat_Check(object) || PyLong_Check(object) ||
+                  PyComplex_Check(object) || PyArray_IsScalar(object, Generic);
+    int64_t integer = 0;
+    int overflow = !PyLong_CheckExact(object);
+    if (!overflow)
+        integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+    uint64_t word;
+    uint32_t kind = EXT_PLAIN(0);
+    if (ext_is_dtensor(object)) {
+        word = ext_lineage((DTensorObject *)object);
+        kind = 0;
+    } else if (!overflow && !ext_trace.differs) {
+        word = (uint64_t)integer ^ EXT_INTEGERS;
+        kind = EXT_INTEGER(0);
+    } else if (PyFloat_CheckExact(object) && !ext_trace.differs) {
+        word = ext_float_bits(object);
+        kind = EXT_FLOAT(0);
+    } else {
+        word = add(0, object, DEPTH);
+        if (number && k < EXT_RECORDED)
+            ext_journal_number(record, object);
+    }
+    if (k < EXT_RECORDED) {
+        record->operands[k] = word;
+        record->kinds |= kind << k;
+    }
+    return word;
+}

@@ -15,6 +15,8 @@
 #include "core/memory/copy.h"
 #include "ext/base/base.h"
 
+#include <string.h>
+
 /* --- placement.c: Placement, Shard, Replicate, Partial, _StridedShard --- */
 
 typedef struct {
@@ -351,41 +353,63 @@ uint64_t ext_lineage_add(uint64_t hash, PyObject *object);
 enum { EXT_JOURNAL = 4096, EXT_RECORDED = 5 };
 
 typedef struct ext_record {
-    uint64_t lineage;                /* of the result */
-    uint64_t call;                   /* of the operator and its constants */
-    PyObject *text;                  /* the call, for people; NULL: no record yet */
-    PyObject *number;                /* its last operand that is a number, or NULL */
-    uint64_t operands[EXT_RECORDED]; /* lineages, and hashes of numbers and arrays */
-    uint32_t plain;                  /* bit k: operand k is a number or an array */
+    uint64_t lineage; /* of the result */
+    uint64_t call;    /* of the operator and its constants */
+    PyObject *text;   /* the call, for people, or that and a number; NULL: no record */
+    uint64_t operands[EXT_RECORDED]; /* lineages, numbers, hashes of other things */
+    uint32_t kinds;                  /* of the operands: none of these, a DTensor */
     int count;                       /* of all operands */
     bool failed;                     /* on this rank */
 } ext_record;
 
-ext_record *ext_journal_begin(void); /* NULL: no memory, nothing is recorded */
+/* Operand k is no DTensor; and what it is if it is a number that fits into a word. */
+#define EXT_PLAIN(k) (UINT32_C(1) << (k))
+#define EXT_FLOAT(k) (UINT32_C(0x101) << (k))
+#define EXT_INTEGER(k) (UINT32_C(0x10001) << (k))
+/* The word of an integer is not that of a float: by exclusive or with this. */
+#define EXT_INTEGERS UINT64_C(0x9e3779b97f4a7c15)
 
-/* The record to fill in, whose `text` and `number` are new references. Until then it is
- * none: what is freed here may make calls of its own. */
+/* The first record; without memory for a journal, one that nobody finds. */
+ext_record *ext_journal_begin(void);
+
+/* The next record, which is none until it has a lineage; steals `text`. */
 static inline ext_record *
-ext_journal_add(void)
+ext_journal_add(PyObject *text)
 {
     ext_tracing *trace = &ext_trace;
-    if (trace->journal == NULL && ext_journal_begin() == NULL)
-        return NULL;
-    ext_record *record = &trace->journal[trace->next++ % EXT_JOURNAL];
-    PyObject *text = record->text, *number = record->number;
-    record->text = record->number = NULL;
-    Py_XDECREF(text);
-    Py_XDECREF(number);
+    ext_record *record = trace->journal != NULL
+                             ? &trace->journal[trace->next++ % EXT_JOURNAL]
+                             : ext_journal_begin();
+    PyObject *before = record->text;
+    record->text = text;
+    record->lineage = 0; /* what is freed here may make calls of its own */
+    record->kinds = 0;
+    record->failed = false;
+    Py_XDECREF(before);
     return record;
 }
 
+/* Shows a number with the text of a record. */
+void ext_journal_number(ext_record *record, PyObject *number);
+/* Makes an object operand k of a record; returns what it adds to the call's lineage. */
+uint64_t ext_lineage_operand(ext_record *record, int k, PyObject *object);
+
+/* A float among the operands: by its bits. */
+static inline uint64_t
+ext_float_bits(PyObject *number)
+{
+    double value = PyFloat_AS_DOUBLE(number);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 /* A call that is no operator's: of up to two operands, of which the first may be
- * `plain`. Steals `text` (NULL: none) and `number` (the same). */
+ * `plain`. Steals `text` (NULL: none); `number`, which it shows, may be NULL. */
 void ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number,
                       uint64_t operand, bool plain, uint64_t second);
 /* The text of the newest call of a lineage: borrowed, or NULL. */
 PyObject *ext_journal_text(uint64_t lineage);
-PyObject *ext_journal_number(uint64_t lineage); /* its number, likewise */
 
 dt_made ext_made_here(uint64_t lineage);   /* dt_world.made */
 void ext_journal_failed(uint64_t lineage); /* that call has failed here */

@@ -47,8 +47,8 @@ tape_written(TensorObject *tensor, uint64_t call)
     PyObject *text = ext_journal_text(call);
     text = text == NULL ? PyUnicode_FromString("something")
                         : PyUnicode_FromFormat("a write of %S", text);
-    ext_journal_note(ext_lineage((DTensorObject *)tensor), text,
-                     Py_XNewRef(ext_journal_number(call)), call, false, before);
+    ext_journal_note(ext_lineage((DTensorObject *)tensor), text, NULL, call, false,
+                     before);
     return 0;
 }
 

@@ -129,9 +129,10 @@ world_of(const dt_mesh *mesh, const char *what)
     WorldObject *self = ext_world_find(mesh->world);
     if (self == NULL && !PyErr_Occurred())
         PyErr_Format(PyExc_RuntimeError,
-                     "%s: the mesh belongs to ranks of another world (number %d) than "
-                     "this thread",
-                     what, mesh->world);
+                     "%s: the mesh belongs to ranks of another world than this thread: "
+                     "to those of a run_ranks (dtensor.testing) that has ended, or "
+                     "that this thread is not a rank of; to_local() still works",
+                     what);
     return self;
 }
 
