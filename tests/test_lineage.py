@@ -255,7 +255,7 @@ def test_ranks_whose_values_differ_all_raise(program):
         (other_number, "with 2.0, rank 1 computed multiply((4, 3) float64, float) "
                        "with 3.0, with other numbers or arrays (if they are meant to"),
         (write_left_out, "ranks 0, 2, 3 computed a write of multiply((4, 3) float64, "
-                         "int), rank 1 computed distribute_tensor #1"),
+                         "int) with 2, rank 1 computed distribute_tensor #1"),
         (other_element_written, "ranks 0, 2, 3 computed setitem with 1, rank 1 comp"
                                 "uted setitem with 2"),
     ],

@@ -219,7 +219,7 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
 {
     const dt_group *group = task->group;
     dt_sentence s = {.out = out, .size = size};
-    dt_sentence_add(&s, "%.400s #%" PRIu64 " did not end within %g s", task->what,
+    dt_sentence_add(&s, "%.400s #%" PRIu64 " was given up after %g s", task->what,
                     dt_count_in(task->number), notes->world->timeout);
     const char *mark = ": ";
     if (label_places(notes, task, since) > 0) {
@@ -239,4 +239,5 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
         }
     if (*mark == ':')
         dt_sentence_add(&s, ", though all its ranks wait in it");
+    dt_sentence_add(&s, "; a larger DTENSOR_TIMEOUT waits longer");
 }

@@ -91,7 +91,7 @@ void dt_notes_take(dt_notes *notes, const void *data, int source);
 /* True if all other ranks of the group have said that they wait in this task. */
 bool dt_notes_all_wait(const dt_notes *notes, const dt_task *task);
 
-/* "X #5 did not end within 0.3 s: rank 1 did not come". `since` is when this rank
+/* "X #5 was given up after 0.3 s: rank 1 did not come; ...". `since` is when this rank
  * began to wait, on dt_now's clock. */
 void dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
                       double since);

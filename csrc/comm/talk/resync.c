@@ -106,7 +106,7 @@ time_out(dt_world *world, dt_error *err)
 {
     char text[sizeof err->message];
     dt_sentence s = {.out = text, .size = sizeof text};
-    dt_sentence_add(&s, "resync() did not end within %g s: ", world->timeout);
+    dt_sentence_add(&s, "resync() was given up after %g s: ", world->timeout);
     size_t begin = s.used;
     if (dt_notes_resyncing(&s, world->notes, false) > 0)
         dt_sentence_add(&s, " did not call it");

@@ -335,8 +335,8 @@ finish(MPI_Request *request, const char *call, double timeout, dt_error *err)
         if (dt_now() > deadline)
             return dt_fail(
                 err, DT_RUNTIME,
-                "%s did not end within %g s (DTENSOR_TIMEOUT): not all ranks "
-                "of the communicator came to it",
+                "%s was given up after %g s: not all ranks of the communicator came to "
+                "it; a larger DTENSOR_TIMEOUT waits longer",
                 call, timeout);
     }
 }
