@@ -294,7 +294,7 @@ static void
 write_places(dt_sentence *s, dt_group *group, const char *what)
 {
     char mine[PLACE];
-    char *all = PyMem_RawCalloc((size_t)group->size, PLACE + 1);
+    char *all = calloc((size_t)group->size, PLACE + 1);
     if (all == NULL)
         return; /* dt_share could not have found memory either */
     unsigned char *labels = (unsigned char *)(all + (size_t)group->size * PLACE);
@@ -319,7 +319,7 @@ write_places(dt_sentence *s, dt_group *group, const char *what)
         if (count > 1)
             dt_sentence_ranks(s, group->ranks, labels, group->size, label);
     }
-    PyMem_RawFree(all);
+    free(all);
 }
 
 /* --- the walk back --- */
@@ -327,7 +327,7 @@ write_places(dt_sentence *s, dt_group *group, const char *what)
 void
 ext_find_parting(dt_error *err, dt_group *group, const dt_call *call)
 {
-    testimony mine, *all = PyMem_RawCalloc((size_t)group->size, sizeof *all + 1);
+    testimony mine, *all = calloc((size_t)group->size, sizeof *all + 1);
     uint64_t lineage = call->lineage;
     bool traced = call->traced, found = false;
     dt_error failure;
@@ -373,5 +373,5 @@ ext_find_parting(dt_error *err, dt_group *group, const dt_call *call)
                         "; the calls that made them are not among the last %d that "
                         "each rank knows of",
                         (int)EXT_JOURNAL);
-    PyMem_RawFree(all);
+    free(all);
 }
