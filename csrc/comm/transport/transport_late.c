@@ -137,6 +137,14 @@ late_probe(bool *found, int *rank, dt_transport *t, int tag, dt_error *err)
     return late_of(t)->real->probe(found, rank, t, tag, err);
 }
 
+/* Of what is kept back nothing is left: who discards messages has given its own up. */
+static dt_status
+late_take(bool *taken, int *tag, dt_transport *t, int rank, void *out, size_t room,
+          dt_error *err)
+{
+    return late_of(t)->real->take(taken, tag, t, rank, out, room, err);
+}
+
 static const void *
 late_reach(dt_transport *t, int rank, const void *address)
 {
@@ -174,6 +182,7 @@ dt_late_at(dt_transport *t, long k, double seconds, dt_error *err)
             .test = late_test,
             .cancel = late_cancel,
             .probe = late_probe,
+            .take = late_take,
             .reach = t->table->reach != NULL ? late_reach : NULL,
             .reached = t->table->reached,
             .idle = late_idle,
