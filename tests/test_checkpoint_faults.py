@@ -1,6 +1,8 @@
 """A checkpoint that was saved always loads; what is torn, altered or hostile never."""
 
+import errno
 import fcntl
+import io
 import os
 import random
 import resource
@@ -13,7 +15,14 @@ from jobs import run
 
 from dtensor import _C, Shard, distribute_tensor, init_device_mesh
 from dtensor._core import world as _world
-from dtensor.checkpoint import CheckpointException, async_save, load, read, save
+from dtensor.checkpoint import (
+    CheckpointException,
+    _ranks,
+    async_save,
+    load,
+    read,
+    save,
+)
 from dtensor.checkpoint._place import Place
 from dtensor.checkpoint._save import Save
 from dtensor.testing import run_ranks
@@ -268,3 +277,34 @@ def test_a_place_that_cannot_be_written_to_is_told_on_all_ranks(tmp_path):
             saved(OLD, tmp_path / "file" / "c")
 
     run_ranks(2, go)
+
+
+@pytest.mark.parametrize("end", ["-all~", "-1~"])
+def test_on_a_full_disk_an_empty_file_tells_the_others(end, tmp_path, monkeypatch):
+    failed = set()
+
+    class Full(io.FileIO):
+        """An empty file still has room."""
+
+        def write(self, data):
+            if data:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return 0
+
+    def full(path, mode):
+        if mode == "wb" and path.endswith(end):
+            failed.add(path)
+            return Full(path, mode)
+        return open(path, mode)
+
+    def go():
+        x = distribute_tensor(np.zeros(9), init_device_mesh("cpu", (3,)), [Shard(0)])
+        future = async_save({"x": x}, checkpoint_id=tmp_path)
+        with pytest.raises(OSError, match="is the disk full"):
+            future.result()
+
+    save({"x": np.ones(9)}, checkpoint_id=tmp_path)
+    monkeypatch.setattr(_ranks, "open", full, raising=False)
+    run_ranks(3, go)
+    assert failed and np.array_equal(read(tmp_path)["x"], np.ones(9))
+    assert os.listdir(tmp_path) == ["model.safetensors"]
