@@ -150,7 +150,7 @@ come_late(dt_transport *t, void *data)
     dt_error err = {.status = DT_OK};
     bool late = t->rank == t->size - 1;
     char sentence[64];
-    snprintf(sentence, sizeof sentence, "within 0.3 s: rank %d did not", t->size - 1);
+    snprintf(sentence, sizeof sentence, "after 0.3 s: rank %d did not", t->size - 1);
     if (late)
         rest(0.7);
     else {
