@@ -2,13 +2,14 @@
 
 import re
 import sys
+import threading
 
 import numpy as np
 import pytest
 from jobs import run
 
 import dtensor
-from dtensor import DeviceMesh, Layout, Replicate, Shard, init_device_mesh
+from dtensor import _C, DeviceMesh, Layout, Replicate, Shard, init_device_mesh
 from dtensor._core import world
 from dtensor.debug import explain, simulate
 from dtensor.doctor import main
@@ -84,6 +85,25 @@ def test_predictions_without_ranks_follow_the_same_costs(costs):
 
     assert simulate(2, gather).predicted_seconds > 1e-2
     assert simulate(2, gather, cost=(1e-6, 1e10, 1e10)).predicted_seconds < 1e-3
+
+
+def test_costs_hold_in_a_thread_whose_own_world_was_closed(costs):
+    mesh = DeviceMesh.abstract((4,))
+    ends = [Layout(mesh, [p], (64, 64), "f8") for p in (Shard(0), Replicate())]
+    found = []
+
+    def go():
+        own = _C.World.threads(1)[0]
+        own.activate()
+        own.close()
+        costs(latency=1e-2)
+        found.append(explain(*ends).predicted_seconds)
+
+    world.current()
+    thread = threading.Thread(target=go)
+    thread.start()
+    thread.join()
+    assert found[0] > 1e-2
 
 
 def test_costs_that_differ_between_ranks_are_refused_on_all(ranks):

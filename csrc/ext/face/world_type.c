@@ -120,12 +120,8 @@ world_activate(PyObject *object, PyObject *Py_UNUSED(none))
 static PyObject *
 world_current(PyObject *Py_UNUSED(type), PyObject *Py_UNUSED(none))
 {
-    WorldObject *self = ext_world_current();
-    if (self == NULL || self->closed)
-        self = ext_world_find(1);
-    if (self == NULL || self->closed)
-        Py_RETURN_NONE;
-    return Py_NewRef((PyObject *)self);
+    WorldObject *self = ext_world_open();
+    return Py_NewRef(self == NULL ? Py_None : (PyObject *)self);
 }
 
 /* --- ending --- */

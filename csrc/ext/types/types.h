@@ -154,6 +154,8 @@ const dt_cost *ext_cost(const dt_world *world);
 
 WorldObject *ext_world_object(dt_transport *transport, bool threads);
 WorldObject *ext_world_current(void); /* this thread's own; borrowed, NULL: none */
+/* The same unless it is closed, else the first world of the process, if that is open. */
+WorldObject *ext_world_open(void);
 int ext_world_set_current(WorldObject *self);
 WorldObject *ext_world_find(int number); /* as ext_world does; borrowed, NULL: none */
 int ext_world_enlist(WorldObject *self); /* for all threads, under its number */

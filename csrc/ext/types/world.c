@@ -75,6 +75,15 @@ ext_world_set_current(WorldObject *self)
 }
 
 WorldObject *
+ext_world_open(void)
+{
+    WorldObject *self = ext_world_current();
+    if (self == NULL || self->closed)
+        self = ext_world_find(1);
+    return self == NULL || self->closed ? NULL : self;
+}
+
+WorldObject *
 ext_world_find(int number)
 {
     WorldObject *current = ext_world_current();
@@ -161,7 +170,7 @@ ext_cost(const dt_world *world)
 {
     static dt_cost given;
     static bool known;
-    WorldObject *current = world == NULL ? ext_world_current() : NULL;
+    WorldObject *current = world == NULL ? ext_world_open() : NULL;
     if (current != NULL && current->world != NULL)
         world = current->world;
     if (world != NULL)
