@@ -3,7 +3,11 @@
  * A reserved address costs nothing until it has a page, so addresses are handed out one
  * after another and never merged: those of a freed block wait, without pages, for the
  * next block of their size. What is reserved may not be written to; it counts as memory
- * only from then on. */
+ * only from then on.
+ *
+ * Blocks begin at different places of their first page: copying between two that begin at
+ * the same one takes a third longer, for their lines compete for the same sets of a cache,
+ * and a load may look as if it met an earlier store. */
 #include "core/memory/range.h"
 
 #include <pthread.h>
@@ -15,6 +19,7 @@
 
 /* A terabyte where that is allowed, else less, down to a gigabyte. */
 enum { MOST_LOG2 = 40, LEAST_LOG2 = 30, STEP_LOG2 = 2 };
+enum { LINE = 64, COLOURS = 61 /* lines of a page; a prime */, COLOUR_STEP = 17 };
 static const size_t HUGE_BYTES = (size_t)2 << 20;
 
 typedef struct gap gap;
@@ -28,6 +33,7 @@ static struct {
     bool started;
     atomic_uintptr_t begin, end;
     uintptr_t next; /* address that nobody has had */
+    unsigned colour;
     gap *gaps[DT_RANGE_LISTS];
 } range = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -81,6 +87,10 @@ find_place(size_t bytes, size_t before, size_t alignment, int list)
     } else if (range.next != 0) {
         uintptr_t end = atomic_load(&range.end);
         at = round_up(range.next + before, alignment);
+        if (alignment == LINE) {
+            at += LINE * range.colour;
+            range.colour = (range.colour + COLOUR_STEP) % COLOURS;
+        }
         if (at > end || bytes > end - at)
             at = 0;
         else
