@@ -257,4 +257,4 @@ _queue = _Queue()
 def _tell(future: "Future[Metadata | None]") -> None:
     error = future.exception()
     if error is not None:
-        logging.getLogger("dtensor.checkpoint").error("%s", error)
+        logging.getLogger("dtensor.checkpoint").error("%s", str(error))
