@@ -59,6 +59,7 @@ typedef struct {
     char way[16];
     uint64_t cost;   /* its hash ... */
     char costs[200]; /* ... and its beginning, as text */
+    dt_node_card card; /* need not be alike */
 } settings;
 
 /* The same sentence on all ranks: what is compared is known to all of them. */
@@ -115,6 +116,34 @@ world_free(dt_world *world)
     free(world);
 }
 
+/* Ranks that see each other's memory use it, all of them or none. `all` is used up. */
+static dt_status
+join_node(dt_world *world, settings *all, dt_error *err)
+{
+    dt_transport *near = NULL, *far = world->transport;
+    int size = far->size;
+    dt_node_card *cards = (dt_node_card *)(void *)all;
+    bool offered = size > 1 && !far->alone;
+    for (int rank = 0; rank < size && offered; rank++) {
+        dt_node_card card = all[rank].card;
+        offered = card.door != 0;
+        cards[rank] = card;
+    }
+    if (!offered)
+        return DT_OK;
+    bool mapped = dt_node_make(&near, far, cards, NULL) == DT_OK;
+    bool *votes = (bool *)(void *)all, together = true;
+    dt_status status =
+        dt_share(votes, world->all, &mapped, sizeof mapped, "the start of dtensor", err);
+    for (int rank = 0; rank < size && status == DT_OK; rank++)
+        together = together && votes[rank];
+    if (status == DT_OK && together)
+        world->transport = near;
+    else if (mapped)
+        dt_node_unmake(near);
+    return status;
+}
+
 /* The first words between the ranks: that all are there, made of the same program and
  * prepared, and how they are set. */
 static dt_status
@@ -129,8 +158,12 @@ greet(dt_world *world, const dt_error *local, settings *all, dt_error *err)
     dt_cost_print(own.costs, sizeof own.costs, &world->cost);
     if (world->way != NULL)
         snprintf(own.way, sizeof own.way, "%s", world->way->name);
+    const dt_transport *t = world->transport;
+    if (!t->alone && t->size > 1 && t->table->reach == NULL)
+        dt_node_offer(&own.card, t);
     DT_TRY(dt_share(all, world->all, &own, sizeof own, call.what, err));
-    return compare_settings(world, all, err);
+    DT_TRY(compare_settings(world, all, err));
+    return join_node(world, all, err);
 }
 
 static dt_status

@@ -40,15 +40,44 @@ advance_legs(bool *done, dt_run *run, dt_error *err)
     return DT_OK;
 }
 
+/* After an objection: prepares all by ways that can move any array, to be agreed on as
+ * another task. Its legs are of no use to a later run. */
+static dt_status
+begin_anew(dt_run *run, dt_error *err)
+{
+    dt_group *group = run->task.group;
+    dt_agreement_free(run->agreement);
+    run->agreement = NULL;
+    dt_run_unbind(run);
+    dt_run_unprepare(run);
+    run->plain = true;
+    run->serial = 0;
+    run->call.local.status = dt_run_prepare(run, &run->call.local);
+    if (run->call.local.status == DT_OK)
+        run->call.local.status = dt_run_bind(run, &run->call.local);
+    run->task.number = ++group->started;
+    return dt_agreement_make(&run->agreement, group, &run->call, false, err);
+}
+
+static dt_status
+advance_agreement(bool *agreed, dt_run *run, dt_error *err)
+{
+    dt_task *agreement = dt_agreement_task(run->agreement);
+    agreement->number = run->task.number;
+    return agreement->advance(agreed, agreement, err);
+}
+
 static dt_status
 advance(bool *done, dt_task *task, dt_error *err)
 {
     dt_run *run = (dt_run *)task; /* the task is its first member */
     if (run->state == DT_RUN_AGREE) {
-        dt_task *agreement = dt_agreement_task(run->agreement);
         bool agreed = false;
-        agreement->number = task->number;
-        DT_TRY(agreement->advance(&agreed, agreement, err));
+        DT_TRY(advance_agreement(&agreed, run, err));
+        if (agreed && !run->plain && dt_agreement_objected(run->agreement)) {
+            DT_TRY(begin_anew(run, err));
+            DT_TRY(advance_agreement(&agreed, run, err));
+        }
         if (!agreed)
             return DT_OK;
         run->state = DT_RUN_BEGIN;
@@ -60,9 +89,11 @@ static void
 abandon(dt_task *task)
 {
     dt_run *run = (dt_run *)task;
-    dt_task *agreement = dt_agreement_task(run->agreement);
-    if (run->state == DT_RUN_AGREE && agreement->abandon != NULL)
-        agreement->abandon(agreement);
+    if (run->state == DT_RUN_AGREE && run->agreement != NULL) {
+        dt_task *agreement = dt_agreement_task(run->agreement);
+        if (agreement->abandon != NULL)
+            agreement->abandon(agreement);
+    }
     dt_leg *leg = run->state == DT_RUN_MOVE ? &run->legs[run->leg].leg : NULL;
     if (leg != NULL)
         run->poisoned = !leg->way->abandon(leg);
@@ -162,6 +193,8 @@ dt_run_make(dt_group *group, const dt_transfer *moves, int count, int64_t scratc
         dt_run_free(run);
         return NULL;
     }
+    if (run->call.local.status == DT_OK && !dt_run_ready(run))
+        dt_agreement_object(run->agreement);
     return run;
 }
 

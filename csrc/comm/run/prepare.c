@@ -78,7 +78,9 @@ prepare_leg(dt_run *run, const int *items, int count, int64_t rank, dt_error *er
         item->step++;
     }
     const char *why;
-    made->leg.way = dt_way_of(&why, run->task.group->world, steps[0]);
+    made->leg.way = run->plain
+                        ? dt_way_plain(steps[0])
+                        : dt_way_of(&why, run->task.group->world, steps[0]);
     run->leg_count++; /* from here on it is freed with the run */
     return made->leg.way->prepare(&made->leg, run->scratch, err);
 }
@@ -241,6 +243,27 @@ dt_run_bind(dt_run *run, dt_error *err)
     for (int k = 0; k < run->leg_count; k++)
         run->legs[k].leg.buffers = run->buffers;
     return DT_OK;
+}
+
+bool
+dt_run_ready(const dt_run *run)
+{
+    for (int k = 0; k < run->leg_count; k++) {
+        const dt_leg *leg = &run->legs[k].leg;
+        if (leg->way->ready != NULL && !leg->way->ready(leg))
+            return false;
+    }
+    return true;
+}
+
+void
+dt_run_unprepare(dt_run *run)
+{
+    for (int k = 0; k < run->leg_count; k++)
+        dt_leg_free(&run->legs[k].leg);
+    run->leg_count = 0;
+    for (int k = 0; k < run->count; k++)
+        run->items[k].step = 0;
 }
 
 void

@@ -40,6 +40,7 @@ struct dt_run {
     dt_run_leg *legs;
     char *buffers; /* of one leg after the other */
     bool poisoned, watched;
+    bool plain; /* only ways that can move all arrays: some rank has objected */
     dt_bump memory; /* of what it is made of */
     int64_t scratch;
     uint64_t serial; /* of the plan, where there is one */
@@ -51,6 +52,12 @@ dt_status dt_run_prepare(dt_run *run, dt_error *err);
 
 /* Takes memory and tells all legs where the arrays are. DT_MEMORY. */
 dt_status dt_run_bind(dt_run *run, dt_error *err);
+
+/* Whether the ways of all legs can move the arrays of this rank. */
+bool dt_run_ready(const dt_run *run);
+
+/* Frees the legs, as before dt_run_prepare; the run is not bound. */
+void dt_run_unprepare(dt_run *run);
 
 /* Gives that memory back. */
 void dt_run_unbind(dt_run *run);

@@ -245,6 +245,18 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     return DT_OK;
 }
 
+void
+dt_agreement_object(dt_agreement *agreement)
+{
+    agreement->detail = 1;
+}
+
+bool
+dt_agreement_objected(const dt_agreement *agreement)
+{
+    return (agreement->silent ? agreement->detail : agreement->sum.detail_max) != 0;
+}
+
 dt_task *
 dt_agreement_task(dt_agreement *agreement)
 {

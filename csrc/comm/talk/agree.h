@@ -37,6 +37,11 @@ dt_status dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *
 dt_task *dt_agreement_task(dt_agreement *agreement);
 void dt_agreement_free(dt_agreement *agreement); /* ended or never started */
 
+/* Says, before it is started, that this rank cannot do the call as it is meant to be done,
+ * and, when it has ended well, whether any rank has said so: no error. */
+void dt_agreement_object(dt_agreement *agreement);
+bool dt_agreement_objected(const dt_agreement *agreement);
+
 /* make, start, wait, free. */
 dt_status dt_agree(dt_group *group, const dt_call *call, bool force, dt_error *err);
 

@@ -105,7 +105,6 @@ enum {
     DT_PHASE_NOTE = 12,  /* 1 */
     DT_PHASE_SHARE = 13, /* 3 */
     DT_GROUP_TAGS = 16,
-    DT_FENCE_TAG = DT_TAG_LIMIT - 1, /* no group has it: resync.c's */
 };
 
 /* What this rank did in steps of one kind. */

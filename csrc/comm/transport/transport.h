@@ -6,7 +6,8 @@
 
 /* transport.h: the few functions by which bytes get from one rank to another.
  *
- * Three implementations: MPI (transport_mpi.c), ranks that are threads of one process
+ * Four implementations: MPI (transport_mpi.c), memory that the ranks of a node share
+ * (transport_node.c, on top of MPI), ranks that are threads of one process
  * (transport_threads.c), and a rank that is simulated without the others
  * (transport_alone.c). Everything above is the same code for all. Messages between
  * two ranks with one tag arrive in the order in which they were sent. Nothing here
@@ -15,6 +16,7 @@
 #ifndef DT_TRANSPORT_H
 #define DT_TRANSPORT_H
 
+#include "comm/transport/arena.h"
 #include "core/facts/status.h"
 
 #include <stdbool.h>
@@ -22,8 +24,11 @@
 #include <stdint.h>
 
 enum {
-    DT_TAG_LIMIT = 1 << 15
-}; /* tags are 0 .. DT_TAG_LIMIT - 1: MPI guarantees these */
+    DT_TAG_LIMIT = 1 << 15, /* tags are 0 .. DT_TAG_LIMIT - 1: MPI guarantees these */
+    /* Messages of this tag come behind all that was sent to the rank before them, whatever
+     * its tag; dt_transport_table.take alone receives them. */
+    DT_FENCE_TAG = DT_TAG_LIMIT - 1,
+};
 
 /* A message under way. Zeroed: none. */
 typedef struct {
@@ -54,6 +59,8 @@ typedef struct {
      * there; it must stay as it is until that rank is told. NULL: it cannot be. The entry
      * is NULL where no rank's memory can be. */
     const void *(*reach)(dt_transport *t, int rank, const void *address);
+    /* Whether ranks that can be reached can read what lies at an address of this one. */
+    bool (*lends)(dt_transport *t, const void *address);
     const char *reached; /* why it can be, for people: "ranks of one process" */
     /* Gives the processor away for a moment. */
     void (*idle)(dt_transport *t);
@@ -86,6 +93,20 @@ dt_status dt_alone_make(dt_transport **out, int size, int rank, dt_error *err);
  * Fortran handle (MPI_Comm_c2f); it is duplicated, which is collective over it.
  * DT_MPI, DT_MEMORY. */
 dt_status dt_mpi_make(dt_transport **out, int handle, dt_error *err);
+
+/* transport_node.c: ranks of one node that are processes. What a rank tells the others of
+ * its memory; false: it has none that they could see. Then a transport over another one,
+ * made of what all have told, by rank; ranks of other nodes are left to that one, which it
+ * owns. DT_RUNTIME where a rank's memory cannot be mapped, DT_MEMORY: the other one is
+ * as it was, and so it is after `unmake`. */
+typedef struct {
+    dt_arena_card arena;
+    uint64_t door, door_bytes; /* where others write their messages */
+} dt_node_card;
+bool dt_node_offer(dt_node_card *out, const dt_transport *t);
+dt_status dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card *cards,
+                       dt_error *err);
+void dt_node_unmake(dt_transport *t);
 
 /* transport_late.c, for tests: the k-th message that this rank sends from now on (k = 1 is
  * the next) leaves `seconds` late, and what follows it to the same rank with the same

@@ -184,6 +184,7 @@ dt_late_at(dt_transport *t, long k, double seconds, dt_error *err)
             .probe = late_probe,
             .take = late_take,
             .reach = t->table->reach != NULL ? late_reach : NULL,
+            .lends = t->table->lends,
             .reached = t->table->reached,
             .idle = late_idle,
             .close = late_close,

@@ -16,12 +16,17 @@
 
 #include "core/facts/hash.h"
 #include "core/memory/copy.h"
+#include "core/memory/memory.h"
 #include "kernels/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUM_BYTES = 1 << 18 }; /* of an addend at a time: they stay in the cache */
+enum {
+    SUM_BYTES = 1 << 18,   /* of an addend at a time: they stay in the cache */
+    STAGE_BYTES = 1 << 18, /* of arrays at most that are copied to where others reach */
+    STAGE_LEAST = 1 << 12  /* blocks of so many bytes lie there */
+};
 
 /* A rank that has something for this one. */
 typedef struct {
@@ -48,13 +53,14 @@ typedef struct {
     bool copied;     /* what stays on this rank */
     size_t slice;
     const void **addends;
+    size_t staged; /* bytes of the arrays to be read from here; 0: too many to copy */
 } reading;
 
 static bool
 read_fits(const char **why, const dt_world *world, const dt_step *step)
 {
     if (world == NULL || world->transport->table->reach == NULL ||
-        step->kind == DT_STEP_LOCAL)
+        !world->transport->shared_memory || step->kind == DT_STEP_LOCAL)
         return false;
     *why = world->transport->table->reached;
     return true;
@@ -84,6 +90,15 @@ name_of(const dt_leg *leg)
     return (int64_t)hash;
 }
 
+/* Of a copy of array `k`. */
+static size_t
+stage_bytes(const dt_leg *leg, int k)
+{
+    int rank = leg->group->world->transport->rank;
+    size_t bytes = (size_t)dt_layout_bytes_at(leg->steps[k]->from, rank);
+    return (bytes + 63) / 64 * 64;
+}
+
 /* Buffers for sums: for each addend that is not contiguous, and for such a result. */
 static void
 choose_room(dt_leg *leg, reading *r, int64_t scratch)
@@ -96,6 +111,19 @@ choose_room(dt_leg *leg, reading *r, int64_t scratch)
     int64_t share = most / (int64_t)buffers / 64 * 64;
     r->slice = share < 64 ? 64 : share > SUM_BYTES ? SUM_BYTES : (size_t)share;
     leg->room = buffers * r->slice;
+}
+
+/* Room for a copy of small arrays that others cannot reach. */
+static void
+choose_stage(dt_leg *leg, reading *r)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < leg->count; k++)
+        bytes += stage_bytes(leg, k);
+    if (bytes > STAGE_BYTES || leg->rounds[0].send_count == 0)
+        return;
+    r->staged = bytes;
+    leg->room = leg->room + bytes < STAGE_LEAST ? STAGE_LEAST : leg->room + bytes;
 }
 
 static dt_status
@@ -124,7 +152,27 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
     r->words = r->mine + words;
     r->mine[0] = name_of(leg);
     choose_room(leg, r, scratch);
+    choose_stage(leg, r);
     return DT_OK;
+}
+
+/* Arrays that are read from here must lie where others can reach them, or be copied there:
+ * those of the first round. The second reads the results. */
+static bool
+read_ready(const dt_leg *leg)
+{
+    const reading *r = leg->state;
+    dt_transport *t = leg->group->world->transport;
+    bool staged = r->staged > 0 && t->table->lends(t, leg->buffers);
+    for (int k = 0; k < leg->count; k++) {
+        const dt_ends *ends = &leg->ends[k];
+        if (leg->rounds[0].send_count > 0 && ends->src != NULL && !staged &&
+            !t->table->lends(t, ends->src))
+            return false;
+        if (leg->round_count > 1 && ends->dst != NULL && !t->table->lends(t, ends->dst))
+            return false;
+    }
+    return true;
 }
 
 static void
@@ -142,14 +190,40 @@ read_release(dt_leg *leg)
 
 /* --- telling --- */
 
-static void
-write_words(int64_t *out, const dt_round *round)
+/* Where an array lies, or its copy that others can reach. */
+static const char *
+stage(char **at, int64_t *stride, const dt_leg *leg, int k)
 {
+    const reading *r = leg->state;
+    dt_transport *t = leg->group->world->transport;
+    const dt_array *array = &leg->rounds[r->at].arrays[k];
+    const dt_layout *from = leg->steps[k]->from;
+    const char *src = array->ends.src;
+    int64_t shape[DT_MAX_NDIM];
+    for (int d = 0; d < array->ndim; d++)
+        stride[d] = array->ends.src_stride[d];
+    if (r->at > 0 || r->staged == 0 || src == NULL || t->table->lends(t, src))
+        return src;
+    dt_layout_shape_at(shape, from, t->rank);
+    if (leg->rounds[0].flat)
+        shape[0] = dt_layout_bytes_at(from, t->rank) / (int64_t)array->itemsize;
+    dt_c_strides(stride, array->ndim, shape, array->itemsize);
+    char *copy = *at;
+    *at += stage_bytes(leg, k);
+    dt_copy_box(copy, stride, src, array->ends.src_stride, array->ndim, shape,
+                array->itemsize);
+    return copy;
+}
+
+static void
+write_words(int64_t *out, const dt_leg *leg)
+{
+    const reading *r = leg->state;
+    const dt_round *round = &leg->rounds[r->at];
+    char *at = leg->buffers + (leg->room - r->staged);
     for (int k = 0; k < round->array_count; k++) {
-        const dt_array *array = &round->arrays[k];
-        *out++ = (int64_t)(intptr_t)array->ends.src;
-        for (int d = 0; d < array->ndim; d++)
-            *out++ = array->ends.src_stride[d];
+        *out = (int64_t)(intptr_t)stage(&at, out + 1, leg, k);
+        out += 1 + round->arrays[k].ndim;
     }
 }
 
@@ -161,7 +235,8 @@ begin_round(dt_leg *leg, dt_error *err)
     reading *r = leg->state;
     const dt_round *round = &leg->rounds[r->at];
     size_t words = r->bytes / sizeof *r->mine;
-    write_words(r->mine + 1, round);
+    if (round->send_count > 0)
+        write_words(r->mine + 1, leg);
     r->copied = false;
     memset(r->owners, 0, sizeof *r->owners * (size_t)round->receive_count);
     memset(r->readers, 0, sizeof *r->readers * (size_t)round->send_count);
@@ -440,6 +515,7 @@ const dt_way dt_way_read = {
     .fits = read_fits,
     .prepare = read_prepare,
     .release = read_release,
+    .ready = read_ready,
     .begin = read_begin,
     .advance = read_advance,
     .abandon = read_abandon,

@@ -20,6 +20,16 @@ dt_way_of(const char **why, const dt_world *world, const dt_step *step)
 }
 
 const dt_way *
+dt_way_plain(const dt_step *step)
+{
+    const char *why;
+    int k = 0;
+    while (WAYS[k]->ready != NULL || !WAYS[k]->fits(&why, NULL, step))
+        k++;
+    return WAYS[k];
+}
+
+const dt_way *
 dt_way_named(const char *name)
 {
     for (int k = 0; k < WAY_COUNT; k++)

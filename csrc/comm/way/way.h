@@ -39,6 +39,9 @@ struct dt_way {
      * was made until then, dt_leg_free frees. */
     dt_status (*prepare)(dt_leg *leg, int64_t scratch, dt_error *err);
     void (*release)(dt_leg *leg); /* what `prepare` took */
+    /* Whether the arrays of this rank, which are known now, can be moved so. If those of
+     * some rank cannot, all go by messages. NULL: they can. */
+    bool (*ready)(const dt_leg *leg);
     /* Starts as part of the task of this number; the rounds know their arrays. */
     dt_status (*begin)(dt_leg *leg, uint64_t number, dt_error *err);
     /* Does what can be done without waiting; sets *done at the end, when no other rank
@@ -56,6 +59,9 @@ extern const dt_way dt_way_local, dt_way_read, dt_way_messages;
 
 /* The first of the ways that fits a step, and why; `world` may be NULL. */
 const dt_way *dt_way_of(const char **why, const dt_world *world, const dt_step *step);
+
+/* The same, but only of those that can move all arrays. */
+const dt_way *dt_way_plain(const dt_step *step);
 
 /* The way of this name; NULL: there is none. */
 const dt_way *dt_way_named(const char *name);

@@ -15,7 +15,8 @@
 enum {
     ALIGNMENT = 64,
     STEPS_LOG2 = 3, /* sizes per power of two: at most an eighth of a block is lost */
-    CLASSES = 64 << STEPS_LOG2 /* as many as the range has lists */
+    CLASSES = 64 << STEPS_LOG2, /* as many as the range has lists */
+    SHARED_LEAST = 1024
 };
 
 static const size_t LARGEST = SIZE_MAX >> 2; /* sizes round up without overflow */
@@ -91,12 +92,13 @@ class_of(size_t bytes)
            (1 << STEPS_LOG2);
 }
 
-/* Large ones in the range, those of huge pages at the beginning of one. */
+/* Large ones in a range, those of huge pages at the beginning of one. What other
+ * processes may read lies there from a page on. */
 static block *
 make_block(size_t bytes)
 {
     block *b = NULL;
-    if (bytes >= DT_MEMORY_LARGE) {
+    if (bytes >= (dt_range_given() ? SHARED_LEAST : DT_MEMORY_LARGE)) {
         size_t alignment = bytes >= HUGE_BYTES ? HUGE_BYTES : ALIGNMENT;
         b = dt_range_take(bytes, sizeof(block), alignment, class_of(bytes));
         b = b == NULL ? NULL : b - 1;
@@ -248,11 +250,17 @@ dt_memory_give(void *block_)
         return;
     block *b = (block *)block_ - 1;
     allow(b, 0);
+    bool stale = !dt_range_current(b) &&
+                 (dt_range_has(b) || (dt_range_given() && b->bytes >= SHARED_LEAST));
     lock();
     pool.used -= b->bytes;
     keep(b);
     block *list = NULL;
-    if (pool.kept > pool.limit) {
+    if (stale) { /* not where new ones lie: it is not used again */
+        unkeep(b);
+        b->next = NULL;
+        list = b;
+    } else if (pool.kept > pool.limit) {
         if (b->bytes > pool.limit) { /* it alone: the others still fit */
             unkeep(b);
             b->next = NULL;
@@ -273,6 +281,42 @@ dt_memory_set_limit(size_t bytes)
     block *list = beyond(bytes);
     unlock();
     free_blocks(list);
+}
+
+/* --- the range that is given --- */
+
+static void
+before_fork(void)
+{
+    lock();
+}
+
+static void
+after_fork(void)
+{
+    unlock();
+}
+
+/* The pages of the given range are another process's now: they are read, not reused. */
+static void
+in_child(void)
+{
+    dt_range_use(NULL);
+    beyond(0);
+    unlock();
+}
+
+bool
+dt_memory_use(const dt_range_source *source)
+{
+    if (pthread_atfork(before_fork, after_fork, in_child) != 0)
+        return false;
+    lock();
+    dt_range_use(source);
+    block *list = beyond(0);
+    unlock();
+    free_blocks(list);
+    return true;
 }
 
 size_t

@@ -7,12 +7,12 @@
 /* memory.h: where every array of the library comes from, also results of NumPy's.
  *
  * A freshly mapped page costs more than copying to it, so freed blocks are kept for
- * reuse up to a limit. One seam: shards can later live in memory that ranks share.
- * Thread-safe. */
+ * reuse up to a limit. Where ranks of one node are processes, blocks lie in memory that
+ * all of them see (dt_memory_use). Thread-safe. */
 #ifndef DT_MEMORY_H
 #define DT_MEMORY_H
 
-#include <stddef.h>
+#include "core/memory/range.h"
 
 /* A block of at least `bytes` bytes (also for 0), aligned to 64 bytes, contents
  * arbitrary; NULL when there is no memory. */
@@ -33,6 +33,11 @@ void dt_memory_give(void *block);
 void dt_memory_set_limit(size_t bytes);
 size_t dt_memory_used(void);
 size_t dt_memory_kept(void);
+
+/* From now on blocks of a page or more lie in this range (range.h), and those of before
+ * are not used again. Once. In a child of fork they lie elsewhere again, and the range is
+ * the source's own to make good. False: no memory. */
+bool dt_memory_use(const dt_range_source *source);
 
 /* For tests: from now on the k-th call of dt_memory_take (k = 1 is the next) in this
  * thread returns NULL once; 0 switches it off. Returns how many calls were left. */

@@ -1,4 +1,4 @@
-/* One range of addresses for large blocks.
+/* Ranges of addresses for large blocks.
  *
  * A reserved address costs nothing until it has a page, so addresses are handed out one
  * after another and never merged: those of a freed block wait, without pages, for the
@@ -20,6 +20,7 @@
 /* A terabyte where that is allowed, else less, down to a gigabyte. */
 enum { MOST_LOG2 = 40, LEAST_LOG2 = 30, STEP_LOG2 = 2 };
 enum { LINE = 64, COLOURS = 61 /* lines of a page; a prime */, COLOUR_STEP = 17 };
+static const size_t COLOURED_BYTES = (size_t)1 << 16; /* smaller ones begin alike */
 static const size_t HUGE_BYTES = (size_t)2 << 20;
 
 typedef struct gap gap;
@@ -28,14 +29,19 @@ struct gap {
     void *at;
 };
 
-static struct {
+typedef struct {
     pthread_mutex_t lock;
-    bool started;
-    atomic_uintptr_t begin, end;
-    uintptr_t next; /* address that nobody has had */
+    atomic_uintptr_t begin, end; /* 0, 0: there is none (yet) */
+    uintptr_t next;              /* address that nobody has had */
     unsigned colour;
     gap *gaps[DT_RANGE_LISTS];
-} range = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    dt_range_source source;
+} range;
+
+static range own = {.lock = PTHREAD_MUTEX_INITIALIZER},
+             given = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static pthread_once_t reserved = PTHREAD_ONCE_INIT;
+static _Atomic(range *) current = &own;
 
 static uintptr_t
 page_bytes(void)
@@ -49,6 +55,25 @@ round_up(uintptr_t address, uintptr_t step)
     return (address + step - 1) & ~(step - 1);
 }
 
+static void
+begin(range *r, const dt_range_source *source)
+{
+    r->source = *source;
+    r->next = (uintptr_t)source->at;
+    atomic_store(&r->end, r->next + source->bytes);
+    atomic_store(&r->begin, r->next);
+}
+
+static bool
+has(const range *r, const void *address)
+{
+    uintptr_t first = atomic_load_explicit(&r->begin, memory_order_relaxed);
+    uintptr_t end = atomic_load_explicit(&r->end, memory_order_relaxed);
+    return (uintptr_t)address - first < end - first;
+}
+
+/* --- the range of this process alone --- */
+
 static void *
 reserve(void *at, size_t bytes, int flags)
 {
@@ -56,63 +81,92 @@ reserve(void *at, size_t bytes, int flags)
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-static void
-start(void)
+static bool
+get_own(void *at, size_t bytes)
 {
-    range.started = true;
+    return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+static bool
+drop_own(void *at, size_t bytes)
+{
+    return reserve(at, bytes, MAP_FIXED) != MAP_FAILED;
+}
+
+static void
+begin_own(void)
+{
     for (int log2 = MOST_LOG2; log2 >= LEAST_LOG2; log2 -= STEP_LOG2) {
-        void *at = reserve(NULL, (size_t)1 << log2, 0);
+        size_t bytes = (size_t)1 << log2;
+        void *at = reserve(NULL, bytes, 0);
         if (at == MAP_FAILED)
             continue;
-        range.next = (uintptr_t)at;
-        atomic_store(&range.end, (uintptr_t)at + ((uintptr_t)1 << log2));
-        atomic_store(&range.begin, (uintptr_t)at);
+        begin(&own, &(dt_range_source){at, bytes, get_own, drop_own, .huge = true});
         return;
     }
 }
 
+void
+dt_range_use(const dt_range_source *source)
+{
+    if (source != NULL)
+        begin(&given, source);
+    atomic_store(&current, source != NULL ? &given : &own);
+}
+
+bool
+dt_range_given(void)
+{
+    return atomic_load_explicit(&current, memory_order_relaxed) == &given;
+}
+
+bool
+dt_range_current(const void *block)
+{
+    return has(atomic_load(&current), block);
+}
+
+/* --- places --- */
+
 /* An address for a block; 0: there is none left. */
 static uintptr_t
-find_place(size_t bytes, size_t before, size_t alignment, int list)
+find_place(range *r, size_t bytes, size_t before, size_t alignment, int list)
 {
     uintptr_t at = 0;
-    gap *g = NULL;
-    pthread_mutex_lock(&range.lock);
-    if (!range.started)
-        start();
-    g = range.gaps[list];
+    pthread_mutex_lock(&r->lock);
+    gap *g = r->gaps[list];
     if (g != NULL) {
-        range.gaps[list] = g->next;
+        r->gaps[list] = g->next;
         at = (uintptr_t)g->at;
-    } else if (range.next != 0) {
-        uintptr_t end = atomic_load(&range.end);
-        at = round_up(range.next + before, alignment);
-        if (alignment == LINE) {
-            at += LINE * range.colour;
-            range.colour = (range.colour + COLOUR_STEP) % COLOURS;
+    } else if (r->next != 0) {
+        uintptr_t end = atomic_load(&r->end);
+        at = round_up(r->next + before, alignment);
+        if (alignment == LINE && bytes >= COLOURED_BYTES) {
+            at += LINE * r->colour;
+            r->colour = (r->colour + COLOUR_STEP) % COLOURS;
         }
         if (at > end || bytes > end - at)
             at = 0;
         else
-            range.next = round_up(at + bytes, page_bytes());
+            r->next = round_up(at + bytes, page_bytes());
     }
-    pthread_mutex_unlock(&range.lock);
+    pthread_mutex_unlock(&r->lock);
     free(g);
     return at;
 }
 
 /* Where no memory is left to remember the place, its addresses are lost. */
 static void
-keep_place(void *at, int list)
+keep_place(range *r, void *at, int list)
 {
     gap *g = malloc(sizeof *g);
     if (g == NULL)
         return;
     g->at = at;
-    pthread_mutex_lock(&range.lock);
-    g->next = range.gaps[list];
-    range.gaps[list] = g;
-    pthread_mutex_unlock(&range.lock);
+    pthread_mutex_lock(&r->lock);
+    g->next = r->gaps[list];
+    r->gaps[list] = g;
+    pthread_mutex_unlock(&r->lock);
 }
 
 /* The pages of a block: returns their number of bytes. */
@@ -128,17 +182,21 @@ pages_of(void **out, void *block, size_t bytes, size_t before)
 void *
 dt_range_take(size_t bytes, size_t before, size_t alignment, int list)
 {
-    uintptr_t place = find_place(bytes, before, alignment, list);
+    pthread_once(&reserved, begin_own);
+    range *r = atomic_load(&current);
+    if (!r->source.huge && alignment > LINE && bytes >= HUGE_BYTES)
+        alignment = LINE;
+    uintptr_t place = find_place(r, bytes, before, alignment, list);
     if (place == 0)
         return NULL;
     void *pages, *block = (void *)place;
     size_t size = pages_of(&pages, block, bytes, before);
-    if (mprotect(pages, size, PROT_READ | PROT_WRITE) != 0) {
-        keep_place(block, list);
+    if (!r->source.get(pages, size)) {
+        keep_place(r, block, list);
         return NULL;
     }
 #if defined(MADV_HUGEPAGE)
-    if (bytes >= HUGE_BYTES)
+    if (r->source.huge && bytes >= HUGE_BYTES)
         madvise(block, bytes, MADV_HUGEPAGE);
 #endif
     return block;
@@ -147,17 +205,15 @@ dt_range_take(size_t bytes, size_t before, size_t alignment, int list)
 void
 dt_range_give(void *block, size_t bytes, size_t before, int list)
 {
+    range *r = has(&own, block) ? &own : &given;
     void *pages;
     size_t size = pages_of(&pages, block, bytes, before);
-    if (reserve(pages, size, MAP_FIXED) != MAP_FAILED)
-        keep_place(block, list);
+    if (r->source.drop(pages, size))
+        keep_place(r, block, list);
 }
 
 bool
 dt_range_has(const void *address)
 {
-    uintptr_t at = (uintptr_t)address;
-    return at - atomic_load_explicit(&range.begin, memory_order_relaxed) <
-           atomic_load_explicit(&range.end, memory_order_relaxed) -
-               atomic_load_explicit(&range.begin, memory_order_relaxed);
+    return has(&own, address) || has(&given, address);
 }
