@@ -57,8 +57,8 @@ way_read(const dt_way **out, dt_error *err)
 typedef struct {
     int64_t check;
     char way[16];
-    uint64_t cost;   /* its hash ... */
-    char costs[200]; /* ... and its beginning, as text */
+    uint64_t cost;     /* its hash ... */
+    char costs[200];   /* ... and its beginning, as text */
     dt_node_card card; /* need not be alike */
 } settings;
 
@@ -116,6 +116,8 @@ world_free(dt_world *world)
     free(world);
 }
 
+enum { MAPPED = 1, FETCHED = 2 };
+
 /* Ranks that see each other's memory use it, all of them or none. `all` is used up. */
 static dt_status
 join_node(dt_world *world, settings *all, dt_error *err)
@@ -132,15 +134,20 @@ join_node(dt_world *world, settings *all, dt_error *err)
     if (!offered)
         return DT_OK;
     bool mapped = dt_node_make(&near, far, cards, NULL) == DT_OK;
-    bool *votes = (bool *)(void *)all, together = true;
+    unsigned char vote = 0, *votes = (unsigned char *)all, together = MAPPED | FETCHED;
+    if (mapped)
+        vote = dt_node_fetches(near) ? MAPPED | FETCHED : MAPPED;
     dt_status status =
-        dt_share(votes, world->all, &mapped, sizeof mapped, "the start of dtensor", err);
+        dt_share(votes, world->all, &vote, sizeof vote, "the start of dtensor", err);
     for (int rank = 0; rank < size && status == DT_OK; rank++)
-        together = together && votes[rank];
-    if (status == DT_OK && together)
-        world->transport = near;
-    else if (mapped)
+        together &= votes[rank];
+    if (mapped && (status != DT_OK || !(together & MAPPED))) {
         dt_node_unmake(near);
+    } else if (mapped) {
+        world->transport = near;
+        if (!(together & FETCHED))
+            dt_node_no_fetch(near);
+    }
     return status;
 }
 

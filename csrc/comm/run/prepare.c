@@ -78,9 +78,8 @@ prepare_leg(dt_run *run, const int *items, int count, int64_t rank, dt_error *er
         item->step++;
     }
     const char *why;
-    made->leg.way = run->plain
-                        ? dt_way_plain(steps[0])
-                        : dt_way_of(&why, run->task.group->world, steps[0]);
+    made->leg.way = run->plain ? dt_way_plain(steps[0])
+                               : dt_way_of(&why, run->task.group->world, steps[0]);
     run->leg_count++; /* from here on it is freed with the run */
     return made->leg.way->prepare(&made->leg, run->scratch, err);
 }

@@ -30,7 +30,7 @@
 /* Addresses of an arena where they are allowed, else less; those of doors at its
  * beginning. 127 of the largest fit into one process. */
 enum { MOST_LOG2 = 38, LEAST_LOG2 = 30, STEP_LOG2 = 2, DOORS_LOG2 = 28 };
-static const size_t MARGIN_BYTES = (size_t)64 << 20;  /* left to all others */
+static const size_t MARGIN_BYTES = (size_t)64 << 20; /* left to all others */
 static const size_t AHEAD_BYTES = (size_t)256 << 20; /* growth between two looks */
 
 static struct {
@@ -39,7 +39,7 @@ static struct {
     int fd;
     char *at; /* NULL: there is none */
     size_t bytes;
-    size_t doors;           /* bytes that are taken */
+    size_t doors; /* bytes that are taken */
     dt_arena_card card;
     _Atomic size_t allowed; /* growth before the next look */
 } arena = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -100,9 +100,9 @@ groups_room(void)
         const char *top = second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
         const char *below = second ? line + 3 : of_memory + strlen(":memory:");
         snprintf(path, sizeof path, "%s%s", top, strcmp(below, "/") == 0 ? "" : below);
-        size_t left = group_room(
-            path, strlen(top), second ? "memory.max" : "memory.limit_in_bytes",
-            second ? "memory.current" : "memory.usage_in_bytes");
+        size_t left = group_room(path, strlen(top),
+                                 second ? "memory.max" : "memory.limit_in_bytes",
+                                 second ? "memory.current" : "memory.usage_in_bytes");
         room = left < room ? left : room;
     }
     if (file != NULL)
@@ -188,8 +188,8 @@ map_own(void)
         if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < bytes ||
             ftruncate(arena.fd, (off_t)bytes) != 0)
             continue;
-        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_NORESERVE, arena.fd, 0);
+        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                        arena.fd, 0);
         if (at == MAP_FAILED)
             continue;
         arena.bytes = bytes;
@@ -273,8 +273,7 @@ dt_arena_door(size_t bytes)
 /* --- the peers' --- */
 
 bool
-dt_arena_map(dt_arena_view *out, const dt_arena_card *card, uint64_t door,
-             size_t bytes)
+dt_arena_map(dt_arena_view *out, const dt_arena_card *card, uint64_t door, size_t bytes)
 {
     char path[64];
     struct stat is;
@@ -296,8 +295,9 @@ dt_arena_map(dt_arena_view *out, const dt_arena_card *card, uint64_t door,
     if (at != MAP_FAILED) {
         madvise(at, card->bytes, MADV_DONTDUMP);
         size_t offset = (size_t)(door - card->at);
-        if (bytes > 0 && mmap((char *)at + offset, bytes, PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED) {
+        if (bytes > 0 &&
+            mmap((char *)at + offset, bytes, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED) {
             munmap(at, card->bytes);
             at = MAP_FAILED;
         }

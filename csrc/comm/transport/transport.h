@@ -59,8 +59,15 @@ typedef struct {
      * there; it must stay as it is until that rank is told. NULL: it cannot be. The entry
      * is NULL where no rank's memory can be. */
     const void *(*reach)(dt_transport *t, int rank, const void *address);
-    /* Whether ranks that can be reached can read what lies at an address of this one. */
+    /* Whether ranks that can be reached can read what lies at an address of this one.
+     * NULL: they can, wherever it lies. */
     bool (*lends)(dt_transport *t, const void *address);
+    /* Copies a box, as dt_copy_box, from any memory of a rank that can be reached; `src` is
+     * an address there. Slow for short rows. DT_RUNTIME. NULL: what a rank does not lend
+     * cannot be read. */
+    dt_status (*fetch)(dt_transport *t, int rank, void *dst, const int64_t *dst_stride,
+                       const void *src, const int64_t *src_stride, int ndim,
+                       const int64_t *shape, size_t itemsize, dt_error *err);
     const char *reached; /* why it can be, for people: "ranks of one process" */
     /* Gives the processor away for a moment. */
     void (*idle)(dt_transport *t);
@@ -108,11 +115,24 @@ dt_status dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card
                        dt_error *err);
 void dt_node_unmake(dt_transport *t);
 
+/* Whether this rank can fetch from all ranks of its node; where not all ranks can, none is
+ * to. */
+bool dt_node_fetches(const dt_transport *t);
+void dt_node_no_fetch(dt_transport *t);
+
 /* transport_late.c, for tests: the k-th message that this rank sends from now on (k = 1 is
  * the next) leaves `seconds` late, and what follows it to the same rank with the same
  * tag behind it; 0: none. DT_MEMORY. The other: how many are left until then. */
 dt_status dt_late_at(dt_transport *t, long k, double seconds, dt_error *err);
 long dt_late_left(const dt_transport *t);
+
+/* Whether other ranks can read what lies at an address of this one, where they can reach
+ * anything of it. */
+static inline bool
+dt_lends(dt_transport *t, const void *address)
+{
+    return t->table->lends == NULL || t->table->lends(t, address);
+}
 
 double dt_now(void); /* seconds of a monotonic clock */
 

@@ -185,6 +185,7 @@ dt_late_at(dt_transport *t, long k, double seconds, dt_error *err)
             .take = late_take,
             .reach = t->table->reach != NULL ? late_reach : NULL,
             .lends = t->table->lends,
+            .fetch = t->table->fetch,
             .reached = t->table->reached,
             .idle = late_idle,
             .close = late_close,

@@ -1,274 +1,101 @@
-/* Ranks of one node: short messages through memory that both ends see, the rest as before.
- *
- * For each pair there is a ring of slots in the receiver's door (arena.h). The sender
- * fills a slot and writes its number last; the receiver polls for that number, so a short
- * message costs the transfer of one or two cache lines. What is longer than a slot, or
- * for another node, goes the `far` way; both ends know the length, so they know the way.
- *
- * Messages of a pair are matched in the order of the ring: a receive takes its message
- * out of the slot, what nobody waits for yet is put aside. */
-#include "comm/transport/arena.h"
+/* Ranks of one node that are processes: short messages go through mailboxes in memory that
+ * both ends see (mailbox.h), and what lies in arenas can be read in place. What is longer,
+ * or is for another node, goes the `far` way. Both ends know the length of a message, so
+ * they know its way; messages of one length and tag keep their order. */
+#include "comm/transport/fetch.h"
+#include "comm/transport/mailbox.h"
 #include "comm/transport/transport.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 8, LINE = 64, SHORT = 2032, SMALL = 128, IDLES = 32 };
+enum { IDLES = 32 /* between two calls that let the far way make progress */ };
 
 typedef struct {
-    _Alignas(LINE) _Atomic uint64_t number; /* of its message, from 1; written last */
-    int32_t tag;
-    int32_t bytes;
-    unsigned char data[SHORT];
-} slot;
-
-/* In the receiver's door, for one sender. */
-typedef struct {
-    _Alignas(LINE) _Atomic uint64_t taken; /* messages that have left it */
-    slot slots[SLOTS];
-} ring;
-
-typedef enum { RECEIVE, WAITING, ARRIVED, FAR } item_kind;
-
-/* What a request points to, or a message that nobody waits for yet. */
-typedef struct item item;
-struct item {
-    item *next;
-    item_kind kind;
-    int rank, tag;
-    size_t bytes, got;
-    const void *from; /* of a message that waits for a slot */
-    void *to;         /* of a receive */
-    bool finished;
-    dt_request far; /* FAR; or the other half of a fence */
-    size_t room;
-    unsigned char data[]; /* of a message that has arrived */
-};
-
-typedef struct {
-    item *first, **end;
-} item_list;
-
-typedef struct {
-    dt_arena_view view;     /* at == NULL: on another node */
-    ring *out, *in;         /* to it, and from it */
-    uint64_t sent, left;    /* messages of `out`; of them, as last read, taken */
-    uint64_t received;      /* messages of `in` */
-    item_list waiting;      /* for a slot */
-    item_list posted;       /* receives */
-    item_list arrived;      /* messages */
-    bool fence_in, fence_far; /* one of the two halves of a fence has come */
+    dt_arena_view view; /* at == NULL: on another node */
+    dt_mailbox box;
+    bool fence_near, fence_far; /* one of the two halves of a fence has come */
 } peer;
 
 typedef struct {
     dt_transport base;
     dt_transport *far;
-    item *spare;
+    dt_mail *spare;
+    struct request *spare_requests;
     unsigned idles;
     peer peers[];
 } node;
 
-/* --- items --- */
-
-static item *
-item_take(node *n, size_t room)
-{
-    item *i = n->spare;
-    if (room <= SMALL && i != NULL) {
-        n->spare = i->next;
-        return i;
-    }
-    room = room <= SMALL ? SMALL : room;
-    i = malloc(sizeof *i + room);
-    if (i != NULL)
-        i->room = room;
-    return i;
-}
-
-static void
-item_give(node *n, item *i)
-{
-    if (i->room > SMALL) {
-        free(i);
-        return;
-    }
-    i->next = n->spare;
-    n->spare = i;
-}
+/* What a dt_request points to: a message of either way; a fence is both. */
+typedef struct request request;
+struct request {
+    request *next;
+    peer *peer;
+    dt_mail *near; /* NULL: none, or done */
+    dt_request far;
+};
 
 static dt_status
-no_memory(int rank, dt_error *err)
+request_take(request **out, node *n, int rank, dt_error *err)
 {
-    return dt_fail(err, DT_MEMORY, "no memory for a message with rank %d", rank);
-}
-
-static void
-list_append(item_list *list, item *i)
-{
-    i->next = NULL;
-    *list->end = i;
-    list->end = &i->next;
-}
-
-static void
-list_remove(item_list *list, item **link)
-{
-    item *i = *link;
-    *link = i->next;
-    if (i->next == NULL)
-        list->end = link;
-}
-
-static void
-list_drop(item_list *list, const item *i)
-{
-    for (item **link = &list->first; *link != NULL; link = &(*link)->next)
-        if (*link == i) {
-            list_remove(list, link);
-            return;
-        }
-}
-
-/* The first of a list with this tag: where the list leads to it, or to its end. */
-static item **
-find_tag(item_list *list, int tag)
-{
-    item **link = &list->first;
-    while (*link != NULL && (*link)->tag != tag)
-        link = &(*link)->next;
-    return link;
-}
-
-/* --- sending --- */
-
-/* Puts a message into the next slot. False: it is still full. */
-static bool
-put(peer *p, const void *data, size_t bytes, int tag)
-{
-    if (p->sent - p->left == SLOTS) {
-        p->left = atomic_load_explicit(&p->out->taken, memory_order_acquire);
-        if (p->sent - p->left == SLOTS)
-            return false;
-    }
-    slot *s = &p->out->slots[p->sent++ % SLOTS];
-    s->tag = tag;
-    s->bytes = (int32_t)bytes;
-    if (bytes > 0)
-        memcpy(s->data, data, bytes);
-    atomic_store_explicit(&s->number, p->sent, memory_order_release);
-    return true;
-}
-
-static void
-put_waiting(peer *p)
-{
-    while (p->waiting.first != NULL) {
-        item *i = p->waiting.first;
-        if (!put(p, i->from, i->bytes, i->tag))
-            return;
-        list_remove(&p->waiting, &p->waiting.first);
-        i->finished = true;
-    }
-}
-
-/* --- receiving --- */
-
-static void
-fill(item *receive, const void *data, size_t bytes)
-{
-    receive->got = bytes;
-    receive->finished = true;
-    if (bytes == receive->bytes && bytes > 0)
-        memcpy(receive->to, data, bytes);
-}
-
-/* Takes in what has come from a rank. What there is no memory to put aside stays. */
-static dt_status
-collect(node *n, peer *p, dt_error *err)
-{
-    for (;;) {
-        const slot *s = &p->in->slots[p->received % SLOTS];
-        if (atomic_load_explicit(&s->number, memory_order_acquire) != p->received + 1)
-            break;
-        item **link = find_tag(&p->posted, s->tag), *receive = *link;
-        size_t bytes = (size_t)s->bytes;
-        if (receive != NULL) {
-            fill(receive, s->data, bytes);
-            list_remove(&p->posted, link);
-        } else {
-            item *i = item_take(n, bytes);
-            if (i == NULL)
-                return no_memory((int)(p - n->peers), err);
-            i->kind = ARRIVED;
-            i->tag = s->tag;
-            i->bytes = bytes;
-            memcpy(i->data, s->data, bytes);
-            list_append(&p->arrived, i);
-        }
-        p->received++;
-        atomic_store_explicit(&p->in->taken, p->received, memory_order_release);
-    }
-    if (p->waiting.first != NULL)
-        put_waiting(p);
+    request *r = n->spare_requests;
+    if (r != NULL)
+        n->spare_requests = r->next;
+    else
+        r = malloc(sizeof *r);
+    if (r == NULL)
+        return dt_fail(err, DT_MEMORY, "no memory for a message with rank %d", rank);
+    *r = (request){.peer = &n->peers[rank]};
+    *out = r;
     return DT_OK;
+}
+
+static void
+request_give(node *n, request *r)
+{
+    r->next = n->spare_requests;
+    n->spare_requests = r;
 }
 
 /* --- the table --- */
 
 static bool
-goes_far(const node *n, size_t bytes, int rank)
+goes_far(const peer *p, size_t bytes)
 {
-    return n->peers[rank].view.at == NULL || bytes > SHORT;
+    return p->view.at == NULL || bytes > DT_MAIL_MOST;
 }
 
-/* A request of the far way, in an item of ours. */
-static dt_status
-wrap(dt_request *out, node *n, dt_request far, int rank, dt_error *err)
-{
-    if (far.handle == NULL)
-        return DT_OK;
-    item *i = item_take(n, 0);
-    if (i == NULL) {
-        if (!n->far->table->cancel(n->far, &far))
-            return dt_fail(err, DT_MPI, "no memory for a message under way");
-        return no_memory(rank, err);
-    }
-    i->kind = FAR;
-    i->rank = rank;
-    i->far = far;
-    out->handle = i;
-    return DT_OK;
-}
-
+/* A fence goes both ways, so that it is behind all that was sent on either. */
 static dt_status
 node_send(dt_request *out, dt_transport *t, const void *data, size_t bytes, int rank,
           int tag, dt_error *err)
 {
     node *n = (node *)t;
     peer *p = &n->peers[rank];
-    dt_request far = {NULL};
+    bool far = goes_far(p, bytes), fence = tag == DT_FENCE_TAG;
+    dt_mail *near = NULL;
+    request *r = NULL;
     out->handle = NULL;
-    if (goes_far(n, bytes, rank)) {
-        DT_TRY(n->far->table->send(&far, n->far, data, bytes, rank, tag, err));
-        return wrap(out, n, far, rank, err);
+    if (!far && !fence) {
+        DT_TRY(dt_mailbox_send(&near, &p->box, data, bytes, tag, err));
+        if (near == NULL)
+            return DT_OK;
     }
-    if (tag == DT_FENCE_TAG) /* behind all that was sent, on either way */
-        DT_TRY(n->far->table->send(&far, n->far, data, bytes, rank, tag, err));
-    if (p->waiting.first == NULL && put(p, data, bytes, tag))
-        return wrap(out, n, far, rank, err);
-    item *i = item_take(n, 0);
-    if (i == NULL)
-        return no_memory(rank, err);
-    i->kind = WAITING;
-    i->rank = rank;
-    i->tag = tag;
-    i->bytes = bytes;
-    i->from = data;
-    i->finished = false;
-    i->far = far;
-    list_append(&p->waiting, i);
-    out->handle = i;
+    dt_status status = request_take(&r, n, rank, err);
+    if (status == DT_OK && (far || fence)) {
+        status = n->far->table->send(&r->far, n->far, data, bytes, rank, tag, err);
+        if (status == DT_OK && !far)
+            status = dt_mailbox_send(&near, &p->box, data, bytes, tag, err);
+        if (status != DT_OK)
+            request_give(n, r);
+    }
+    if (status != DT_OK) {
+        if (near != NULL)
+            dt_mail_give(&p->box, near);
+        return status;
+    }
+    r->near = near;
+    out->handle = r;
     return DT_OK;
 }
 
@@ -278,86 +105,69 @@ node_receive(dt_request *out, dt_transport *t, void *data, size_t bytes, int ran
 {
     node *n = (node *)t;
     peer *p = &n->peers[rank];
-    out->handle = NULL;
-    if (goes_far(n, bytes, rank)) {
-        dt_request far = {NULL};
-        DT_TRY(n->far->table->receive(&far, n->far, data, bytes, rank, tag, err));
-        return wrap(out, n, far, rank, err);
+    request *r = NULL;
+    DT_TRY(request_take(&r, n, rank, err));
+    dt_status status =
+        goes_far(p, bytes)
+            ? n->far->table->receive(&r->far, n->far, data, bytes, rank, tag, err)
+            : dt_mailbox_receive(&r->near, &p->box, data, bytes, tag, err);
+    if (status != DT_OK) {
+        request_give(n, r);
+        return status;
     }
-    item *i = item_take(n, 0);
-    if (i == NULL)
-        return no_memory(rank, err);
-    i->kind = RECEIVE;
-    i->rank = rank;
-    i->tag = tag;
-    i->bytes = bytes;
-    i->to = data;
-    i->finished = false;
-    item **link = find_tag(&p->arrived, tag), *message = *link;
-    if (message != NULL) {
-        fill(i, message->data, message->bytes);
-        list_remove(&p->arrived, link);
-        item_give(n, message);
-    } else {
-        list_append(&p->posted, i);
-    }
-    out->handle = i;
+    out->handle = r;
     return DT_OK;
 }
 
 static dt_status
-check_length(const item *i, dt_error *err)
+test_near(bool *done, const node *n, request *r, dt_error *err)
 {
-    if (i->kind == RECEIVE && i->got != i->bytes)
+    dt_mail *mail = r->near;
+    if (!mail->finished)
+        DT_TRY(dt_mailbox_collect(&r->peer->box, err));
+    *done = mail->finished;
+    if (!*done)
+        return DT_OK;
+    if (mail->to != NULL && mail->got != mail->bytes)
         return dt_fail(err, DT_RUNTIME,
-                       "rank %d sent %zu bytes where %zu were expected", i->rank,
-                       i->got, i->bytes);
+                       "rank %d sent %zu bytes where %zu were expected",
+                       (int)(r->peer - n->peers), mail->got, mail->bytes);
+    dt_mail_give(&r->peer->box, mail);
+    r->near = NULL;
     return DT_OK;
 }
 
 static dt_status
-node_test(bool *done, dt_transport *t, dt_request *request, dt_error *err)
+node_test(bool *done, dt_transport *t, dt_request *out, dt_error *err)
 {
     node *n = (node *)t;
-    item *i = request->handle;
+    request *r = out->handle;
     *done = true;
-    if (i == NULL)
+    if (r == NULL)
         return DT_OK;
-    if (i->kind != FAR) {
-        if (!i->finished)
-            DT_TRY(collect(n, &n->peers[i->rank], err));
-        *done = i->finished;
-        if (!*done)
-            return DT_OK;
-        DT_TRY(check_length(i, err));
+    if (r->near != NULL)
+        DT_TRY(test_near(done, n, r, err));
+    if (*done && r->far.handle != NULL)
+        DT_TRY(n->far->table->test(done, n->far, &r->far, err));
+    if (*done) {
+        request_give(n, r);
+        out->handle = NULL;
     }
-    if (i->kind != RECEIVE && i->far.handle != NULL) {
-        DT_TRY(n->far->table->test(done, n->far, &i->far, err));
-        if (!*done)
-            return DT_OK;
-    }
-    item_give(n, i);
-    request->handle = NULL;
     return DT_OK;
 }
 
 static bool
-node_cancel(dt_transport *t, dt_request *request)
+node_cancel(dt_transport *t, dt_request *out)
 {
     node *n = (node *)t;
-    item *i = request->handle;
-    request->handle = NULL;
-    if (i == NULL)
+    request *r = out->handle;
+    out->handle = NULL;
+    if (r == NULL)
         return true;
-    peer *p = &n->peers[i->rank];
-    bool ours = true;
-    if (i->kind == RECEIVE && !i->finished)
-        list_drop(&p->posted, i);
-    if (i->kind == WAITING && !i->finished)
-        list_drop(&p->waiting, i);
-    if (i->kind != RECEIVE && i->far.handle != NULL)
-        ours = n->far->table->cancel(n->far, &i->far);
-    item_give(n, i);
+    if (r->near != NULL)
+        dt_mail_give(&r->peer->box, r->near);
+    bool ours = r->far.handle == NULL || n->far->table->cancel(n->far, &r->far);
+    request_give(n, r);
     return ours;
 }
 
@@ -369,8 +179,8 @@ node_probe(bool *found, int *rank, dt_transport *t, int tag, dt_error *err)
         peer *p = &n->peers[k];
         if (p->view.at == NULL)
             continue;
-        DT_TRY(collect(n, p, err));
-        *found = *find_tag(&p->arrived, tag) != NULL;
+        DT_TRY(dt_mailbox_collect(&p->box, err));
+        *found = dt_mailbox_has(&p->box, tag);
         *rank = k;
         if (*found)
             return DT_OK;
@@ -378,24 +188,22 @@ node_probe(bool *found, int *rank, dt_transport *t, int tag, dt_error *err)
     return n->far->table->probe(found, rank, n->far, tag, err);
 }
 
-/* A fence counts when both of its halves have come. */
 static dt_status
-take_near(bool *taken, int *tag, node *n, peer *p, void *out, size_t room,
-          dt_error *err)
+take_near(bool *taken, int *tag, peer *p, void *out, size_t room, dt_error *err)
 {
-    DT_TRY(collect(n, p, err));
-    item *i = p->arrived.first;
-    *taken = i != NULL;
-    if (i == NULL)
+    DT_TRY(dt_mailbox_collect(&p->box, err));
+    dt_mail *mail = dt_mailbox_take(&p->box);
+    *taken = mail != NULL;
+    if (mail == NULL)
         return DT_OK;
-    *tag = i->tag;
-    if (i->bytes <= room)
-        memcpy(out, i->data, i->bytes);
-    list_remove(&p->arrived, &p->arrived.first);
-    item_give(n, i);
+    *tag = mail->tag;
+    if (mail->bytes <= room)
+        memcpy(out, mail->data, mail->bytes);
+    dt_mail_give(&p->box, mail);
     return DT_OK;
 }
 
+/* A fence counts when both of its halves have come. */
 static dt_status
 node_take(bool *taken, int *tag, dt_transport *t, int rank, void *out, size_t room,
           dt_error *err)
@@ -405,10 +213,10 @@ node_take(bool *taken, int *tag, dt_transport *t, int rank, void *out, size_t ro
     *taken = false;
     if (p->view.at == NULL)
         return n->far->table->take(taken, tag, n->far, rank, out, room, err);
-    if (!p->fence_in) {
-        DT_TRY(take_near(taken, tag, n, p, out, room, err));
-        p->fence_in = *taken && *tag == DT_FENCE_TAG;
-        if (*taken && !p->fence_in)
+    if (!p->fence_near) {
+        DT_TRY(take_near(taken, tag, p, out, room, err));
+        p->fence_near = *taken && *tag == DT_FENCE_TAG;
+        if (*taken && !p->fence_near)
             return DT_OK;
     }
     if (!p->fence_far) {
@@ -417,10 +225,10 @@ node_take(bool *taken, int *tag, dt_transport *t, int rank, void *out, size_t ro
         if (*taken && !p->fence_far)
             return DT_OK;
     }
-    *taken = p->fence_in && p->fence_far;
+    *taken = p->fence_near && p->fence_far;
     *tag = DT_FENCE_TAG;
     if (*taken)
-        p->fence_in = p->fence_far = false;
+        p->fence_near = p->fence_far = false;
     return DT_OK;
 }
 
@@ -441,7 +249,21 @@ node_lends(dt_transport *t, const void *address)
     return dt_arena_has(address);
 }
 
-/* MPI makes progress on what others wait for only when it is called. */
+static dt_status
+node_fetch(dt_transport *t, int rank, void *dst, const int64_t *dst_stride,
+           const void *src, const int64_t *src_stride, int ndim, const int64_t *shape,
+           size_t itemsize, dt_error *err)
+{
+    const node *n = (const node *)t;
+    int64_t pid = n->peers[rank].view.card.pid;
+    dt_status status =
+        dt_fetch_box(pid, dst, dst_stride, src, src_stride, ndim, shape, itemsize, err);
+    if (status != DT_OK)
+        dt_error_prefix(err, "reading from another rank");
+    return status;
+}
+
+/* MPI makes progress, also for others, only when it is called. */
 static void
 node_idle(dt_transport *t)
 {
@@ -455,11 +277,11 @@ node_idle(dt_transport *t)
 }
 
 static void
-items_free(item *i)
+requests_free(request *r)
 {
-    for (item *next; i != NULL; i = next) {
-        next = i->next;
-        free(i);
+    for (request *next; r != NULL; r = next) {
+        next = r->next;
+        free(r);
     }
 }
 
@@ -468,12 +290,12 @@ node_free(node *n)
 {
     for (int rank = 0; rank < n->base.size; rank++) {
         peer *p = &n->peers[rank];
-        items_free(p->posted.first);
-        items_free(p->arrived.first);
-        items_free(p->waiting.first);
+        if (p->view.at != NULL)
+            dt_mailbox_end(&p->box);
         dt_arena_unmap(&p->view);
     }
-    items_free(n->spare);
+    dt_mails_free(n->spare);
+    requests_free(n->spare_requests);
     free(n);
 }
 
@@ -485,19 +307,24 @@ node_close(dt_transport *t)
     node_free(n);
 }
 
-static const dt_transport_table node_table = {
-    .send = node_send,
-    .receive = node_receive,
-    .test = node_test,
-    .cancel = node_cancel,
-    .probe = node_probe,
-    .take = node_take,
-    .reach = node_reach,
-    .lends = node_lends,
-    .reached = "memory that ranks of a node share",
-    .idle = node_idle,
-    .close = node_close,
-};
+#define TABLE(fetches)                                                                 \
+    {                                                                                  \
+        .send = node_send,                                                             \
+        .receive = node_receive,                                                       \
+        .test = node_test,                                                             \
+        .cancel = node_cancel,                                                         \
+        .probe = node_probe,                                                           \
+        .take = node_take,                                                             \
+        .reach = node_reach,                                                           \
+        .lends = node_lends,                                                           \
+        .fetch = fetches,                                                              \
+        .reached = "memory that ranks of a node share",                                \
+        .idle = node_idle,                                                             \
+        .close = node_close,                                                           \
+    }
+
+static const dt_transport_table node_table = TABLE(node_fetch),
+                                table_without_fetch = TABLE(NULL);
 
 /* --- making --- */
 
@@ -508,48 +335,45 @@ dt_node_offer(dt_node_card *out, const dt_transport *t)
     dt_arena_open(&out->arena);
     if (out->arena.pid == 0)
         return false;
-    out->door_bytes = (uint64_t)t->size * sizeof(ring);
+    out->door_bytes = (uint64_t)t->size * sizeof(dt_ring);
     void *door = dt_arena_door((size_t)out->door_bytes);
     out->door = (uint64_t)(uintptr_t)door;
     return door != NULL;
 }
 
+/* The ring of this rank in another one's door, and of that one in this one's. */
 static void
-meet(peer *p, const dt_node_card *card, const dt_node_card *own, int rank, int self)
+begin_box(node *n, int rank, const dt_node_card *cards)
 {
-    const ring *door = dt_arena_see(&p->view, (void *)(uintptr_t)card->door);
-    p->out = (ring *)(uintptr_t)&door[self];
-    p->in = &((ring *)(uintptr_t)own->door)[rank];
+    peer *p = &n->peers[rank];
+    int own = n->base.rank;
+    dt_ring *theirs = dt_arena_see(&p->view, (void *)(uintptr_t)cards[rank].door);
+    dt_ring *mine = (dt_ring *)(uintptr_t)cards[own].door;
+    dt_mailbox_begin(&p->box, &theirs[own], &mine[rank], &n->spare);
 }
 
 dt_status
 dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card *cards,
              dt_error *err)
 {
-    size_t size = (size_t)far->size;
-    node *n = calloc(1, sizeof *n + size * sizeof *n->peers);
+    node *n = calloc(1, sizeof *n + (size_t)far->size * sizeof *n->peers);
     if (n == NULL)
         return dt_fail(err, DT_MEMORY, "no memory for %d ranks", far->size);
-    const dt_node_card *own = &cards[far->rank];
     n->base = *far;
     n->base.table = &node_table;
     n->base.shared_memory = true;
     n->far = far;
     for (int rank = 0; rank < far->size; rank++) {
-        peer *p = &n->peers[rank];
-        p->posted.end = &p->posted.first;
-        p->arrived.end = &p->arrived.first;
-        p->waiting.end = &p->waiting.first;
-        if (cards[rank].arena.node != own->arena.node) {
+        if (cards[rank].arena.node != cards[far->rank].arena.node) {
             n->base.shared_memory = false;
             continue;
         }
-        if (!dt_arena_map(&p->view, &cards[rank].arena, cards[rank].door,
+        if (!dt_arena_map(&n->peers[rank].view, &cards[rank].arena, cards[rank].door,
                           (size_t)cards[rank].door_bytes)) {
             node_free(n);
             return dt_fail(err, DT_RUNTIME, "memory of rank %d cannot be mapped", rank);
         }
-        meet(p, &cards[rank], own, rank, far->rank);
+        begin_box(n, rank, cards);
     }
     *out = &n->base;
     return DT_OK;
@@ -559,4 +383,27 @@ void
 dt_node_unmake(dt_transport *t)
 {
     node_free((node *)t);
+}
+
+/* Tries it: a word of each door. */
+bool
+dt_node_fetches(const dt_transport *t)
+{
+    const node *n = (const node *)t;
+    for (int rank = 0; rank < t->size; rank++) {
+        const peer *p = &n->peers[rank];
+        uint64_t word;
+        if (p->view.at != NULL && rank != t->rank &&
+            dt_fetch_box(p->view.card.pid, &word, NULL,
+                         (const void *)(uintptr_t)p->view.card.at, NULL, 0, NULL,
+                         sizeof word, NULL) != DT_OK)
+            return false;
+    }
+    return true;
+}
+
+void
+dt_node_no_fetch(dt_transport *t)
+{
+    t->table = &table_without_fetch;
 }

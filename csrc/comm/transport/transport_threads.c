@@ -415,14 +415,6 @@ threads_reach(dt_transport *t, int rank, const void *address)
     return address;
 }
 
-static bool
-threads_lends(dt_transport *t, const void *address)
-{
-    (void)t;
-    (void)address;
-    return true;
-}
-
 static const dt_transport_table threads_table = {
     .send = threads_send,
     .receive = threads_receive,
@@ -431,7 +423,6 @@ static const dt_transport_table threads_table = {
     .probe = threads_probe,
     .take = threads_take,
     .reach = threads_reach,
-    .lends = threads_lends,
     .reached = "ranks of one process",
     .idle = threads_idle,
     .close = threads_close,

@@ -12,49 +12,12 @@
  * messages per pair and round, which tell but do not move, and so are not counted. The
  * bytes that others read count as bytes that this rank sends. After a failure between
  * telling and answering a peer may read at any time later: all memory must then stay. */
-#include "comm/way/way.h"
+#include "comm/way/reading.h"
 
 #include "core/facts/hash.h"
-#include "core/memory/copy.h"
-#include "core/memory/memory.h"
-#include "kernels/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    SUM_BYTES = 1 << 18,   /* of an addend at a time: they stay in the cache */
-    STAGE_BYTES = 1 << 18, /* of arrays at most that are copied to where others reach */
-    STAGE_LEAST = 1 << 12  /* blocks of so many bytes lie there */
-};
-
-/* A rank that has something for this one. */
-typedef struct {
-    dt_request told, answer;
-    const int64_t *words; /* what it tells, as `mine` */
-    bool is_told, read;
-} owner;
-
-/* A rank that reads from this one. */
-typedef struct {
-    dt_request telling, answer;
-    bool has_read;
-    char word; /* its answer */
-} reader;
-
-typedef struct {
-    int at; /* the round that moves */
-    int phase;
-    int64_t *mine; /* which arrays move, and for each its address and its strides */
-    size_t bytes;  /* of that */
-    int64_t *words;
-    owner *owners;   /* one for each queue that this rank receives */
-    reader *readers; /* one for each that it sends */
-    bool copied;     /* what stays on this rank */
-    size_t slice;
-    const void **addends;
-    size_t staged; /* bytes of the arrays to be read from here; 0: too many to copy */
-} reading;
 
 static bool
 read_fits(const char **why, const dt_world *world, const dt_step *step)
@@ -67,15 +30,6 @@ read_fits(const char **why, const dt_world *world, const dt_step *step)
 }
 
 /* --- preparing --- */
-
-static size_t
-words_of(const dt_leg *leg)
-{
-    size_t words = 1;
-    for (int k = 0; k < leg->count; k++)
-        words += 1 + (size_t)leg->rounds[0].arrays[k].ndim;
-    return words;
-}
 
 /* The same on all ranks, and another one for arrays that lie otherwise: nobody reads
  * past the end of an array of a rank that is in another call (DTENSOR_CHECK=0). */
@@ -90,48 +44,12 @@ name_of(const dt_leg *leg)
     return (int64_t)hash;
 }
 
-/* Of a copy of array `k`. */
-static size_t
-stage_bytes(const dt_leg *leg, int k)
-{
-    int rank = leg->group->world->transport->rank;
-    size_t bytes = (size_t)dt_layout_bytes_at(leg->steps[k]->from, rank);
-    return (bytes + 63) / 64 * 64;
-}
-
-/* Buffers for sums: for each addend that is not contiguous, and for such a result. */
-static void
-choose_room(dt_leg *leg, reading *r, int64_t scratch)
-{
-    const dt_round *round = &leg->rounds[0];
-    if (!round->reduced)
-        return;
-    size_t buffers = (size_t)round->receive_count + 2;
-    int64_t most = scratch > 0 ? scratch : DT_SCRATCH_BYTES;
-    int64_t share = most / (int64_t)buffers / 64 * 64;
-    r->slice = share < 64 ? 64 : share > SUM_BYTES ? SUM_BYTES : (size_t)share;
-    leg->room = buffers * r->slice;
-}
-
-/* Room for a copy of small arrays that others cannot reach. */
-static void
-choose_stage(dt_leg *leg, reading *r)
-{
-    size_t bytes = 0;
-    for (int k = 0; k < leg->count; k++)
-        bytes += stage_bytes(leg, k);
-    if (bytes > STAGE_BYTES || leg->rounds[0].send_count == 0)
-        return;
-    r->staged = bytes;
-    leg->room = leg->room + bytes < STAGE_LEAST ? STAGE_LEAST : leg->room + bytes;
-}
-
 static dt_status
 read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
 {
     DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count, false,
                           leg->group, scratch, err));
-    reading *r = leg->state = calloc(1, sizeof *r);
+    dt_reading *r = leg->state = calloc(1, sizeof *r);
     if (r == NULL)
         return dt_round_no_memory(err);
     int64_t owners = 0, readers = 0;
@@ -140,7 +58,7 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
         owners = round->receive_count > owners ? round->receive_count : owners;
         readers = round->send_count > readers ? round->send_count : readers;
     }
-    size_t words = words_of(leg), count = (size_t)owners + 1;
+    size_t words = dt_lend_words(leg), count = (size_t)owners + 1;
     r->bytes = words * sizeof *r->mine;
     r->mine = calloc(words * count, sizeof *r->mine);
     r->owners = calloc(count, sizeof *r->owners);
@@ -151,34 +69,21 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
         return dt_round_no_memory(err);
     r->words = r->mine + words;
     r->mine[0] = name_of(leg);
-    choose_room(leg, r, scratch);
-    choose_stage(leg, r);
+    dt_borrow_prepare(leg, r, scratch);
+    dt_lend_prepare(leg, r);
     return DT_OK;
 }
 
-/* Arrays that are read from here must lie where others can reach them, or be copied there:
- * those of the first round. The second reads the results. */
 static bool
 read_ready(const dt_leg *leg)
 {
-    const reading *r = leg->state;
-    dt_transport *t = leg->group->world->transport;
-    bool staged = r->staged > 0 && t->table->lends(t, leg->buffers);
-    for (int k = 0; k < leg->count; k++) {
-        const dt_ends *ends = &leg->ends[k];
-        if (leg->rounds[0].send_count > 0 && ends->src != NULL && !staged &&
-            !t->table->lends(t, ends->src))
-            return false;
-        if (leg->round_count > 1 && ends->dst != NULL && !t->table->lends(t, ends->dst))
-            return false;
-    }
-    return true;
+    return dt_lend_ready(leg, leg->state);
 }
 
 static void
 read_release(dt_leg *leg)
 {
-    reading *r = leg->state;
+    dt_reading *r = leg->state;
     if (r == NULL)
         return;
     free(r->mine);
@@ -190,53 +95,16 @@ read_release(dt_leg *leg)
 
 /* --- telling --- */
 
-/* Where an array lies, or its copy that others can reach. */
-static const char *
-stage(char **at, int64_t *stride, const dt_leg *leg, int k)
-{
-    const reading *r = leg->state;
-    dt_transport *t = leg->group->world->transport;
-    const dt_array *array = &leg->rounds[r->at].arrays[k];
-    const dt_layout *from = leg->steps[k]->from;
-    const char *src = array->ends.src;
-    int64_t shape[DT_MAX_NDIM];
-    for (int d = 0; d < array->ndim; d++)
-        stride[d] = array->ends.src_stride[d];
-    if (r->at > 0 || r->staged == 0 || src == NULL || t->table->lends(t, src))
-        return src;
-    dt_layout_shape_at(shape, from, t->rank);
-    if (leg->rounds[0].flat)
-        shape[0] = dt_layout_bytes_at(from, t->rank) / (int64_t)array->itemsize;
-    dt_c_strides(stride, array->ndim, shape, array->itemsize);
-    char *copy = *at;
-    *at += stage_bytes(leg, k);
-    dt_copy_box(copy, stride, src, array->ends.src_stride, array->ndim, shape,
-                array->itemsize);
-    return copy;
-}
-
-static void
-write_words(int64_t *out, const dt_leg *leg)
-{
-    const reading *r = leg->state;
-    const dt_round *round = &leg->rounds[r->at];
-    char *at = leg->buffers + (leg->room - r->staged);
-    for (int k = 0; k < round->array_count; k++) {
-        *out = (int64_t)(intptr_t)stage(&at, out + 1, leg, k);
-        out += 1 + round->arrays[k].ndim;
-    }
-}
-
 /* What every rank says first in a round is where its arrays are; what it may say later
  * is that it has read. So the one is received before the other. */
 static dt_status
 begin_round(dt_leg *leg, dt_error *err)
 {
-    reading *r = leg->state;
+    dt_reading *r = leg->state;
     const dt_round *round = &leg->rounds[r->at];
     size_t words = r->bytes / sizeof *r->mine;
     if (round->send_count > 0)
-        write_words(r->mine + 1, leg);
+        dt_lend(r->mine + 1, leg, r);
     r->copied = false;
     memset(r->owners, 0, sizeof *r->owners * (size_t)round->receive_count);
     memset(r->readers, 0, sizeof *r->readers * (size_t)round->send_count);
@@ -262,129 +130,10 @@ begin_round(dt_leg *leg, dt_error *err)
 static dt_status
 read_begin(dt_leg *leg, uint64_t number, dt_error *err)
 {
-    reading *r = leg->state;
+    dt_reading *r = leg->state;
     r->at = 0;
     r->phase = DT_PHASE_DATA + (int)(number & 7);
     return begin_round(leg, err);
-}
-
-/* --- reading --- */
-
-/* Where an array of an owner can be read, and its strides there. */
-static dt_status
-look_up(const char **src, const int64_t **stride, const dt_leg *leg, int64_t k,
-        const dt_array *array, dt_error *err)
-{
-    const reading *r = leg->state;
-    const dt_round *round = &leg->rounds[r->at];
-    dt_transport *t = leg->group->world->transport;
-    int rank = leg->group->ranks[round->receives[k].place];
-    const int64_t *word = r->owners[k].words + 1;
-    for (const dt_array *before = round->arrays; before < array; before++)
-        word += 1 + before->ndim;
-    *src = t->table->reach(t, rank, (const void *)(intptr_t)word[0]);
-    *stride = word + 1;
-    if (*src == NULL)
-        return dt_fail(err, DT_BUG, "memory of rank %d cannot be read", rank);
-    return DT_OK;
-}
-
-static dt_status
-read_queue(const dt_leg *leg, int64_t k, dt_error *err)
-{
-    const reading *r = leg->state;
-    const dt_queue *queue = &leg->rounds[r->at].receives[k];
-    for (int p = 0; p < queue->count; p++) {
-        const dt_array *array = queue->parts[p].array;
-        const char *src;
-        const int64_t *stride;
-        DT_TRY(look_up(&src, &stride, leg, k, array, err));
-        dt_piece_copy(array->ends.dst, array->ends.dst_stride, src, stride,
-                      queue->parts[p].piece, array->ndim, array->itemsize);
-    }
-    return DT_OK;
-}
-
-static void
-copy_own(const dt_round *round)
-{
-    for (int p = 0; p < round->own.count; p++) {
-        const dt_array *array = round->own.parts[p].array;
-        const dt_ends *ends = &array->ends;
-        dt_piece_copy(ends->dst, ends->dst_stride, ends->src, ends->src_stride,
-                      round->own.parts[p].piece, array->ndim, array->itemsize);
-    }
-}
-
-/* --- summing --- */
-
-/* An addend of a box: where it lies, or a copy of it that is contiguous. */
-static const void *
-addend_of(char *buffer, const dt_box *box, const char *src, const int64_t *stride)
-{
-    const dt_array *array = box->array;
-    size_t unit = array->itemsize < 16 ? array->itemsize : 16;
-    int64_t packed[DT_MAX_NDIM];
-    src += dt_box_offset(box, stride);
-    if (dt_box_contiguous(box, stride) && (uintptr_t)src % unit == 0)
-        return src;
-    dt_box_strides(packed, box);
-    dt_copy_box(buffer, packed, src, stride, array->ndim, box->size, array->itemsize);
-    return buffer;
-}
-
-/* Sums a box: it lies alike on all ranks, as `there`, but for the strides. */
-static dt_status
-sum_box(const dt_leg *leg, const dt_box *to, const dt_box *there, dt_error *err)
-{
-    const reading *r = leg->state;
-    const dt_round *round = &leg->rounds[r->at];
-    const dt_array *array = to->array;
-    const dt_ends *ends = &array->ends;
-    char *buffer = leg->buffers;
-    int n = 0;
-    bool own = false;
-    for (int64_t k = 0; k <= round->receive_count; k++) {
-        bool last = k == round->receive_count;
-        if (!own && (last || round->receives[k].order > round->order)) {
-            r->addends[n++] = addend_of(buffer, there, ends->src, ends->src_stride);
-            buffer += r->slice;
-            own = true;
-        }
-        if (last)
-            break;
-        const char *src;
-        const int64_t *stride;
-        DT_TRY(look_up(&src, &stride, leg, k, array, err));
-        r->addends[n++] = addend_of(buffer, there, src, stride);
-        buffer += r->slice;
-    }
-    char *out = ends->dst + dt_box_offset(to, ends->dst_stride);
-    bool direct = dt_box_contiguous(to, ends->dst_stride);
-    dt_reduce(array->dtype, round->op, direct ? out : buffer, r->addends,
-              round->reduced_lengths, round->reduced_ndim, round->divisor,
-              to->elements);
-    if (!direct) {
-        int64_t packed[DT_MAX_NDIM];
-        dt_box_strides(packed, to);
-        dt_copy_box(out, ends->dst_stride, buffer, packed, array->ndim, to->size,
-                    array->itemsize);
-    }
-    return DT_OK;
-}
-
-static dt_status
-sum_all(const dt_leg *leg, dt_error *err)
-{
-    const reading *r = leg->state;
-    dt_queue own = leg->rounds[r->at].own;
-    own.capacity = r->slice;
-    dt_cursor cursor;
-    dt_box to, there;
-    dt_cursor_begin(&cursor, &own);
-    while (dt_cursor_next(&to, &there, &cursor, 0, 0))
-        DT_TRY(sum_box(leg, &to, &there, err));
-    return DT_OK;
 }
 
 /* --- advancing --- */
@@ -393,7 +142,7 @@ static dt_status
 answer(const dt_leg *leg, int64_t k, dt_error *err)
 {
     static const char word = 1;
-    reading *r = leg->state;
+    dt_reading *r = leg->state;
     r->owners[k].read = true;
     return dt_post_send(&r->owners[k].answer, leg->group, &word, 1,
                         leg->rounds[r->at].receives[k].place, r->phase, err);
@@ -402,8 +151,8 @@ answer(const dt_leg *leg, int64_t k, dt_error *err)
 static dt_status
 hear_owner(const dt_leg *leg, int64_t k, dt_error *err)
 {
-    reading *r = leg->state;
-    owner *o = &r->owners[k];
+    dt_reading *r = leg->state;
+    dt_owner *o = &r->owners[k];
     if (o->is_told)
         return DT_OK;
     DT_TRY(dt_test(&o->is_told, leg->group, &o->told, err));
@@ -418,22 +167,22 @@ hear_owner(const dt_leg *leg, int64_t k, dt_error *err)
 static dt_status
 read_told(bool *all, const dt_leg *leg, dt_error *err)
 {
-    reading *r = leg->state;
+    dt_reading *r = leg->state;
     const dt_round *round = &leg->rounds[r->at];
     int64_t told = 0;
     for (int64_t k = 0; k < round->receive_count; k++) {
-        const owner *o = &r->owners[k];
+        const dt_owner *o = &r->owners[k];
         DT_TRY(hear_owner(leg, k, err));
         told += o->is_told;
         if (!o->is_told || o->read || round->reduced)
             continue;
-        DT_TRY(read_queue(leg, k, err));
+        DT_TRY(dt_borrow(leg, r, k, err));
         DT_TRY(answer(leg, k, err));
     }
     *all = told == round->receive_count;
     if (!*all || !round->reduced || r->copied)
         return DT_OK;
-    DT_TRY(sum_all(leg, err));
+    DT_TRY(dt_borrow_sum(leg, r, err));
     r->copied = true;
     for (int64_t k = 0; k < round->receive_count; k++)
         DT_TRY(answer(leg, k, err));
@@ -443,7 +192,7 @@ read_told(bool *all, const dt_leg *leg, dt_error *err)
 static dt_status
 hear_answers(bool *all, const dt_leg *leg, dt_error *err)
 {
-    reading *r = leg->state;
+    dt_reading *r = leg->state;
     const dt_round *round = &leg->rounds[r->at];
     for (int64_t k = 0; k < round->receive_count; k++) {
         bool sent;
@@ -451,7 +200,7 @@ hear_answers(bool *all, const dt_leg *leg, dt_error *err)
         *all = *all && sent;
     }
     for (int64_t k = 0; k < round->send_count; k++) {
-        reader *to = &r->readers[k];
+        dt_reader *to = &r->readers[k];
         bool sent;
         DT_TRY(dt_test(&sent, leg->group, &to->telling, err));
         if (!to->has_read)
@@ -464,12 +213,12 @@ hear_answers(bool *all, const dt_leg *leg, dt_error *err)
 static dt_status
 read_advance(bool *done, dt_leg *leg, dt_error *err)
 {
-    reading *r = leg->state;
+    dt_reading *r = leg->state;
     for (;;) {
         const dt_round *round = &leg->rounds[r->at];
         bool all;
         if (!r->copied && !round->reduced) {
-            copy_own(round);
+            dt_borrow_own(round);
             r->copied = true;
         }
         DT_TRY(read_told(&all, leg, err));
@@ -488,7 +237,7 @@ read_advance(bool *done, dt_leg *leg, dt_error *err)
 static bool
 read_abandon(dt_leg *leg)
 {
-    reading *r = leg->state;
+    dt_reading *r = leg->state;
     const dt_round *round = &leg->rounds[r->at];
     bool ours = true;
     for (int64_t k = 0; k < round->receive_count; k++) {

@@ -15,7 +15,8 @@ enum { DT_RANGE_LISTS = 512 };
 typedef struct {
     void *at;
     size_t bytes;
-    bool (*get)(void *at, size_t bytes); /* zeroed, to be written to; false: no memory */
+    bool (*get)(void *at,
+                size_t bytes); /* zeroed, to be written to; false: no memory */
     bool (*drop)(void *at, size_t bytes);
     bool huge; /* pages may be huge ones */
 } dt_range_source;
