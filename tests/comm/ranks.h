@@ -1,4 +1,5 @@
-/* ranks.h: runs a function on n ranks, each a thread of this process. */
+/* ranks.h: runs a function on n ranks, each a thread of this process. With TEST_NODE=1
+ * they send short messages as processes of one node do. */
 #ifndef DT_TEST_RANKS_H
 #define DT_TEST_RANKS_H
 
@@ -30,6 +31,19 @@ rank_start(void *argument)
     return NULL;
 }
 
+/* Puts the transports of threads under those of a node. */
+static inline void
+join_node(dt_transport **transports, int n)
+{
+    dt_node_card cards[RANKS_MAX];
+    for (int i = 0; i < n; i++)
+        if (!dt_node_offer(&cards[i], transports[i]))
+            abort();
+    for (int i = 0; i < n; i++)
+        if (dt_node_make(&transports[i], transports[i], cards, NULL) != DT_OK)
+            abort();
+}
+
 /* Calls run(transport, data) on n ranks at once; `run` closes its transport. */
 static inline void
 on_ranks(int n, rank_function run, void *data)
@@ -39,6 +53,8 @@ on_ranks(int n, rank_function run, void *data)
     rank_thread ranks[RANKS_MAX];
     if (dt_threads_make(transports, n, NULL) != DT_OK)
         abort();
+    if (getenv("TEST_NODE") != NULL)
+        join_node(transports, n);
     for (int i = 0; i < n; i++) {
         ranks[i] = (rank_thread){.run = run, .transport = transports[i], .data = data};
         if (pthread_create(&threads[i], NULL, rank_start, &ranks[i]) != 0)

@@ -109,8 +109,7 @@ check_choice(dt_transport *t, void *data)
     bool threads = t->table->reach != NULL;
     const dt_way *way = dt_way_of(&why, world, &of[0]->steps[0]);
     CHECK(way == (threads ? &dt_way_read : &dt_way_messages));
-    CHECK(strcmp(why, threads ? "ranks of one process" : "the ranks share no memory") ==
-          0);
+    CHECK(strcmp(why, threads ? t->table->reached : "the ranks share no memory") == 0);
     CHECK(dt_way_of(&why, world, &of[1]->steps[0]) == &dt_way_local);
     world->way = &dt_way_messages;
     CHECK(dt_way_of(&why, world, &of[0]->steps[0]) == &dt_way_messages);

@@ -81,6 +81,9 @@ struct dt_transport {
     int rank;            /* one's own */
     bool oversubscribed; /* more ranks than processors here: yield early */
     bool shared_memory;  /* all ranks are on one node */
+    /* By rank: which node it is on, the same for ranks that reach each other. NULL where
+     * either all do or none. */
+    const uint64_t *nodes;
     bool alone; /* the other ranks are not there, and count as doing what this one does:
                    what is agreed on or shared is its own, and moves are counted only */
 };

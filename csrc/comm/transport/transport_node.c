@@ -23,6 +23,7 @@ typedef struct {
     dt_mail *spare;
     struct request *spare_requests;
     unsigned idles;
+    uint64_t *nodes;
     peer peers[];
 } node;
 
@@ -263,11 +264,16 @@ node_fetch(dt_transport *t, int rank, void *dst, const int64_t *dst_stride,
     return status;
 }
 
-/* MPI makes progress, also for others, only when it is called. */
+/* A rank waits for one other, but may have to make room for the messages of a third, so
+ * that those are not stuck in a circle. And MPI makes progress, also for others, only when
+ * it is called. */
 static void
 node_idle(dt_transport *t)
 {
     node *n = (node *)t;
+    for (int rank = 0; rank < t->size; rank++)
+        if (n->peers[rank].view.at != NULL)
+            dt_mailbox_collect(&n->peers[rank].box, NULL);
     if (++n->idles % IDLES == 0) {
         bool found;
         int rank;
@@ -296,6 +302,7 @@ node_free(node *n)
     }
     dt_mails_free(n->spare);
     requests_free(n->spare_requests);
+    free(n->nodes);
     free(n);
 }
 
@@ -356,14 +363,20 @@ dt_status
 dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card *cards,
              dt_error *err)
 {
-    node *n = calloc(1, sizeof *n + (size_t)far->size * sizeof *n->peers);
-    if (n == NULL)
+    size_t size = (size_t)far->size;
+    node *n = calloc(1, sizeof *n + size * sizeof *n->peers);
+    if (n != NULL)
+        n->nodes = malloc(size * sizeof *n->nodes);
+    if (n == NULL || n->nodes == NULL) {
+        free(n);
         return dt_fail(err, DT_MEMORY, "no memory for %d ranks", far->size);
+    }
     n->base = *far;
     n->base.table = &node_table;
     n->base.shared_memory = true;
     n->far = far;
     for (int rank = 0; rank < far->size; rank++) {
+        n->nodes[rank] = cards[rank].arena.node;
         if (cards[rank].arena.node != cards[far->rank].arena.node) {
             n->base.shared_memory = false;
             continue;
@@ -375,6 +388,7 @@ dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card *cards,
         }
         begin_box(n, rank, cards);
     }
+    n->base.nodes = n->base.shared_memory ? NULL : n->nodes;
     *out = &n->base;
     return DT_OK;
 }

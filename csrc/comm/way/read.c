@@ -19,11 +19,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether all ranks of a mesh are on the node of `first`. */
+static bool
+on_node(const dt_mesh *mesh, const uint64_t *nodes, uint64_t first)
+{
+    for (int64_t place = 0; place < mesh->size; place++)
+        if (nodes[dt_mesh_rank(mesh, place)] != first)
+            return false;
+    return true;
+}
+
+/* Whether ranks that the mesh dims of a step bring together are on one node each time. */
+static bool
+lines_on_nodes(const dt_step *step, const dt_mesh *mesh, const uint64_t *nodes)
+{
+    for (int64_t place = 0; place < mesh->size; place++) {
+        int64_t coordinate[DT_MESH_MAX_NDIM];
+        dt_mesh_coordinate(coordinate, mesh, place);
+        for (int k = 0; k < step->mesh_dim_count; k++)
+            coordinate[step->mesh_dims[k]] = 0;
+        int64_t first = dt_mesh_at(mesh, coordinate);
+        if (nodes[dt_mesh_rank(mesh, place)] != nodes[dt_mesh_rank(mesh, first)])
+            return false;
+    }
+    return true;
+}
+
+static bool
+stays_on_nodes(const dt_step *step, const uint64_t *nodes)
+{
+    const dt_mesh *from = step->from->mesh, *to = step->to->mesh;
+    if (nodes == NULL)
+        return true;
+    uint64_t first = nodes[dt_mesh_rank(from, 0)];
+    if (on_node(from, nodes, first) && on_node(to, nodes, first))
+        return true;
+    bool lines = step->kind == DT_STEP_ALL_GATHER || step->kind == DT_STEP_ALL_TO_ALL ||
+                 step->kind == DT_STEP_REDUCE_SCATTER ||
+                 step->kind == DT_STEP_ALL_REDUCE;
+    return lines && from == to && lines_on_nodes(step, to, nodes);
+}
+
 static bool
 read_fits(const char **why, const dt_world *world, const dt_step *step)
 {
     if (world == NULL || world->transport->table->reach == NULL ||
-        !world->transport->shared_memory || step->kind == DT_STEP_LOCAL)
+        step->kind == DT_STEP_LOCAL || !stays_on_nodes(step, world->transport->nodes))
         return false;
     *why = world->transport->table->reached;
     return true;
