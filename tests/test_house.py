@@ -16,8 +16,8 @@ C11 = {
 }
 POSIX = {
     f"{name}.h"
-    for name in "fcntl pthread sched semaphore signal sys/mman sys/stat sys/time "
-    "sys/types sys/uio time unistd".split()
+    for name in "fcntl pthread sched semaphore signal sys/mman sys/resource sys/stat "
+    "sys/time sys/types sys/uio time unistd".split()
 }
 
 CPU = {"cpuid.h", "emmintrin.h", "immintrin.h"}
