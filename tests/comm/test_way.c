@@ -382,7 +382,7 @@ nobody_reads_past_the_end_of_another_array(void)
     static char in[2][ELEMENTS * 4], out[2][ELEMENTS * 4];
     job jobs[2];
     for (int rank = 0; rank < 2; rank++) {
-        int64_t rows = rank == 0 ? 2 : ROWS;
+        int64_t rows = rank == 0 ? 8 : ROWS;
         jobs[rank] = (job){
             .plan = plan_of(2, DT_SHARDED(0), DT_REPLICATED, DT_FLOAT32, rows, COLUMNS),
             .in = {in[0], in[1]},

@@ -1,3 +1,4 @@
+#include "core/memory/memory.h"
 #include "core/memory/range.h"
 
 #include "check.h"
@@ -80,6 +81,58 @@ without_memory_there_is_no_block_and_nothing_is_lost(void)
     CHECK(dt_range_take(SIZE_MAX >> 1, 64, 64, 31) == NULL);
 }
 
+/* A range with pages for some blocks only. */
+static int pages_left, dropped;
+
+static bool
+get_some(void *at, size_t bytes)
+{
+    return pages_left-- > 0 && mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+static bool
+drop_and_count(void *at, size_t bytes)
+{
+    dropped++;
+    return mprotect(at, bytes, PROT_NONE) == 0;
+}
+
+static void
+blocks_lie_in_a_range_that_is_given_while_it_has_pages(void)
+{
+    enum { BYTES = 1 << 26, SMALL = 5000 };
+    char *at = mmap(NULL, BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    dt_range_source source = {at, BYTES, get_some, drop_and_count, .huge = false};
+    char *before = dt_memory_take(SMALL), *large = dt_memory_take(SMALL << 5);
+    CHECK(!dt_range_has(before) && dt_range_has(large) && !dt_range_given());
+    dt_memory_give(before);
+    CHECK(dt_memory_use(&source) && dt_range_given());
+    CHECK(dt_memory_kept() == 0);
+    pages_left = 2;
+    char *blocks[4];
+    for (int k = 0; k < 4; k++) {
+        blocks[k] = dt_memory_take(SMALL);
+        CHECK(blocks[k] != NULL && dt_range_has(blocks[k]) == (k < 2));
+        CHECK(dt_range_current(blocks[k]) == (k < 2));
+        memset(blocks[k], k, SMALL);
+    }
+    CHECK(!dt_range_current(large));
+    dt_memory_give(large);
+    for (int k = 0; k < 4; k++)
+        dt_memory_give(blocks[k]);
+    CHECK(dt_memory_kept() > 0 && dt_memory_kept() < 3 * SMALL); /* two of them */
+    CHECK(dt_memory_take(SMALL) == blocks[1]);
+    dt_memory_set_limit(0);
+    CHECK(dropped == 1 && dt_range_has(blocks[1]));
+    dt_range_use(NULL);
+    dt_memory_give(blocks[1]);
+    CHECK(dropped == 2);
+    char *after = dt_memory_take(SMALL << 5);
+    CHECK(dt_range_has(after) && !(after >= at && after < at + BYTES));
+    dt_memory_give(after);
+}
+
 DT_MAIN(TEST(a_block_lies_in_the_range_and_is_zeroed),
         TEST(other_addresses_are_not_in_the_range), TEST(blocks_do_not_overlap),
-        TEST(without_memory_there_is_no_block_and_nothing_is_lost))
+        TEST(without_memory_there_is_no_block_and_nothing_is_lost),
+        TEST(blocks_lie_in_a_range_that_is_given_while_it_has_pages))

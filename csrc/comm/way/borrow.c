@@ -77,10 +77,33 @@ fetch_part(const source *from, const dt_part *part, dt_error *err)
     return DT_OK;
 }
 
+/* What comes with the words is packed: the elements of a queue, part after part. */
+static void
+unpack(const dt_queue *queue, const char *packed)
+{
+    dt_queue whole = *queue;
+    dt_cursor cursor;
+    dt_box box;
+    whole.capacity = DT_ENCLOSED_MOST;
+    dt_cursor_begin(&cursor, &whole);
+    while (dt_cursor_next(&box, NULL, &cursor, 0, 0)) {
+        const dt_ends *ends = &box.array->ends;
+        int64_t stride[DT_MAX_NDIM];
+        dt_box_strides(stride, &box);
+        dt_copy_box(ends->dst + dt_box_offset(&box, ends->dst_stride), ends->dst_stride,
+                    packed, stride, box.array->ndim, box.size, box.array->itemsize);
+        packed += dt_box_bytes(&box);
+    }
+}
+
 dt_status
 dt_borrow(const dt_leg *leg, const dt_reading *r, int64_t k, dt_error *err)
 {
     const dt_queue *queue = &leg->rounds[r->at].receives[k];
+    if (r->owners[k].enclosed) {
+        unpack(queue, (const char *)(r->owners[k].words + 1));
+        return DT_OK;
+    }
     for (int p = 0; p < queue->count; p++) {
         const dt_part *part = &queue->parts[p];
         const dt_array *array = part->array;
@@ -123,11 +146,19 @@ addend_of(char *buffer, const dt_box *box, const char *src, const int64_t *strid
     return buffer;
 }
 
+/* `done`: bytes of the queue before this box. */
 static dt_status
 borrow_addend(const void **out, char *buffer, const dt_leg *leg, const dt_reading *r,
-              int64_t k, const dt_box *box, dt_error *err)
+              int64_t k, const dt_box *box, size_t done, dt_error *err)
 {
     source from;
+    if (r->owners[k].enclosed) {
+        int64_t stride[DT_MAX_NDIM];
+        const char *packed = (const char *)(r->owners[k].words + 1) + done;
+        dt_box_strides(stride, box);
+        *out = addend_of(buffer, box, packed - dt_box_offset(box, stride), stride);
+        return DT_OK;
+    }
     DT_TRY(look_up(&from, leg, r, k, box->array, err));
     *out = buffer;
     if (from.here != NULL) {
@@ -142,7 +173,7 @@ borrow_addend(const void **out, char *buffer, const dt_leg *leg, const dt_readin
 /* Sums a box: it lies alike on all ranks, as `there`, but for the strides. */
 static dt_status
 sum_box(const dt_leg *leg, const dt_reading *r, const dt_box *to, const dt_box *there,
-        dt_error *err)
+        size_t done, dt_error *err)
 {
     const dt_round *round = &leg->rounds[r->at];
     const dt_array *array = to->array;
@@ -159,7 +190,7 @@ sum_box(const dt_leg *leg, const dt_reading *r, const dt_box *to, const dt_box *
         }
         if (last)
             break;
-        DT_TRY(borrow_addend(&r->addends[n++], buffer, leg, r, k, there, err));
+        DT_TRY(borrow_addend(&r->addends[n++], buffer, leg, r, k, there, done, err));
         buffer += r->slice;
     }
     char *out = ends->dst + dt_box_offset(to, ends->dst_stride);
@@ -183,8 +214,11 @@ dt_borrow_sum(const dt_leg *leg, const dt_reading *r, dt_error *err)
     own.capacity = r->slice;
     dt_cursor cursor;
     dt_box to, there;
+    size_t done = 0;
     dt_cursor_begin(&cursor, &own);
-    while (dt_cursor_next(&to, &there, &cursor, 0, 0))
-        DT_TRY(sum_box(leg, r, &to, &there, err));
+    while (dt_cursor_next(&to, &there, &cursor, 0, 0)) {
+        DT_TRY(sum_box(leg, r, &to, &there, done, err));
+        done += dt_box_bytes(&to);
+    }
     return DT_OK;
 }

@@ -14,7 +14,7 @@ enum {
 size_t
 dt_lend_words(const dt_leg *leg)
 {
-    size_t words = 1;
+    size_t words = 0;
     for (int k = 0; k < leg->count; k++)
         words += 1 + (size_t)leg->rounds[0].arrays[k].ndim;
     return words;
@@ -27,13 +27,23 @@ read_from(const dt_leg *leg, int round, int k)
     return round == 0 ? leg->steps[k]->from : leg->steps[k]->to;
 }
 
+/* Whether others read from this rank. */
+static bool
+lends(const dt_round *round)
+{
+    for (int64_t k = 0; k < round->send_count; k++)
+        if (!dt_enclosed(&round->sends[k]))
+            return true;
+    return false;
+}
+
 /* Of a copy of array `k` in a round. */
 static size_t
 stage_bytes(const dt_leg *leg, int round, int k)
 {
     int rank = leg->group->world->transport->rank;
     size_t bytes = (size_t)dt_layout_bytes_at(read_from(leg, round, k), rank);
-    return leg->rounds[round].send_count > 0 ? (bytes + 63) / 64 * 64 : 0;
+    return lends(&leg->rounds[round]) ? (bytes + 63) / 64 * 64 : 0;
 }
 
 /* Room for a copy of small arrays that others cannot reach. */
@@ -132,8 +142,28 @@ dt_lend(int64_t *words, const dt_leg *leg, const dt_reading *r)
 {
     const dt_round *round = &leg->rounds[r->at];
     char *at = leg->buffers + (leg->room - r->staged);
+    if (!lends(round))
+        return;
     for (int k = 0; k < round->array_count; k++) {
         *words = (int64_t)(intptr_t)stage(&at, words + 1, leg, r, k);
         words += 1 + round->arrays[k].ndim;
+    }
+}
+
+void
+dt_lend_enclose(char *out, const dt_queue *queue)
+{
+    dt_queue whole = *queue;
+    dt_cursor cursor;
+    dt_box box;
+    whole.capacity = DT_ENCLOSED_MOST;
+    dt_cursor_begin(&cursor, &whole);
+    while (dt_cursor_next(&box, NULL, &cursor, 0, 0)) {
+        const dt_ends *ends = &box.array->ends;
+        int64_t packed[DT_MAX_NDIM];
+        dt_box_strides(packed, &box);
+        dt_copy_box(out, packed, ends->src + dt_box_offset(&box, ends->src_stride),
+                    ends->src_stride, box.array->ndim, box.size, box.array->itemsize);
+        out += dt_box_bytes(&box);
     }
 }

@@ -72,6 +72,12 @@ read_fits(const char **why, const dt_world *world, const dt_step *step)
 
 /* --- preparing --- */
 
+static size_t
+told_bytes(const dt_queue *queue, size_t words)
+{
+    return dt_enclosed(queue) ? sizeof(int64_t) + (size_t)dt_queue_bytes(queue) : words;
+}
+
 /* The same on all ranks, and another one for arrays that lie otherwise: nobody reads
  * past the end of an array of a rank that is in another call (DTENSOR_CHECK=0). */
 static int64_t
@@ -83,6 +89,26 @@ name_of(const dt_leg *leg)
         hash = dt_hash(hash, ends, sizeof ends);
     }
     return (int64_t)hash;
+}
+
+/* Bytes that a rank is told at most, and whether this one encloses anything. */
+static size_t
+most_told(bool *encloses, const dt_leg *leg, size_t words)
+{
+    size_t most = words;
+    *encloses = false;
+    for (int k = 0; k < leg->round_count; k++) {
+        const dt_round *round = &leg->rounds[k];
+        for (int64_t q = 0; q < round->send_count + round->receive_count; q++) {
+            bool sends = q < round->send_count;
+            const dt_queue *queue =
+                sends ? &round->sends[q] : &round->receives[q - round->send_count];
+            size_t bytes = told_bytes(queue, words);
+            *encloses = *encloses || (sends && dt_enclosed(queue));
+            most = bytes > most ? bytes : most;
+        }
+    }
+    return (most + 15) / 16 * 16;
 }
 
 static dt_status
@@ -99,17 +125,20 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
         owners = round->receive_count > owners ? round->receive_count : owners;
         readers = round->send_count > readers ? round->send_count : readers;
     }
-    size_t words = dt_lend_words(leg), count = (size_t)owners + 1;
-    r->bytes = words * sizeof *r->mine;
-    r->mine = calloc(words * count, sizeof *r->mine);
+    size_t count = (size_t)owners + 1;
+    bool encloses;
+    r->bytes = (1 + dt_lend_words(leg)) * sizeof *r->mine;
+    r->most = most_told(&encloses, leg, r->bytes);
+    r->mine = calloc(1, r->bytes);
+    r->heard = calloc(count, r->most);
+    r->told = encloses ? calloc((size_t)readers, r->most) : NULL;
     r->owners = calloc(count, sizeof *r->owners);
     r->readers = calloc((size_t)readers + 1, sizeof *r->readers);
     r->addends = calloc(count, sizeof *r->addends);
-    if (r->mine == NULL || r->owners == NULL || r->readers == NULL ||
-        r->addends == NULL)
+    if (r->mine == NULL || r->heard == NULL || (encloses && r->told == NULL) ||
+        r->owners == NULL || r->readers == NULL || r->addends == NULL)
         return dt_round_no_memory(err);
-    r->words = r->mine + words;
-    r->mine[0] = name_of(leg);
+    r->name = r->mine[0] = name_of(leg);
     dt_borrow_prepare(leg, r, scratch);
     dt_lend_prepare(leg, r);
     return DT_OK;
@@ -128,6 +157,8 @@ read_release(dt_leg *leg)
     if (r == NULL)
         return;
     free(r->mine);
+    free(r->heard);
+    free(r->told);
     free(r->owners);
     free(r->readers);
     free(r->addends);
@@ -143,28 +174,39 @@ begin_round(dt_leg *leg, dt_error *err)
 {
     dt_reading *r = leg->state;
     const dt_round *round = &leg->rounds[r->at];
-    size_t words = r->bytes / sizeof *r->mine;
-    if (round->send_count > 0)
-        dt_lend(r->mine + 1, leg, r);
+    dt_lend(r->mine + 1, leg, r);
     r->copied = false;
     memset(r->owners, 0, sizeof *r->owners * (size_t)round->receive_count);
     memset(r->readers, 0, sizeof *r->readers * (size_t)round->send_count);
     for (int64_t k = 0; k < round->receive_count; k++) {
-        int64_t *theirs = r->words + (size_t)k * words;
-        r->owners[k].words = theirs;
-        DT_TRY(dt_post_receive(&r->owners[k].told, leg->group, theirs, r->bytes,
-                               round->receives[k].place, r->phase, err));
+        const dt_queue *queue = &round->receives[k];
+        char *theirs = r->heard + (size_t)k * r->most;
+        r->owners[k].words = (const int64_t *)(void *)theirs;
+        r->owners[k].enclosed = dt_enclosed(queue);
+        DT_TRY(dt_post_receive(&r->owners[k].told, leg->group, theirs,
+                               told_bytes(queue, r->bytes), queue->place, r->phase,
+                               err));
     }
     dt_counter *counter = &leg->group->world->counters[round->kind];
     for (int64_t k = 0; k < round->send_count; k++) {
         const dt_queue *queue = &round->sends[k];
+        const void *told = r->mine;
         counter->bytes += dt_queue_bytes(queue);
-        DT_TRY(dt_post_send(&r->readers[k].telling, leg->group, r->mine, r->bytes,
-                            queue->place, r->phase, err));
+        r->readers[k].has_read = dt_enclosed(queue);
+        if (dt_enclosed(queue)) {
+            char *own = r->told + (size_t)k * r->most;
+            memcpy(own, &r->name, sizeof r->name);
+            dt_lend_enclose(own + sizeof r->name, queue);
+            told = own;
+        }
+        DT_TRY(dt_post_send(&r->readers[k].telling, leg->group, told,
+                            told_bytes(queue, r->bytes), queue->place, r->phase, err));
     }
     for (int64_t k = 0; k < round->send_count; k++)
-        DT_TRY(dt_post_receive(&r->readers[k].answer, leg->group, &r->readers[k].word,
-                               1, round->sends[k].place, r->phase, err));
+        if (!r->readers[k].has_read)
+            DT_TRY(dt_post_receive(&r->readers[k].answer, leg->group,
+                                   &r->readers[k].word, 1, round->sends[k].place,
+                                   r->phase, err));
     return DT_OK;
 }
 
@@ -185,6 +227,8 @@ answer(const dt_leg *leg, int64_t k, dt_error *err)
     static const char word = 1;
     dt_reading *r = leg->state;
     r->owners[k].read = true;
+    if (r->owners[k].enclosed)
+        return DT_OK;
     return dt_post_send(&r->owners[k].answer, leg->group, &word, 1,
                         leg->rounds[r->at].receives[k].place, r->phase, err);
 }
@@ -197,7 +241,7 @@ hear_owner(const dt_leg *leg, int64_t k, dt_error *err)
     if (o->is_told)
         return DT_OK;
     DT_TRY(dt_test(&o->is_told, leg->group, &o->told, err));
-    if (o->is_told && o->words[0] != r->mine[0])
+    if (o->is_told && o->words[0] != r->name)
         return dt_fail(err, DT_RUNTIME,
                        "rank %d moves other arrays: the ranks are in different calls",
                        leg->group->ranks[leg->rounds[r->at].receives[k].place]);

@@ -5,11 +5,21 @@
 
 #include "comm/way/way.h"
 
+/* What ranks tell each other: dt_reading.name, and then words by which arrays are found;
+ * or, where a queue is short, its elements, packed. Both ends know which. */
+enum { DT_ENCLOSED_MOST = 1024 };
+
+static inline bool
+dt_enclosed(const dt_queue *queue)
+{
+    return dt_queue_bytes(queue) <= DT_ENCLOSED_MOST;
+}
+
 /* A rank that has something for this one. */
 typedef struct {
     dt_request told, answer;
-    const int64_t *words; /* what it tells, as `mine` */
-    bool is_told, read;
+    const int64_t *words; /* what it tells */
+    bool enclosed, is_told, read;
 } dt_owner;
 
 /* A rank that reads from this one. */
@@ -22,9 +32,12 @@ typedef struct {
 typedef struct {
     int at; /* the round that moves */
     int phase;
-    int64_t *mine; /* which arrays move, and for each its address and its strides */
+    int64_t name;
+    int64_t *mine; /* what most readers are told */
     size_t bytes;  /* of that */
-    int64_t *words;
+    size_t most;   /* bytes that a rank is told at most */
+    char *heard;   /* `most` for each owner */
+    char *told;    /* `most` for each reader, where something is enclosed; else NULL */
     dt_owner *owners;   /* one for each queue that this rank receives */
     dt_reader *readers; /* one for each that it sends */
     bool copied;        /* what stays on this rank */
@@ -45,6 +58,9 @@ bool dt_lend_ready(const dt_leg *leg, const dt_reading *r);
  * begins: for each its address and its strides. */
 size_t dt_lend_words(const dt_leg *leg);
 void dt_lend(int64_t *words, const dt_leg *leg, const dt_reading *r);
+
+/* Packs a short queue. */
+void dt_lend_enclose(char *out, const dt_queue *queue);
 
 /* --- borrow.c --- */
 
