@@ -37,6 +37,8 @@ typedef struct {
     int32_t count;
     int32_t status[DT_FAILURES_KEPT];
     uint64_t lineage[DT_FAILURES_KEPT];
+    bool local[DT_FAILURES_KEPT];
+    uint64_t times[DT_FAILURES_KEPT]; /* such calls here, where it is local */
     char text[DT_FAILURES_KEPT][400];
 } dt_confession;
 
@@ -47,6 +49,8 @@ typedef struct {
     uint64_t number;
     int32_t count;
     uint64_t lineage[DT_FAILURES_ASKED];
+    bool local[DT_FAILURES_ASKED];
+    uint64_t times[DT_FAILURES_ASKED];
 } dt_question;
 
 typedef struct {

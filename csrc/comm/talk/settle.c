@@ -6,27 +6,99 @@
 #include "comm/talk/settle.h"
 #include "comm/talk/agreement.h"
 #include "comm/talk/note.h"
+#include "comm/talk/trail.h"
 #include "core/facts/hash.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { LOCAL_FAILURES_TOLD = 8 };
+
+static void
+keep(dt_group *group, uint64_t lineage, bool local, const dt_error *error)
+{
+    group->faults = dt_mix(group->faults, lineage) | 1;
+    if (group->failure_count < DT_FAILURES_KEPT)
+        group->failures[group->failure_count++] =
+            (dt_failure){.lineage = lineage, .local = local, .error = *error};
+}
 
 void
 dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error)
 {
     if (group->faults == 0)
         dt_notes_tell_failure(group->world->notes, group, lineage, error);
-    group->faults = dt_mix(group->faults, lineage) | 1;
-    if (group->failure_count < DT_FAILURES_KEPT)
-        group->failures[group->failure_count++] =
-            (dt_failure){.lineage = lineage, .error = *error};
+    keep(group, lineage, false, error);
+}
+
+/* --- local failures --- */
+
+bool
+dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error)
+{
+    for (dt_group *group = world->groups; group != NULL; group = group->next)
+        if (group->index >= 0 && group->size > 1)
+            keep(group, name, true, error);
+    if (world->local_failures++ >= LOCAL_FAILURES_TOLD)
+        return false;
+    dt_notes_tell_local(world->notes, name, error);
+    return true;
+}
+
+uint64_t
+dt_times_here(const dt_group *group, uint64_t name)
+{
+    const dt_trail *trail = group->world->trail;
+    uint64_t times;
+    if (trail != NULL && dt_trail_count(&times, trail, (uint32_t)name, group->mark))
+        return times;
+    return UINT64_MAX;
+}
+
+bool
+dt_more_here(const dt_group *group, uint64_t name, uint64_t times)
+{
+    uint64_t here = dt_times_here(group, name);
+    return here != UINT64_MAX && here > times;
+}
+
+/* The ranks of a group have agreed in step: whatever failed on this rank alone is made up
+ * for, or was its own affair. Other groups need not look at it. */
+static void
+forget_local(dt_world *world)
+{
+    if (world->local_failures == 0)
+        return;
+    world->local_failures = 0;
+    for (dt_group *group = world->groups; group != NULL; group = group->next) {
+        int kept = 0;
+        group->faults = 0;
+        for (int k = 0; k < group->failure_count; k++) {
+            const dt_failure *f = &group->failures[k];
+            if (f->local)
+                continue;
+            group->faults = dt_mix(group->faults, f->lineage) | 1;
+            if (kept++ < k)
+                group->failures[kept - 1] = *f;
+        }
+        group->failure_count = kept;
+    }
 }
 
 void
 dt_settled(dt_group *group)
 {
+    const dt_trail *trail = group->world->trail;
     group->faults = 0;
     group->failure_count = 0;
+    group->mark = trail == NULL ? 0 : trail->steps;
+}
+
+void
+dt_all_well(dt_group *group)
+{
+    dt_settled(group);
+    forget_local(group->world);
 }
 
 /* --- at all places --- */
@@ -47,7 +119,7 @@ go_on(dt_agreement *a)
         end_with(a, &a->verdict.error);
         return;
     }
-    dt_settled(a->task.group);
+    dt_all_well(a->task.group);
     dt_verdict_choose(a);
 }
 
@@ -62,21 +134,33 @@ confess(dt_confession *out, const dt_agreement *a)
         const dt_failure *f = &group->failures[k];
         out->status[k] = (int32_t)f->error.status;
         out->lineage[k] = f->lineage;
+        out->local[k] = f->local;
+        out->times[k] = f->local ? dt_times_here(group, f->lineage) : 0;
         snprintf(out->text[k], sizeof out->text[k], "%.399s", f->error.message);
     }
+}
+
+/* What became here of the k-th call that is asked for. */
+static dt_made
+made_here(const dt_group *group, const dt_question *question, int k)
+{
+    uint64_t lineage = question->lineage[k];
+    if (question->local[k])
+        return dt_more_here(group, lineage, question->times[k]) ? DT_SUCCEEDED
+                                                                : DT_NOT_MADE;
+    dt_made_here *made = group->world->made;
+    return made == NULL ? DT_NOT_MADE : made(lineage);
 }
 
 static void
 look_up(dt_agreement *a)
 {
     const dt_question *question = &a->settling.question;
-    dt_made_here *made = a->task.group->world->made;
     dt_answer *out = &a->settling.answer;
     memset(out, 0, sizeof *out);
     out->number = a->number;
     for (int k = 0; k < question->count && k < DT_FAILURES_ASKED; k++)
-        out->known[k] =
-            (unsigned char)(made == NULL ? DT_NOT_MADE : made(question->lineage[k]));
+        out->known[k] = (unsigned char)made_here(a->task.group, question, k);
 }
 
 /* --- at place 0 --- */
@@ -90,6 +174,8 @@ add_failures(dt_agreement *a, const dt_confession *in, int place)
         if (at == DT_FAILURES_ASKED)
             return;
         s->question.lineage[at] = in->lineage[k];
+        s->question.local[at] = in->local[k];
+        s->question.times[at] = in->times[k];
         s->succeeded[at] = false;
         dt_fail(&s->errors[at], (dt_status)in->status[k], "rank %d failed in %s",
                 a->task.group->ranks[place], in->text[k]);

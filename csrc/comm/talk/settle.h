@@ -8,6 +8,11 @@
  * failure's status on all ranks, "rank 2 failed in power: ..." (the lowest rank's first);
  * else it goes on. In both cases all failures are forgotten.
  *
+ * A call without a DTensor has no lineage: its failure is local. It is kept for all groups
+ * of the rank, with the name of the call. The rank says how often calls of that name ended
+ * well on it since the group agreed last. If they did so more often elsewhere, one succeeded
+ * there that is missing here; else it was that rank's own affair, or has been made up for.
+ *
  * Ranks that wait in that agreement for the one that failed end it alone, after a moment,
  * by what the note says; all others find their verdict when they come to it. */
 #ifndef DT_SETTLE_H
@@ -19,7 +24,19 @@
  * since the last agreement. Of more than DT_FAILURES_KEPT it keeps the hash alone. */
 void dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error);
 
+/* Keeps a local failure, for all groups of this rank. Returns whether the others were told:
+ * they are told of a few between agreements. */
+bool dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error);
+
+/* How often calls of a name ended well here since the group agreed last: UINT64_MAX if
+ * this is not known, as after very many calls. */
+uint64_t dt_times_here(const dt_group *group, uint64_t name);
+/* Whether they did so more often than `times`, that of a rank on which one failed. */
+bool dt_more_here(const dt_group *group, uint64_t name, uint64_t times);
+
 /* All ranks of the group know of all failures: they are forgotten. */
 void dt_settled(dt_group *group);
+/* The same, and the group is in step: local failures are forgotten in all groups. */
+void dt_all_well(dt_group *group);
 
 #endif

@@ -4,6 +4,7 @@
 #include "comm/world.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static WorldObject *
@@ -27,6 +28,8 @@ start(WorldObject *self)
     if (status == DT_OK) {
         ext_world_begin(self, world);
         world->made = ext_made_here;
+        if (self->size > 1) /* without memory, local failures are told nobody */
+            world->trail = self->trail = calloc(1, sizeof *self->trail);
         return 0;
     }
     ext_raise(&err);

@@ -287,8 +287,11 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
         if (t->unplanned)
             ext_call_agree(group, &t->call, false, &err);
         ext_raise(&err);
+        if (!t->unplanned)
+            ext_local_failed(ext_local_name(t->o->what), t->o->what);
         failed = -1;
-    }
+    } else
+        ext_local_done(ext_local_name(t->o->what));
     for (int i = 0; i < t->count; i++)
         if (t->plans[i] != NULL)
             dt_plan_release(ext_plans, t->plans[i]);

@@ -17,6 +17,7 @@ world_dealloc(PyObject *object)
     WorldObject *self = (WorldObject *)object;
     if (self->threads && self->transport != NULL)
         self->transport->table->close(self->transport);
+    free(self->trail);
     PyObject_Free(object);
 }
 
@@ -34,6 +35,7 @@ ext_world_object(dt_transport *transport, bool threads)
     if (self == NULL)
         return NULL;
     self->world = NULL;
+    self->trail = NULL; /* until it has met the others */
     self->transport = transport;
     self->number = 1;
     self->rank = transport->rank;
@@ -70,6 +72,7 @@ ext_world_set_current(WorldObject *self)
     if (dict == NULL || current_key == NULL)
         return -1;
     ext_thread_rank = self->rank + 1;
+    ext_trace.trail = self->trail;
     ext_cost_hash = self->world != NULL ? self->world->cost.hash : 0;
     return PyDict_SetItem(dict, current_key, (PyObject *)self);
 }
