@@ -103,12 +103,16 @@ dt_all_well(dt_group *group)
 
 /* --- at all places --- */
 
+/* The rank that failed has made fewer calls than the others: what they count begins anew. */
 static void
 end_with(dt_agreement *a, const dt_error *verdict)
 {
+    dt_group *group = a->task.group;
     a->verdict.error = *verdict;
     a->stage = NULL;
-    dt_settled(a->task.group);
+    dt_settled(group);
+    group->arrivals = dt_first_number(group->world->epoch);
+    group->ended = a->number;
 }
 
 /* The failures are told, and dealt with. */

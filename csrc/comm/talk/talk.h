@@ -73,7 +73,8 @@ struct dt_group {
     int failure_count;
     dt_failure failures[DT_FAILURES_KEPT]; /* the first of them, oldest first */
     uint64_t mark; /* steps of the trail, when its ranks agreed last */
-    uint64_t arrivals; /* arrays that came to its ranks: ext/types/lineage.c's */
+    uint64_t arrivals; /* arrays that came to its ranks: ext/types/lineage.c's ... */
+    uint64_t ended;    /* ... since the task of this number, which a failure has ended */
     /* below: group.c's and wait.c's own */
     dt_task *first, *last;
     dt_group *next, *next_active;

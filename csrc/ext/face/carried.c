@@ -50,8 +50,9 @@ carried(PyObject *Py_UNUSED(module), PyObject *args)
     if (mesh == NULL || mesh->size == 1 || mesh->world == 0)
         return call_locally(text, function, given, keywords);
     ext_journal_note(lineage, Py_NewRef(name), NULL, 0, false, 0);
+    ext_told = false;
     PyObject *result = PyObject_Call(function, given, keywords);
-    if (result == NULL)
+    if (result == NULL && !ext_told)
         ext_note_failure(mesh, lineage, text);
     return result;
 }

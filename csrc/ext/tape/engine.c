@@ -46,10 +46,11 @@ call_hook(PyObject *function, PyObject *grad)
         ext_local_end(&local, made != NULL);
         return made;
     }
+    ext_told = false;
     PyObject *answer = answer_of_hook(function, grad);
     const dt_mesh *mesh = ((DTensorObject *)grad)->layout->layout->mesh;
     uint64_t lineage = ext_lineage((DTensorObject *)grad);
-    if (answer == NULL && mesh->size > 1 && lineage != 0)
+    if (answer == NULL && !ext_told && mesh->size > 1 && lineage != 0)
         ext_note_failure(mesh, lineage, "a hook");
     return answer;
 }
