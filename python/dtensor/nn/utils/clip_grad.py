@@ -12,8 +12,9 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core import world
 from dtensor._core.device import is_meta
+from dtensor._core.told import told
 from dtensor.autograd import no_grad
-from dtensor.ops._make.composite import told, within
+from dtensor.ops._make.composite import within
 from dtensor.placement_types import Partial, Replicate, Shard
 
 __all__ = [

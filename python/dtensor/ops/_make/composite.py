@@ -10,7 +10,7 @@ from dtensor import _C
 from dtensor.ops._make.copies import astype, copy
 from dtensor.ops._make.parts import move
 
-__all__ = ["as_dtype", "composite", "settled", "told", "within"]
+__all__ = ["as_dtype", "composite", "settled", "within"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,16 +50,6 @@ def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         raise
     finally:
         _C.end_call(before)
-
-
-def told(function: F) -> F:
-    """Let a function tell the other ranks if it raises on this one alone."""
-
-    @functools.wraps(function)
-    def answer(*args: Any, **kwargs: Any) -> Any:
-        return _C.carried(function.__qualname__, function, args, kwargs, True)
-
-    return cast(F, answer)
 
 
 @contextmanager
