@@ -106,6 +106,9 @@ dt_status dt_agreement_hear(bool *on, dt_agreement *a, dt_request *request, void
 dt_status dt_agreement_hear_now(bool *on, dt_agreement *a, void *data, size_t bytes,
                                 int place, int phase, dt_error *err);
 
+/* Receives the verdict of place 0. */
+dt_status dt_agreement_hear_verdict(bool *on, dt_agreement *a, dt_error *err);
+
 /* Sends one message and waits until it is gone; sends it to all other places, one by one,
  * and goes to the stage `next`. */
 dt_status dt_agreement_say(bool *on, dt_agreement *a, const void *data, size_t bytes,

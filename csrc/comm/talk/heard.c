@@ -1,7 +1,7 @@
 /* What the last notes of each kind from each rank say of a task, and the sentence of those
  * who wait in vain. */
 #include "comm/talk/heard.h"
-#include "comm/talk/settle.h"
+#include "comm/talk/trail.h"
 #include "core/facts/hash.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
  * but the sentence of an error, and when it is raised, depends on them. A letter is a note
  * under way to several ranks, freed when all have it. */
 #include "comm/talk/heard.h"
-#include "comm/talk/settle.h"
+#include "comm/talk/trail.h"
 #include "core/facts/hash.h"
 
 #include <stdio.h>

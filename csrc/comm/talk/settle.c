@@ -45,23 +45,6 @@ dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error)
     return true;
 }
 
-uint64_t
-dt_times_here(const dt_group *group, uint64_t name)
-{
-    const dt_trail *trail = group->world->trail;
-    uint64_t times;
-    if (trail != NULL && dt_trail_count(&times, trail, (uint32_t)name, group->mark))
-        return times;
-    return UINT64_MAX;
-}
-
-bool
-dt_more_here(const dt_group *group, uint64_t name, uint64_t times)
-{
-    uint64_t here = dt_times_here(group, name);
-    return here != UINT64_MAX && here > times;
-}
-
 /* The ranks of a group have agreed in step: whatever failed on this rank alone is made up
  * for, or was its own affair. Other groups need not look at it. */
 static void
@@ -292,10 +275,9 @@ dt_settle_collect(bool *on, dt_agreement *a, dt_error *err)
 /* --- at all others --- */
 
 static dt_status
-hear_verdict(bool *on, dt_agreement *a, dt_error *err)
+hear_settled(bool *on, dt_agreement *a, dt_error *err)
 {
-    DT_TRY(dt_agreement_hear_now(on, a, &a->verdict, sizeof a->verdict, 0,
-                                 DT_PHASE_VERDICT, err));
+    DT_TRY(dt_agreement_hear_verdict(on, a, err));
     if (*on)
         go_on(a);
     return DT_OK;
@@ -307,7 +289,7 @@ answer(bool *on, dt_agreement *a, dt_error *err)
     DT_TRY(dt_agreement_say(on, a, &a->settling.answer, sizeof a->settling.answer, 0,
                             DT_PHASE_SPEECH, err));
     if (*on)
-        a->stage = hear_verdict;
+        a->stage = hear_settled;
     return DT_OK;
 }
 

@@ -28,12 +28,6 @@ void dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error);
  * they are told of a few between agreements. */
 bool dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error);
 
-/* How often calls of a name ended well here since the group agreed last: UINT64_MAX if
- * this is not known, as after very many calls. */
-uint64_t dt_times_here(const dt_group *group, uint64_t name);
-/* Whether they did so more often than `times`, that of a rank on which one failed. */
-bool dt_more_here(const dt_group *group, uint64_t name, uint64_t times);
-
 /* All ranks of the group know of all failures: they are forgotten. */
 void dt_settled(dt_group *group);
 /* The same, and the group is in step: local failures are forgotten in all groups. */

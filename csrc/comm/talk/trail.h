@@ -8,15 +8,15 @@
 #ifndef DT_TRAIL_H
 #define DT_TRAIL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "comm/talk/talk.h"
 
 enum { DT_TRAIL_STEPS = 1 << 14, DT_TRAIL_DEPTH = 32 };
 
 typedef struct dt_trail {
-    uint64_t steps; /* calls that ended well, of which the last DT_TRAIL_STEPS are kept */
-    bool failed;    /* the others were told that one failed, and not that it goes on */
-    int depth;      /* calls that have not ended; of these DT_TRAIL_DEPTH are kept */
+    uint64_t
+        steps;   /* calls that ended well, of which the last DT_TRAIL_STEPS are kept */
+    bool failed; /* the others were told that one failed, and not that it goes on */
+    int depth;   /* calls that have not ended; of these DT_TRAIL_DEPTH are kept */
     uint32_t open[DT_TRAIL_DEPTH];
     uint32_t names[DT_TRAIL_STEPS];
 } dt_trail;
@@ -49,5 +49,11 @@ dt_trail_end(dt_trail *trail, uint32_t name, bool well)
  * False if that is no longer known. */
 bool dt_trail_count(uint64_t *out, const dt_trail *trail, uint32_t name,
                     uint64_t since);
+
+/* How often calls of a name ended well here since the group agreed last: UINT64_MAX if
+ * this is not known, as after very many calls. */
+uint64_t dt_times_here(const dt_group *group, uint64_t name);
+/* Whether they did so more often than `times`, that of a rank on which one failed. */
+bool dt_more_here(const dt_group *group, uint64_t name, uint64_t times);
 
 #endif

@@ -117,6 +117,7 @@ world_activate(PyObject *object, PyObject *Py_UNUSED(none))
     if (ext_world_check(self, "activate") < 0 || ext_world_set_current(self) < 0)
         return NULL;
     ext_trace.whole = self->world->check == DT_CHECK_ARRAYS;
+    ext_trace.trail = self->trail;
     Py_RETURN_NONE;
 }
 

@@ -72,7 +72,6 @@ ext_world_set_current(WorldObject *self)
     if (dict == NULL || current_key == NULL)
         return -1;
     ext_thread_rank = self->rank + 1;
-    ext_trace.trail = self->trail;
     ext_cost_hash = self->world != NULL ? self->world->cost.hash : 0;
     return PyDict_SetItem(dict, current_key, (PyObject *)self);
 }
