@@ -223,23 +223,25 @@ def test_ranks_that_wait_hear_of_it_in_a_second():
 
 
 def test_ranks_of_all_meshes_hear_of_it():
-    """Ranks 1 and 2 share a mesh each with rank 3, on which it fails."""
+    """Ranks 1 and 2 share a mesh each with rank 3, on which it fails; rank 0 waits for
+    rank 2, which has raised because of it."""
 
     def body():
         mesh = DeviceMesh("cpu", [[0, 1], [2, 3]], mesh_dim_names=("data", "model"))
         data, model = mesh["data"], mesh["model"]
         x = total(total(dtensor.tensor(A), data), model)
-        rank = mesh.get_rank()
-        if rank == 0:
-            return
-        with contextlib.suppress(FloatingPointError):
-            x = divided(x, rank == 3)
-        if rank == 3:
-            return
-        with pytest.raises(FloatingPointError, match="rank 3 failed in divide"):
-            total(x, data if rank == 1 else model)
+        if mesh.get_rank() == 3:
+            with pytest.raises(FloatingPointError):
+                divided(x, True)
+            return None
+        x = divided(x, False)
+        start = time.monotonic()
+        with pytest.raises(FloatingPointError, match="^rank 3 failed in divide"):
+            total(total(x, model), data)
+        return time.monotonic() - start
 
-    run_ranks(4, body)
+    waited = run_ranks(4, body)
+    assert waited[3] is None and all(seconds < 6 for seconds in waited[:3])
 
 
 def test_a_rank_that_computes_while_the_exception_is_raised_is_not_waited_for():

@@ -124,6 +124,10 @@ void dt_verdict_choose(dt_agreement *a);
  * an error on all ranks, or dt_verdict_choose. */
 dt_agreement_stage dt_settle_collect, dt_settle_confess;
 
+/* No rank of the group has failed alone: it is in step, and local failures are forgotten
+ * in all groups. */
+void dt_settle_well(dt_agreement *a);
+
 /* Ends the agreement if others have ended it by such a failure, of which they have heard
  * while they waited; or if this one has waited for long, and heard of one. */
 bool dt_settle_heard(dt_agreement *a);

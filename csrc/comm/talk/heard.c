@@ -70,8 +70,8 @@ dt_notes_failure(dt_error *out, const dt_notes *notes, const dt_group *group,
             h = failed_locally(notes, group, place, number);
         if (h == NULL)
             continue;
-        dt_fail(out, (dt_status)h->note.status, "rank %d failed in %s",
-                group->ranks[place], h->note.text + (local ? DT_LOCAL_TEXT : 0));
+        dt_fail(out, (dt_status)h->note.status, "%s",
+                h->note.text + (local ? DT_LOCAL_TEXT : 0));
         return h->when;
     }
     return 0;

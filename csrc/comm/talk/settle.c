@@ -14,6 +14,16 @@
 
 enum { LOCAL_FAILURES_TOLD = 8 };
 
+/* As the others are to read it. */
+static dt_error
+sentence_of(const dt_world *world, const dt_error *error)
+{
+    dt_error told;
+    dt_fail(&told, error->status, "rank %d failed in %s", world->transport->rank,
+            error->message);
+    return told;
+}
+
 static void
 keep(dt_group *group, uint64_t lineage, bool local, const dt_error *error)
 {
@@ -26,9 +36,10 @@ keep(dt_group *group, uint64_t lineage, bool local, const dt_error *error)
 void
 dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error)
 {
+    dt_error told = sentence_of(group->world, error);
     if (group->faults == 0)
-        dt_notes_tell_failure(group->world->notes, group, lineage, error);
-    keep(group, lineage, false, error);
+        dt_notes_tell_failure(group->world->notes, group, lineage, &told);
+    keep(group, lineage, false, &told);
 }
 
 /* --- local failures --- */
@@ -36,13 +47,42 @@ dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error)
 bool
 dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error)
 {
+    dt_error told = sentence_of(world, error);
     for (dt_group *group = world->groups; group != NULL; group = group->next)
         if (group->index >= 0 && group->size > 1)
-            keep(group, name, true, error);
+            keep(group, name, true, &told);
     if (world->local_failures++ >= LOCAL_FAILURES_TOLD)
         return false;
-    dt_notes_tell_local(world->notes, name, error);
+    dt_notes_tell_local(world->notes, name, &told);
     return true;
+}
+
+/* What an agreement is about, as a step of the trail: "redistribute". */
+static uint32_t
+name_of(const dt_agreement *a)
+{
+    return (uint32_t)dt_hash(0, a->call.what, strcspn(a->call.what, "("));
+}
+
+/* A call has ended with a failure: ranks of other groups that wait for this one, because
+ * theirs has not, hear of it as of a local failure. */
+static void
+pass_on(const dt_agreement *a, const dt_error *verdict)
+{
+    dt_world *world = a->task.group->world;
+    uint32_t name = name_of(a);
+    int count = 0;
+    for (dt_group *group = world->groups; group != NULL; group = group->next)
+        if (group != a->task.group && group->index >= 0 && group->size > 1 &&
+            group->faults == 0) {
+            keep(group, name, true, verdict);
+            count++;
+        }
+    if (count == 0 || world->local_failures++ >= LOCAL_FAILURES_TOLD)
+        return;
+    dt_notes_tell_local(world->notes, name, verdict);
+    if (world->trail != NULL)
+        world->trail->failed = true; /* until this rank goes on */
 }
 
 /* The ranks of a group have agreed in step: whatever failed on this rank alone is made up
@@ -78,8 +118,11 @@ dt_settled(dt_group *group)
 }
 
 void
-dt_all_well(dt_group *group)
+dt_settle_well(dt_agreement *a)
 {
+    dt_group *group = a->task.group;
+    if (group->world->trail != NULL)
+        dt_trail_add(group->world->trail, name_of(a));
     dt_settled(group);
     forget_local(group->world);
 }
@@ -96,6 +139,7 @@ end_with(dt_agreement *a, const dt_error *verdict)
     dt_settled(group);
     group->arrivals = dt_first_number(group->world->epoch);
     group->ended = a->number;
+    pass_on(a, verdict);
 }
 
 /* The failures are told, and dealt with. */
@@ -106,7 +150,7 @@ go_on(dt_agreement *a)
         end_with(a, &a->verdict.error);
         return;
     }
-    dt_all_well(a->task.group);
+    dt_settle_well(a);
     dt_verdict_choose(a);
 }
 
@@ -153,9 +197,8 @@ look_up(dt_agreement *a)
 /* --- at place 0 --- */
 
 static void
-add_failures(dt_agreement *a, const dt_confession *in, int place)
+add_failures(dt_settling *s, const dt_confession *in)
 {
-    dt_settling *s = &a->settling;
     for (int k = 0; k < in->count && k < DT_FAILURES_KEPT; k++) {
         int at = s->question.count;
         if (at == DT_FAILURES_ASKED)
@@ -164,8 +207,7 @@ add_failures(dt_agreement *a, const dt_confession *in, int place)
         s->question.local[at] = in->local[k];
         s->question.times[at] = in->times[k];
         s->succeeded[at] = false;
-        dt_fail(&s->errors[at], (dt_status)in->status[k], "rank %d failed in %s",
-                a->task.group->ranks[place], in->text[k]);
+        dt_fail(&s->errors[at], (dt_status)in->status[k], "%s", in->text[k]);
         s->question.count++;
     }
 }
@@ -198,7 +240,8 @@ hear_all(bool *on, dt_agreement *a, void *data, size_t bytes,
 static void
 add_confession(dt_agreement *a, int place)
 {
-    add_failures(a, &a->settling.confession, place);
+    (void)place;
+    add_failures(&a->settling, &a->settling.confession);
 }
 
 static void
@@ -261,7 +304,8 @@ dt_settle_collect(bool *on, dt_agreement *a, dt_error *err)
         memset(&s->question, 0, sizeof s->question);
         s->question.number = a->number;
         confess(&s->confession, a);
-        add_failures(a, &s->confession, a->place++);
+        add_failures(s, &s->confession);
+        a->place++;
     }
     *on = true;
     DT_TRY(hear_all(on, a, &s->confession, sizeof s->confession, add_confession, err));

@@ -30,7 +30,5 @@ bool dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error
 
 /* All ranks of the group know of all failures: they are forgotten. */
 void dt_settled(dt_group *group);
-/* The same, and the group is in step: local failures are forgotten in all groups. */
-void dt_all_well(dt_group *group);
 
 #endif
