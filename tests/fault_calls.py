@@ -21,6 +21,7 @@ from dtensor import (
     distribute_module,
     distribute_tensor,
     from_callback,
+    functional_collectives as func,
     nn,
     optim,
 )
@@ -201,14 +202,62 @@ def fully_sharded(mesh: DeviceMesh, _: Path) -> Any:
     return trained(fully_shard(network(), mesh=mesh), *local())
 
 
-TRAINING: dict[str, Call] = {"gradient": gradient}
+def placed_parameters(mesh: DeviceMesh) -> list[Any]:
+    """Parameters with gradients: sharded, replicated, and of this rank."""
+    made = [
+        rows(mesh, INPUT),
+        distribute_tensor(B, mesh, [Replicate()]),
+        dtensor.tensor(INPUT),
+    ]
+    parameters = [nn.Parameter(x) for x in made]
+    for parameter in parameters:
+        parameter.grad = parameter.detach() * 0.5
+    return parameters
 
-# Steps of optimizers, clip_grad_norm_ and calls on rank-local Tensors have no agreement
-# of their own: without memory for arrays there, a rank raises alone (docs/promises.md).
-LOCAL_TRAINING: dict[str, Call] = {
+
+def optimizers(mesh: DeviceMesh, _: Path) -> Any:
+    parameters = placed_parameters(mesh)
+    for made in (
+        optim.SGD(parameters, lr=0.1, momentum=0.9, nesterov=True),
+        optim.SGD(parameters, lr=0.1, weight_decay=0.1),
+        optim.Adam(parameters, amsgrad=True),
+    ):
+        for _step in range(2):
+            made.step()
+    return [*whole(*parameters[:2]), np.asarray(parameters[2].detach())]
+
+
+def clipped(mesh: DeviceMesh, _: Path) -> Any:
+    parameters = placed_parameters(mesh)
+    norms = [
+        nn.utils.clip_grad_norm_(parameters, 1.0, norm) for norm in (1.0, 2.0, np.inf)
+    ]
+    nn.utils.clip_grad_value_(parameters, 0.01)
+    grads = [parameter.grad for parameter in parameters[:2]]
+    return whole(*norms, *grads)
+
+
+def collectives(mesh: DeviceMesh, _: Path) -> Any:
+    x = dtensor.tensor(A, requires_grad=True)
+    x.register_hook(lambda grad: grad * 2)
+    total = func.all_reduce(x * (mesh.get_rank() + 2), "sum", (mesh, 0))
+    parts = func.reduce_scatter_tensor(
+        np.concatenate([total] * mesh.size()), "sum", 0, (mesh, 0)
+    )
+    whole_again = func.all_gather_tensor(np.tanh(parts[:3]), 0, (mesh, 0))
+    (whole_again[1:] * x[0, 0]).sum().backward()
+    return [np.asarray(whole_again.detach()), np.asarray(x.grad)]
+
+
+# What is called on Tensors of a rank sends nothing: its failures are local ones.
+TRAINING: dict[str, Call] = {
+    "gradient": gradient,
     "step": step,
     "tensor parallel": tensor_parallel,
     "fully sharded": fully_sharded,
+    "optimizers": optimizers,
+    "clipped": clipped,
+    "collectives": collectives,
 }
 
 # --- checkpoints ----------------------------------------------------------------------

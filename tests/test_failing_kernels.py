@@ -288,9 +288,9 @@ def test_what_the_shardings_of_an_operator_raise_on_one_rank_is_raised_on_all(ra
         rank, size = x.device_mesh.get_rank(), x.device_mesh.size()
         if size > 1 and rank == 0:
             with pytest.raises(KeyError, match="not here"):
-                _C.carried("f, the shardings of x", raising(True), (1,), {}, True)
+                _C.carried("f, the shardings of x", raising(True), (1,))
         else:
-            _C.carried("f, the shardings of x", raising(False), (1,), {}, True)
+            _C.carried("f, the shardings of x", raising(False), (1,))
         if size > 1:
             with pytest.raises(KeyError, match="rank 0 failed in f, the shardings"):
                 x.sum().item()

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from fault_calls import CHECKPOINTS, LOCAL_TRAINING, MOVES, OPERATORS, TRAINING, Call
+from fault_calls import CHECKPOINTS, MOVES, OPERATORS, TRAINING, Call
 from fault_play import Campaign, Case, cases, on_mpi, on_threads
 from mpi4py import MPI
 
@@ -22,7 +22,6 @@ PARTS: dict[str, tuple[dict[str, Call], tuple[str, ...]]] = {
     "operators, memory": (OPERATORS, MEMORY),
     "operators, messages": (OPERATORS, ("message",)),
     "training": (TRAINING, (*MEMORY, "message")),
-    "training, local": (LOCAL_TRAINING, ("memory", "message")),
     "checkpoints": (CHECKPOINTS, FILES),
 }
 

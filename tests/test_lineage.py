@@ -36,6 +36,12 @@ def other_array():
     return (b if odd else a).redistribute(placements=[Shard(1)])
 
 
+def one_of_many(count=14, which=2):
+    mesh, a, b, odd = start()
+    many = [(b if odd and k == which else a) * float(k) for k in range(count)]
+    return dtensor.redistribute(many, mesh, [[Replicate()]] * count)[0]
+
+
 def other_operator():
     _, a, _, odd = start()
     return (np.cumprod if odd else np.cumsum)(a, axis=1).full_tensor()
@@ -251,6 +257,11 @@ def test_ranks_whose_values_differ_all_raise(program):
     [
         (other_array, "ranks 0, 2, 3 computed distribute_tensor #1 of (4, 3) float64, "
                       "rank 1 computed distribute_tensor #2 of (4, 3) float64"),
+        *[
+            (functools.partial(one_of_many, count, which), "ranks 0, 2, 3 computed dist"
+             "ribute_tensor #1 of (4, 3) float64, rank 1 computed distribute_tensor #2")
+            for count in (2, 5, 6, 9, 10, 14) for which in (0, count // 2, count - 1)
+        ],
         (other_operator, "rank 1 computed multiply.accumulate((4, 3) float64"),
         (other_number, "with 2.0, rank 1 computed multiply((4, 3) float64, float) "
                        "with 3.0, with other numbers or arrays (if they are meant to"),

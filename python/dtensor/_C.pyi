@@ -963,7 +963,7 @@ def carried(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any] = ...,
-    everywhere: bool = False,
+    local: bool = False,
     /,
 ) -> Any: ...
 def set_differs(wanted: bool, /) -> bool: ...

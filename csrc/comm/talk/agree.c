@@ -69,7 +69,7 @@ judge(dt_agreement *a)
         a->stage = a->task.group->index == 0 ? dt_settle_collect : dt_settle_confess;
         return;
     }
-    dt_settled(a->task.group);
+    dt_settle_well(a);
     dt_verdict_choose(a);
 }
 

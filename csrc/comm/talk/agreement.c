@@ -62,3 +62,10 @@ dt_agreement_tell_all(bool *on, dt_agreement *a, const void *data, size_t bytes,
         a->stage = next;
     return DT_OK;
 }
+
+dt_status
+dt_agreement_hear_verdict(bool *on, dt_agreement *a, dt_error *err)
+{
+    return dt_agreement_hear_now(on, a, &a->verdict, sizeof a->verdict, 0,
+                                 DT_PHASE_VERDICT, err);
+}

@@ -37,6 +37,8 @@ typedef struct {
     int32_t count;
     int32_t status[DT_FAILURES_KEPT];
     uint64_t lineage[DT_FAILURES_KEPT];
+    bool local[DT_FAILURES_KEPT];
+    uint64_t times[DT_FAILURES_KEPT]; /* such calls here, where it is local */
     char text[DT_FAILURES_KEPT][400];
 } dt_confession;
 
@@ -47,6 +49,8 @@ typedef struct {
     uint64_t number;
     int32_t count;
     uint64_t lineage[DT_FAILURES_ASKED];
+    bool local[DT_FAILURES_ASKED];
+    uint64_t times[DT_FAILURES_ASKED];
 } dt_question;
 
 typedef struct {
@@ -102,6 +106,9 @@ dt_status dt_agreement_hear(bool *on, dt_agreement *a, dt_request *request, void
 dt_status dt_agreement_hear_now(bool *on, dt_agreement *a, void *data, size_t bytes,
                                 int place, int phase, dt_error *err);
 
+/* Receives the verdict of place 0. */
+dt_status dt_agreement_hear_verdict(bool *on, dt_agreement *a, dt_error *err);
+
 /* Sends one message and waits until it is gone; sends it to all other places, one by one,
  * and goes to the stage `next`. */
 dt_status dt_agreement_say(bool *on, dt_agreement *a, const void *data, size_t bytes,
@@ -116,6 +123,10 @@ void dt_verdict_choose(dt_agreement *a);
 /* Where kernels failed on some ranks only: at place 0, and at all others. The end is
  * an error on all ranks, or dt_verdict_choose. */
 dt_agreement_stage dt_settle_collect, dt_settle_confess;
+
+/* No rank of the group has failed alone: it is in step, and local failures are forgotten
+ * in all groups. */
+void dt_settle_well(dt_agreement *a);
 
 /* Ends the agreement if others have ended it by such a failure, of which they have heard
  * while they waited; or if this one has waited for long, and heard of one. */

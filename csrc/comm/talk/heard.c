@@ -1,6 +1,7 @@
 /* What the last notes of each kind from each rank say of a task, and the sentence of those
  * who wait in vain. */
 #include "comm/talk/heard.h"
+#include "comm/talk/trail.h"
 #include "core/facts/hash.h"
 
 #include <inttypes.h>
@@ -31,19 +32,46 @@ dt_notes_left(const dt_notes *notes, const dt_task *task)
     return NULL;
 }
 
+/* A note of a failure in a call that succeeded here, of a rank that is missing in the task
+ * of that number; NULL: there is none. */
+static const dt_heard *
+failed_alone(const dt_notes *notes, const dt_group *group, int place, uint64_t number)
+{
+    dt_made_here *made = notes->world->made;
+    const dt_heard *h = heard_from(notes, group, place, DT_NOTE_FAILED, number);
+    bool told = h != NULL && h->note.number == number && made != NULL;
+    return told && made(h->note.call) == DT_SUCCEEDED ? h : NULL;
+}
+
+static const dt_heard *
+failed_locally(const dt_notes *notes, const dt_group *group, int place, uint64_t number)
+{
+    const dt_heard *h = notes->last[DT_NOTE_LOCAL][group->ranks[place]];
+    for (uint64_t k = 0; h != NULL && k < h->note.number && k < DT_LOCALS; k++) {
+        dt_local_of l;
+        memcpy(&l, h->note.text + k * sizeof l, sizeof l);
+        if (l.group == group->hash && l.number == number && place != group->index &&
+            dt_more_here(group, h->note.call, l.times))
+            return h;
+    }
+    return NULL;
+}
+
 double
 dt_notes_failure(dt_error *out, const dt_notes *notes, const dt_group *group,
                  uint64_t number)
 {
-    dt_made_here *made = notes->world->made;
-    if (notes->of_kind[DT_NOTE_FAILED] == 0 || made == NULL)
+    if (notes->of_kind[DT_NOTE_FAILED] + notes->of_kind[DT_NOTE_LOCAL] == 0)
         return 0;
     for (int place = 0; place < group->size; place++) {
-        const dt_heard *h = heard_from(notes, group, place, DT_NOTE_FAILED, number);
-        if (h == NULL || h->note.number != number || made(h->note.call) != DT_SUCCEEDED)
+        const dt_heard *h = failed_alone(notes, group, place, number);
+        bool local = h == NULL;
+        if (local)
+            h = failed_locally(notes, group, place, number);
+        if (h == NULL)
             continue;
-        dt_fail(out, (dt_status)h->note.status, "rank %d failed in %s",
-                group->ranks[place], h->note.text);
+        dt_fail(out, (dt_status)h->note.status, "%s",
+                h->note.text + (local ? DT_LOCAL_TEXT : 0));
         return h->when;
     }
     return 0;

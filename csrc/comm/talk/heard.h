@@ -8,13 +8,15 @@
 typedef struct {
     uint64_t group;  /* hash of its ranks */
     uint64_t number; /* of the task in the group; FAILED: of the next; RESYNC: epoch;
-                        ENDED: how many groups there were */
-    uint64_t call;   /* hash of its name; FAILED: lineage; SETTLED: the first number */
+                        ENDED: how many groups there were; LOCAL: how many are told,
+                        0: it goes on */
+    uint64_t call;   /* hash of its name; FAILED: lineage; LOCAL: the name; SETTLED: the first number */
     int32_t kind;    /* a dt_note_kind */
     int32_t reply;   /* 1: answers a note, and is not answered */
-    int64_t status;  /* FAILED, SETTLED */
+    int64_t status;  /* FAILED, LOCAL, SETTLED */
     uint64_t done;   /* WAITS: the last task of the group that was not given up */
-    char text[1024]; /* WAITS: the task's name; ENDED: a dt_progress_of[]; else: why */
+    char text[1024]; /* WAITS: the task's name; ENDED: a dt_progress_of[]; LOCAL: dt_local_of[]
+                        and, behind DT_LOCALS of them, why; else: why */
 } dt_rank_note;
 
 /* How far a rank has come in a group when it ends. */
@@ -24,6 +26,15 @@ typedef struct {
 } dt_progress_of;
 
 enum { DT_PROGRESSES = 63 }; /* in a text, of which the last byte is lost */
+
+/* A local failure, as the next task of a group is to settle it. */
+typedef struct {
+    uint64_t group;  /* hash of its ranks */
+    uint64_t number; /* of the task */
+    uint64_t times;  /* dt_times_here */
+} dt_local_of;
+
+enum { DT_LOCALS = 16, DT_LOCAL_TEXT = DT_LOCALS * sizeof(dt_local_of) };
 
 typedef struct {
     dt_rank_note note;

@@ -6,6 +6,7 @@
  * but the sentence of an error, and when it is raised, depends on them. A letter is a note
  * under way to several ranks, freed when all have it. */
 #include "comm/talk/heard.h"
+#include "comm/talk/trail.h"
 #include "core/facts/hash.h"
 
 #include <stdio.h>
@@ -157,6 +158,35 @@ dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
     };
     snprintf(n.text, sizeof n.text, "%s", error->message);
     letter_send(notes, &n, group->ranks, group->size);
+}
+
+void
+dt_notes_tell_local(dt_notes *notes, uint32_t name, const dt_error *error)
+{
+    const dt_world *world = notes->world;
+    dt_rank_note n = {.group = world->all->hash,
+                      .call = name,
+                      .kind = DT_NOTE_LOCAL,
+                      .status = (int64_t)error->status};
+    for (const dt_group *g = world->groups; g != NULL && n.number < DT_LOCALS;
+         g = g->next) {
+        dt_local_of l = {.group = g->hash, .number = g->started + 1};
+        if (g->index < 0 || g->size == 1)
+            continue;
+        l.times = dt_times_here(g, name);
+        memcpy(n.text + n.number++ * sizeof l, &l, sizeof l);
+    }
+    snprintf(n.text + DT_LOCAL_TEXT, sizeof n.text - DT_LOCAL_TEXT, "%.399s",
+             error->message);
+    letter_send(notes, &n, world->all->ranks, world->all->size);
+}
+
+void
+dt_notes_tell_recovered(dt_notes *notes)
+{
+    const dt_group *all = notes->world->all;
+    dt_rank_note n = {.group = all->hash, .kind = DT_NOTE_LOCAL};
+    letter_send(notes, &n, all->ranks, all->size);
 }
 
 void

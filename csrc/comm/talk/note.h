@@ -11,6 +11,7 @@ typedef enum {
     DT_NOTE_LEFT,    /* has given a task up that had begun; the text says why */
     DT_NOTE_ENDED,   /* has closed its world: it will come to no task any more */
     DT_NOTE_FAILED,  /* its kernel has failed; the text says how */
+    DT_NOTE_LOCAL,   /* a call of its own has failed, or it goes on after that */
     DT_NOTE_SETTLED, /* has ended a task by what another rank's FAILED told */
     DT_NOTE_RESYNC,  /* waits for all ranks to begin anew */
 } dt_note_kind;
@@ -59,6 +60,11 @@ uint64_t dt_notes_newest(const dt_notes *notes, const dt_task *task);
  * task. */
 void dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
                            const dt_error *error);
+
+/* The same of a local failure, in all groups of this rank; and that the rank goes on after
+ * it, so that nobody ends a call without it. */
+void dt_notes_tell_local(dt_notes *notes, uint32_t name, const dt_error *error);
+void dt_notes_tell_recovered(dt_notes *notes);
 
 /* Looks for such a note that the task of this number is to settle, about a call that
  * succeeded here: who failed how. Returns when it came, on dt_now's clock; 0: there is

@@ -6,37 +6,140 @@
 #include "comm/talk/settle.h"
 #include "comm/talk/agreement.h"
 #include "comm/talk/note.h"
+#include "comm/talk/trail.h"
 #include "core/facts/hash.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void
-dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error)
+enum { LOCAL_FAILURES_TOLD = 8 };
+
+/* As the others are to read it. */
+static dt_error
+sentence_of(const dt_world *world, const dt_error *error)
 {
-    if (group->faults == 0)
-        dt_notes_tell_failure(group->world->notes, group, lineage, error);
+    dt_error told;
+    dt_fail(&told, error->status, "rank %d failed in %s", world->transport->rank,
+            error->message);
+    return told;
+}
+
+static void
+keep(dt_group *group, uint64_t lineage, bool local, const dt_error *error)
+{
     group->faults = dt_mix(group->faults, lineage) | 1;
     if (group->failure_count < DT_FAILURES_KEPT)
         group->failures[group->failure_count++] =
-            (dt_failure){.lineage = lineage, .error = *error};
+            (dt_failure){.lineage = lineage, .local = local, .error = *error};
+}
+
+void
+dt_note_failure(dt_group *group, uint64_t lineage, const dt_error *error)
+{
+    dt_error told = sentence_of(group->world, error);
+    if (group->faults == 0)
+        dt_notes_tell_failure(group->world->notes, group, lineage, &told);
+    keep(group, lineage, false, &told);
+}
+
+/* --- local failures --- */
+
+bool
+dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error)
+{
+    dt_error told = sentence_of(world, error);
+    for (dt_group *group = world->groups; group != NULL; group = group->next)
+        if (group->index >= 0 && group->size > 1)
+            keep(group, name, true, &told);
+    if (world->local_failures++ >= LOCAL_FAILURES_TOLD)
+        return false;
+    dt_notes_tell_local(world->notes, name, &told);
+    return true;
+}
+
+/* What an agreement is about, as a step of the trail: "redistribute". */
+static uint32_t
+name_of(const dt_agreement *a)
+{
+    return (uint32_t)dt_hash(0, a->call.what, strcspn(a->call.what, "("));
+}
+
+/* A call has ended with a failure: ranks of other groups that wait for this one, because
+ * theirs has not, hear of it as of a local failure. */
+static void
+pass_on(const dt_agreement *a, const dt_error *verdict)
+{
+    dt_world *world = a->task.group->world;
+    uint32_t name = name_of(a);
+    int count = 0;
+    for (dt_group *group = world->groups; group != NULL; group = group->next)
+        if (group != a->task.group && group->index >= 0 && group->size > 1 &&
+            group->faults == 0) {
+            keep(group, name, true, verdict);
+            count++;
+        }
+    if (count == 0 || world->local_failures++ >= LOCAL_FAILURES_TOLD)
+        return;
+    dt_notes_tell_local(world->notes, name, verdict);
+    if (world->trail != NULL)
+        world->trail->failed = true; /* until this rank goes on */
+}
+
+/* The ranks of a group have agreed in step: whatever failed on this rank alone is made up
+ * for, or was its own affair. Other groups need not look at it. */
+static void
+forget_local(dt_world *world)
+{
+    if (world->local_failures == 0)
+        return;
+    world->local_failures = 0;
+    for (dt_group *group = world->groups; group != NULL; group = group->next) {
+        int kept = 0;
+        group->faults = 0;
+        for (int k = 0; k < group->failure_count; k++) {
+            const dt_failure *f = &group->failures[k];
+            if (f->local)
+                continue;
+            group->faults = dt_mix(group->faults, f->lineage) | 1;
+            if (kept++ < k)
+                group->failures[kept - 1] = *f;
+        }
+        group->failure_count = kept;
+    }
 }
 
 void
 dt_settled(dt_group *group)
 {
+    const dt_trail *trail = group->world->trail;
     group->faults = 0;
     group->failure_count = 0;
+    group->mark = trail == NULL ? 0 : trail->steps;
+}
+
+void
+dt_settle_well(dt_agreement *a)
+{
+    dt_group *group = a->task.group;
+    if (group->world->trail != NULL)
+        dt_trail_add(group->world->trail, name_of(a));
+    dt_settled(group);
+    forget_local(group->world);
 }
 
 /* --- at all places --- */
 
+/* The rank that failed has made fewer calls than the others: what they count begins anew. */
 static void
 end_with(dt_agreement *a, const dt_error *verdict)
 {
+    dt_group *group = a->task.group;
     a->verdict.error = *verdict;
     a->stage = NULL;
-    dt_settled(a->task.group);
+    dt_settled(group);
+    group->arrivals = dt_first_number(group->world->epoch);
+    group->ended = a->number;
+    pass_on(a, verdict);
 }
 
 /* The failures are told, and dealt with. */
@@ -47,7 +150,7 @@ go_on(dt_agreement *a)
         end_with(a, &a->verdict.error);
         return;
     }
-    dt_settled(a->task.group);
+    dt_settle_well(a);
     dt_verdict_choose(a);
 }
 
@@ -62,37 +165,49 @@ confess(dt_confession *out, const dt_agreement *a)
         const dt_failure *f = &group->failures[k];
         out->status[k] = (int32_t)f->error.status;
         out->lineage[k] = f->lineage;
+        out->local[k] = f->local;
+        out->times[k] = f->local ? dt_times_here(group, f->lineage) : 0;
         snprintf(out->text[k], sizeof out->text[k], "%.399s", f->error.message);
     }
+}
+
+/* What became here of the k-th call that is asked for. */
+static dt_made
+made_here(const dt_group *group, const dt_question *question, int k)
+{
+    uint64_t lineage = question->lineage[k];
+    if (question->local[k])
+        return dt_more_here(group, lineage, question->times[k]) ? DT_SUCCEEDED
+                                                                : DT_NOT_MADE;
+    dt_made_here *made = group->world->made;
+    return made == NULL ? DT_NOT_MADE : made(lineage);
 }
 
 static void
 look_up(dt_agreement *a)
 {
     const dt_question *question = &a->settling.question;
-    dt_made_here *made = a->task.group->world->made;
     dt_answer *out = &a->settling.answer;
     memset(out, 0, sizeof *out);
     out->number = a->number;
     for (int k = 0; k < question->count && k < DT_FAILURES_ASKED; k++)
-        out->known[k] =
-            (unsigned char)(made == NULL ? DT_NOT_MADE : made(question->lineage[k]));
+        out->known[k] = (unsigned char)made_here(a->task.group, question, k);
 }
 
 /* --- at place 0 --- */
 
 static void
-add_failures(dt_agreement *a, const dt_confession *in, int place)
+add_failures(dt_settling *s, const dt_confession *in)
 {
-    dt_settling *s = &a->settling;
     for (int k = 0; k < in->count && k < DT_FAILURES_KEPT; k++) {
         int at = s->question.count;
         if (at == DT_FAILURES_ASKED)
             return;
         s->question.lineage[at] = in->lineage[k];
+        s->question.local[at] = in->local[k];
+        s->question.times[at] = in->times[k];
         s->succeeded[at] = false;
-        dt_fail(&s->errors[at], (dt_status)in->status[k], "rank %d failed in %s",
-                a->task.group->ranks[place], in->text[k]);
+        dt_fail(&s->errors[at], (dt_status)in->status[k], "%s", in->text[k]);
         s->question.count++;
     }
 }
@@ -125,7 +240,8 @@ hear_all(bool *on, dt_agreement *a, void *data, size_t bytes,
 static void
 add_confession(dt_agreement *a, int place)
 {
-    add_failures(a, &a->settling.confession, place);
+    (void)place;
+    add_failures(&a->settling, &a->settling.confession);
 }
 
 static void
@@ -188,7 +304,8 @@ dt_settle_collect(bool *on, dt_agreement *a, dt_error *err)
         memset(&s->question, 0, sizeof s->question);
         s->question.number = a->number;
         confess(&s->confession, a);
-        add_failures(a, &s->confession, a->place++);
+        add_failures(s, &s->confession);
+        a->place++;
     }
     *on = true;
     DT_TRY(hear_all(on, a, &s->confession, sizeof s->confession, add_confession, err));
@@ -202,10 +319,9 @@ dt_settle_collect(bool *on, dt_agreement *a, dt_error *err)
 /* --- at all others --- */
 
 static dt_status
-hear_verdict(bool *on, dt_agreement *a, dt_error *err)
+hear_settled(bool *on, dt_agreement *a, dt_error *err)
 {
-    DT_TRY(dt_agreement_hear_now(on, a, &a->verdict, sizeof a->verdict, 0,
-                                 DT_PHASE_VERDICT, err));
+    DT_TRY(dt_agreement_hear_verdict(on, a, err));
     if (*on)
         go_on(a);
     return DT_OK;
@@ -217,7 +333,7 @@ answer(bool *on, dt_agreement *a, dt_error *err)
     DT_TRY(dt_agreement_say(on, a, &a->settling.answer, sizeof a->settling.answer, 0,
                             DT_PHASE_SPEECH, err));
     if (*on)
-        a->stage = hear_verdict;
+        a->stage = hear_settled;
     return DT_OK;
 }
 

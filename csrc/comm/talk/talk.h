@@ -19,6 +19,7 @@ typedef struct dt_notes dt_notes;
 typedef struct dt_fences dt_fences;
 typedef struct dt_run dt_run;
 struct dt_way;
+struct dt_trail;
 
 /* Something that takes several messages. Tasks of one group run one after the other in
  * the order in which they were started, which is the same on all its ranks. */
@@ -41,7 +42,8 @@ struct dt_task {
 
 /* A kernel that failed on this rank, and is not settled: settle.h. */
 typedef struct {
-    uint64_t lineage;
+    uint64_t lineage; /* of the call; `local`: its name on the trail */
+    bool local;       /* no DTensor was in it */
     dt_error error;
 } dt_failure;
 
@@ -70,7 +72,9 @@ struct dt_group {
     uint64_t faults;        /* a hash of the failures that are not settled; 0: none */
     int failure_count;
     dt_failure failures[DT_FAILURES_KEPT]; /* the first of them, oldest first */
-    uint64_t arrivals; /* arrays that came to its ranks: ext/types/lineage.c's */
+    uint64_t mark; /* steps of the trail, when its ranks agreed last */
+    uint64_t arrivals; /* arrays that came to its ranks: ext/types/lineage.c's ... */
+    uint64_t ended;    /* ... since the task of this number, which a failure has ended */
     /* below: group.c's and wait.c's own */
     dt_task *first, *last;
     dt_group *next, *next_active;
@@ -136,6 +140,8 @@ struct dt_world {
     dt_status (*poll)(void *data);
     void *poll_data;
     dt_made_here *made; /* of this rank's journal; NULL: it has none */
+    struct dt_trail *trail; /* the caller's; NULL: none. trail.h */
+    int local_failures;     /* since ranks agreed without one: settle.c's */
     /* below: group.c's and wait.c's own */
     dt_group *groups;
     dt_group *active; /* groups that have tasks */

@@ -186,8 +186,7 @@ collect(bool *on, dt_agreement *a, dt_error *err)
 static dt_status
 hear_verdict(bool *on, dt_agreement *a, dt_error *err)
 {
-    DT_TRY(dt_agreement_hear_now(on, a, &a->verdict, sizeof a->verdict, 0,
-                                 DT_PHASE_VERDICT, err));
+    DT_TRY(dt_agreement_hear_verdict(on, a, err));
     if (*on)
         a->stage = NULL;
     return DT_OK;

@@ -166,7 +166,6 @@ _Thread_local bool ext_told;
 void *
 ext_raise(const dt_error *err)
 {
-    ext_told = true;
     PyObject *kept = err->status != DT_INTERRUPTED ? take_kept() : NULL;
     if (err->status == DT_INTERRUPTED && PyErr_Occurred())
         return NULL;

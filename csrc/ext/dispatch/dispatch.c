@@ -16,22 +16,33 @@ without_data(const op_call *call)
     return false;
 }
 
+static PyObject *
+call_composite(const op_entry *entry, const op_call *call)
+{
+    return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
+                               call->kwnames);
+}
+
 /* Calls the operators that another one is composed of. What fails between them, for want
  * of memory, fails on this rank alone. */
 static PyObject *
 run_composite(const op_entry *entry, const op_call *call)
 {
+    if (!entry->traced) {
+        ext_local_call local = ext_local_begin(call->op->text);
+        PyObject *made = call_composite(entry, call);
+        ext_local_end(&local, made != NULL);
+        return made;
+    }
     ext_scope before = ext_trace.scope;
     ext_trace.scope = (ext_scope){
         .lineage = call->lineage,
         .name = before.name == NULL ? call->op->text : before.name,
     };
     ext_told = false;
-    PyObject *result = PyObject_Vectorcall(entry->composite, call->args,
-                                           (size_t)call->nargs, call->kwnames);
+    PyObject *result = call_composite(entry, call);
     ext_trace.scope = before;
-    if (result == NULL && !ext_told && entry->traced &&
-        PyErr_ExceptionMatches(PyExc_MemoryError))
+    if (result == NULL && !ext_told && PyErr_ExceptionMatches(PyExc_MemoryError))
         ext_note_failure(call->layout->mesh->mesh, call->lineage, call->op->text);
     return result;
 }

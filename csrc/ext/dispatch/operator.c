@@ -169,6 +169,7 @@ operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->function = Py_NewRef(function);
     self->name = Py_NewRef(name);
     self->text = PyUnicode_AsUTF8(name);
+    self->local = self->text == NULL ? 0 : ext_local_name(self->text);
     self->operands = operands;
     self->agrees = agrees == Py_None ? NULL : Py_NewRef(agrees);
     self->doc = PyObject_GetAttrString(function, "__doc__");

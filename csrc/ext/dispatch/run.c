@@ -248,16 +248,31 @@ agree(const op_call *call, PyObject **result)
     return -1;
 }
 
+/* Maybe on this rank alone. */
+static void
+kernel_failed(const op_entry *entry, const op_call *call)
+{
+    if (!entry->traced)
+        ext_local_failed(call->op->local, call->op->text);
+    else if (call->op->agrees == NULL)
+        ext_note_failure(call->layout->mesh->mesh, call->lineage, call->op->text);
+}
+
 PyObject *
 op_run(const op_entry *entry, const op_call *call, PyObject *out)
 {
     op_moved moved;
     moved.arrays = NULL;
     PyObject *result = NULL;
-    if (entry->moved == 0 || op_move_operands(&moved, entry, call) == 0) {
+    if (entry->moved > 0 && op_move_operands(&moved, entry, call) < 0) {
+        if (!entry->sends) /* else all ranks have agreed on it */
+            kernel_failed(entry, call);
+    } else {
         result = call_kernel(entry, call, moved.arrays, out);
-        if (result == NULL && entry->traced && call->op->agrees == NULL)
-            ext_note_failure(call->layout->mesh->mesh, call->lineage, call->op->text);
+        if (result == NULL)
+            kernel_failed(entry, call);
+        else if (!entry->traced)
+            ext_local_done(call->op->local);
     }
     if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
         Py_CLEAR(result);

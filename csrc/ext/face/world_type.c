@@ -4,6 +4,7 @@
 #include "comm/world.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static WorldObject *
@@ -27,6 +28,8 @@ start(WorldObject *self)
     if (status == DT_OK) {
         ext_world_begin(self, world);
         world->made = ext_made_here;
+        if (self->size > 1) /* without memory, local failures are told nobody */
+            world->trail = self->trail = calloc(1, sizeof *self->trail);
         return 0;
     }
     ext_raise(&err);
@@ -114,6 +117,7 @@ world_activate(PyObject *object, PyObject *Py_UNUSED(none))
     if (ext_world_check(self, "activate") < 0 || ext_world_set_current(self) < 0)
         return NULL;
     ext_trace.whole = self->world->check == DT_CHECK_ARRAYS;
+    ext_trace.trail = self->trail;
     Py_RETURN_NONE;
 }
 

@@ -8,6 +8,19 @@ enum { RELEASE_GIL_FROM = 1 << 16 }; /* bytes */
 
 /* --- of this rank --- */
 
+/* A Tensor of this rank's array, which it steals, or NULL with an exception; the others
+ * have made theirs. */
+static PyObject *
+own_tensor(PyObject *array, const char *what)
+{
+    PyObject *made = array == NULL ? NULL : ext_tensor(array);
+    if (made == NULL)
+        ext_local_failed(ext_local_name(what), what);
+    else
+        ext_local_done(ext_local_name(what));
+    return made;
+}
+
 static PyObject *
 tensor(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
        PyObject *kwnames)
@@ -24,7 +37,7 @@ tensor(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     if (array != NULL && ext_check_grad(grad, (PyArrayObject *)array) == 0)
         copy = ext_array_copy((PyArrayObject *)array);
     Py_XDECREF(array);
-    PyObject *result = copy == NULL ? NULL : ext_tensor(copy);
+    PyObject *result = own_tensor(copy, "tensor");
     if (result != NULL)
         ((TensorObject *)result)->requires_grad = grad;
     return result;
@@ -60,13 +73,12 @@ as_tensor(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;
     PyObject *array = ext_array_of_numbers(given[0], given[1], "as_tensor");
-    if (array == NULL)
-        return NULL;
-    if (ext_is_tensor(given[0]) && ((TensorObject *)given[0])->array == array) {
+    if (array != NULL && ext_is_tensor(given[0]) &&
+        ((TensorObject *)given[0])->array == array) {
         Py_DECREF(array);
         return Py_NewRef(given[0]);
     }
-    return ext_tensor(array);
+    return own_tensor(array, "as_tensor");
 }
 
 PyDoc_STRVAR(

@@ -206,6 +206,8 @@ ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err)
 {
     if (err->status == DT_PARTED)
         ext_find_parting(err, group, call);
+    if (err->status != DT_OK)
+        ext_told = true;
     return err->status;
 }
 
@@ -267,6 +269,7 @@ ext_note_failure(const dt_mesh *mesh, uint64_t lineage, const char *text)
         dt_note_failure(group, lineage, &told);
     }
     ext_raise(&error);
+    ext_told = true;
 }
 
 PyObject *

@@ -50,6 +50,40 @@ void ext_note_failure(const dt_mesh *mesh, uint64_t lineage, const char *text);
  * mesh of one rank, or NULL. */
 PyObject *ext_failed_handling(const dt_mesh *mesh, uint64_t lineage, PyObject *what);
 
+/* --- local.c: calls without a DTensor, which send nothing --- */
+
+uint32_t ext_local_name(const char *text); /* a hash */
+/* Such a call of this thread has failed, with the exception that is set, which stays: the
+ * ranks of all groups of this rank hear of it, if they have made such a call. */
+void ext_local_failed(uint32_t name, const char *text);
+/* The same of the exception that Python code handles; returns None. */
+PyObject *ext_local_failed_handling(PyObject *what);
+void ext_local_recovered(void); /* after that one ended well */
+
+/* It ended well. */
+static inline void
+ext_local_done(uint32_t name)
+{
+    dt_trail *trail = ext_trace.trail;
+    if (trail == NULL)
+        return;
+    dt_trail_add(trail, name);
+    if (trail->failed)
+        ext_local_recovered();
+}
+
+/* A call in which others are made, as a step of an optimizer: of some text, which lives as
+ * long. At its end: not `well`, an exception is set, which is told, unless what raised it
+ * has done so. */
+typedef struct {
+    dt_trail *trail;
+    uint32_t name;
+    const char *text;
+} ext_local_call;
+
+ext_local_call ext_local_begin(const char *text);
+void ext_local_end(const ext_local_call *call, bool well);
+
 /* Agrees on a call, also where calls are not compared as a rule, and tells whether all
  * ranks have the same `detail`. -1 with the exception that all ranks get. */
 int ext_call_compare(bool *equal, dt_group *group, const dt_call *call,

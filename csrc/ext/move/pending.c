@@ -148,6 +148,8 @@ ext_pending_wait(PyObject *pending)
         return -1;
     if (err.status == DT_PARTED)
         ext_tell_own(&err, ((PendingObject *)pending)->lineage);
+    if (err.status != DT_OK)
+        ext_told = true;
     return ext_check(err.status, &err);
 }
 

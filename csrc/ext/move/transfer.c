@@ -202,18 +202,31 @@ travel(transfer *t, dt_group *group, PyObject **out)
     return failed;
 }
 
-/* Several arrays are one value to the journal: of whom they are made. */
-static void
-record(const transfer *t, uint64_t lineage)
+/* Several arrays are one value to the journal: of whom they are made, in as many records
+ * as it takes, each of which has the one before it as its last operand. Returns the
+ * lineage of all. */
+static uint64_t
+record(const transfer *t)
 {
-    PyObject *text = PyUnicode_FromFormat("%s of %d arrays", t->o->what, t->count);
-    PyErr_Clear();
-    ext_record *record = ext_journal_add(text != NULL ? text : Py_NewRef(Py_None));
-    record->call = (uint64_t)t->count;
-    record->lineage = lineage;
-    record->count = t->count;
-    for (int k = 0; k < t->count && k < EXT_RECORDED; k++)
-        record->operands[k] = t->items[k].lineage;
+    uint64_t rest = 0;
+    for (int end = t->count, begin; end > 0; end = begin) {
+        PyObject *text = PyUnicode_FromFormat("%s of %d arrays", t->o->what, t->count);
+        PyErr_Clear();
+        ext_record *record = ext_journal_add(text != NULL ? text : Py_NewRef(Py_None));
+        uint64_t lineage = 0;
+        int room = end == t->count ? EXT_RECORDED : EXT_RECORDED - 1;
+        begin = end > room ? end - room : 0;
+        record->call = (uint64_t)end;
+        record->count = 0;
+        for (int k = begin; k < end; k++)
+            record->operands[record->count++] = t->items[k].lineage;
+        if (end < t->count)
+            record->operands[record->count++] = rest;
+        for (int k = 0; k < record->count; k++)
+            lineage = dt_mix(lineage, record->operands[k]);
+        record->lineage = rest = lineage;
+    }
+    return rest;
 }
 
 /* The values that move: of one array its lineage, of several a hash of all. Ranks that
@@ -223,11 +236,8 @@ trace(transfer *t)
 {
     const dt_mesh *mesh = t->items[0].from->mesh;
     uint64_t lineage = t->o->lineage;
-    for (int i = 0; i < t->count && t->o->lineage == 0; i++)
-        lineage =
-            t->count == 1 ? t->items[i].lineage : dt_mix(lineage, t->items[i].lineage);
-    if (t->o->lineage == 0 && t->count > 1)
-        record(t, lineage);
+    if (lineage == 0)
+        lineage = t->count == 1 ? t->items[0].lineage : record(t);
     if (lineage == 0)
         lineage = ext_trace.scope.lineage;
     t->call.lineage = lineage;
@@ -287,8 +297,11 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
         if (t->unplanned)
             ext_call_agree(group, &t->call, false, &err);
         ext_raise(&err);
+        if (!t->unplanned)
+            ext_local_failed(ext_local_name(t->o->what), t->o->what);
         failed = -1;
-    }
+    } else
+        ext_local_done(ext_local_name(t->o->what));
     for (int i = 0; i < t->count; i++)
         if (t->plans[i] != NULL)
             dt_plan_release(ext_plans, t->plans[i]);

@@ -54,6 +54,7 @@ typedef struct {
     PyObject *function, *name, *doc, *dict;
     PyObject *replacement; /* callable(rule, *args, **kwargs) -> Rule, or NULL */
     const char *text;      /* of name */
+    uint32_t local;        /* the name on the trail: ext/move/local.c's */
     int operands;          /* leading positional parameters that may be numbers */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */

@@ -27,16 +27,32 @@ check_answer(PyObject *answer, PyObject *grad)
     return ext_fail(PyExc_RuntimeError, "a hook has changed the %s of value", differs);
 }
 
-/* A hook has raised, maybe on this rank alone. */
-static void
-note_failed_hook(PyObject *grad)
+static PyObject *
+answer_of_hook(PyObject *function, PyObject *grad)
 {
-    if (!ext_is_dtensor(grad))
-        return;
+    PyObject *answer = PyObject_CallOneArg(function, grad);
+    if (answer != NULL && answer != Py_None && check_answer(answer, grad) < 0)
+        Py_CLEAR(answer);
+    return answer;
+}
+
+/* What it returns. It may raise on this rank alone. */
+static PyObject *
+call_hook(PyObject *function, PyObject *grad)
+{
+    if (!ext_is_dtensor(grad)) {
+        ext_local_call local = ext_local_begin("a hook");
+        PyObject *made = answer_of_hook(function, grad);
+        ext_local_end(&local, made != NULL);
+        return made;
+    }
+    ext_told = false;
+    PyObject *answer = answer_of_hook(function, grad);
     const dt_mesh *mesh = ((DTensorObject *)grad)->layout->layout->mesh;
     uint64_t lineage = ext_lineage((DTensorObject *)grad);
-    if (mesh->size > 1 && lineage != 0)
+    if (answer == NULL && !ext_told && mesh->size > 1 && lineage != 0)
         ext_note_failure(mesh, lineage, "a hook");
+    return answer;
 }
 
 /* Calls the hooks of one kind on a gradient: what they give back takes its place.
@@ -57,14 +73,12 @@ call_hooks(PyObject *hooks, int output, const char *kind, PyObject *grad)
         }
         if (place != output || strcmp(is, kind) != 0)
             continue;
-        PyObject *answer = PyObject_CallOneArg(function, grad);
-        if (answer == Py_None)
-            Py_DECREF(answer);
-        else if (answer == NULL || check_answer(answer, grad) < 0) {
-            Py_XDECREF(answer);
-            note_failed_hook(grad);
+        PyObject *answer = call_hook(function, grad);
+        if (answer == NULL)
             Py_CLEAR(grad);
-        } else
+        else if (answer == Py_None)
+            Py_DECREF(answer);
+        else
             Py_SETREF(grad, answer);
     }
     if (hooks != NULL && list == NULL)
@@ -336,10 +350,12 @@ backward(PyObject *tensors, PyObject *grads, const tape_options *options)
     }
     current = &j;
     tape_off = !options->create_graph;
+    ext_local_call local = ext_local_begin("backward");
     if (options->inputs != NULL && j.found == NULL)
         PyErr_NoMemory();
     else if (go(&j, tensors, grads) == 0 && call_back(&j) == 0)
         result = answer_of(&j);
+    ext_local_end(&local, result != NULL);
     tape_off = before;
     current = j.outer;
     route_clear(&j);

@@ -55,6 +55,18 @@ note_call(uint64_t call, PyObject *name, PyObject *index)
                      0);
 }
 
+/* A write into a Tensor has no lineage that others know of. */
+static void
+note_local(PyObject *target, PyObject *name)
+{
+    const char *text =
+        ext_is_dtensor(target) || !PyUnicode_Check(name) ? NULL : PyUnicode_AsUTF8(name);
+    if (text != NULL)
+        ext_local_done(ext_local_name(text));
+    else
+        PyErr_Clear();
+}
+
 /* The lineage of a call that writes into the first of its inputs. */
 static uint64_t
 how_written(PyObject *name, PyObject *inputs, PyObject *how)
@@ -85,6 +97,7 @@ record_write(PyObject *Py_UNUSED(module), PyObject *args)
         tape_written_recorded(written, how_written(name, inputs, how)) < 0)
         return NULL;
     tape_set_fresh(written);
+    note_local(target, name);
     Py_RETURN_NONE;
 }
 
@@ -96,7 +109,9 @@ not_written(PyObject *Py_UNUSED(module), PyObject *args)
     if (PyTuple_GET_SIZE(args) < 2 || !PyUnicode_Check(PyTuple_GET_ITEM(args, 1)))
         return PyErr_Format(PyExc_TypeError, "not_written takes a tensor and a text");
     PyObject *target = PyTuple_GET_ITEM(args, 0), *name = PyTuple_GET_ITEM(args, 1);
-    if (!ext_is_dtensor(target) || ext_told)
+    if (!ext_is_dtensor(target))
+        return ext_local_failed_handling(name);
+    if (ext_told)
         Py_RETURN_NONE;
     uint64_t call = 0;
     for (Py_ssize_t k = 2; k < PyTuple_GET_SIZE(args); k++)
@@ -181,6 +196,8 @@ written(PyObject *Py_UNUSED(module), PyObject *args)
                   PyTuple_GET_SIZE(args) > 2 ? PyTuple_GET_ITEM(args, 2) : Py_None);
     if (tape_written((TensorObject *)tensor, call) < 0)
         return NULL;
+    if (PyTuple_GET_SIZE(args) > 1)
+        note_local(tensor, PyTuple_GET_ITEM(args, 1));
     Py_RETURN_NONE;
 }
 

@@ -27,7 +27,7 @@ ext_lineage_next(uint64_t *out, uint64_t *number, const dt_mesh *mesh, const cha
     if (group == NULL)
         return -1;
     *number = ++group->arrivals;
-    *out = dt_hash(group->hash, number, sizeof *number);
+    *out = dt_hash(dt_mix(group->hash, group->ended), number, sizeof *number);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "comm/run/execute.h"
 #include "comm/talk/settle.h"
+#include "comm/talk/trail.h"
 #include "core/facts/hash.h"
 #include "core/memory/copy.h"
 #include "ext/base/base.h"
@@ -122,6 +123,7 @@ typedef struct {
     int rank, size;
     bool threads; /* ranks are threads of this process */
     bool shared_memory, closed;
+    dt_trail *trail;                /* freed with this; NULL: of one rank */
     bool busy;                      /* between ext_world_enter and ext_world_leave */
     int64_t live_bytes, peak_bytes; /* of tensors without data, where it is alone */
 } WorldObject;
@@ -325,6 +327,7 @@ typedef struct {
     bool differs; /* numbers and plain arrays may differ between ranks: left out */
     bool whole;   /* plain arrays of any size are part of lineages: DTENSOR_CHECK=2 */
     ext_scope scope;
+    dt_trail *trail; /* of this thread's world; NULL: it has one rank */
 } ext_tracing;
 
 /* Read in every call: without the function that finds a thread's memory in general. */

@@ -17,6 +17,7 @@ world_dealloc(PyObject *object)
     WorldObject *self = (WorldObject *)object;
     if (self->threads && self->transport != NULL)
         self->transport->table->close(self->transport);
+    free(self->trail);
     PyObject_Free(object);
 }
 
@@ -34,6 +35,7 @@ ext_world_object(dt_transport *transport, bool threads)
     if (self == NULL)
         return NULL;
     self->world = NULL;
+    self->trail = NULL; /* until it has met the others */
     self->transport = transport;
     self->number = 1;
     self->rank = transport->rank;

@@ -104,7 +104,8 @@ def empty(
     dtype = _C.get_default_dtype() if dtype is None else dtype
     if kind_of(device) == "meta":
         return _C.without_data(tuple(shape), dtype)
-    return _C.as_tensor(np.empty(tuple(shape), dtype))
+    array = _C.carried("empty", np.empty, (tuple(shape), dtype), {}, True)
+    return _C.as_tensor(array)
 
 
 def empty_like(

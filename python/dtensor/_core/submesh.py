@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core import geometry, world as _world
+from dtensor._core.told import told
 
 __all__ = ["Grid"]
 
@@ -174,6 +176,7 @@ class Grid(_C.Mesh):
             return root._get_mesh_dim_by_name(self.names[0])
         return root._dims.index(self._dims[0])
 
+    @partial(told, name="DeviceMesh")
     def _cut(self, dims: geometry.Dims, names: tuple[str, ...] | None) -> Self:
         """Return the mesh of the root's dimensions `dims` that this rank is in."""
         root = self._get_root_mesh()

@@ -56,7 +56,7 @@ def register_sharding(op: Any) -> Callable[[Function], Function]:
         def replace(rule: Rule, *args: Any, **kwargs: Any) -> Rule:
             shapes = [getattr(x, "shape", None) for x in args]
             name = f"{function.__qualname__}, the shardings of {shapes}"
-            shardings = _C.carried(name, function, args, kwargs, True)
+            shardings = _C.carried(name, function, args, kwargs)
             return rule_of(rule, shardings, args, kwargs)
 
         for each in ops:

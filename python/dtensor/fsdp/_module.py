@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dtensor._core.told import told
 from dtensor.fsdp._group import Group
 from dtensor.fsdp._state import State, state_of
 from dtensor.nn import Module
@@ -16,6 +17,7 @@ class UnshardHandle:
     def __init__(self, group: Group) -> None:
         self._group = group
 
+    @told
     def wait(self) -> None:
         """Wait until the parameters are gathered, and make the module use them."""
         self._group.wait()
@@ -49,10 +51,12 @@ class FSDPModule:
         states = [state_of(module) for module in self._below(recurse)]
         return [state.group for state in states if state is not None]
 
+    @told
     def reshard(self) -> None:
         """Free the gathered parameters; not collective."""
         self._state().group.reshard()
 
+    @told
     def unshard(self, async_op: bool = False) -> UnshardHandle | None:
         """Gather the parameters. Collective over the mesh.
 

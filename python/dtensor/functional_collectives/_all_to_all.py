@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core import world
+from dtensor._core.told import told
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._collectives import (
     gathering,
@@ -22,6 +23,7 @@ from dtensor.placement_types import Shard
 __all__ = ["all_to_all_single", "shard_dim_alltoall"]
 
 
+@told
 def all_to_all_single(
     self: Any,
     output_split_sizes: Sequence[int] | None,
@@ -80,6 +82,7 @@ def all_to_all_single(
     ]
 
 
+@told
 def shard_dim_alltoall(
     self: Any, gather_dim: int, shard_dim: int, group: Group, tag: str = ""
 ) -> _C.Tensor:

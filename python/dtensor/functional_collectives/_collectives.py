@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dtensor import _C
+from dtensor._core.told import told
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._group import Group, mesh_of, of_ranks
 from dtensor.functional_collectives._moves import Move, layout_of, move, together
@@ -93,6 +94,7 @@ def wait_tensor(tensor: Any) -> _C.Tensor:
     return tensor_of(tensor).wait()
 
 
+@told
 def all_reduce(self: Any, reduceOp: str, group: Group, tag: str = "") -> _C.Tensor:
     """Reduce the tensors of all ranks, element by element; every rank gets the result.
 
@@ -135,6 +137,7 @@ def all_reduce(self: Any, reduceOp: str, group: Group, tag: str = "") -> _C.Tens
     return move([x], [route])[0]
 
 
+@told
 def all_gather_tensor(
     self: Any, gather_dim: int, group: Group, tag: str = ""
 ) -> _C.Tensor:
@@ -171,6 +174,7 @@ def all_gather_tensor(
     return move([x], [gathering(x, gather_dim, mesh)])[0]
 
 
+@told
 def reduce_scatter_tensor(
     self: Any, reduceOp: str, scatter_dim: int, group: Group, tag: str = ""
 ) -> _C.Tensor:
@@ -215,6 +219,7 @@ def reduce_scatter_tensor(
     return move([x], [route])[0]
 
 
+@told
 def broadcast(self: Any, src: int, group: Group, tag: str = "") -> _C.Tensor:
     """Give every rank the tensor of one rank.
 
@@ -256,6 +261,7 @@ def broadcast(self: Any, src: int, group: Group, tag: str = "") -> _C.Tensor:
     return move([x], [together("broadcast", mesh, route)])[0]
 
 
+@told
 def permute_tensor(
     self: Any, src_dst: Sequence[int], group: Group, tag: str = ""
 ) -> _C.Tensor:

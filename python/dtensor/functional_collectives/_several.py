@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dtensor import _C
+from dtensor._core.told import told
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._collectives import (
     gathering,
@@ -35,6 +36,7 @@ def _given(
     return together(what, mesh, tensors), mesh
 
 
+@told
 def all_reduce_coalesced(
     self: Sequence[Any], reduceOp: str, group: Group, tag: str = ""
 ) -> list[_C.Tensor]:
@@ -68,6 +70,7 @@ def all_reduce_coalesced(
     return move(tensors, routes)
 
 
+@told
 def all_gather_into_tensor_coalesced(
     self: Sequence[Any], group: Group, tag: str = ""
 ) -> list[_C.Tensor]:
@@ -96,6 +99,7 @@ def all_gather_into_tensor_coalesced(
     return move(tensors, [gathering(x, 0, mesh) for x in tensors])
 
 
+@told
 def reduce_scatter_tensor_coalesced(
     inputs: Sequence[Any],
     reduceOp: str,

@@ -123,12 +123,19 @@ def check_flags(foreach: bool | None, fused: bool | None, differentiable: bool) 
 
 
 def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a step that calls the hooks before and after it, and is not recorded."""
+    """Return a step that calls the hooks before and after it, and is not recorded.
+
+    If it raises on one rank alone, the other ranks are told.
+    """
     if getattr(step, "_is_hooked", False):
         return step
 
     @functools.wraps(step)
     def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
+        name = f"{type(self).__qualname__}.step"
+        return _C.carried(name, run, (self, args, kwargs), {}, True)
+
+    def run(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in list(self._hooks["step_pre"].values()):
             found = hook(self, args, kwargs)
             if found is not None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core import world
 from dtensor._core.device import is_meta
+from dtensor._core.told import told
 from dtensor.autograd import no_grad
 from dtensor.ops._make.composite import within
 from dtensor.placement_types import Partial, Replicate, Shard
@@ -185,6 +186,7 @@ def _without_data(tensors: Any, meshes: list[Any], cover: Any, dtype: Any) -> An
     return _C.without_data(_C.Layout(home, None, (), dtype))
 
 
+@told
 @no_grad()
 def get_total_norm(
     tensors: Any,
@@ -287,6 +289,7 @@ def _gradients(parameters: Iterable[Any]) -> list[Any]:
     return [p.grad for p in parameters if p.grad is not None]
 
 
+@told
 @no_grad()
 def clip_grads_with_norm_(
     parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None
@@ -315,6 +318,7 @@ def clip_grads_with_norm_(
         grad *= factor
 
 
+@told
 @no_grad()
 def clip_grad_norm_(
     parameters: Any,
@@ -363,6 +367,7 @@ def clip_grad_norm_(
     return total
 
 
+@told
 @no_grad()
 def clip_grad_value_(
     parameters: Any, clip_value: float, foreach: bool | None = None

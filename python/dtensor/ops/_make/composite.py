@@ -32,17 +32,24 @@ def composite(function: F, writes_out: bool = True) -> F:
         out = options.pop("out", None) if writes_out else None
         if writes_out and place is not None and len(args) > place:
             out, args = args[place], (*args[:place], None, *args[place + 1 :])
-        before = _C.begin_call(function.__qualname__, args, options)
-        try:
-            result = function(*args, **options)
-        except MemoryError:
-            _C.call_failed(function.__qualname__, args, options)
-            raise
-        finally:
-            _C.end_call(before)
+        result = _call(function, args, options)
         return result if out is None else copy(result, out=out)
 
     return cast(F, answer)
+
+
+def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    name = function.__qualname__
+    before = _C.begin_call(name, args, options)
+    if before is None:  # of Tensors
+        return _C.carried(name, function, args, options, True)
+    try:
+        return function(*args, **options)
+    except MemoryError:
+        _C.call_failed(name, args, options)
+        raise
+    finally:
+        _C.end_call(before)
 
 
 @contextmanager

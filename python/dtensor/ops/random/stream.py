@@ -222,4 +222,5 @@ def drawn(
     """Return a new Tensor of this rank."""
     dtype = dtype_of(dtype)
     state = stream.take(kind, dtype, math.prod(size))
-    return _C.as_tensor(_C.random_part(state, kind, a, b, dtype, size))
+    what = (state, kind, a, b, dtype, size)
+    return _C.as_tensor(_C.carried("random_part", _C.random_part, what, {}, True))
