@@ -128,7 +128,7 @@ dt_run_prepare(dt_run *run, dt_error *err)
             const dt_step *step = next_step(&run->items[k]);
             if (first == NULL)
                 first = step;
-            if (step != NULL && dt_steps_together(first, step))
+            if (step != NULL && dt_way_together(run->task.group->world, first, step))
                 together[count++] = k;
         }
         if (count == 0)
