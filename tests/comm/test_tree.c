@@ -93,7 +93,8 @@ add_job(job_list *list, const dt_layout *from, const dt_layout *to)
     *j = (job){.room = size * (size_t)(from->shape[0] * from->shape[1])};
     CHECK(dt_plans_find(&j->plan, plans, from, to, &cost, 0, NULL) == DT_OK);
     j->in = calloc(RANKS_MAX, j->room + 64);
-    for (size_t k = 0; k < RANKS_MAX * j->room / size; k++)
+    size_t ranks = (size_t)from->mesh->size > 16 ? RANKS_MAX : 16;
+    for (size_t k = 0; k < ranks * j->room / size; k++)
         fill_element(j->in + k * size, from->dtype, &seed);
     for (int w = 0; w < WAYS; w++)
         j->out[w] = calloc(RANKS_MAX, j->room + 64);
@@ -305,6 +306,29 @@ arrays_that_move_together_give_the_bits_of_messages(void)
     free(list);
 }
 
+/* Over a mebibyte, along the first dim: in place. */
+static void
+long_gathers_in_place_give_the_bits_of_messages(void)
+{
+    static const int RANKS[] = {2, 8, 16};
+    job_list *list = calloc(1, sizeof *list);
+    for (size_t k = 0; k < sizeof RANKS / sizeof *RANKS; k++) {
+        const int64_t n = RANKS[k];
+        const dt_mesh *mesh = mesh_of(1, &n);
+        list->together = n == 8;
+        for (int i = 0; i < (n == 8 ? TOGETHER : 1); i++) {
+            const dt_layout *from =
+                layout_of(mesh, &FROM[0], 4 * n - 3, 20000, DT_FLOAT32);
+            const dt_layout *to = layout_of(mesh, &TO[0], 4 * n - 3, 20000, DT_FLOAT32);
+            add_job(list, from, to);
+            const dt_step *step = &list->jobs[i].plan->steps[0];
+            CHECK(dt_tree_of(step) == (n == 2 ? DT_TREE_GATHER : DT_TREE_JOIN));
+        }
+        compare(list, RANKS[k]);
+    }
+    free(list);
+}
+
 /* --- from one rank to all --- */
 
 static void
@@ -402,6 +426,9 @@ few_bytes_between_many_ranks_go_by_tree(void)
         {100, 300, DT_PENDING(DT_SUM), DT_SHARDED(0), true},
         {64, 1 << 20, DT_PENDING(DT_SUM), DT_REPLICATED, false}, /* many bytes */
         {64, 1 << 20, DT_SHARDED(0), DT_SHARDED(1), false},
+        {64, 1 << 20, DT_SHARDED(0), DT_REPLICATED, false},
+        {128, 1 << 20, DT_SHARDED(0), DT_REPLICATED, true}, /* in place */
+        {128, 1 << 12, DT_PENDING(DT_SUM), DT_SHARDED(0), true},
     };
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
         const dt_mesh *mesh = mesh_of(1, &CASES[k].ranks);
@@ -429,6 +456,7 @@ main(void)
         TEST(all_dtypes_and_reductions_give_the_bits_of_messages),
         TEST(meshes_of_two_dims_give_the_bits_of_messages),
         TEST(arrays_that_move_together_give_the_bits_of_messages),
+        TEST(long_gathers_in_place_give_the_bits_of_messages),
         TEST(one_rank_gives_to_all_in_log_n_messages),
         TEST(a_small_sum_takes_log_n_messages),
         TEST(few_bytes_between_many_ranks_go_by_tree),

@@ -75,10 +75,9 @@ dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *don
         dt_traffic sum = {0};
         for (int k = 0; k < count; k++) {
             const dt_step *step = next_step(world, plans[k], &done[k]);
-            if (first == NULL)
-                first = step;
-            if (step == NULL || !dt_way_together(world, first, step))
+            if (step == NULL || (first != NULL && !dt_way_together(world, first, step)))
                 continue;
+            first = first == NULL ? step : first;
             add_traffic(&sum, world, step);
             done[k]++;
         }

@@ -152,6 +152,26 @@ place_spread(dt_leg *leg)
     }
 }
 
+/* By place, in the result: what the pair has so far are aligned stretches of it. */
+static void
+place_joined(dt_leg *leg)
+{
+    dt_tree_leg *t = leg->state;
+    int64_t n = t->members.count, own = t->members.own;
+    t->offsets[0] = 0;
+    for (int64_t k = 0; k < n; k++)
+        t->offsets[k + 1] = t->offsets[k] + block(leg, k, own);
+    for (int k = 0; k < t->hop_count; k++) {
+        dt_tree_round *h = &t->hops[k];
+        int64_t count = INT64_C(1) << k, mine = own & ~(count - 1),
+                theirs = mine ^ count;
+        h->out = t->offsets[mine];
+        h->out_bytes = t->offsets[mine + count] - h->out;
+        h->in = t->offsets[theirs];
+        h->in_bytes = t->offsets[theirs + count] - h->in;
+    }
+}
+
 /* --- what queues say --- */
 
 /* The elements of a queue, one behind the other: of the sources or into the results. */
@@ -205,9 +225,8 @@ block_at(const dt_leg *leg, int64_t distance)
 /* --- at the beginning: the own blocks --- */
 
 static void
-load_whole(const dt_leg *leg)
+load_arrays(const dt_leg *leg, char *out)
 {
-    char *out = leg->buffers;
     int64_t rank = leg->group->world->transport->rank;
     for (int k = 0; k < leg->count; k++) {
         const dt_layout *from = leg->steps[k]->from;
@@ -220,6 +239,19 @@ load_whole(const dt_leg *leg)
                     shape, dt_dtype_size(from->dtype));
         out += dt_layout_bytes_at(from, rank);
     }
+}
+
+static void
+load_whole(const dt_leg *leg)
+{
+    load_arrays(leg, leg->buffers);
+}
+
+static void
+load_joined(const dt_leg *leg)
+{
+    const dt_tree_leg *t = leg->state;
+    load_arrays(leg, t->base + t->offsets[t->members.own]);
 }
 
 static void
@@ -389,10 +421,17 @@ finish_spread(const dt_leg *leg)
     }
 }
 
+static void
+finish_joined(const dt_leg *leg)
+{
+    (void)leg;
+}
+
 const dt_tree_row dt_tree_rows[] = {
     [DT_TREE_GATHER] = {place_gathered, load_own, leave, leave, finish_gathered},
     [DT_TREE_DOUBLE] = {place_doubled, load_whole, leave, add, finish_added},
     [DT_TREE_HALVE] = {place_halved, load_halved, leave, add, finish_added},
     [DT_TREE_ROUTE] = {place_routed, load_routed, collect, deliver, finish_routed},
     [DT_TREE_SPREAD] = {place_spread, load_whole, leave, leave, finish_spread},
+    [DT_TREE_JOIN] = {place_joined, load_joined, leave, leave, finish_joined},
 };

@@ -27,6 +27,7 @@ typedef struct {
     size_t *sizes;   /* of blocks that are routed: by distance, round for round */
     const void **addends;
     size_t end; /* where the result of a sum is */
+    char *base; /* what offsets of messages are from: the buffers, or the result */
     int hop_count, at, phase;
     bool posted;
     dt_request sending, receiving;

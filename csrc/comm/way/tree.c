@@ -17,6 +17,16 @@ tree_fits(const char **why, const dt_world *world, const dt_step *step)
     return true;
 }
 
+/* Blocks of several dtypes would not be aligned; and what is joined in place is one
+ * array. */
+static bool
+tree_together(const dt_step *a, const dt_step *b)
+{
+    dt_tree tree = dt_tree_of(a);
+    return tree == dt_tree_of(b) && tree != DT_TREE_JOIN &&
+           a->to->dtype == b->to->dtype;
+}
+
 /* --- preparing --- */
 
 static dt_status
@@ -71,14 +81,16 @@ static dt_status
 tree_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
 {
     const dt_step *step = leg->steps[0];
-    bool whole = step->kind == DT_STEP_ALL_REDUCE || step->kind == DT_STEP_BROADCAST;
+    dt_tree shape = dt_tree_of(step);
+    bool whole = step->kind == DT_STEP_ALL_REDUCE || shape == DT_TREE_SPREAD ||
+                 shape == DT_TREE_JOIN;
     if (!whole)
         DT_TRY(dt_rounds_make(leg->rounds, &leg->round_count, leg->steps, leg->count,
                               false, leg->group, scratch, err));
     dt_tree_leg *t = leg->state = calloc(1, sizeof *t);
     if (t == NULL)
         return dt_round_no_memory(err);
-    t->tree = dt_tree_of(step);
+    t->tree = shape;
     dt_members_find(&t->members, step, leg->group->world->transport->rank);
     size_t n = (size_t)t->members.count, rounds = 1;
     while ((size_t)1 << (rounds - 1) < n)
@@ -127,7 +139,8 @@ tree_begin(dt_leg *leg, uint64_t number, dt_error *err)
     t->at = 0;
     t->posted = false;
     t->phase = DT_PHASE_DATA + (int)(number & 7);
-    if (t->members.own >= 0 && leg->room > 0)
+    t->base = t->tree == DT_TREE_JOIN ? leg->ends[0].dst : leg->buffers;
+    if (t->members.own >= 0 && t->base != NULL)
         dt_tree_rows[t->tree].load(leg);
     return DT_OK;
 }
@@ -138,14 +151,14 @@ post(dt_leg *leg, const dt_tree_round *h, dt_error *err)
     dt_tree_leg *t = leg->state;
     dt_counter *counter = &leg->group->world->counters[leg->steps[0]->kind];
     if (h->in_bytes > 0)
-        DT_TRY(dt_post_receive(&t->receiving, leg->group, leg->buffers + h->in,
-                               h->in_bytes, h->from, t->phase, err));
+        DT_TRY(dt_post_receive(&t->receiving, leg->group, t->base + h->in, h->in_bytes,
+                               h->from, t->phase, err));
     if (h->out_bytes == 0)
         return DT_OK;
     counter->messages++;
     counter->bytes += (int64_t)h->out_bytes;
-    return dt_post_send(&t->sending, leg->group, leg->buffers + h->out, h->out_bytes,
-                        h->to, t->phase, err);
+    return dt_post_send(&t->sending, leg->group, t->base + h->out, h->out_bytes, h->to,
+                        t->phase, err);
 }
 
 static dt_status
@@ -168,7 +181,7 @@ tree_advance(bool *done, dt_leg *leg, dt_error *err)
             dt_tree_rows[t->tree].after(leg, t->at);
         t->posted = false;
     }
-    if (t->members.own >= 0 && leg->room > 0)
+    if (t->members.own >= 0 && t->base != NULL)
         dt_tree_rows[t->tree].finish(leg);
     *done = true;
     return DT_OK;
@@ -185,8 +198,8 @@ tree_abandon(dt_leg *leg)
 
 const dt_way dt_way_tree = {
     .name = "tree",
-    .one_dtype = true,
     .fits = tree_fits,
+    .together = tree_together,
     .prepare = tree_prepare,
     .release = tree_release,
     .begin = tree_begin,

@@ -28,7 +28,7 @@ dt_way_together(const dt_world *world, const dt_step *a, const dt_step *b)
         return false;
     const dt_way *way = dt_way_of(&why, world, a);
     return way == dt_way_of(&why, world, b) &&
-           (!way->one_dtype || a->to->dtype == b->to->dtype);
+           (way->together == NULL || way->together(a, b));
 }
 
 const dt_way *

@@ -39,10 +39,12 @@ typedef struct {
 
 struct dt_way {
     const char *name;
-    bool one_dtype; /* of all arrays of a leg */
     /* Whether it can do a step, and why, in a few words for people. The same on all
      * ranks. `world` may be NULL: nothing is known of the ranks. */
     bool (*fits)(const char **why, const dt_world *world, const dt_step *step);
+    /* Whether it does two steps as one leg that are alike (dt_steps_together) and that it
+     * fits. NULL: all. */
+    bool (*together)(const dt_step *a, const dt_step *b);
     /* Takes all memory but the buffers, and does all arithmetic: group, count and steps
      * are there. `scratch` bounds the bytes of buffers, 0: a default. DT_MEMORY; what
      * was made until then, dt_leg_free frees. */

@@ -22,6 +22,38 @@ least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* The tensor dimension that a gather along one mesh dimension makes whole, if the parts
+ * of the members are neighbours along it in the order of their places; else -1. */
+static int
+gathered_dim(const dt_step *step)
+{
+    int m = step->mesh_dims[0];
+    if (step->kind != DT_STEP_ALL_GATHER || step->mesh_dim_count != 1 ||
+        !dt_placement_cuts(step->from->placements[m]))
+        return -1;
+    int dim = step->from->placements[m].dim;
+    const dt_cut *cut = &step->from->dims[dim];
+    return cut->strided || cut->mesh_dims[cut->count - 1] != m ? -1 : dim;
+}
+
+/* Whether what is gathered from neighbours is one stretch of the result. */
+static bool
+joins(const dt_step *step)
+{
+    int dim = gathered_dim(step);
+    for (int d = 0; d < dim; d++)
+        if (step->to->shape[d] != 1)
+            return false;
+    return dim >= 0 && power_of_two(dt_step_group(step));
+}
+
+static dt_tree
+gather_of(const dt_step *step)
+{
+    int64_t bytes = dt_layout_bytes_at(step->to, dt_mesh_rank(step->to->mesh, 0));
+    return bytes >= DT_TREE_JOIN_LEAST && joins(step) ? DT_TREE_JOIN : DT_TREE_GATHER;
+}
+
 dt_tree
 dt_tree_of(const dt_step *step)
 {
@@ -34,7 +66,7 @@ dt_tree_of(const dt_step *step)
         return DT_TREE_NONE;
     switch (step->kind) {
     case DT_STEP_ALL_GATHER:
-        return DT_TREE_GATHER;
+        return gather_of(step);
     case DT_STEP_ALL_REDUCE:
         return adds ? DT_TREE_DOUBLE : DT_TREE_GATHER;
     case DT_STEP_REDUCE_SCATTER:
@@ -109,6 +141,7 @@ dt_members_block(const dt_members *members, dt_tree tree, int64_t from, int64_t 
         return 0;
     case DT_TREE_GATHER:
     case DT_TREE_DOUBLE:
+    case DT_TREE_JOIN:
         return dt_layout_bytes_at(step->from, sender);
     case DT_TREE_SPREAD:
         return dt_layout_bytes_at(step->from, members->root);
@@ -153,6 +186,7 @@ dt_members_hop(dt_hop *out, const dt_members *members, dt_tree tree, int round)
         return true;
     case DT_TREE_DOUBLE:
     case DT_TREE_HALVE:
+    case DT_TREE_JOIN:
         *out = (dt_hop){.to = own ^ distance, .from = own ^ distance};
         return true;
     case DT_TREE_ROUTE:
@@ -166,6 +200,53 @@ dt_members_hop(dt_hop *out, const dt_members *members, dt_tree tree, int round)
 
 /* --- bytes --- */
 
+/* Where the part of a place begins along a dimension, and where it ends. */
+static int64_t
+part_edge(const dt_members *members, int dim, int64_t place, bool end)
+{
+    const dt_layout *from = members->step->from;
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    dt_range range;
+    dt_mesh_find(coordinate, from->mesh, dt_member_rank(members, place));
+    dt_layout_ranges(&range, from, dim, dt_layout_part(from, dim, coordinate));
+    return range.start + (end ? range.size : 0);
+}
+
+/* Bytes of the blocks of `count` places from `first` on, going round the end, that are
+ * neighbours along a dimension. */
+static int64_t
+neighbours(const dt_members *members, int dim, int64_t first, int64_t count)
+{
+    const dt_layout *from = members->step->from;
+    int64_t n = members->count, elements = 0;
+    int64_t straight = least(count, n - first);
+    elements = part_edge(members, dim, first + straight - 1, true) -
+               part_edge(members, dim, first, false);
+    if (count > straight)
+        elements += part_edge(members, dim, count - straight - 1, true) -
+                    part_edge(members, dim, 0, false);
+    for (int d = 0; d < from->ndim; d++)
+        if (d != dim)
+            elements *=
+                dt_layout_part_size(from, d, dt_layout_part(from, d, members->origin));
+    return elements * (int64_t)dt_dtype_size(from->dtype);
+}
+
+static int64_t
+gathered(const dt_members *members, int64_t first, int64_t count)
+{
+    const dt_step *step = members->step;
+    int dim = gathered_dim(step);
+    int64_t bytes = 0;
+    if (dim >= 0)
+        return neighbours(members, dim, first, count);
+    if (step->kind == DT_STEP_ALL_REDUCE)
+        return count * dt_members_block(members, DT_TREE_GATHER, first, first);
+    for (int64_t k = 0; k < count; k++)
+        bytes += dt_members_block(members, DT_TREE_GATHER, first + k, first);
+    return bytes;
+}
+
 /* Bytes of the blocks that a place has before round k and passes on in it. */
 static int64_t
 passed_on(const dt_members *members, dt_tree tree, int64_t place, int round)
@@ -175,12 +256,9 @@ passed_on(const dt_members *members, dt_tree tree, int64_t place, int round)
     case DT_TREE_NONE:
         return 0;
     case DT_TREE_GATHER:
-        if (members->step->kind == DT_STEP_ALL_REDUCE)
-            return least(distance, n - distance) *
-                   dt_members_block(members, tree, place, place);
-        for (int64_t k = 0; k < least(distance, n - distance); k++)
-            bytes += dt_members_block(members, tree, place + k, place);
-        return bytes;
+        return gathered(members, place, least(distance, n - distance));
+    case DT_TREE_JOIN:
+        return gathered(members, place & ~(distance - 1), distance);
     case DT_TREE_DOUBLE:
     case DT_TREE_SPREAD:
         return dt_members_block(members, tree, place, place);
@@ -217,7 +295,9 @@ dt_tree_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
         out->bytes_sent += sent;
         out->messages += sent > 0;
     }
-    out->bytes_copied = members.own < 0 ? 0 : out->bytes_before + out->bytes_received;
+    if (members.own >= 0)
+        out->bytes_copied =
+            out->bytes_before + (tree == DT_TREE_JOIN ? 0 : out->bytes_received);
     if (tree == DT_TREE_ROUTE)
         out->bytes_copied += out->bytes_sent;
 }
@@ -242,34 +322,38 @@ seconds(void (*traffic)(dt_traffic *out, const dt_step *step, int64_t rank),
     return most;
 }
 
-/* Whether there are enough ranks, and few enough bytes in all blocks of one. */
-static bool
-within(const dt_step *step, int64_t ranks, int64_t bytes)
+/* Bytes of all blocks of a rank, at most. */
+static int64_t
+all_blocks(const dt_step *step, dt_tree tree)
 {
-    dt_tree tree = dt_tree_of(step);
     const dt_mesh *from = step->from->mesh, *to = step->to->mesh;
-    if (tree == DT_TREE_NONE)
-        return false;
-    int64_t n = tree == DT_TREE_SPREAD ? to->size : dt_step_group(step);
     int64_t before = dt_layout_bytes_at(step->from, dt_mesh_rank(from, 0));
     int64_t after = dt_layout_bytes_at(step->to, dt_mesh_rank(to, 0));
-    int64_t most = before > after ? before : after;
-    if (tree == DT_TREE_GATHER || step->kind == DT_STEP_REDUCE_SCATTER)
-        most = n * (before < after ? before : after);
-    return n >= ranks && most <= bytes;
+    bool addends = step->kind == DT_STEP_REDUCE_SCATTER || tree == DT_TREE_GATHER;
+    if (addends)
+        return dt_step_group(step) * least(before, after);
+    return before > after ? before : after;
 }
 
 bool
 dt_tree_can(const dt_step *step)
 {
-    return within(step, 2, DT_TREE_BYTES_CAN);
+    dt_tree tree = dt_tree_of(step);
+    return tree != DT_TREE_NONE && all_blocks(step, tree) <= DT_TREE_BYTES_CAN;
 }
 
 bool
 dt_tree_pays(const dt_step *step)
 {
     const dt_cost cost = DT_COST_DEFAULT;
-    return within(step, DT_TREE_RANKS_LEAST, DT_TREE_BYTES_MOST) &&
+    dt_tree tree = dt_tree_of(step);
+    if (tree == DT_TREE_NONE)
+        return false;
+    int64_t n = tree == DT_TREE_SPREAD ? step->to->mesh->size : dt_step_group(step);
+    int64_t most = n < DT_TREE_LARGE_RANKS ? DT_TREE_BYTES_MOST
+                   : tree == DT_TREE_JOIN  ? DT_TREE_BYTES_JOINED
+                                           : DT_TREE_BYTES_LARGE;
+    return n >= DT_TREE_RANKS_LEAST && all_blocks(step, tree) <= most &&
            seconds(dt_tree_traffic, step, &cost) <
                seconds(dt_step_traffic, step, &cost);
 }

@@ -18,6 +18,8 @@ typedef enum {
     DT_TREE_ROUTE,  /* a block from each to each; round k carries those whose way has
                        bit k */
     DT_TREE_SPREAD, /* one rank's array to all */
+    DT_TREE_JOIN, /* as GATHER, of an array whose parts lie one behind the other in the
+                       results: with the place that differs in bit k, and no copies */
 } dt_tree;
 
 enum {
@@ -27,6 +29,10 @@ enum {
     DT_TREE_BYTES_MOST = 1
         << 18, /* of all blocks of a rank, where it shall be fast ... */
     DT_TREE_BYTES_CAN = 1 << 26, /* ... and at all */
+    DT_TREE_LARGE_RANKS = 65,    /* so many save more messages than copies cost, for */
+    DT_TREE_BYTES_LARGE = 1 << 22, /* so many bytes; and for these, where that is so, */
+    DT_TREE_BYTES_JOINED = 1 << 30,
+    DT_TREE_JOIN_LEAST = 1 << 20, /* in place from here on */
     DT_TREE_ROUNDS_MOST = 13,
 };
 
