@@ -1,21 +1,33 @@
 # ranks: 8 16
 """What small collectives cost beside MPI's own, with more ranks than processors.
 
-Each move is timed in turn with the call of MPI that does the same: Allreduce, Allgather,
-Alltoall. Then messages and rounds of a rank are counted for more ranks, by the plans of
-simulated worlds.
+Each move is timed in turn with the call of MPI that does the same: Allreduce,
+Allgather, Alltoall. Then the messages of a rank are counted for more ranks, by their
+plans, and moves of as many ranks that are threads, which read, are timed.
 """
 
 import math
+import statistics
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
 from timing import Entry, mean, medians, size_text, time_text
 
-import dtensor as dt
-from dtensor import DTensor, Partial, Placement, Replicate, Shard, init_device_mesh
+from dtensor import (
+    DeviceMesh,
+    DTensor,
+    Layout,
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    init_device_mesh,
+)
 from dtensor._core import world as _world
+from dtensor.debug import explain
+from dtensor.testing import run_ranks
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -24,6 +36,7 @@ ITEM = 4  # bytes of an element
 SIZES = [16, 4096]  # bytes that a rank has before
 REPEATS = 15
 MORE_RANKS = (32, 64, 128)
+LEAST_RANKS = 8  # of a job that counts those
 
 MOVES: list[tuple[str, Placement, Placement]] = [
     ("P -> R", Partial(), Replicate()),
@@ -74,12 +87,20 @@ def measure(move: str, from_: Placement, to: Placement, size: int) -> Row:
     mesh = init_device_mesh("cpu", (COMM.size,))
     local = np.full(local_shape(from_, to, size, COMM.size), COMM.rank, np.float32)
     x = DTensor.from_local(local, mesh, [from_])
-    plan = dt.debug.explain(x, [to])
+    plan = explain(x, [to])
     seconds = medians(
         COMM,
         [
-            Entry("plain", lambda: x.redistribute(placements=[to]), lambda: set_check(False)),
-            Entry("checked", lambda: x.redistribute(placements=[to]), lambda: set_check(True)),
+            Entry(
+                "plain",
+                lambda: x.redistribute(placements=[to]),
+                lambda: set_check(False),
+            ),
+            Entry(
+                "checked",
+                lambda: x.redistribute(placements=[to]),
+                lambda: set_check(True),
+            ),
             rival(move, local),
         ],
         REPEATS,
@@ -94,11 +115,41 @@ def measure(move: str, from_: Placement, to: Placement, size: int) -> Row:
     return row
 
 
+def thread_seconds(from_: Placement, to: Placement, shape: list[int], n: int) -> float:
+    """The time of one move of `n` ranks that are threads."""
+
+    def program() -> float:
+        mesh = init_device_mesh("cpu", (n,))
+        x = DTensor.from_local(np.ones(shape, np.float32), mesh, [from_])
+        spans = []
+        for _ in range(REPEATS):
+            start = time.perf_counter()
+            x.redistribute(placements=[to])
+            spans.append(time.perf_counter() - start)
+        return statistics.median(spans)
+
+    return max(run_ranks(n, program))
+
+
+def count(move: str, from_: Placement, to: Placement, size: int, n: int) -> None:
+    """Print the messages of a rank of many, and the time of threads."""
+    shape = local_shape(from_, to, size, n)
+    whole = [shape[0] * n, shape[1]] if isinstance(from_, Shard) else shape
+    mesh = DeviceMesh.abstract((n,))
+    plan = explain(Layout(mesh, [from_], whole, np.float32), [to])
+    say(
+        f"{n:>5}  {move:<10}{size_text(math.prod(shape) * ITEM):>8}"
+        f"{math.ceil(math.log2(n)):>10}{plan.messages:>6}"
+        f"{size_text(plan.bytes_sent):>11}  {plan.steps[0].way:<10}"
+        f"{time_text(thread_seconds(from_, to, shape, n)):>9}"
+    )
+
+
 def main() -> None:
     """Time all moves, then count those of more ranks."""
     say(
-        f"{COMM.size} ranks, float32, bytes of a rank; ratio: time / MPI's own. Medians "
-        f"of {REPEATS}.\n\n{'move':<10}{'size':>8}{'checks':>9}{'ratio':>7}{'none':>9}"
+        f"{COMM.size} ranks, float32, bytes of a rank; ratio: time / MPI's own. "
+        f"Medians of {REPEATS}.\n\n{'move':<10}{'size':>8}{'checks':>9}{'ratio':>7}{'none':>9}"
         f"{'ratio':>7}{'MPI':>9}{'sent':>6}  by"
     )
     rows = [measure(*move, size) for move in MOVES for size in SIZES]
@@ -106,6 +157,17 @@ def main() -> None:
         f"mean: {mean(row.checked for row in rows):.2f} with checks, "
         f"{mean(row.plain for row in rows):.2f} without\n"
     )
+    if COMM.rank > 0 or COMM.size > LEAST_RANKS:
+        return
+    say(
+        "Messages of a rank: of an agreement, of a move, and its bytes; and the time "
+        f"of threads.\n\n{'ranks':>5}  {'move':<10}{'size':>8}{'agreement':>10}"
+        f"{'move':>6}{'bytes':>11}  {'by':<10}{'threads':>9}"
+    )
+    for n in MORE_RANKS:
+        for move in MOVES:
+            for size in SIZES:
+                count(*move, size, n)
 
 
 main()
