@@ -149,7 +149,8 @@ def main() -> None:
     """Time all moves, then count those of more ranks."""
     say(
         f"{COMM.size} ranks, float32, bytes of a rank; ratio: time / MPI's own. "
-        f"Medians of {REPEATS}.\n\n{'move':<10}{'size':>8}{'checks':>9}{'ratio':>7}{'none':>9}"
+        f"Medians of {REPEATS}.\n\n"
+        f"{'move':<10}{'size':>8}{'checks':>9}{'ratio':>7}{'none':>9}"
         f"{'ratio':>7}{'MPI':>9}{'sent':>6}  by"
     )
     rows = [measure(*move, size) for move in MOVES for size in SIZES]
