@@ -23,6 +23,7 @@ const char *
 dt_notes_left(bool *to_all, const dt_notes *notes, const dt_task *task)
 {
     const char *left = NULL;
+    uint64_t call = dt_hash(0, task->what, strlen(task->what));
     *to_all = false;
     for (int place = 0; place < task->group->size; place++) {
         const dt_heard *h =
@@ -30,7 +31,7 @@ dt_notes_left(bool *to_all, const dt_notes *notes, const dt_task *task)
         if (h == NULL)
             continue;
         left = left == NULL ? h->text : left;
-        *to_all = *to_all || !h->note.reply;
+        *to_all = *to_all || (!h->note.reply && h->note.call == call);
     }
     return left;
 }

@@ -13,9 +13,9 @@ typedef struct {
     uint64_t call;   /* hash of its name; FAILED: lineage; SETTLED: the first number */
     int32_t kind;    /* a dt_note_kind */
     int32_t reply;   /* 1: answers a note, and is not answered */
-    int64_t
-        status;    /* FAILED, SETTLED; WAITS: 1 + the rank it is about, 0: the sender */
-    uint64_t done; /* WAITS: the last task of the group that was not given up */
+    int64_t status;  /* FAILED, SETTLED; WAITS: 1 + the rank it is about, 0: the sender;
+                        DIGEST, once it is noted down: whether this rank is in it */
+    uint64_t done;   /* WAITS: the last task of the group that was not given up */
 } dt_note_head;
 
 enum { DT_NOTE_TEXT = 1024 };
@@ -47,7 +47,8 @@ typedef struct {
     double since;  /* when it was told first */
     double next;   /* when to ask more places, or to tell what they have said */
     double pause;  /* until then */
-    int asked;     /* places below this one have been asked */
+    int asked;     /* places below this one have been asked ... */
+    int answered;  /* ... and this one, which collects */
     bool collects; /* it is the first place that waits: the others tell it */
     int told;      /* how many ranks the last digest was about; 0: there was none */
     int relayed;   /* notes of ranks that wait elsewhere */

@@ -246,15 +246,18 @@ keep_digest(dt_notes *notes, const dt_rank_note *n, int source)
     const dt_group *group = notes->world->groups;
     while (group != NULL && group->hash != n->head.group)
         group = group->next;
-    dt_note_head head = n->head;
+    dt_note_head head = n->head, digest = n->head;
     head.kind = DT_NOTE_WAITS;
     head.done = UINT64_MAX;
+    digest.status = 0;
     for (int place = 0; group != NULL && place < group->size; place++) {
         int rank = group->ranks[place];
         const dt_heard *h = notes->last[DT_NOTE_WAITS][rank];
         bool known =
             h != NULL && h->note.group == head.group && h->note.number >= head.number;
         bool told = place < 8 * DT_NOTE_TEXT && (n->text[place / 8] >> place % 8 & 1);
+        if (told && place == group->index)
+            digest.status = 1;
         if (told && !known && rank != source && place != group->index)
             note_down(notes, &head, "", 0, rank);
     }
@@ -262,7 +265,7 @@ keep_digest(dt_notes *notes, const dt_rank_note *n, int source)
     dt_heard *h = note_down(notes, &head, "", 0, source);
     if (h != NULL)
         h->open = true;
-    note_down(notes, &n->head, "", 0, source);
+    note_down(notes, &digest, "", 0, source);
 }
 
 static void

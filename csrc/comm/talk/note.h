@@ -36,8 +36,8 @@ void dt_notes_collect(dt_notes *notes);
 /* The wait that dt_notes_tell told of is over. */
 void dt_notes_wait_ended(dt_notes *notes);
 
-/* Why a rank has left this task: its text, or NULL where none has. *to_all: one that has
- * done so has told all ranks of the group. */
+/* Why a rank has left this task: its text, or NULL where none has. *to_all: one that was
+ * in a call that reads like this one has told all ranks of the group. */
 const char *dt_notes_left(bool *to_all, const dt_notes *notes, const dt_task *task);
 
 /* Tells all ranks of the world that this one has ended. */

@@ -20,7 +20,7 @@ void
 dt_spread_begin(dt_notes *notes)
 {
     double now = dt_now();
-    notes->spreading = (dt_spreading){.since = now, .next = now};
+    notes->spreading = (dt_spreading){.since = now, .next = now, .answered = -1};
 }
 
 bool
@@ -29,15 +29,21 @@ dt_spread_leads(const dt_notes *notes, const dt_group *group)
     return group->size <= DT_NOTES_TO_ALL || notes->spreading.collects;
 }
 
-/* Whether a lower place collects, since this rank has begun to ask. */
+/* Whether a lower place collects, since this rank has begun to ask. If it has not heard
+ * of this rank, it is told. */
 static bool
-is_collected(const dt_notes *notes, const dt_group *group)
+is_collected(dt_notes *notes, const dt_group *group)
 {
+    dt_spreading *s = &notes->spreading;
     for (int place = 0; place < group->index; place++) {
         const dt_heard *h = notes->last[DT_NOTE_DIGEST][group->ranks[place]];
-        if (h != NULL && h->note.group == group->hash &&
-            h->when >= notes->spreading.since)
-            return true;
+        if (h == NULL || h->note.group != group->hash || h->when < s->since)
+            continue;
+        if (h->note.status == 0 && place >= s->asked && place != s->answered) {
+            dt_notes_send(notes, &notes->own, group->ranks + place, 1);
+            s->answered = place;
+        }
+        return true;
     }
     return false;
 }
@@ -109,7 +115,7 @@ dt_spread(dt_notes *notes, const dt_task *task, double late, double left)
     double now = dt_now();
     if (group->size <= DT_NOTES_TO_ALL)
         return;
-    if (!s->collects && now >= s->next && !is_collected(notes, group))
+    if (!s->collects && !is_collected(notes, group) && now >= s->next)
         ask(notes, group, now, late);
     if (s->collects && (now >= s->next || left < TELL_PAUSE * late)) {
         tell(notes, task);
