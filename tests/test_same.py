@@ -12,7 +12,12 @@ PROGRAM = str(Path(__file__).with_name("same_program.py"))
 THREADS = [sys.executable, PROGRAM, "threads"]
 PROCESSES = ["mpiexec", "-n", "4", sys.executable, PROGRAM]
 BLAS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-STARTS = [(THREADS, {}), (PROCESSES, {}), (THREADS, {"DTENSOR_WAY": "messages"})]
+STARTS = [
+    (THREADS, {}),
+    (PROCESSES, {}),
+    (THREADS, {"DTENSOR_WAY": "messages"}),
+    (PROCESSES, {"DTENSOR_WAY": "tree"}),
+]
 
 
 def crc(command, environment):
@@ -22,7 +27,7 @@ def crc(command, environment):
     return output.strip()
 
 
-def test_three_starts_have_the_same_values_and_layouts():
+def test_all_starts_have_the_same_values_and_layouts():
     """By messages and without, in processes and in threads."""
     assert len({crc(*start) for start in STARTS}) == 1
 

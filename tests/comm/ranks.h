@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANKS_MAX = 8 };
+#ifndef DT_TEST_RANKS
+#define DT_TEST_RANKS 8
+#endif
+enum { RANKS_MAX = DT_TEST_RANKS };
 
 typedef void (*rank_function)(dt_transport *transport, void *data);
 

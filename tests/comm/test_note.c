@@ -1,4 +1,7 @@
+#define DT_TEST_RANKS 32
 #include "ranks.h"
+
+#include "comm/talk/heard.h"
 
 #include <stdatomic.h>
 
@@ -69,5 +72,104 @@ a_rank_that_has_gone_on_does_not_draw_others_out_of_their_call(void)
         on_ranks(3, send_late, &k);
 }
 
+/* --- many ranks --- */
+
+typedef struct {
+    int late; /* the rank that comes late, or not at all */
+    double seconds, timeout;
+    atomic_int ended;
+    atomic_ulong notes; /* of all ranks */
+    bool elsewhere;     /* it waits in a call of its own group meanwhile */
+    char messages[RANKS_MAX][1024];
+} crowd;
+
+static void
+leave_crowd(dt_world *world, crowd *c)
+{
+    atomic_fetch_add(&c->notes, world->notes->sent);
+    atomic_fetch_add(&c->ended, 1);
+    while (atomic_load(&c->ended) < world->transport->size)
+        world->transport->table->idle(world->transport);
+    dt_world_close(world);
+}
+
+static void
+wait_for_one(dt_transport *t, void *data)
+{
+    crowd *c = data;
+    dt_error err;
+    dt_world *world = world_over(t);
+    dt_call call = call_of("f(x)", DT_OK);
+    world->timeout = c->timeout;
+    if (t->rank == c->late)
+        rest(c->seconds);
+    CHECK(dt_agree(all_of(world), &call, false, &err) == DT_OK);
+    leave_crowd(world, c);
+}
+
+static void
+one_late_rank_takes_four_notes_of_each_at_most(void)
+{
+    static const int RANKS[] = {6, 32};
+    for (size_t k = 0; k < sizeof RANKS / sizeof *RANKS; k++)
+        for (int late = 0; late < 3; late++) {
+            int n = RANKS[k];
+            /* Notes are sent after 1 s, of the 32 ranks; else sooner. */
+            double unit = n == 32 && late < 2 ? 1 : 0.3;
+            crowd c = {.late = late == 2 ? n - 1 : late,
+                       .seconds = 3 * unit,
+                       .timeout = unit < 1 ? 4 * unit : 60};
+            on_ranks(n, wait_for_one, &c);
+            CHECK(atomic_load(&c.notes) >= (unsigned long)n - 1);
+            CHECK(atomic_load(&c.notes) <= 4 * (unsigned long)n);
+        }
+}
+
+static void
+wait_in_vain(dt_transport *t, void *data)
+{
+    crowd *c = data;
+    dt_error err;
+    dt_group *own = NULL;
+    dt_world *world = world_over(t);
+    const int64_t pair[] = {c->late, c->late + 1};
+    dt_call call = call_of("f(x)", DT_OK), other = call_of("g(y)", DT_OK);
+    world->timeout = c->timeout;
+    if (t->rank != c->late) {
+        CHECK(dt_agree(all_of(world), &call, false, &err) == DT_RUNTIME);
+        snprintf(c->messages[t->rank], sizeof c->messages[0], "%s", err.message);
+    } else if (c->elsewhere) {
+        CHECK(dt_world_group(&own, world, pair, 2, NULL) == DT_OK);
+        world->timeout *= 2;
+        CHECK(dt_agree(own, &other, false, &err) == DT_RUNTIME);
+    }
+    leave_crowd(world, c);
+}
+
+static void
+all_ranks_of_many_name_the_one_that_is_missing(void)
+{
+    static const char *const WORDS[] = {"rank %d did not come",
+                                        "rank %d was in g(y) #1"};
+    for (int k = 0; k < 4; k++) {
+        crowd c = {.late = k / 2 * 3, .timeout = 1.2, .elsewhere = k % 2 == 1};
+        char missing[64], expected[256];
+        snprintf(missing, sizeof missing, WORDS[k % 2], c.late);
+        snprintf(expected, sizeof expected,
+                 "f(x) #1 was given up after 1.2 s: %s; a larger DTENSOR_TIMEOUT waits "
+                 "longer",
+                 missing);
+        on_ranks(12, wait_in_vain, &c);
+        CHECK(atomic_load(&c.notes) <= 6 * 12);
+        for (int rank = 0; rank < 12; rank++)
+            if (rank != c.late && strcmp(c.messages[rank], expected) != 0) {
+                printf("rank %d: %s\n", rank, c.messages[rank]);
+                CHECK(false);
+            }
+    }
+}
+
 DT_MAIN(TEST(a_rank_that_waits_in_another_group_is_shown_with_its_call),
-        TEST(a_rank_that_has_gone_on_does_not_draw_others_out_of_their_call))
+        TEST(a_rank_that_has_gone_on_does_not_draw_others_out_of_their_call),
+        TEST(one_late_rank_takes_four_notes_of_each_at_most),
+        TEST(all_ranks_of_many_name_the_one_that_is_missing))

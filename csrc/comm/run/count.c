@@ -1,14 +1,17 @@
 #include "comm/run/count.h"
 
+#include "comm/way/way.h"
+
 #include <string.h>
 
 /* Adds what a step of one array sends to that of the leg that it is a part of: one
  * message for each peer has the parts of all arrays. */
 static void
-add_traffic(dt_traffic *sum, const dt_step *step, int64_t rank)
+add_traffic(dt_traffic *sum, const dt_world *world, const dt_step *step)
 {
     dt_traffic t;
-    dt_step_traffic(&t, step, rank);
+    const char *why;
+    dt_way_of(&why, world, step)->traffic(&t, step, world->transport->rank);
     sum->bytes_sent += t.bytes_sent;
     sum->bytes_received += t.bytes_received;
     sum->bytes_copied += t.bytes_copied;
@@ -39,7 +42,7 @@ next_step(dt_world *world, const dt_plan *plan, int *done)
         if (step->kind != DT_STEP_LOCAL)
             return step;
         dt_traffic own = {0};
-        add_traffic(&own, step, world->transport->rank);
+        add_traffic(&own, world, step);
         count_leg(world, step, &own);
     }
     return NULL;
@@ -72,11 +75,10 @@ dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *don
         dt_traffic sum = {0};
         for (int k = 0; k < count; k++) {
             const dt_step *step = next_step(world, plans[k], &done[k]);
-            if (first == NULL)
-                first = step;
-            if (step == NULL || !dt_steps_together(first, step))
+            if (step == NULL || (first != NULL && !dt_way_together(world, first, step)))
                 continue;
-            add_traffic(&sum, step, rank);
+            first = first == NULL ? step : first;
+            add_traffic(&sum, world, step);
             done[k]++;
         }
         if (first == NULL)

@@ -127,10 +127,11 @@ dt_run_prepare(dt_run *run, dt_error *err)
         int count = 0;
         for (int k = 0; k < run->count; k++) {
             const dt_step *step = next_step(&run->items[k]);
-            if (first == NULL)
-                first = step;
-            if (step != NULL && dt_steps_together(first, step))
-                together[count++] = k;
+            if (step == NULL || (first != NULL &&
+                                 !dt_way_together(run->task.group->world, first, step)))
+                continue;
+            first = first == NULL ? step : first;
+            together[count++] = k;
         }
         if (count == 0)
             break;

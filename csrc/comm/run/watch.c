@@ -31,7 +31,11 @@ dt_run_event(dt_event *out, int64_t *sent, const dt_run *run, int at)
                       .begin = ended->begin,
                       .end = ended->end,
                       .messages = leg->messages};
-    for (int k = 0; k < leg->round_count; k++)
+    for (int k = 0; k < leg->sent_count; k++) {
+        out->bytes += leg->sent[k].bytes;
+        sent[leg->group->ranks[leg->sent[k].place]] += leg->sent[k].bytes;
+    }
+    for (int k = 0; leg->sent == NULL && k < leg->round_count; k++)
         add_round(out, sent, leg->group, &leg->rounds[k]);
     return at + 1;
 }

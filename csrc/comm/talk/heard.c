@@ -21,15 +21,20 @@ heard_from(const dt_notes *notes, const dt_group *group, int place, dt_note_kind
 }
 
 const char *
-dt_notes_left(const dt_notes *notes, const dt_task *task)
+dt_notes_left(bool *to_all, const dt_notes *notes, const dt_task *task)
 {
+    const char *left = NULL;
+    uint64_t call = dt_hash(0, task->what, strlen(task->what));
+    *to_all = false;
     for (int place = 0; place < task->group->size; place++) {
         const dt_heard *h =
             heard_from(notes, task->group, place, DT_NOTE_LEFT, task->number);
-        if (h != NULL)
-            return h->note.text;
+        if (h == NULL)
+            continue;
+        left = left == NULL ? h->text : left;
+        *to_all = *to_all || (!h->note.reply && h->note.call == call);
     }
-    return NULL;
+    return left;
 }
 
 /* A note of a failure in a call that succeeded here, of a rank that is missing in the task
@@ -49,7 +54,7 @@ failed_locally(const dt_notes *notes, const dt_group *group, int place, uint64_t
     const dt_heard *h = notes->last[DT_NOTE_LOCAL][group->ranks[place]];
     for (uint64_t k = 0; h != NULL && k < h->note.number && k < DT_LOCALS; k++) {
         dt_local_of l;
-        memcpy(&l, h->note.text + k * sizeof l, sizeof l);
+        memcpy(&l, h->text + k * sizeof l, sizeof l);
         if (l.group == group->hash && l.number == number && place != group->index &&
             dt_more_here(group, h->note.call, l.times))
             return h;
@@ -71,7 +76,7 @@ dt_notes_failure(dt_error *out, const dt_notes *notes, const dt_group *group,
         if (h == NULL)
             continue;
         dt_fail(out, (dt_status)h->note.status, "%s",
-                h->note.text + (local ? DT_LOCAL_TEXT : 0));
+                h->text + (local ? DT_LOCAL_TEXT : 0));
         return h->when;
     }
     return 0;
@@ -87,7 +92,7 @@ dt_notes_settled(dt_error *out, const dt_notes *notes, const dt_group *group,
         const dt_heard *h = heard_from(notes, group, place, DT_NOTE_SETTLED, number);
         if (h == NULL || h->note.call > number)
             continue;
-        dt_fail(out, (dt_status)h->note.status, "%s", h->note.text);
+        dt_fail(out, (dt_status)h->note.status, "%s", h->text);
         return true;
     }
     return false;
@@ -129,7 +134,7 @@ dt_notes_resyncing(dt_sentence *out, dt_notes *notes, bool wait)
         bool own = rank == world->transport->rank;
         notes->labels[rank] = !own && waits == wait;
         count += notes->labels[rank];
-        why = wait && waits && why == NULL ? h->note.text : why;
+        why = wait && waits && why == NULL ? h->text : why;
     }
     dt_sentence_ranks(out, world->all->ranks, notes->labels, size, 1);
     if (why != NULL)
@@ -139,16 +144,17 @@ dt_notes_resyncing(dt_sentence *out, dt_notes *notes, bool wait)
 
 /* Whether a rank had not yet come to a task when it ended: then it never will. */
 static bool
-never_came(const dt_rank_note *ended, const dt_task *task)
+never_came(const dt_heard *ended, const dt_task *task)
 {
-    uint64_t listed = ended->number < DT_PROGRESSES ? ended->number : DT_PROGRESSES;
+    uint64_t listed =
+        ended->note.number < DT_PROGRESSES ? ended->note.number : DT_PROGRESSES;
     for (uint64_t k = 0; k < listed; k++) {
         dt_progress_of p;
         memcpy(&p, ended->text + k * sizeof p, sizeof p);
         if (p.group == task->group->hash)
             return p.started < task->number;
     }
-    return listed == ended->number;
+    return listed == ended->note.number;
 }
 
 int
@@ -157,7 +163,7 @@ dt_notes_ended(const dt_notes *notes, const dt_task *task, double seconds)
     double before = dt_now() - seconds;
     for (int place = 0; place < task->group->size; place++) {
         const dt_heard *h = notes->last[DT_NOTE_ENDED][task->group->ranks[place]];
-        if (h != NULL && (h->when <= before || never_came(&h->note, task)))
+        if (h != NULL && (h->when <= before || never_came(h, task)))
             return task->group->ranks[place];
     }
     return -1;
@@ -203,19 +209,27 @@ dt_notes_newest(const dt_notes *notes, const dt_task *task)
     return newest;
 }
 
-static bool
-waits_in(const dt_notes *notes, const dt_task *task, int place)
+bool
+dt_notes_waits_in(const dt_notes *notes, const dt_task *task, int place)
 {
     const dt_heard *h =
         heard_from(notes, task->group, place, DT_NOTE_WAITS, task->number);
     return h != NULL && h->note.number == task->number;
 }
 
+const dt_heard *
+dt_notes_elsewhere(const dt_notes *notes, const dt_task *task, int place, double since)
+{
+    const dt_heard *h = notes->last[DT_NOTE_WAITS][task->group->ranks[place]];
+    bool here = place == task->group->index || dt_notes_waits_in(notes, task, place);
+    return h != NULL && !here && h->when >= since ? h : NULL;
+}
+
 bool
 dt_notes_all_wait(const dt_notes *notes, const dt_task *task)
 {
     for (int place = 0; place < task->group->size; place++)
-        if (place != task->group->index && !waits_in(notes, task, place))
+        if (place != task->group->index && !dt_notes_waits_in(notes, task, place))
             return false;
     return true;
 }
@@ -229,11 +243,10 @@ label_places(dt_notes *notes, const dt_task *task, double since)
     int missing = 0;
     const dt_group *group = task->group;
     for (int place = 0; place < group->size; place++) {
-        const dt_heard *h = notes->last[DT_NOTE_WAITS][group->ranks[place]];
         unsigned char label = MISSING;
-        if (place == group->index || waits_in(notes, task, place))
+        if (place == group->index || dt_notes_waits_in(notes, task, place))
             label = HERE;
-        else if (h != NULL && h->when >= since)
+        else if (dt_notes_elsewhere(notes, task, place, since) != NULL)
             label = ELSEWHERE;
         notes->labels[place] = label;
         missing += label == MISSING;
@@ -259,10 +272,10 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
     }
     for (int place = 0, shown = 0; place < group->size; place++)
         if (notes->labels[place] == ELSEWHERE && shown++ < ELSEWHERE_SHOWN) {
-            const dt_rank_note *n =
-                &notes->last[DT_NOTE_WAITS][group->ranks[place]]->note;
+            const dt_heard *h = notes->last[DT_NOTE_WAITS][group->ranks[place]];
             dt_sentence_add(&s, "%srank %d was in %.120s #%" PRIu64, mark,
-                            group->ranks[place], n->text, dt_count_in(n->number));
+                            group->ranks[place], *h->text ? h->text : "another call",
+                            dt_count_in(h->note.number));
             mark = ", ";
         }
     if (*mark == ':')

@@ -69,8 +69,8 @@ letters_clear(dt_notes *notes, bool cancel)
     }
 }
 
-static bool
-letter_send(dt_notes *notes, const dt_rank_note *content, const int *ranks, int count)
+bool
+dt_notes_send(dt_notes *notes, const dt_rank_note *content, const int *ranks, int count)
 {
     dt_transport *t = notes->world->transport;
     bool all = true;
@@ -86,6 +86,7 @@ letter_send(dt_notes *notes, const dt_rank_note *content, const int *ranks, int 
             bool sent = t->table->send(&l->requests[l->count], t, &l->note,
                                        sizeof l->note, ranks[i], tag, NULL) == DT_OK;
             l->count += sent;
+            notes->sent += sent;
             all = all && sent;
         }
     letters_clear(notes, false);
@@ -112,118 +113,132 @@ answer(dt_notes *notes, int source)
         return;
     const dt_world *world = notes->world;
     bool left = world->left && !has_reached(world, h->note.group, h->note.number);
-    dt_rank_note out = left ? h->note : notes->own;
-    if (!left && (!notes->waiting || h->note.group == out.group))
+    dt_rank_note out = notes->own;
+    if (!left && (!notes->waiting || h->note.group == out.head.group))
         return;
-    out.reply = 1;
+    if (left)
+        out.head = h->note;
+    out.head.reply = 1;
     if (left) {
-        out.kind = DT_NOTE_LEFT;
+        out.head.kind = DT_NOTE_LEFT;
         snprintf(out.text, sizeof out.text, "rank %d waits for the next epoch",
                  world->transport->rank);
     }
-    h->open = !letter_send(notes, &out, &source, 1);
+    h->open = !dt_notes_send(notes, &out, &source, 1);
 }
 
 void
 dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind, const char *text)
 {
     const dt_group *group = task->group;
-    dt_rank_note n = {
-        .group = group->hash,
-        .number = task->number,
-        .call = dt_hash(0, task->what, strlen(task->what)),
-        .done = group->reached,
-        .kind = (int32_t)kind,
-    };
+    dt_rank_note n = {.head = {
+                          .group = group->hash,
+                          .number = task->number,
+                          .call = dt_hash(0, task->what, strlen(task->what)),
+                          .done = group->reached,
+                          .kind = (int32_t)kind,
+                      }};
     snprintf(n.text, sizeof n.text, "%s", text);
-    if (kind == DT_NOTE_WAITS) {
-        notes->waiting = true;
-        notes->own = n;
-        for (int rank = 0; rank < notes->world->transport->size; rank++)
-            answer(notes, rank);
+    if (kind != DT_NOTE_WAITS) {
+        dt_notes_send(notes, &n, group->ranks, group->size);
+        return;
     }
-    letter_send(notes, &n, group->ranks, group->size);
+    notes->waiting = true;
+    notes->own = n;
+    for (int rank = 0; rank < notes->world->transport->size; rank++)
+        answer(notes, rank);
+    for (int place = 0; place < group->size; place++) {
+        const dt_heard *h = notes->last[DT_NOTE_RESYNC][group->ranks[place]];
+        bool begins = h != NULL && h->note.number > notes->world->epoch;
+        if (group->size > DT_NOTES_TO_ALL && begins)
+            dt_notes_send(notes, &n, &group->ranks[place], 1);
+    }
+    if (group->size <= DT_NOTES_TO_ALL)
+        dt_notes_send(notes, &n, group->ranks, group->size);
 }
 
 void
 dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
                       const dt_error *error)
 {
-    dt_rank_note n = {
-        .group = group->hash,
-        .number = group->started + 1,
-        .call = lineage,
-        .kind = DT_NOTE_FAILED,
-        .status = (int64_t)error->status,
-    };
+    dt_rank_note n = {.head = {
+                          .group = group->hash,
+                          .number = group->started + 1,
+                          .call = lineage,
+                          .kind = DT_NOTE_FAILED,
+                          .status = (int64_t)error->status,
+                      }};
     snprintf(n.text, sizeof n.text, "%s", error->message);
-    letter_send(notes, &n, group->ranks, group->size);
+    dt_notes_send(notes, &n, group->ranks, group->size);
 }
 
 void
 dt_notes_tell_local(dt_notes *notes, uint32_t name, const dt_error *error)
 {
     const dt_world *world = notes->world;
-    dt_rank_note n = {.group = world->all->hash,
-                      .call = name,
-                      .kind = DT_NOTE_LOCAL,
-                      .status = (int64_t)error->status};
-    for (const dt_group *g = world->groups; g != NULL && n.number < DT_LOCALS;
+    dt_rank_note n = {.head = {.group = world->all->hash,
+                               .call = name,
+                               .kind = DT_NOTE_LOCAL,
+                               .status = (int64_t)error->status}};
+    uint64_t *count = &n.head.number;
+    for (const dt_group *g = world->groups; g != NULL && *count < DT_LOCALS;
          g = g->next) {
         dt_local_of l = {.group = g->hash, .number = g->started + 1};
         if (g->index < 0 || g->size == 1)
             continue;
         l.times = dt_times_here(g, name);
-        memcpy(n.text + n.number++ * sizeof l, &l, sizeof l);
+        memcpy(n.text + (*count)++ * sizeof l, &l, sizeof l);
     }
     snprintf(n.text + DT_LOCAL_TEXT, sizeof n.text - DT_LOCAL_TEXT, "%.399s",
              error->message);
-    letter_send(notes, &n, world->all->ranks, world->all->size);
+    dt_notes_send(notes, &n, world->all->ranks, world->all->size);
 }
 
 void
 dt_notes_tell_recovered(dt_notes *notes)
 {
     const dt_group *all = notes->world->all;
-    dt_rank_note n = {.group = all->hash, .kind = DT_NOTE_LOCAL};
-    letter_send(notes, &n, all->ranks, all->size);
+    dt_rank_note n = {.head = {.group = all->hash, .kind = DT_NOTE_LOCAL}};
+    dt_notes_send(notes, &n, all->ranks, all->size);
 }
 
 void
 dt_notes_tell_settled(dt_notes *notes, const dt_group *group, const dt_error *verdict)
 {
-    dt_rank_note n = {
-        .group = group->hash,
-        .number = group->settled_to,
-        .call = group->settled_from,
-        .kind = DT_NOTE_SETTLED,
-        .status = (int64_t)verdict->status,
-    };
+    dt_rank_note n = {.head = {
+                          .group = group->hash,
+                          .number = group->settled_to,
+                          .call = group->settled_from,
+                          .kind = DT_NOTE_SETTLED,
+                          .status = (int64_t)verdict->status,
+                      }};
     snprintf(n.text, sizeof n.text, "%s", verdict->message);
-    letter_send(notes, &n, group->ranks, group->size);
+    dt_notes_send(notes, &n, group->ranks, group->size);
 }
 
 void
 dt_notes_farewell(dt_notes *notes)
 {
     const dt_group *all = notes->world->all;
-    dt_rank_note n = {.group = all->hash, .kind = DT_NOTE_ENDED};
-    for (const dt_group *g = notes->world->groups; g != NULL; g = g->next, n.number++)
-        if (n.number < DT_PROGRESSES) {
+    dt_rank_note n = {.head = {.group = all->hash, .kind = DT_NOTE_ENDED}};
+    uint64_t *count = &n.head.number;
+    for (const dt_group *g = notes->world->groups; g != NULL; g = g->next, ++*count)
+        if (*count < DT_PROGRESSES) {
             dt_progress_of p = {.group = g->hash, .started = g->started};
-            memcpy(n.text + n.number * sizeof p, &p, sizeof p);
+            memcpy(n.text + *count * sizeof p, &p, sizeof p);
         }
-    letter_send(notes, &n, all->ranks, all->size);
+    dt_notes_send(notes, &n, all->ranks, all->size);
 }
 
 bool
 dt_notes_tell_resync(dt_notes *notes, const char *why)
 {
     const dt_group *all = notes->world->all;
-    dt_rank_note n = {
-        .group = all->hash, .number = notes->world->epoch + 1, .kind = DT_NOTE_RESYNC};
+    dt_rank_note n = {.head = {.group = all->hash,
+                               .number = notes->world->epoch + 1,
+                               .kind = DT_NOTE_RESYNC}};
     snprintf(n.text, sizeof n.text, "%s", why);
-    return letter_send(notes, &n, all->ranks, all->size);
+    return dt_notes_send(notes, &n, all->ranks, all->size);
 }
 
 void
@@ -235,22 +250,77 @@ dt_notes_wait_ended(dt_notes *notes)
 
 /* --- receiving --- */
 
+/* Writes down what a rank has said last, with as much of the text as is needed. */
+static dt_heard *
+note_down(dt_notes *notes, const dt_note_head *head, const char *text, size_t bytes,
+          int rank)
+{
+    dt_heard **place = &notes->last[head->kind][rank];
+    dt_heard *h = realloc(*place, sizeof *h + bytes + 1);
+    if (h == NULL)
+        return NULL;
+    *place = h;
+    h->note = *head;
+    memcpy(h->text, text, bytes);
+    h->text[bytes] = '\0';
+    h->when = dt_now();
+    h->open = false;
+    notes->count++;
+    notes->of_kind[head->kind]++;
+    return h;
+}
+
+/* One rank says of many that they wait; what they have given up it does not know. */
+static void
+keep_digest(dt_notes *notes, const dt_rank_note *n, int source)
+{
+    const dt_group *group = notes->world->groups;
+    while (group != NULL && group->hash != n->head.group)
+        group = group->next;
+    dt_note_head head = n->head, digest = n->head;
+    head.kind = DT_NOTE_WAITS;
+    head.done = UINT64_MAX;
+    digest.status = 0;
+    for (int place = 0; group != NULL && place < group->size; place++) {
+        int rank = group->ranks[place];
+        const dt_heard *h = notes->last[DT_NOTE_WAITS][rank];
+        bool known =
+            h != NULL && h->note.group == head.group && h->note.number >= head.number;
+        bool told = place < 8 * DT_NOTE_TEXT && (n->text[place / 8] >> place % 8 & 1);
+        if (told && place == group->index)
+            digest.status = 1;
+        if (told && !known && rank != source && place != group->index)
+            note_down(notes, &head, "", 0, rank);
+    }
+    head.done = n->head.done;
+    dt_heard *h = note_down(notes, &head, "", 0, source);
+    if (h != NULL)
+        h->open = true;
+    note_down(notes, &digest, "", 0, source);
+}
+
 static void
 keep(dt_notes *notes, const dt_rank_note *n, int source)
 {
-    if (n->kind < 0 || n->kind >= DT_NOTE_KINDS)
+    dt_note_head head = n->head;
+    bool waits = head.kind == DT_NOTE_WAITS;
+    if (head.kind < 0 || head.kind >= DT_NOTE_KINDS)
         return;
-    dt_heard **place = &notes->last[n->kind][source];
-    if (*place == NULL)
-        *place = malloc(sizeof **place);
-    if (*place == NULL)
+    if (head.kind == DT_NOTE_DIGEST) {
+        keep_digest(notes, n, source);
+    } else if (waits && head.status > 0) { /* relayed */
+        if (head.status <= notes->world->transport->size &&
+            head.status - 1 != notes->world->transport->rank)
+            note_down(notes, &head, n->text, strnlen(n->text, DT_NOTE_TEXT - 1),
+                      (int)head.status - 1);
         return;
-    (*place)->note = *n;
-    (*place)->note.text[sizeof n->text - 1] = '\0';
-    (*place)->when = dt_now();
-    notes->count++;
-    notes->of_kind[n->kind]++;
-    (*place)->open = n->kind == DT_NOTE_WAITS && !n->reply;
+    } else {
+        bool binary = head.kind == DT_NOTE_ENDED || head.kind == DT_NOTE_LOCAL;
+        size_t bytes = binary ? DT_NOTE_TEXT - 1 : strnlen(n->text, DT_NOTE_TEXT - 1);
+        dt_heard *h = note_down(notes, &head, n->text, bytes, source);
+        if (h != NULL)
+            h->open = waits && !head.reply;
+    }
     answer(notes, source);
 }
 

@@ -14,14 +14,19 @@ typedef enum {
     DT_NOTE_LOCAL,   /* a call of its own has failed, or it goes on after that */
     DT_NOTE_SETTLED, /* has ended a task by what another rank's FAILED told */
     DT_NOTE_RESYNC,  /* waits for all ranks to begin anew */
+    DT_NOTE_DIGEST,  /* waits, and has heard who else does: bits */
 } dt_note_kind;
 
-enum { DT_NOTE_KINDS = DT_NOTE_RESYNC + 1 };
+enum { DT_NOTE_KINDS = DT_NOTE_DIGEST + 1 };
 
 dt_status dt_notes_make(dt_notes **out, dt_world *world, dt_error *err);
 void dt_notes_free(dt_notes *notes); /* may be NULL */
 
-/* Sends a note about a task that runs to all other ranks of its group. */
+/* In larger groups not all who wait tell all others: spread.c. */
+enum { DT_NOTES_TO_ALL = 5 };
+
+/* Sends a note about a task that runs to all other ranks of its group; in a large one, if
+ * this rank waits, only to those who have called dt_resync. */
 void dt_notes_tell(dt_notes *notes, const dt_task *task, dt_note_kind kind,
                    const char *text);
 
@@ -32,8 +37,9 @@ void dt_notes_collect(dt_notes *notes);
 /* The wait that dt_notes_tell told of is over. */
 void dt_notes_wait_ended(dt_notes *notes);
 
-/* Why a rank has left this task: its text, or NULL where none has. */
-const char *dt_notes_left(const dt_notes *notes, const dt_task *task);
+/* Why a rank has left this task: its text, or NULL where none has. *to_all: one that was
+ * in a call that reads like this one has told all ranks of the group. */
+const char *dt_notes_left(bool *to_all, const dt_notes *notes, const dt_task *task);
 
 /* Tells all ranks of the world that this one has ended. */
 void dt_notes_farewell(dt_notes *notes);

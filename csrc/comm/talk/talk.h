@@ -72,9 +72,9 @@ struct dt_group {
     uint64_t faults;        /* a hash of the failures that are not settled; 0: none */
     int failure_count;
     dt_failure failures[DT_FAILURES_KEPT]; /* the first of them, oldest first */
-    uint64_t mark; /* steps of the trail, when its ranks agreed last */
+    uint64_t mark;     /* steps of the trail, when its ranks agreed last */
     uint64_t arrivals; /* arrays that came to its ranks: ext/types/lineage.c's ... */
-    uint64_t ended;    /* ... since the task of this number, which a failure has ended */
+    uint64_t ended; /* ... since the task of this number, which a failure has ended */
     /* below: group.c's and wait.c's own */
     dt_task *first, *last;
     dt_group *next, *next_active;
@@ -139,7 +139,7 @@ struct dt_world {
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */
     dt_status (*poll)(void *data);
     void *poll_data;
-    dt_made_here *made; /* of this rank's journal; NULL: it has none */
+    dt_made_here *made;     /* of this rank's journal; NULL: it has none */
     struct dt_trail *trail; /* the caller's; NULL: none. trail.h */
     int local_failures;     /* since ranks agreed without one: settle.c's */
     /* below: group.c's and wait.c's own */

@@ -7,6 +7,7 @@
  * wait elsewhere, or that they have ended. At the deadline it gives up, with a sentence made of these notes. A task that fails while data
  * are under way breaks the world: a later call could take those data for its own. */
 #include "comm/talk/note.h"
+#include "comm/talk/spread.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -211,21 +212,23 @@ typedef struct {
     const dt_task *head; /* the task that the line has been waiting for ... */
     uint64_t number;
     double since;       /* ... since then */
-    bool told;          /* the other ranks know */
+    bool told;          /* the other ranks know ... */
+    bool late;          /* ... or did, of the same task under an older number */
     bool asked;         /* those that have called resync() are asked to answer */
     double interrupted; /* when; 0: not */
 } waiting;
 
-/* Ends the first task of the line: `status` and `own` are for the caller who waits,
- * `told` for the other ranks and for whoever waits for the tasks behind it. */
+/* Ends the first task of the line: `status` and `own` are for the caller who waits, and
+ * for whoever waits for the tasks behind it; `told` for the other ranks, NULL: they know. */
 static void
 give_up(waiting *v, dt_status status, const char *own, const char *told)
 {
     dt_task *head = v->queue->first;
-    dt_notes_tell(v->queue->world->notes, head, DT_NOTE_LEFT, told);
+    if (told != NULL)
+        dt_notes_tell(v->queue->world->notes, head, DT_NOTE_LEFT, told);
     dt_fail(&head->error, status, "%s", own);
     end(v->queue, status);
-    end_all(v->queue, told);
+    end_all(v->queue, own);
 }
 
 static void
@@ -276,14 +279,19 @@ heed_time(waiting *v, double now)
     double waited = now - v->since;
     dt_notes_collect(world->notes);
     bool resync = dt_notes_epoch(world->notes) > world->epoch;
-    if (waited < dt_late_seconds(world) && !resync)
+    if (waited < dt_late_seconds(world) && !resync && !v->late)
         return;
     if (!v->told || (resync && !v->asked))
         dt_notes_tell(world->notes, head, DT_NOTE_WAITS, head->what);
+    if (!v->told)
+        dt_spread_begin(world->notes);
     v->told = true;
     v->asked = resync;
+    dt_spread(world->notes, head, dt_late_seconds(world), world->timeout - waited);
 
-    const char *left = dt_notes_left(world->notes, head);
+    bool to_all, leads = dt_spread_leads(world->notes, head->group);
+    double grace = grace_seconds(world), more = leads ? 0 : grace / 2;
+    const char *left = dt_notes_left(&to_all, world->notes, head);
     /* A rank that has ended may have been here before, and a slow one keep this one
      * waiting: then it is not missed at once. */
     int ended = head->moved ? -1 : dt_notes_ended(world->notes, head, ENDED_SECONDS);
@@ -296,14 +304,15 @@ heed_time(waiting *v, double now)
         give_up(v, DT_RUNTIME, text, text);
     } else if (left != NULL) {
         snprintf(text, sizeof text, "%s", left);
-        give_up(v, DT_RUNTIME, text, text);
+        give_up(v, DT_RUNTIME, text, to_all ? NULL : text);
     } else if (ended >= 0) {
         snprintf(text, sizeof text,
                  "%s #%" PRIu64 " waits for rank %d, which has ended", head->what,
                  dt_count_in(head->number), ended);
         give_up(v, DT_RUNTIME, text, text);
-    } else if (waited > world->timeout + grace_seconds(world) ||
-               (waited > world->timeout && dt_notes_all_wait(world->notes, head))) {
+    } else if (waited > world->timeout + grace + more ||
+               (waited > world->timeout + more &&
+                dt_notes_all_wait(world->notes, head))) {
         time_out(v);
     }
 }
@@ -316,6 +325,7 @@ look(waiting *v)
     dt_world *world = v->queue->world;
     double now = dt_now();
     if (head != v->head || head->number != v->number) {
+        v->late = head == v->head && (v->told || v->late);
         v->head = head;
         v->number = head->number;
         v->since = now;

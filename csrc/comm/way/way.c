@@ -3,7 +3,8 @@
 #include <string.h>
 
 /* In the order in which they are tried; the first and the last fit all steps. */
-static const dt_way *const WAYS[] = {&dt_way_local, &dt_way_read, &dt_way_messages};
+static const dt_way *const WAYS[] = {&dt_way_local, &dt_way_tree, &dt_way_read,
+                                     &dt_way_messages};
 enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS };
 
 const dt_way *
@@ -19,12 +20,24 @@ dt_way_of(const char **why, const dt_world *world, const dt_step *step)
     return WAYS[k];
 }
 
+bool
+dt_way_together(const dt_world *world, const dt_step *a, const dt_step *b)
+{
+    const char *why;
+    if (!dt_steps_together(a, b))
+        return false;
+    const dt_way *way = dt_way_of(&why, world, a);
+    return way == dt_way_of(&why, world, b) &&
+           (way->together == NULL || way->together(a, b));
+}
+
 const dt_way *
 dt_way_plain(const dt_step *step)
 {
     const char *why;
     int k = 0;
-    while (WAYS[k]->ready != NULL || !WAYS[k]->fits(&why, NULL, step))
+    while (WAYS[k]->ready != NULL || WAYS[k]->together != NULL ||
+           !WAYS[k]->fits(&why, NULL, step))
         k++;
     return WAYS[k];
 }

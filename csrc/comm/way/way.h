@@ -14,6 +14,12 @@
 
 typedef struct dt_way dt_way;
 
+/* A message of a leg. */
+typedef struct {
+    int place; /* in the group: who gets it */
+    int64_t bytes;
+} dt_sent;
+
 /* Steps of some plans that are done together, or one that sends nothing. */
 typedef struct {
     const dt_way *way;
@@ -24,6 +30,8 @@ typedef struct {
     int round_count;
     dt_round rounds[2]; /* what it exchanges, one after the other; none: nothing */
     int64_t messages;   /* that this rank sends; bytes that are read take none */
+    int sent_count;     /* of messages that are not what the rounds say ... */
+    dt_sent *sent;      /* ... NULL: they are */
     void *state;        /* the way's own */
     size_t room;        /* bytes of buffers that it needs while it runs ... */
     char *buffers;      /* ... and these, aligned to 64 */
@@ -34,6 +42,9 @@ struct dt_way {
     /* Whether it can do a step, and why, in a few words for people. The same on all
      * ranks. `world` may be NULL: nothing is known of the ranks. */
     bool (*fits)(const char **why, const dt_world *world, const dt_step *step);
+    /* Whether it does two steps as one leg that are alike (dt_steps_together) and that it
+     * fits. NULL: all. */
+    bool (*together)(const dt_step *a, const dt_step *b);
     /* Takes all memory but the buffers, and does all arithmetic: group, count and steps
      * are there. `scratch` bounds the bytes of buffers, 0: a default. DT_MEMORY; what
      * was made until then, dt_leg_free frees. */
@@ -55,13 +66,17 @@ struct dt_way {
     void (*traffic)(dt_traffic *out, const dt_step *step, int64_t rank);
 };
 
-extern const dt_way dt_way_local, dt_way_read, dt_way_messages;
+extern const dt_way dt_way_local, dt_way_read, dt_way_tree, dt_way_messages;
 
 /* The first of the ways that fits a step, and why; `world` may be NULL. */
 const dt_way *dt_way_of(const char **why, const dt_world *world, const dt_step *step);
 
-/* The same, but only of those that can move all arrays. */
+/* The same, but only of those that can move all arrays, and all that go together. */
 const dt_way *dt_way_plain(const dt_step *step);
+
+/* Whether steps of two plans are done as one: they do the same between the same ranks, by
+ * the same way. */
+bool dt_way_together(const dt_world *world, const dt_step *a, const dt_step *b);
 
 /* The way of this name; NULL: there is none. */
 const dt_way *dt_way_named(const char *name);

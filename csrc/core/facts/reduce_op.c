@@ -160,3 +160,10 @@ dt_reduce_op_converts(dt_reduce_op op, dt_dtype from, dt_dtype to)
     }
     return false;
 }
+
+bool
+dt_reduce_op_travels(dt_reduce_op op, dt_dtype dtype)
+{
+    return dt_reduce_op_get(op)->law == DT_LAW_SELECTS || dt_dtype_kind(dtype) != 'f' ||
+           dt_dtype_size(dtype) > 2;
+}

@@ -77,6 +77,10 @@ const char *dt_reduce_op_name(dt_reduce_op op); /* "sum" */
 /* Reads a name or torch's. DT_VALUE, with the list of names, unless there is one. */
 dt_status dt_reduce_op_parse(dt_reduce_op *out, const char *name, dt_error *err);
 
+/* Whether what some of the addends become may be sent to be combined further: not where
+ * it is rounded once, at the end, as sums of 16-bit floats are. */
+bool dt_reduce_op_travels(dt_reduce_op op, dt_dtype dtype);
+
 /* DT_TYPE unless addends of `dtype` can be reduced by `op`: an average of integers or
  * booleans has no exact value of that dtype, and floats have no bitwise_or. */
 dt_status dt_reduce_op_check(dt_reduce_op op, dt_dtype dtype, dt_error *err);

@@ -460,3 +460,19 @@ dt_exchange_kept(const dt_exchange *exchange, int64_t rank)
             shared(from, dt_layout_part(from, d, x), to, dt_layout_part(to, d, y), d);
     return kept;
 }
+
+int64_t
+dt_exchange_between(const dt_exchange *exchange, int64_t from_rank, int64_t to_rank)
+{
+    const dt_layout *from = exchange->from, *to = exchange->to;
+    int64_t x[DT_MESH_MAX_NDIM], y[DT_MESH_MAX_NDIM], elements = 1;
+    if (!dt_mesh_find(x, from->mesh, from_rank) || !dt_mesh_find(y, to->mesh, to_rank))
+        return 0;
+    for (int m = 0; m < from->mesh->ndim; m++)
+        if (!cuts_by(from, m) && !is_reduced(exchange, m) && x[m] != y[m])
+            return 0;
+    for (int d = 0; d < from->ndim && elements > 0; d++)
+        elements *=
+            shared(from, dt_layout_part(from, d, x), to, dt_layout_part(to, d, y), d);
+    return elements;
+}

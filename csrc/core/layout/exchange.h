@@ -59,6 +59,10 @@ void dt_piece_copy(char *dst, const int64_t *dst_stride, const char *src,
 void dt_exchange_count(int64_t *messages, int64_t *elements,
                        const dt_exchange *exchange, int64_t rank);
 
+/* How many elements one rank sends another, or keeps; on one mesh, which has both. */
+int64_t dt_exchange_between(const dt_exchange *exchange, int64_t from_rank,
+                            int64_t to_rank);
+
 /* Elements that a rank holds both before and after. */
 int64_t dt_exchange_kept(const dt_exchange *exchange, int64_t rank);
 

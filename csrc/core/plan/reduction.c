@@ -197,15 +197,6 @@ scatter_more(bool *done, dt_builder *b, const batch *of, dt_draft *draft,
     return DT_OK;
 }
 
-/* Whether the sum of some addends may travel: as what it is, not rounded. */
-static bool
-may_travel(const dt_builder *b, dt_reduce_op op)
-{
-    dt_dtype dtype = b->at->dtype;
-    return dt_reduce_op_get(op)->law == DT_LAW_SELECTS || dt_dtype_kind(dtype) != 'f' ||
-           dt_dtype_size(dtype) > 2;
-}
-
 static dt_status
 reduce_together(dt_builder *b, const batch *of)
 {
@@ -218,7 +209,7 @@ reduce_together(dt_builder *b, const batch *of)
     if (scattered == 0)
         return reduce_whole(b, of, whole, 0);
     unsigned first_scattered = scattered & (~scattered + 1U);
-    if (whole < first_scattered && may_travel(b, of->op)) {
+    if (whole < first_scattered && dt_reduce_op_travels(of->op, b->at->dtype)) {
         DT_TRY(add_reduction(b, of, DT_STEP_REDUCE_SCATTER, &draft, scattered, whole));
         return reduce_whole(b, of, whole, 0);
     }
@@ -291,7 +282,8 @@ dt_builder_reduce(dt_builder *b, const dt_layout *to)
         of.to = to;
         of.one_mesh = one_mesh;
         mask &= ~of.mask;
-        bool stepwise = b->family == DT_STEPWISE && may_travel(b, of.op);
+        bool stepwise =
+            b->family == DT_STEPWISE && dt_reduce_op_travels(of.op, b->at->dtype);
         if (stepwise)
             DT_TRY(reduce_stepwise(b, &of));
         else
