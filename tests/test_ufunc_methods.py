@@ -77,12 +77,11 @@ def test_some_calls_of_ufuncs_give_what_numpy_gives(shape):
 
 @pytest.mark.validate
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_calls_of_ufuncs_give_what_numpy_gives(shape, capsys):
+def test_calls_of_ufuncs_give_what_numpy_gives(shape, tell):
     count, wrong = 0, []
     for seed in range(100, 105):
         rows = rows_on(shape, COUNT, seed)
         count += len(rows)
         wrong += wrong_in(rows)
-    with capsys.disabled():
-        print(f" {count} calls of ufuncs on {shape} compared with NumPy,", end="")
+    tell(f"{count} calls of ufuncs on {shape} compared with NumPy")
     assert not wrong, f"{count} calls, {len(wrong)} wrong\n{report(wrong)}"
