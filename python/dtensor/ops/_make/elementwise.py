@@ -188,7 +188,7 @@ def conjugated(x: Any) -> Any:
     return x if real else x.conjugate()
 
 
-@operator
+@operator(name="zeros_like")
 def _zeros(x: Operand) -> Answer:
     return broadcast([x]), call(np.zeros_like, x)
 
