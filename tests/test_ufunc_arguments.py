@@ -158,6 +158,10 @@ SEVERAL = {
     "a cast that is refused": lambda x, a, b: np.modf(
         x, where=MASK, out=(a.astype("i4"), b.astype("i4"))
     ),
+    "a cast that is refused, and a mask that does not fit": lambda x, a, b: np.modf(
+        x, where=[], out=(a.astype("i4"), b.astype("i4"))
+    ),
+    "a mask that does not fit": lambda x, a, b: np.modf(x, where=[], out=(a, b)),
     "out larger than the operands": lambda x, a, b: np.modf(
         x, where=MASK, out=(np.stack([a, b]), np.stack([b, a]))
     ),

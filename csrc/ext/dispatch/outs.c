@@ -1,6 +1,8 @@
 /* outs.c: `out=`: one tensor, or several, each for its own result. */
 #include "ext/dispatch/dispatch.h"
 
+#include <string.h>
+
 /* Whether results can be written into `outs`, before any is. */
 static int
 check_all(const OperatorObject *op, PyObject *casting, PyObject *made, PyObject *outs)
@@ -48,16 +50,57 @@ mask_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
     return mask == Py_True ? NULL : mask;
 }
 
+/* The same call without a mask. */
+static PyObject *
+call_without_mask(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames)
+{
+    Py_ssize_t count = nargs + PyTuple_GET_SIZE(kwnames);
+    Py_ssize_t place = nargs + op_find_keyword(kwnames, "where");
+    PyObject **given = PyMem_New(PyObject *, (size_t)count), *result = NULL;
+    if (given == NULL)
+        return PyErr_NoMemory();
+    memcpy(given, args, (size_t)count * sizeof *given);
+    given[place] = Py_True;
+    result = PyObject_Vectorcall((PyObject *)op, given, (size_t)nargs, kwnames);
+    PyMem_Free(given);
+    return result;
+}
+
+/* NumPy looks at casts before shapes: a call that was refused for the shape of its mask
+ * is refused for the cast into an `out`, if that is wrong as well. */
+static void
+prefer_cast_error(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames, PyObject *outs)
+{
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject *made = call_without_mask(op, args, nargs, kwnames);
+    PyObject *casting = op_casting_of(args, nargs, kwnames);
+    bool fits = made == NULL || check_all(op, casting, made, outs) == 0;
+    Py_XDECREF(made);
+    if (fits) {
+        PyErr_Clear();
+        PyErr_Restore(type, error, trace);
+        return;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+}
+
 static PyObject *
 call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
               PyObject *kwnames, PyObject *outs)
 {
     PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
+    PyObject *casting = op_casting_of(args, nargs, kwnames);
+    PyObject *mask = mask_of(args, nargs, kwnames);
+    if (made == NULL && mask != NULL && PyErr_ExceptionMatches(PyExc_ValueError))
+        prefer_cast_error(op, args, nargs, kwnames, outs);
     if (made == NULL)
         return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(outs);
-    PyObject *casting = op_casting_of(args, nargs, kwnames);
-    PyObject *mask = mask_of(args, nargs, kwnames);
     int failed = check_all(op, casting, made, outs);
     PyObject *result = failed < 0 ? NULL : PyTuple_New(count);
     for (Py_ssize_t k = 0; result != NULL && k < count; k++) {
