@@ -75,12 +75,11 @@ class _Run:
     def close(self, threads: list[threading.Thread]) -> None:
         """Close the worlds, after an interrupt only those of ranks that have ended."""
         until = time.monotonic() + _END_SECONDS
-        while self.running and time.monotonic() < until:
+        # One whose start was interrupted is not alive yet, but is listed.
+        while {*threads} & {*threading.enumerate()} and time.monotonic() < until:
             time.sleep(0.01)
         for rank, world in enumerate(self.worlds):
             if rank not in self.running:
-                if threads[rank].is_alive():  # it is about to end
-                    threads[rank].join(_END_SECONDS)
                 world.close()
 
 
