@@ -1,7 +1,6 @@
 """How operators are called: what is kept, what is compared, what comes out."""
 
 import inspect
-import sys
 import warnings
 
 import numpy as np
@@ -398,15 +397,3 @@ def test_constants_that_differ_between_ranks_are_found_where_something_is_sent()
 
     with pytest.raises(RuntimeError, match="ranks are in different calls"):
         run_ranks(3, body)
-
-
-def test_verdicts_name_no_operator_as_no_user_can():
-    found = {
-        value.__name__
-        for name, module in sys.modules.items()
-        if name.startswith("dtensor")
-        for value in vars(module).values()
-        if type(value) is type(dtensor.matmul)
-    }
-    assert len(found) > 250
-    assert not [name for name in found if name.startswith("_") or name.endswith("_")]
