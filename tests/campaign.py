@@ -133,15 +133,13 @@ class Processes:
     def __init__(self) -> None:
         self.comm = _world.MPI.COMM_WORLD.Dup()
         self.ranks, self.leads = self.comm.size, self.comm.rank == 0
-        self.worlds: list[Any] = []
 
     def heard(self, run: Callable[[], Any], ranks: int, timeout: float) -> list[Any]:
         world = _world.current()
         world.timeout = timeout
         mine = run()
         self.comm.Barrier()
-        # It is not closed: MPI could give what is still under way to the next one.
-        self.worlds.append(world)
+        world.close()
         _world._default = None
         _world._default_world().activate()
         return self.comm.allgather(mine)

@@ -103,6 +103,21 @@ def pytest_runtest_makereport(item, call):
         report.longrepr = f"ranks disagree: {[outcome for outcome, _ in outcomes]}"
 
 
+@pytest.fixture
+def tell(record_property: Callable[[str, Any], None]) -> Callable[[str], None]:
+    """Prints a line, a count say, at the end of the run, whatever process ran it."""
+    return functools.partial(record_property, "told")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    reports = sum(terminalreporter.stats.values(), [])
+    for report in reports:
+        if getattr(report, "when", "") == "call":
+            for name, line in report.user_properties:
+                if name == "told":
+                    terminalreporter.write_line(line)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Only rank 0 prints."""

@@ -220,6 +220,9 @@ class Campaign:
         for k in drawn.sample(range(1, calls + 1), min(most, calls)):
             before = self.run(case._replace(k=k), right, before)
 
+    def told(self) -> str:
+        return f"{self.count} faults, {self.raised} raised, {len(self.wrong)} wrong"
+
     def report(self) -> str:
         return f"{len(self.wrong)} of {self.count} are wrong\n" + "\n".join(self.wrong)
 

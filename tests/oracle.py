@@ -178,12 +178,15 @@ def assemble(parts: dict[int, Array], layout: Layout) -> Array:
         )
         mine[where], known[where] = part, True
     assert seen.all(), "no rank holds some elements"
+    narrow = addend.itemsize == 2 and addend.dtype.kind in "fV"
+    dtype = np.dtype("f4") if narrow else np.dtype(layout.dtype)  # rounded once
+    addend = addend.astype(dtype, copy=False)
     for m, n in zip(dims, sizes, strict=True):
         op = layout.placements[m].reduce_op
-        addend = REDUCE[op].reduce(addend, axis=0, dtype=layout.dtype)
+        addend = REDUCE[op].reduce(addend, axis=0, dtype=dtype)
         if op == "avg":
-            addend = (addend / np.asarray(n, layout.dtype)).astype(layout.dtype)
-    return addend
+            addend = (addend / np.asarray(n, dtype)).astype(dtype)
+    return addend.astype(layout.dtype, copy=False)
 
 
 def same(a: Array, b: Array) -> bool:

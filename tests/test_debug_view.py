@@ -10,7 +10,7 @@ import pytest
 from browsers import console_of, find_browser
 from debug_scene import model, rows, step
 
-from dtensor import Shard
+from dtensor import Shard, nn, tensor
 from dtensor.debug import CommDebugMode
 from dtensor.debug.__main__ import main
 from dtensor.testing import run_ranks
@@ -244,6 +244,28 @@ def test_a_timeline_has_one_track_for_each_rank(tmp_path):
     assert len(sent) == 6 and all(e["args"]["bytes"] > 0 for e in sent)
     names = {e["name"] for e in events if e.get("cat") == "module"}
     assert {"MLP", "MLP.up", "MLP.up (backward)"} <= names
+
+
+class Keeping(nn.Module):
+    """Takes the memory of frames that have ended."""
+
+    def __init__(self):
+        super().__init__()
+        self.child = nn.Linear(2, 2)
+
+    def forward(self, x):
+        self.kept = [bytes(size) for size in range(1000) for _ in range(9)]
+        return self.child(x)
+
+
+def test_a_module_lasts_until_its_call_ends_whatever_memory_is_used_again(tmp_path):
+    def fn():
+        with CommDebugMode() as comm:
+            Keeping()(tensor([[1.0, 2.0]], dtype="float32"))
+        return comm
+
+    names = {e["name"] for e in trace(tmp_path, fn) if e.get("cat") == "module"}
+    assert names == {"Keeping", "Keeping.child"}
 
 
 def test_intervals_of_a_track_lie_in_each_other_or_apart(tmp_path):

@@ -109,19 +109,18 @@ WORLDS = {"threads": ()} | {
 }
 
 
-def told(capsys, what, found):
-    with capsys.disabled():
-        print(f"\n  {what}, seed {SEED}: {dict(verdicts(found))}", end="")
+def summed(what, found):
+    return f"{what}, seed {SEED}: {len(found)} programs, {dict(verdicts(found))}"
 
 
 @pytest.mark.validate
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("world", WORLDS)
-def test_ranks_that_diverge_find_out(world, part, capsys):
+def test_ranks_that_diverge_find_out(world, part, tell):
     each = -(-COUNT // PARTS) if world == "threads" else -(-1000 // PARTS)
     options = ("--timeout", "2")
     found = played(part * each, each, *options, launcher=WORLDS[world])
-    told(capsys, f"divergences as {world}", found)
+    tell(summed(f"divergences as {world}", found))
     assert not bad(found), bad(found)
     kinds = collections.Counter(line["kind"] for line in found)
     assert min(kinds[kind] for kind in KINDS) >= 100 / PARTS
@@ -130,38 +129,38 @@ def test_ranks_that_diverge_find_out(world, part, capsys):
 @pytest.mark.validate
 @pytest.mark.parametrize("check", ["1", "2"])
 @pytest.mark.parametrize("world", WORLDS)
-def test_what_no_call_sees_is_found_with_a_check_of_2(world, check, capsys):
+def test_what_no_call_sees_is_found_with_a_check_of_2(world, check, tell):
     options = ("--blind", "--timeout", "10")
     found = played(0, 400, *options, launcher=WORLDS[world], check=check)
-    told(capsys, f"blind spots as {world}, DTENSOR_CHECK={check}", found)
+    tell(summed(f"blind spots as {world}, DTENSOR_CHECK={check}", found))
     good = GOOD if check == "1" else {"raised on all ranks"}
     assert not bad(found, good), bad(found, good)
 
 
 @pytest.mark.validate
-def test_programs_that_do_not_diverge_raise_nothing_with_a_check_of_2(capsys):
+def test_programs_that_do_not_diverge_raise_nothing_with_a_check_of_2(tell):
     found = played(0, 1000, "--kind", "none", "--timeout", "60", check="2")
-    told(capsys, "no divergence, DTENSOR_CHECK=2", found)
+    tell(summed("no divergence, DTENSOR_CHECK=2", found))
     assert not bad(found, {"harmless"}), bad(found, {"harmless"})
 
 
 @pytest.mark.validate
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("world", ["threads", "3 processes"])
-def test_nothing_is_silently_wrong_with_a_check_of_2(world, part, capsys):
+def test_nothing_is_silently_wrong_with_a_check_of_2(world, part, tell):
     options = ("--timeout", "4")
     launcher = WORLDS[world]
     found = played(part * 250, 250, *options, launcher=launcher, check="2")
-    told(capsys, f"divergences as {world}, DTENSOR_CHECK=2", found)
+    tell(summed(f"divergences as {world}, DTENSOR_CHECK=2", found))
     assert not bad(found, GOOD - {"blind spot"}), bad(found, GOOD - {"blind spot"})
 
 
 @pytest.mark.validate
 @pytest.mark.parametrize("world", WORLDS)
-def test_programs_that_do_not_diverge_raise_nothing(world, capsys):
+def test_programs_that_do_not_diverge_raise_nothing(world, tell):
     count = COUNT if world == "threads" else 1000
     found = played(
         0, count, "--kind", "none", "--timeout", "60", launcher=WORLDS[world]
     )
-    told(capsys, f"no divergence as {world}", found)
+    tell(summed(f"no divergence as {world}", found))
     assert not bad(found, {"harmless"}), bad(found, {"harmless"})

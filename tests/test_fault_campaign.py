@@ -69,19 +69,18 @@ def test_some_faults_are_heard_of_by_the_ranks_of_mpiexec(campaign):
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("campaign", [2, 3], indirect=True, ids=["2", "3"])
 def test_every_fault_gives_the_right_answer_or_one_exception_on_all_ranks(
-    campaign, request, part, capsys
+    campaign, request, part, tell
 ):
     size = request.node.callspec.params["campaign"]
     play(campaign, part, size)
-    with capsys.disabled():
-        print(f" {campaign.count} faults on {size} ranks, {campaign.raised} raised,")
+    tell(f"{part}, {size} ranks: {campaign.told()}")
     assert not campaign.wrong, campaign.report()
 
 
 @pytest.mark.validate
 @pytest.mark.mpi
 @pytest.mark.parametrize("part", PARTS)
-def test_faults_are_heard_of_by_the_ranks_of_mpiexec(campaign, part, capsys):
+def test_faults_are_heard_of_by_the_ranks_of_mpiexec(campaign, part, tell):
     """On 2 and 3 ranks every fault, on other numbers one of each call and kind."""
     size = MPI.COMM_WORLD.size
     if size in (2, 3):
@@ -91,8 +90,7 @@ def test_faults_are_heard_of_by_the_ranks_of_mpiexec(campaign, part, capsys):
         drawn = random.Random(size)
         for case in cases(calls, kinds, victims(size)):
             campaign.some_of(case, 1, drawn)
-    with capsys.disabled():
-        print(f" {campaign.count} faults on {size} ranks, {campaign.raised} raised,")
+    tell(f"{part}, {size} ranks: {campaign.told()}")
     assert not campaign.wrong, campaign.report()
 
 

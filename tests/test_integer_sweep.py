@@ -40,8 +40,7 @@ def test_some_calls_with_great_and_negative_integers_end_as_numpys_do():
 
 
 @pytest.mark.validate
-def test_calls_with_great_and_negative_integers_end_as_numpys_do(capsys):
+def test_calls_with_great_and_negative_integers_end_as_numpys_do(tell):
     count, wrong = swept()
-    with capsys.disabled():
-        print(f" {count} calls with other integers compared with NumPy,", end="")
+    tell(f"{count} calls with other integers compared with NumPy")
     assert not wrong, json.dumps(wrong, indent=1)

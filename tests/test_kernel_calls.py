@@ -1,5 +1,6 @@
 """What an operator gives its kernel, as the C core takes it."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -35,3 +36,15 @@ def test_a_kernel_that_takes_too_many_lists_is_refused_before_it_is_called() -> 
         assert set(called) == {4}
 
     run_ranks(1, body)
+
+
+def test_verdicts_name_no_operator_as_no_user_can():
+    found = {
+        value.__name__
+        for name, module in sys.modules.items()
+        if name.startswith("dtensor")
+        for value in vars(module).values()
+        if type(value) is Operator
+    }
+    assert len(found) > 250
+    assert not [name for name in found if name.startswith("_") or name.endswith("_")]

@@ -143,13 +143,54 @@ def test_what_a_mask_leaves_of_addends_stays(ranks):
     ranks(body)
 
 
-def test_a_mask_of_several_results_is_refused_with_a_way_out(ranks):
+MASK = A % 2 == 0
+SEVERAL = {
+    "modf": lambda x, a, b: np.modf(x, where=MASK, out=(a, b)),
+    "frexp": lambda x, a, b: np.frexp(x, where=MASK, out=(a, b)),
+    "divmod": lambda x, a, b: np.divmod(x, x, where=x > 0, out=(a, b)),
+    "a list": lambda x, a, b: np.modf(x, where=[True, False] * 3, out=(a, b)),
+    "another dtype": lambda x, a, b: np.frexp(
+        x, where=MASK, out=(a.astype("f4"), b.astype("i8"))
+    ),
+    "an unsafe cast": lambda x, a, b: np.modf(
+        x, where=MASK, out=(a.astype("i4"), b.astype("i4")), casting="unsafe"
+    ),
+    "a cast that is refused": lambda x, a, b: np.modf(
+        x, where=MASK, out=(a.astype("i4"), b.astype("i4"))
+    ),
+    "a cast that is refused, and a mask that does not fit": lambda x, a, b: np.modf(
+        x, where=[], out=(a.astype("i4"), b.astype("i4"))
+    ),
+    "a mask that does not fit": lambda x, a, b: np.modf(x, where=[], out=(a, b)),
+    "out larger than the operands": lambda x, a, b: np.modf(
+        x, where=MASK, out=(np.stack([a, b]), np.stack([b, a]))
+    ),
+    "a mask of integers": lambda x, a, b: np.modf(x, where=[1, 0] * 3, out=(a, b)),
+    "an operand as out": lambda x, a, b: np.divmod(a, 2.5, where=MASK, out=(b, a)),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_mask_holds_for_each_of_several_results(ranks, name):
+    def call(*arrays):
+        """All results, and what was written into."""
+        with np.errstate(all="raise"):
+            return np.stack([*SEVERAL[name](*arrays), *arrays][:2]), arrays[1]
+
+    outs = (A - 9, (A + 20).astype("i4" if name == "frexp" else "f8"))
+    as_numpy(ranks, lambda *xs: call(*xs)[0], A + 0.75, *outs)
+    as_numpy(ranks, lambda *xs: call(*xs)[1], A, *outs)
+
+
+def test_of_several_results_one_may_be_written(ranks):
     def body():
-        x, mask = placed(A), placed(A > 2)
-        with pytest.raises(NotImplementedError, match=r"np\.where"):
-            np.divmod(x, 2, where=mask)
-        with pytest.raises(NotImplementedError, match=r"np\.where"):
-            np.modf(x, where=mask, out=(placed(0 * A), placed(0 * A)))
+        x, out = placed(A + 0.75), placed(A - 9)
+        fraction, _ = np.modf(x, where=MASK)
+        assert np.array_equal(whole(fraction)[MASK], [0.75] * 3)
+        fraction, more = np.modf(x, where=MASK, out=(None, out))
+        assert more is out
+        assert np.array_equal(whole(fraction)[MASK], [0.75] * 3)
+        assert np.array_equal(whole(out), np.where(MASK, A, A - 9))
 
     ranks(body)
 

@@ -76,13 +76,10 @@ def test_some_calls_of_ufuncs_give_what_numpy_gives(shape):
 
 
 @pytest.mark.validate
+@pytest.mark.parametrize("seed", range(100, 105))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_calls_of_ufuncs_give_what_numpy_gives(shape, capsys):
-    count, wrong = 0, []
-    for seed in range(100, 105):
-        rows = rows_on(shape, COUNT, seed)
-        count += len(rows)
-        wrong += wrong_in(rows)
-    with capsys.disabled():
-        print(f" {count} calls of ufuncs on {shape} compared with NumPy,", end="")
-    assert not wrong, f"{count} calls, {len(wrong)} wrong\n{report(wrong)}"
+def test_calls_of_ufuncs_give_what_numpy_gives(shape, seed, tell):
+    rows = rows_on(shape, COUNT, seed)
+    wrong = wrong_in(rows)
+    tell(f"{len(rows)} calls of ufuncs on {shape}, {len(wrong)} wrong")
+    assert not wrong, f"{len(rows)} calls, {len(wrong)} wrong\n{report(wrong)}"

@@ -361,3 +361,33 @@ except ImportError as error:
 """
     out = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert "pip install dtensor-mpi[ml_dtypes]" in out
+
+
+@pytest.mark.mpi
+def test_a_world_of_mpi_hears_nothing_of_one_that_was_closed(world):
+    """MPI would give what is under way in a world to the next one."""
+
+    def opened():
+        made = _C.World.mpi(_world.MPI.COMM_WORLD.py2f())
+        made.activate()
+        return made
+
+    def call(made, k):
+        made.agree(b"", f"call {k}")
+
+    try:
+        for turn in range(8):
+            old = opened()
+            call(old, 0)
+            old.timeout = 0.1
+            if world.rank == turn % world.size and world.size > 1:
+                with pytest.raises(RuntimeError, match="given up|ended"):
+                    call(old, 1)  # alone
+            old.close()
+            new = opened()
+            new.timeout = 5.0
+            for k in range(20):
+                call(new, k)
+            new.close()
+    finally:
+        world.activate()

@@ -188,7 +188,6 @@ class Draw:
             self.options["casting"] = self.one(["unsafe", "safe", "no", "same_kind"])
         masks = self.method != "reduce" and self.chance(0.25)
         masks &= self.method in ("__call__", "outer") and not self.ufunc.signature
-        masks &= self.ufunc.nout == 1
         if not (masks or self.chance(0.25)):
             return
         results = self.probe()

@@ -135,7 +135,7 @@ def adds_up(array: np.ndarray) -> bool:
         return True
     parts = array.view(array.real.dtype) if array.ndim else np.array([array.real])
     ordinary = np.isfinite(parts) & (parts != 0)
-    steps = parts[ordinary].astype("d") * 1024
+    steps = parts[ordinary].astype("g") * 1024
     signed = (parts == 0) & np.signbit(parts)
     whole = bool((steps == np.rint(steps)).all())
     return whole and not signed.any() and not np.isinf(parts).any()

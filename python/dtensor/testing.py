@@ -72,10 +72,11 @@ class _Run:
                     f"rank {rank} raised {type(error).__name__}: {error}"
                 )
 
-    def close(self) -> None:
+    def close(self, threads: list[threading.Thread]) -> None:
         """Close the worlds, after an interrupt only those of ranks that have ended."""
         until = time.monotonic() + _END_SECONDS
-        while self.running and time.monotonic() < until:
+        # One whose start was interrupted is not alive yet, but is listed.
+        while {*threads} & {*threading.enumerate()} and time.monotonic() < until:
             time.sleep(0.01)
         for rank, world in enumerate(self.worlds):
             if rank not in self.running:
@@ -143,7 +144,7 @@ def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> 
         run.fail(0, error)
         raise
     finally:
-        run.close()
+        run.close(threads)
     if run.failure is not None:
         rank, first = run.failure
         first.add_note(f"raised by rank {rank} of {n} (dtensor.testing.run_ranks)")

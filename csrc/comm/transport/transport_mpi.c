@@ -294,17 +294,36 @@ mpi_idle(dt_transport *t)
     sched_yield();
 }
 
+/* At the end of MPI. */
+static int
+free_closed(MPI_Comm self, int keyval, void *closed, void *none)
+{
+    (void)self, (void)keyval, (void)none;
+    mpi_transport *m = closed;
+    MPI_Comm_free(&m->comm);
+    free(m);
+    return MPI_SUCCESS;
+}
+
+/* Messages may still be under way, of a rank that closes later. MPI would give them to
+ * the next communicator that gets the number of this one, so it is kept to the end: as
+ * an attribute of MPI_COMM_SELF, whose attributes go first there. */
 static void
 mpi_close(dt_transport *t)
 {
     mpi_transport *m = (mpi_transport *)t;
-    if (!is_finalized())
-        MPI_Comm_free(&m->comm);
     for (block *next; m->blocks != NULL; m->blocks = next) {
         next = m->blocks->next;
         free(m->blocks);
     }
-    free(m);
+    int keyval = MPI_KEYVAL_INVALID;
+    if (is_finalized())
+        free(m);
+    else if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_closed, &keyval,
+                                    NULL) == MPI_SUCCESS) {
+        MPI_Comm_set_attr(MPI_COMM_SELF, keyval, m);
+        MPI_Comm_free_keyval(&keyval);
+    }
 }
 
 static const dt_transport_table mpi_table = {

@@ -107,8 +107,28 @@ extern PyMethodDef ext_write_methods[];
 
 /* --- out.c --- */
 
-/* A call with `out`: a DTensor, Tensor or array, or a tuple of these. */
 Py_ssize_t op_find_keyword(PyObject *kwnames, const char *name); /* its index, or -1 */
+
+/* A call with one `out`: a DTensor, Tensor or array. */
+PyObject *op_call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames, PyObject *out);
+
+/* NumPy's rule for what may be written over what. `ufunc` may be NULL; `casting` is what
+ * the call says, or NULL. */
+int op_check_cast(PyObject *ufunc, PyArray_Descr *from, PyArray_Descr *to,
+                  PyObject *casting);
+
+/* What a call says of `casting`, or NULL. Borrowed. */
+PyObject *op_casting_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+/* Brings a result into the layout and dtype of `out` and writes it there. */
+int op_write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result,
+                    bool ufunc);
+
+/* --- outs.c --- */
+
+/* A call with `out`: a DTensor, Tensor or array, or a tuple of these, one for each
+ * result or None. */
 PyObject *op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
                       PyObject *kwnames, PyObject *out);
 

@@ -1,22 +1,7 @@
-/* Results that are written into tensors which are there already: `out=`, `x += y`. */
+/* A result that is written into a tensor which is there already: `out=`, `x += y`. */
 #include "ext/dispatch/dispatch.h"
 
 #include <string.h>
-
-/* The one tensor that is written to; raises. */
-static PyObject *
-only_out(const OperatorObject *op, PyObject *out)
-{
-    if (PyTuple_Check(out) && PyTuple_GET_SIZE(out) == 1)
-        out = PyTuple_GET_ITEM(out, 0);
-    if (ext_is_tensor(out) || PyArray_Check(out))
-        return out;
-    if (PyTuple_Check(out))
-        return out;
-    return PyErr_Format(PyExc_TypeError,
-                        "%U: return arrays must be of ArrayType, not %s", op->name,
-                        Py_TYPE(out)->tp_name);
-}
 
 Py_ssize_t
 op_find_keyword(PyObject *kwnames, const char *name)
@@ -43,10 +28,9 @@ raise_cast(PyObject *ufunc, const char *rule, PyObject *from, PyObject *to)
     Py_XDECREF(place);
 }
 
-/* NumPy's rule for what may be written over what. `ufunc` may be NULL; `casting` is what
- * the call says, or NULL. */
-static int
-check_cast(PyObject *ufunc, PyArray_Descr *from, PyArray_Descr *to, PyObject *casting)
+int
+op_check_cast(PyObject *ufunc, PyArray_Descr *from, PyArray_Descr *to,
+              PyObject *casting)
 {
     NPY_CASTING rule = NPY_SAME_KIND_CASTING;
     if (casting != NULL && !PyArray_CastingConverter(casting, &rule))
@@ -63,9 +47,8 @@ check_cast(PyObject *ufunc, PyArray_Descr *from, PyArray_Descr *to, PyObject *ca
     return -1;
 }
 
-/* What a call says of `casting`, or NULL. Borrowed. */
-static PyObject *
-casting_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+PyObject *
+op_casting_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     Py_ssize_t place = op_find_keyword(kwnames, "casting");
     return place < 0 ? NULL : args[nargs + place];
@@ -74,12 +57,12 @@ casting_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 static int
 check_cast_of(const op_entry *entry, const op_call *call, const DTensorObject *out)
 {
-    PyObject *casting = casting_of(call->args, call->nargs, call->kwnames);
+    PyObject *casting = op_casting_of(call->args, call->nargs, call->kwnames);
     PyArray_Descr *from = ext_descr(entry->results[0].layout->layout->dtype);
     PyArray_Descr *to = ext_descr(out->layout->layout->dtype);
     int failed = -1;
     if (from != NULL && to != NULL)
-        failed = check_cast(entry->ufunc ? entry->kernel : NULL, from, to, casting);
+        failed = op_check_cast(entry->ufunc ? entry->kernel : NULL, from, to, casting);
     Py_XDECREF(from);
     Py_XDECREF(to);
     return failed;
@@ -176,10 +159,9 @@ same_box(LayoutObject *a, LayoutObject *b)
            PyObject_RichCompareBool(a->shape, b->shape, Py_EQ) == 1;
 }
 
-/* Brings a result into the layout and dtype of `out` and writes it there. */
-static int
-write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result,
-             bool ufunc)
+int
+op_write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result,
+                bool ufunc)
 {
     if (!same_box(result->layout, out->layout))
         return broadcast_result(out, result, ufunc || op_says(op, "broadcasts_out"));
@@ -251,9 +233,9 @@ run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
     if (entry->ufunc && needs && !entry->outside && same_box(layout, out->layout))
         return write_by_kernel(entry, call, out);
     PyObject *made = op_dispatch(entry, call, NULL);
-    int failed = made == NULL
-                     ? -1
-                     : write_result(call->op, out, (DTensorObject *)made, entry->ufunc);
+    int failed = made == NULL ? -1
+                              : op_write_result(call->op, out, (DTensorObject *)made,
+                                                entry->ufunc);
     Py_XDECREF(made);
     return failed;
 }
@@ -363,7 +345,7 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         PyArrayObject *target =
             (PyArrayObject *)(ext_is_tensor(out) ? ((TensorObject *)out)->array : out);
         PyArrayObject *array = (PyArrayObject *)((TensorObject *)made)->array;
-        failed = check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target), NULL);
+        failed = op_check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target), NULL);
         if (failed == 0)
             failed = ext_refuse_without_data(array);
         if (failed == 0 && ext_is_tensor(out))
@@ -374,59 +356,6 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     }
     Py_DECREF(made);
     return failed < 0 ? NULL : Py_NewRef(out);
-}
-
-/* Whether results can be written into `outs`, before any is. */
-static int
-check_all(const OperatorObject *op, PyObject *casting, PyObject *made, PyObject *outs)
-{
-    Py_ssize_t count = PyTuple_GET_SIZE(outs);
-    if (!PyTuple_Check(made) || PyTuple_GET_SIZE(made) != count)
-        return ext_fail(
-            PyExc_ValueError,
-            "%U: out= has %zd tensors, which is not how many results there are",
-            op->name, count);
-    for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
-        if (out == Py_None)
-            continue;
-        if (!ext_is_dtensor(out) || !ext_is_dtensor(item))
-            return ext_fail(PyExc_TypeError, "%U: out= takes DTensors here", op->name);
-        if (check_cast(NULL, PyArray_DESCR(op_array(item)),
-                       PyArray_DESCR(op_array(out)), casting) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Several results, each into its own. */
-static PyObject *
-call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
-              PyObject *kwnames, PyObject *outs)
-{
-    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
-    if (made == NULL)
-        return NULL;
-    Py_ssize_t count = PyTuple_GET_SIZE(outs);
-    int failed = check_all(op, casting_of(args, nargs, kwnames), made, outs);
-    PyObject *result = failed < 0 ? NULL : PyTuple_New(count);
-    for (Py_ssize_t k = 0; result != NULL && k < count; k++) {
-        PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
-        if (out == Py_None)
-            out = item;
-        else if (tape_take_over((TensorObject *)out, (TensorObject *)item, false,
-                                op->name) < 0)
-            failed = -1;
-        else
-            failed =
-                write_result(op, (DTensorObject *)out, (DTensorObject *)item, true);
-        if (failed < 0)
-            Py_CLEAR(result);
-        else
-            PyTuple_SET_ITEM(result, k, Py_NewRef(out));
-    }
-    Py_DECREF(made);
-    return result;
 }
 
 /* Only the shapes are checked: there is nothing to write into. */
@@ -482,14 +411,9 @@ call_into_copied(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
 }
 
 PyObject *
-op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
-            PyObject *kwnames, PyObject *out)
+op_call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames, PyObject *out)
 {
-    out = only_out(op, out);
-    if (out == NULL)
-        return NULL;
-    if (PyTuple_Check(out))
-        return call_into_all(op, args, nargs, kwnames, out);
     if (ext_is_tensor(out) && !ext_has_data(op_array(out)))
         return call_without_data(op, args, nargs, kwnames, out);
     bool in_place = nargs > 0 && args[0] == out;

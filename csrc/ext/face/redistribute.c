@@ -141,9 +141,9 @@ redistribute_some(PyObject *object, ext_move_options *o, PyObject *const *given)
 }
 
 static PyObject *
-redistribute_as(const char *what, bool any, PyObject *const *args, Py_ssize_t nargs,
-                PyObject *kwnames)
+redistribute_as(bool any, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
+    static const char what[] = "redistribute";
     ext_signature signature =
         EXT_SIGNATURE(what, OPTIONS + 1, 3, 1, "tensors", "device_mesh", "placements",
                       "async_op", "forward_dtype", "backward_dtype", "max_bytes");
@@ -158,14 +158,14 @@ static PyObject *
 redistribute(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
              PyObject *kwnames)
 {
-    return redistribute_as("redistribute", false, args, nargs, kwnames);
+    return redistribute_as(false, args, nargs, kwnames);
 }
 
 static PyObject *
 redistribute_any(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
 {
-    return redistribute_as("_redistribute_any", true, args, nargs, kwnames);
+    return redistribute_as(true, args, nargs, kwnames);
 }
 
 #define REDISTRIBUTE_PARAMETERS                                                        \

@@ -40,7 +40,8 @@ take(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wide)
     if (check(fits, given[2].array, fits ? PyArray_DIM(part, 0) : 0) < 0)
         return NULL;
     npy_intp shape[NPY_MAXDIMS + 1];
-    memcpy(shape, PyArray_DIMS(index), (size_t)ndim * sizeof *shape);
+    for (int d = 0; d < ndim; d++)
+        shape[d] = PyArray_DIM(index, d);
     shape[ndim] = PyArray_DIM(part, 1);
     if (!dt_index_check(PyArray_DATA(index), PyArray_SIZE(index), given[3].integer))
         return PyErr_Format(PyExc_IndexError, "index out of range in self");

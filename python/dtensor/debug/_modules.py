@@ -28,7 +28,7 @@ class Span(NamedTuple):
 class _Entry(NamedTuple):
     name: str
     module: Module
-    frame: int  # of its call
+    frame: FrameType  # of its call: held, or another one could get its address
     begin: float
 
 
@@ -62,7 +62,8 @@ class Tracker:
 
         def enter(module: Module, args: tuple[Any, ...]) -> None:
             if threading.get_ident() == thread:
-                self._enter(module, args, sys._getframe(1))
+                # The caller's caller: the caller runs the hooks, and ends before.
+                self._enter(module, args, sys._getframe(2))
 
         self.names, self.modules, self.spans, self._stack = {}, {}, [], []
         self._back = None
@@ -98,7 +99,7 @@ class Tracker:
         name = self._name(module)
         if id(module) not in self._left:
             self._have_left(module)
-        self._stack.append(_Entry(name, module, id(frame), time.monotonic()))
+        self._stack.append(_Entry(name, module, frame, time.monotonic()))
         inputs = [x for x in _tensors(args) if x.requires_grad]
         missing = [len(inputs)]
 
@@ -143,7 +144,7 @@ class Tracker:
         """Forget calls that ended with an exception."""
         alive = set()
         while frame is not None:
-            alive.add(id(frame))
+            alive.add(frame)
             frame = frame.f_back
         while self._stack and self._stack[-1].frame not in alive:
             self._stack.pop()

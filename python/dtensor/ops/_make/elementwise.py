@@ -113,14 +113,11 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
                 f"{function.__name__}() takes {function.nin} positional arguments "
                 f"but {len(xs)} were given"
             )
-        if where is not True and function.nout > 1:
-            raise NotImplementedError(
-                f"where= of {function.__name__}, which has several results: call it "
-                "without, and take what you want by np.where"
-            )
         plain = where is True and not {"dtype", "signature", "sig"} & options.keys()
         if where is not True:
             options["where"] = where
+            if function.nout > 1:  # results are written into `out` afterwards
+                options["out"] = (None,) * function.nout
         if isinstance(options.get("dtype"), str):
             options["dtype"] = dtype_of(options["dtype"])
         for x in (*xs, where):
@@ -191,7 +188,7 @@ def conjugated(x: Any) -> Any:
     return x if real else x.conjugate()
 
 
-@operator
+@operator(name="zeros_like")
 def _zeros(x: Operand) -> Answer:
     return broadcast([x]), call(np.zeros_like, x)
 

@@ -81,7 +81,7 @@ def _bessel(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return total
 
 
-@operator
+@operator(name="i0_backward")
 def _i1(x: Operand) -> Answer:
     return broadcast([x]), call(_bessel, x)
 

@@ -30,7 +30,7 @@ Array = npt.NDArray[Any]
 _CHOICE = ";".join(f"R,{op},{op}->{op}" for op in OPS)
 
 
-@operator(operands=3)
+@operator(operands=3, name="where")
 def where_(condition: Operand, x: Any, y: Any) -> Answer:
     return broadcast([condition, x, y], _CHOICE), call(np.where, condition, x, y)
 
@@ -64,7 +64,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 
 @broadcasts_out
-@operator(operands=3)
+@operator(operands=3, name="clip")
 def _clip(a: Operand, low: Any, high: Any, **options: Any) -> Answer:
     rows = "increasing" if not options else None
     return broadcast([a, low, high], rows), call(np.clip, a, low, high, **options)
@@ -187,7 +187,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return _select(_arrays(condlist), _arrays(choicelist), default)
 
 
-@operator
+@operator(name="choose")
 def _choose(a: Operand, choices: Sequence[Any], mode: Any) -> Answer:
     return broadcast([a, *choices]), call(np.choose, a, choices, mode=mode)
 
@@ -267,7 +267,7 @@ def interp(
     return text, call(np.interp, x, xp, fp, left, right, period)
 
 
-@operator(operands=3)
+@operator(operands=3, name="interp_backward")
 def _slopes(x: Operand, xp: Operand, fp: Operand) -> Answer:
     names = letters(x.ndim)
     points = letters(1, whole=[0], skip=x.ndim)
@@ -293,7 +293,7 @@ def _slope(x: Array, xp: Array, fp: Array) -> Array:
     return np.asarray(np.where((x < xp[0]) | (x > xp[-1]), 0.0, slope))
 
 
-@operator
+@operator(name="interp_backward")
 def _shares(g: Operand, x: Operand, xp: Operand, ends: tuple[bool, bool]) -> Answer:
     """Each point's share of the gradients at the places next to it; `ends`: whether the
     first and the last point get those of the places beyond the ends."""

@@ -52,7 +52,7 @@ def _quotient(x: Any, y: Any, **options: Any) -> Any:
     return np.trunc(np.divide(x, y), **options)
 
 
-@operator(operands=2)
+@operator(operands=2, name="div")
 def _truncated(x: Operand, other: Operand, **options: Any) -> Answer:
     return broadcast([x, other]), call(_quotient, x, other, **options)
 

@@ -150,7 +150,7 @@ def _of_slices(
     return _to_slices(g, indices, axis, _array.shape[axis])
 
 
-@operator(operands=2)
+@operator(operands=2, name="reduceat_backward")
 def _to_slices(g: Operand, indices: Operand, axis: int, length: int) -> Answer:
     names = letters(g.ndim, whole=[axis])
     result = [*names[:axis], str(length), *names[axis + 1 :]]

@@ -30,7 +30,7 @@ def extremes(x: _C.DTensor) -> Array:
     own = np.array([part.min(), part.max()] if part.size else [], x.dtype)
     if x.layout.is_replicated:
         return own
-    shared = world.current().share(own.tobytes(), x.device_mesh, "extremes")
+    shared = world.current().share(own.tobytes(), x.device_mesh, "min and max")
     every = np.frombuffer(b"".join(shared), own.dtype)
     return np.array([every.min(), every.max()] if every.size else [], own.dtype)
 

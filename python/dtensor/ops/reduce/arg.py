@@ -34,7 +34,7 @@ WINNER: dict[Any, tuple[np.ufunc, Callable[[np.dtype[Any]], Any]]] = {
 }
 
 
-@operator
+@operator(name="argmax_or_argmin")
 def _whole(
     x: Operand, function: Callable[..., Any], axis: int | None, keepdims: bool
 ) -> Answer:
@@ -45,7 +45,7 @@ def _whole(
     return rule([names], [kept(names, axes, keepdims)]), kernel
 
 
-@operator
+@operator(name="argmax_or_argmin")
 def _best(values: Operand, where: Operand, function: Callable[..., Any]) -> Answer:
     names = letters(values.ndim, whole=[0])
     kernel = call(_winner, values, where, function)

@@ -81,7 +81,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return np.concatenate(rows).astype(flat.dtype, copy=False)
 
 
-@operator(operands=2)
+@operator(operands=2, name="gradient")
 def _gradient(f: Operand, spacing: Operand, axis: int, edge_order: int) -> Answer:
     names = letters(f.ndim, whole=[axis])
     points = [names[axis]] if spacing.ndim else []
@@ -90,7 +90,7 @@ def _gradient(f: Operand, spacing: Operand, axis: int, edge_order: int) -> Answe
     return rule([names, points], [names], "0"), kernel, dtype
 
 
-@operator(operands=2)
+@operator(operands=2, name="gradient_backward")
 def _gradient_back(g: Operand, spacing: Operand, axis: int, edge_order: int) -> Answer:
     names = letters(g.ndim, whole=[axis])
     points = [names[axis]] if spacing.ndim else []

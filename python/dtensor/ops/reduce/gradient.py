@@ -142,7 +142,7 @@ def _of_length(
 # --- greatest and least ---------------------------------------------------------------
 
 
-@operator(operands=2)
+@operator(operands=2, name="max_backward")
 def _same(a: Operand, top: Operand) -> Answer:
     return broadcast([a, top]), call(_is_same, a, top), np.dtype(bool)
 

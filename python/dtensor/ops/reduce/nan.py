@@ -100,7 +100,7 @@ nanprod = _reduction(np.nanprod, np.multiply, of_product, "product")
 # --- greatest and least ---------------------------------------------------------------
 
 
-@operator
+@operator(name="nanmax_or_nanmin")
 def _or_nan(values: Operand, lost: Operand) -> Answer:
     return broadcast([values, lost]), call(_fill, values, lost), values.dtype
 

@@ -68,7 +68,7 @@ def _terms(a: Operand, q: Operand, axes: tuple[int, ...], keepdims: bool) -> Any
     return names, first, [*first, *kept(names, axes, keepdims)]
 
 
-@operator(operands=3)
+@operator(operands=3, name="quantile_backward")
 def _scattered(
     g: Operand, a: Operand, q: Operand, axes: Any, keepdims: bool, *how: Any
 ) -> Answer:
@@ -91,7 +91,7 @@ def _scatter(g: Array, a: Array, q: Array, axes: Any, *how: Any) -> Array:
     return np.moveaxis(result.reshape(shape), range(-len(axes), 0), axes)
 
 
-@operator(operands=3)
+@operator(operands=3, name="quantile_backward")
 def _gathered(
     x: Operand, a: Operand, q: Operand, axes: Any, keepdims: bool, *how: Any
 ) -> Answer:

@@ -182,13 +182,13 @@ def _of_products_each(grad: Any, x: Any, axis: int) -> Any:
     return np.moveaxis(np.sum(behind, axis=-1) * conjugated(ahead), -1, axis)
 
 
-@operator
+@operator(name="accumulate_backward")
 def _to_chosen(grad: Operand, out: Operand, x: Operand, axis: int) -> Answer:
     names = letters(x.ndim, whole=[normalize_axis_index(axis, x.ndim)])
     return rule([names] * 3, [names]), call(_added, grad, out, x, axis), grad.dtype
 
 
-@operator
+@operator(name="accumulate_backward")
 def _at_chosen(values: Operand, out: Operand, x: Operand, axis: int) -> Answer:
     names = letters(x.ndim, whole=[normalize_axis_index(axis, x.ndim)])
     return rule([names] * 3, [names]), call(_taken, values, out, x, axis), values.dtype
