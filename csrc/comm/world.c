@@ -57,9 +57,8 @@ way_read(const dt_way **out, dt_error *err)
 typedef struct {
     int64_t check;
     char way[16];
-    uint64_t cost;     /* its hash ... */
-    char costs[200];   /* ... and its beginning, as text */
-    dt_node_card card; /* need not be alike */
+    uint64_t cost;   /* its hash ... */
+    char costs[200]; /* ... and its beginning, as text */
 } settings;
 
 /* The same sentence on all ranks: what is compared is known to all of them. */
@@ -116,34 +115,52 @@ world_free(dt_world *world)
     free(world);
 }
 
+/* Room for what all ranks say when a world begins. */
+typedef struct {
+    settings *settings;
+    dt_node_card *cards;
+    unsigned char *votes; /* can map the memory of the ranks of its node, can fetch */
+} greetings;
+
 enum { MAPPED = 1, FETCHED = 2 };
 
-/* Ranks that see each other's memory use it, all of them or none. `all` is used up. */
+static const char BEGINNING[] = "the start of dtensor";
+
+/* Whether all ranks that have neighbours on their node offer them memory. */
+static bool
+all_offer(const dt_node_card *cards, int size)
+{
+    bool any = false;
+    for (int rank = 0; rank < size; rank++) {
+        if (cards[rank].door == 0 && !cards[rank].lonely)
+            return false;
+        any = any || cards[rank].door != 0;
+    }
+    return any;
+}
+
+/* Ranks that see each other's memory use it, all of them or none. */
 static dt_status
-join_node(dt_world *world, settings *all, dt_error *err)
+join_node(dt_world *world, greetings *g, dt_error *err)
 {
     dt_transport *near = NULL, *far = world->transport;
-    int size = far->size;
-    dt_node_card *cards = (dt_node_card *)(void *)all;
-    bool offered = size > 1 && !far->alone;
-    for (int rank = 0; rank < size && offered; rank++) {
-        dt_node_card card = all[rank].card;
-        offered = card.door != 0;
-        cards[rank] = card;
-    }
-    if (!offered)
+    if (far->size == 1 || far->alone || far->table->reach != NULL)
         return DT_OK;
-    bool mapped = dt_node_make(&near, far, cards, NULL) == DT_OK;
-    unsigned char vote = 0, *votes = (unsigned char *)all, together = MAPPED | FETCHED;
-    if (mapped)
+    dt_node_card card;
+    dt_node_offer(&card, far);
+    DT_TRY(dt_share(g->cards, world->all, &card, sizeof card, BEGINNING, err));
+    if (!all_offer(g->cards, far->size))
+        return DT_OK;
+    unsigned char vote = 0, together = MAPPED | FETCHED;
+    if (dt_node_make(&near, far, g->cards, NULL) == DT_OK)
         vote = dt_node_fetches(near) ? MAPPED | FETCHED : MAPPED;
     dt_status status =
-        dt_share(votes, world->all, &vote, sizeof vote, "the start of dtensor", err);
-    for (int rank = 0; rank < size && status == DT_OK; rank++)
-        together &= votes[rank];
-    if (mapped && (status != DT_OK || !(together & MAPPED))) {
+        dt_share(g->votes, world->all, &vote, sizeof vote, BEGINNING, err);
+    for (int rank = 0; rank < far->size && status == DT_OK; rank++)
+        together &= g->votes[rank];
+    if (near != NULL && (status != DT_OK || !(together & MAPPED))) {
         dt_node_unmake(near);
-    } else if (mapped) {
+    } else if (near != NULL) {
         world->transport = near;
         if (!(together & FETCHED))
             dt_node_no_fetch(near);
@@ -154,28 +171,26 @@ join_node(dt_world *world, settings *all, dt_error *err)
 /* The first words between the ranks: that all are there, made of the same program and
  * prepared, and how they are set. */
 static dt_status
-greet(dt_world *world, const dt_error *local, settings *all, dt_error *err)
+greet(dt_world *world, const dt_error *local, greetings *g, dt_error *err)
 {
     static const char version[] = "dtensor protocol 1";
     dt_call call = {.hash = dt_hash(0, version, sizeof version), .local = *local};
-    snprintf(call.what, sizeof call.what, "the start of dtensor");
+    snprintf(call.what, sizeof call.what, "%s", BEGINNING);
     DT_TRY(dt_agree(world->all, &call, true, err));
 
     settings own = {.check = world->check, .cost = world->cost.hash};
     dt_cost_print(own.costs, sizeof own.costs, &world->cost);
     if (world->way != NULL)
         snprintf(own.way, sizeof own.way, "%s", world->way->name);
-    const dt_transport *t = world->transport;
-    if (!t->alone && t->size > 1 && t->table->reach == NULL)
-        dt_node_offer(&own.card, t);
-    DT_TRY(dt_share(all, world->all, &own, sizeof own, call.what, err));
-    DT_TRY(compare_settings(world, all, err));
-    return join_node(world, all, err);
+    DT_TRY(dt_share(g->settings, world->all, &own, sizeof own, BEGINNING, err));
+    DT_TRY(compare_settings(world, g->settings, err));
+    return join_node(world, g, err);
 }
 
 static dt_status
 world_start(dt_world *world, dt_error *err)
 {
+    size_t size = (size_t)world->transport->size;
     DT_TRY(make_group_of_all(world, err));
     DT_TRY(dt_notes_make(&world->notes, world, err));
     DT_TRY(dt_fences_make(&world->fences, world->transport->size, err));
@@ -184,11 +199,15 @@ world_start(dt_world *world, dt_error *err)
         check_read(&world->check, &local) == DT_OK &&
         dt_cost_read(&world->cost, &local) == DT_OK)
         way_read(&world->way, &local);
-    settings *all = calloc((size_t)world->transport->size, sizeof *all);
-    if (all == NULL)
+    greetings g = {.settings = calloc(size, sizeof *g.settings),
+                   .cards = calloc(size, sizeof *g.cards),
+                   .votes = calloc(size, sizeof *g.votes)};
+    if (g.settings == NULL || g.cards == NULL || g.votes == NULL)
         dt_fail(&local, DT_MEMORY, "no memory for the settings of the ranks");
-    dt_status status = greet(world, &local, all, err);
-    free(all);
+    dt_status status = greet(world, &local, &g, err);
+    free(g.settings);
+    free(g.cards);
+    free(g.votes);
     world->all->started = world->all->reached =
         0; /* the user's first call is number 1 */
     return status;

@@ -238,6 +238,8 @@ dt_notes_tell_resync(dt_notes *notes, const char *why)
                                .number = notes->world->epoch + 1,
                                .kind = DT_NOTE_RESYNC}};
     snprintf(n.text, sizeof n.text, "%s", why);
+    for (int rank = 0; rank < all->size; rank++)
+        answer(notes, rank); /* those that have asked before this rank came here */
     return dt_notes_send(notes, &n, all->ranks, all->size);
 }
 

@@ -81,6 +81,7 @@ struct dt_transport {
     int rank;            /* one's own */
     bool oversubscribed; /* more ranks than processors here: yield early */
     bool shared_memory;  /* all ranks are on one node */
+    bool lonely;         /* this rank is alone on its node */
     /* By rank: which node it is on, the same for ranks that reach each other. NULL where
      * either all do or none. */
     const uint64_t *nodes;
@@ -105,15 +106,15 @@ dt_status dt_alone_make(dt_transport **out, int size, int rank, dt_error *err);
 dt_status dt_mpi_make(dt_transport **out, int handle, dt_error *err);
 
 /* transport_node.c: ranks of one node that are processes. What a rank tells the others of
- * its memory; false: it has none that they could see. Then a transport over another one,
- * made of what all have told, by rank; ranks of other nodes are left to that one, which it
- * owns. DT_RUNTIME where a rank's memory cannot be mapped, DT_MEMORY: the other one is
- * as it was, and so it is after `unmake`. */
+ * its memory. Then a transport over another one, made of what all have told, by rank; ranks
+ * of other nodes are left to that one, which it owns. DT_RUNTIME where a rank's memory
+ * cannot be mapped, DT_MEMORY: the other one is as it was, and so it is after `unmake`. */
 typedef struct {
     dt_arena_card arena;
-    uint64_t door, door_bytes; /* where others write their messages */
+    uint64_t door, door_bytes; /* where others write their messages; 0: nowhere */
+    bool lonely;               /* there is no other rank on its node */
 } dt_node_card;
-bool dt_node_offer(dt_node_card *out, const dt_transport *t);
+void dt_node_offer(dt_node_card *out, const dt_transport *t);
 dt_status dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card *cards,
                        dt_error *err);
 void dt_node_unmake(dt_transport *t);

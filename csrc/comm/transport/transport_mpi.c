@@ -393,7 +393,7 @@ judge_sites(dt_transport *t, const site *sites)
 {
     const site *own = &sites[t->rank];
     cpu_set_t together = own->allowed;
-    int neighbours = 0;
+    int neighbours = 0, on_host = 0;
     t->shared_memory = true;
     for (int rank = 0; rank < t->size; rank++) {
         const site *other = &sites[rank];
@@ -402,12 +402,14 @@ judge_sites(dt_transport *t, const site *sites)
         if (other->machine != own->machine)
             continue;
         neighbours++;
+        on_host += other->host == own->host;
         CPU_OR(&together, &together, &other->allowed);
     }
     long processors = CPU_COUNT(&together);
     if (processors == 0)
         processors = sysconf(_SC_NPROCESSORS_ONLN);
     t->oversubscribed = neighbours > processors;
+    t->lonely = on_host == 1;
 }
 
 /* The duplicate, ready for use, and what is known of the other ranks. */

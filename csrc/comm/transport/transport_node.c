@@ -335,17 +335,18 @@ static const dt_transport_table node_table = TABLE(node_fetch),
 
 /* --- making --- */
 
-bool
+void
 dt_node_offer(dt_node_card *out, const dt_transport *t)
 {
     memset(out, 0, sizeof *out);
-    dt_arena_open(&out->arena);
+    out->lonely =
+        t->lonely; /* then its memory had better be the kind with huge pages */
+    if (!t->lonely)
+        dt_arena_open(&out->arena);
     if (out->arena.pid == 0)
-        return false;
+        return;
     out->door_bytes = (uint64_t)t->size * sizeof(dt_ring);
-    void *door = dt_arena_door((size_t)out->door_bytes);
-    out->door = (uint64_t)(uintptr_t)door;
-    return door != NULL;
+    out->door = (uint64_t)(uintptr_t)dt_arena_door((size_t)out->door_bytes);
 }
 
 /* The ring of this rank in another one's door, and of that one in this one's. */
@@ -376,8 +377,9 @@ dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card *cards,
     n->base.shared_memory = true;
     n->far = far;
     for (int rank = 0; rank < far->size; rank++) {
-        n->nodes[rank] = cards[rank].arena.node;
-        if (cards[rank].arena.node != cards[far->rank].arena.node) {
+        bool lonely = cards[rank].lonely;
+        n->nodes[rank] = lonely ? (uint64_t)rank : cards[rank].arena.node;
+        if (lonely || n->nodes[rank] != cards[far->rank].arena.node) {
             n->base.shared_memory = false;
             continue;
         }
