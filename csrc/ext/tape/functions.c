@@ -59,8 +59,9 @@ note_call(uint64_t call, PyObject *name, PyObject *index)
 static void
 note_local(PyObject *target, PyObject *name)
 {
-    const char *text =
-        ext_is_dtensor(target) || !PyUnicode_Check(name) ? NULL : PyUnicode_AsUTF8(name);
+    const char *text = ext_is_dtensor(target) || !PyUnicode_Check(name)
+                           ? NULL
+                           : PyUnicode_AsUTF8(name);
     if (text != NULL)
         ext_local_done(ext_local_name(text));
     else
