@@ -185,8 +185,8 @@ arrays_that_others_cannot_read_arrive_as_well(void)
     for (int k = 0; k < 4; k++) {
         bool fetch = k % 2, pooled = k / 2;
         move small = {fetch, pooled, 20, 30, whole, {0}};
-        move rows = {fetch, pooled, 512, 600, whole, {0}};
-        move large = {fetch, pooled, 512, 600, columns, {0}};
+        move rows = {fetch, pooled, 512, 1200, whole, {0}};
+        move large = {fetch, pooled, 512, 1200, columns, {0}};
         move thin = {fetch, pooled, 40000, 4, columns, {0}};
         on_node(2, do_move, &small);
         on_node(2, do_move, &rows);

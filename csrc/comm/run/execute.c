@@ -40,21 +40,27 @@ advance_legs(bool *done, dt_run *run, dt_error *err)
     return DT_OK;
 }
 
-/* After an objection: prepares all by ways that can move any array, to be agreed on as
- * another task. Its legs are of no use to a later run. */
+static dt_status
+prepare_plain(dt_run *run, dt_error *err)
+{
+    dt_run_unbind(run);
+    dt_run_unprepare(run);
+    run->plain = true;
+    DT_TRY(dt_run_prepare(run, err));
+    return dt_run_bind(run, err);
+}
+
+/* After an objection: all ranks use ways that can move any array, and agree on that as on
+ * another task. */
 static dt_status
 begin_anew(dt_run *run, dt_error *err)
 {
     dt_group *group = run->task.group;
     dt_agreement_free(run->agreement);
     run->agreement = NULL;
-    dt_run_unbind(run);
-    dt_run_unprepare(run);
-    run->plain = true;
-    run->serial = 0;
-    run->call.local.status = dt_run_prepare(run, &run->call.local);
-    if (run->call.local.status == DT_OK)
-        run->call.local.status = dt_run_bind(run, &run->call.local);
+    run->anew = true;
+    if (!run->plain)
+        run->call.local.status = prepare_plain(run, &run->call.local);
     run->task.number = ++group->started;
     return dt_agreement_make(&run->agreement, group, &run->call, false, err);
 }
@@ -74,7 +80,7 @@ advance(bool *done, dt_task *task, dt_error *err)
     if (run->state == DT_RUN_AGREE) {
         bool agreed = false;
         DT_TRY(advance_agreement(&agreed, run, err));
-        if (agreed && !run->plain && dt_agreement_objected(run->agreement)) {
+        if (agreed && !run->anew && dt_agreement_objected(run->agreement)) {
             DT_TRY(begin_anew(run, err));
             DT_TRY(advance_agreement(&agreed, run, err));
         }
@@ -145,13 +151,13 @@ prepare(dt_run *run, const dt_transfer *moves, int count, dt_error *err)
 /* A run of the same plan that has ended and can be used again: its legs are right, only
  * its arrays are others. */
 static dt_run *
-take_kept(dt_group *group, const dt_transfer *move, int64_t scratch)
+take_kept(dt_group *group, const dt_transfer *move, int64_t scratch, bool plain)
 {
     dt_run **link = &group->world->kept_runs;
     for (; *link != NULL; link = &(*link)->next) {
         dt_run *run = *link;
         if (run->serial != move->plan->serial || run->task.group != group ||
-            run->scratch != scratch)
+            run->scratch != scratch || run->plain != plain)
             continue;
         *link = run->next;
         run->next = NULL;
@@ -165,49 +171,9 @@ use_again(dt_run *run, const dt_transfer *move, dt_error *err)
 {
     run->state = DT_RUN_AGREE;
     run->leg = 0;
-    run->watched = false;
+    run->watched = run->anew = false;
     DT_TRY(take_move(run, &run->items[0], move, err));
     return dt_run_bind(run, err);
-}
-
-dt_run *
-dt_run_make(dt_group *group, const dt_transfer *moves, int count, int64_t scratch,
-            const dt_call *call)
-{
-    dt_error local = call->local;
-    bool well = local.status == DT_OK;
-    dt_run *run = well && count == 1 ? take_kept(group, moves, scratch) : NULL;
-    if (run != NULL) {
-        local.status = use_again(run, moves, &local);
-    } else {
-        run = run_alloc(group, moves, well ? count : 0, scratch);
-        if (run == NULL)
-            return NULL;
-        if (well)
-            local.status = prepare(run, moves, count, &local);
-    }
-    run->call = *call;
-    run->call.local = local;
-    run->task.what = run->call.what;
-    if (dt_agreement_make(&run->agreement, group, &run->call, false, NULL) != DT_OK) {
-        dt_run_free(run);
-        return NULL;
-    }
-    if (run->call.local.status == DT_OK && !dt_run_ready(run))
-        dt_agreement_object(run->agreement);
-    return run;
-}
-
-dt_task *
-dt_run_task(dt_run *run)
-{
-    return &run->task;
-}
-
-bool
-dt_run_poisoned(const dt_run *run)
-{
-    return run->poisoned;
 }
 
 static void
@@ -239,6 +205,61 @@ keep(dt_run *run)
             run_destroy((*link)->next);
             (*link)->next = NULL;
         }
+}
+
+/* Uses a run again, or, where its ways cannot move these arrays, one of plain ways. */
+static dt_run *
+use_kept(dt_run *run, const dt_transfer *move, dt_error *local)
+{
+    local->status = use_again(run, move, local);
+    if (local->status != DT_OK || dt_run_ready(run))
+        return run;
+    dt_run *plain = take_kept(run->task.group, move, run->scratch, true);
+    if (plain == NULL)
+        return run;
+    keep(run);
+    local->status = use_again(plain, move, local);
+    return plain;
+}
+
+dt_run *
+dt_run_make(dt_group *group, const dt_transfer *moves, int count, int64_t scratch,
+            const dt_call *call)
+{
+    dt_error local = call->local;
+    bool well = local.status == DT_OK;
+    dt_run *run = well && count == 1 ? take_kept(group, moves, scratch, false) : NULL;
+    if (run != NULL) {
+        run = use_kept(run, moves, &local);
+    } else {
+        run = run_alloc(group, moves, well ? count : 0, scratch);
+        if (run == NULL)
+            return NULL;
+        if (well)
+            local.status = prepare(run, moves, count, &local);
+    }
+    run->call = *call;
+    run->call.local = local;
+    run->task.what = run->call.what;
+    if (dt_agreement_make(&run->agreement, group, &run->call, false, NULL) != DT_OK) {
+        dt_run_free(run);
+        return NULL;
+    }
+    if (run->call.local.status == DT_OK && (run->plain || !dt_run_ready(run)))
+        dt_agreement_object(run->agreement);
+    return run;
+}
+
+dt_task *
+dt_run_task(dt_run *run)
+{
+    return &run->task;
+}
+
+bool
+dt_run_poisoned(const dt_run *run)
+{
+    return run->poisoned;
 }
 
 void

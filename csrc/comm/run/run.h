@@ -40,7 +40,8 @@ struct dt_run {
     dt_run_leg *legs;
     char *buffers; /* of one leg after the other */
     bool poisoned, watched;
-    bool plain;     /* only ways that can move all arrays: some rank has objected */
+    bool plain;     /* only ways that can move all arrays */
+    bool anew;      /* some rank has objected: this is agreed on for the second time */
     dt_bump memory; /* of what it is made of */
     int64_t scratch;
     uint64_t serial; /* of the plan, where there is one */

@@ -8,7 +8,7 @@
 enum {
     STAGE_BYTES = 1 << 18, /* of arrays at most that are copied */
     STAGE_LEAST = 1 << 12, /* blocks of so many bytes lie where others can reach them */
-    FETCH_RUN = 1 << 10 /* bytes of a row: fetching it costs as much as copying them */
+    FETCH_RUN = 1 << 12    /* bytes of a row: shorter ones cost more than messages */
 };
 
 size_t
