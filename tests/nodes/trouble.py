@@ -1,6 +1,6 @@
 """Ranks that move data, until what test_nodes.py asks for happens.
 
-The first argument says what: a rank comes late, is killed, or calls something else. With
+The argument says what: a rank comes late, is killed, or calls something else. With
 ``wait`` they go on until something happens to them from outside.
 """
 
