@@ -10,7 +10,7 @@ import pytest
 PATIENCE = 40  # seconds after which a job is killed: before the test is
 
 
-def run(command, **environment):
+def run(command, patience=PATIENCE, **environment):
     """Exit code, output and seconds of a command; it is killed if it hangs."""
     start = time.monotonic()
     process = subprocess.Popen(
@@ -22,7 +22,7 @@ def run(command, **environment):
         start_new_session=True,
     )
     try:
-        output, _ = process.communicate(timeout=PATIENCE)
+        output, _ = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
