@@ -187,7 +187,7 @@ arrays_that_others_cannot_read_arrive_as_well(void)
         move small = {fetch, pooled, 20, 30, whole, {0}};
         move rows = {fetch, pooled, 512, 1200, whole, {0}};
         move large = {fetch, pooled, 512, 1200, columns, {0}};
-        move thin = {fetch, pooled, 40000, 4, columns, {0}};
+        move thin = {fetch, pooled, 80000, 4, columns, {0}};
         on_node(2, do_move, &small);
         on_node(2, do_move, &rows);
         on_node(2, do_move, &large);

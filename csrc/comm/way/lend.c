@@ -6,7 +6,7 @@
 #include "core/memory/copy.h"
 
 enum {
-    STAGE_BYTES = 1 << 18, /* of arrays at most that are copied */
+    STAGE_BYTES = 1 << 20, /* of arrays at most that are copied */
     STAGE_LEAST = 1 << 12, /* blocks of so many bytes lie where others can reach them */
     FETCH_RUN = 1 << 12    /* bytes of a row: shorter ones cost more than messages */
 };
@@ -48,16 +48,18 @@ stage_bytes(const dt_leg *leg, int round, int k)
 
 /* Room for a copy of small arrays that others cannot reach. */
 void
-dt_lend_prepare(dt_leg *leg, dt_reading *r)
+dt_lend_prepare(dt_leg *leg, dt_reading *r, int64_t scratch)
 {
-    size_t most = 0;
+    size_t most = 0, limit = STAGE_BYTES;
+    if (scratch > 0 && scratch < STAGE_BYTES)
+        limit = (size_t)scratch;
     for (int round = 0; round < leg->round_count; round++) {
         size_t bytes = 0;
         for (int k = 0; k < leg->count; k++)
             bytes += stage_bytes(leg, round, k);
         most = bytes > most ? bytes : most;
     }
-    if (most > STAGE_BYTES || most == 0)
+    if (most > limit || most == 0)
         return;
     r->staged = most;
     leg->room = leg->room + most < STAGE_LEAST ? STAGE_LEAST : leg->room + most;

@@ -140,7 +140,7 @@ read_prepare(dt_leg *leg, int64_t scratch, dt_error *err)
         return dt_round_no_memory(err);
     r->name = r->mine[0] = name_of(leg);
     dt_borrow_prepare(leg, r, scratch);
-    dt_lend_prepare(leg, r);
+    dt_lend_prepare(leg, r, scratch);
     return DT_OK;
 }
 

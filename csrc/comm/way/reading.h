@@ -49,7 +49,7 @@ typedef struct {
 /* --- lend.c --- */
 
 /* Chooses how much is copied where others can reach it, and its room in the leg. */
-void dt_lend_prepare(dt_leg *leg, dt_reading *r);
+void dt_lend_prepare(dt_leg *leg, dt_reading *r, int64_t scratch);
 
 /* Whether others can read what this rank has for them, now that the leg is bound. */
 bool dt_lend_ready(const dt_leg *leg, const dt_reading *r);
