@@ -140,6 +140,7 @@ end_with(dt_agreement *a, const dt_error *verdict)
     group->arrivals = dt_first_number(group->world->epoch);
     group->ended = a->number;
     pass_on(a, verdict);
+    dt_notes_collect(group->world->notes); /* about it, or they would pile up */
 }
 
 /* The failures are told, and dealt with. */

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDLES = 32 /* between two calls that let the far way make progress */ };
+enum {
+    IDLES = 32, /* between two calls that let the far way make progress */
+    SPARES = 64 /* messages under way at once that take no memory */
+};
 
 typedef struct {
     dt_arena_view view; /* at == NULL: on another node */
@@ -349,6 +352,22 @@ dt_node_offer(dt_node_card *out, const dt_transport *t)
     out->door = (uint64_t)(uintptr_t)dt_arena_door((size_t)out->door_bytes);
 }
 
+/* Less than SPARES where there is no memory. */
+static void
+take_spares(node *n)
+{
+    for (int k = 0; k < SPARES; k++) {
+        dt_mail *none = NULL, *mail = dt_mail_new(&none, 0);
+        request *r = malloc(sizeof *r);
+        if (mail != NULL) {
+            mail->next = n->spare;
+            n->spare = mail;
+        }
+        if (r != NULL)
+            request_give(n, r);
+    }
+}
+
 /* The ring of this rank in another one's door, and of that one in this one's. */
 static void
 begin_box(node *n, int rank, const dt_node_card *cards)
@@ -391,6 +410,7 @@ dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card *cards,
         begin_box(n, rank, cards);
     }
     n->base.nodes = n->base.shared_memory ? NULL : n->nodes;
+    take_spares(n);
     *out = &n->base;
     return DT_OK;
 }
