@@ -34,7 +34,7 @@ void dt_memory_set_limit(size_t bytes);
 size_t dt_memory_used(void);
 size_t dt_memory_kept(void);
 
-/* From now on blocks of a page or more lie in this range (range.h), and those of before
+/* From now on blocks of 1 KiB or more lie in this range (range.h), and those of before
  * are not used again. Once. In a child of fork they lie elsewhere again, and the range is
  * the source's own to make good. False: no memory. */
 bool dt_memory_use(const dt_range_source *source);
