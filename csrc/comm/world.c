@@ -65,22 +65,25 @@ typedef struct {
 static dt_status
 compare_settings(const dt_world *world, const settings *all, dt_error *err)
 {
-    for (int rank = 1; rank < world->transport->size; rank++) {
+    const dt_transport *t = world->transport;
+    const dt_rank_name first = dt_name_rank(t, 0);
+    for (int rank = 1; rank < t->size; rank++) {
+        const dt_rank_name other = dt_name_rank(t, rank);
         if (all[rank].check != all[0].check)
             return dt_fail(err, DT_RUNTIME,
                            "DTENSOR_CHECK must be set alike on all ranks: it is "
-                           "%" PRId64 " on rank 0 and %" PRId64 " on rank %d",
-                           all[0].check, all[rank].check, rank);
+                           "%" PRId64 " on %s and %" PRId64 " on %s",
+                           all[0].check, first.text, all[rank].check, other.text);
         if (memcmp(all[rank].way, all[0].way, sizeof all[0].way) != 0)
             return dt_fail(err, DT_RUNTIME,
                            "DTENSOR_WAY must be set alike on all ranks: it is \"%s\" "
-                           "on rank 0 and \"%s\" on rank %d",
-                           all[0].way, all[rank].way, rank);
+                           "on %s and \"%s\" on %s",
+                           all[0].way, first.text, all[rank].way, other.text);
         if (all[rank].cost != all[0].cost)
             return dt_fail(err, DT_RUNTIME,
                            "DTENSOR_COSTS must be set alike on all ranks: it is \"%s\" "
-                           "on rank 0 and \"%s\" on rank %d",
-                           all[0].costs, all[rank].costs, rank);
+                           "on %s and \"%s\" on %s",
+                           all[0].costs, first.text, all[rank].costs, other.text);
     }
     return DT_OK;
 }

@@ -47,6 +47,74 @@ a_rank_that_waits_in_another_group_is_shown_with_its_call(void)
                  "DTENSOR_TIMEOUT waits longer") == 0);
 }
 
+/* --- hosts --- */
+
+/* Of these ranks, two on each host, rank 1 fails and rank 4 never comes. */
+static const dt_host HOSTS[] = {"a", "a", "b", "b", "c"};
+
+typedef struct {
+    char messages[2][5][1024];
+    atomic_int done;
+} hosted;
+
+static void
+fail_on_hosts(dt_transport *t, void *data)
+{
+    hosted *h = data;
+    dt_error err;
+    t->hosts = HOSTS;
+    dt_world *world = world_over(t);
+    dt_call call = call_of("f(x)", t->rank == 1 ? DT_KEY : DT_OK);
+    CHECK(dt_agree(all_of(world), &call, false, &err) == DT_KEY);
+    snprintf(h->messages[0][t->rank], sizeof err.message, "%s", err.message);
+    world->timeout = 0.4;
+    call = call_of("g(y)", DT_OK);
+    if (t->rank < 3) {
+        CHECK(dt_agree(all_of(world), &call, false, &err) == DT_RUNTIME);
+        snprintf(h->messages[1][t->rank], sizeof err.message, "%s", err.message);
+    }
+    atomic_fetch_add(&h->done, 1);
+    while (atomic_load(&h->done) < 5)
+        t->table->idle(t);
+    dt_world_close(world);
+}
+
+static void
+in_jobs_of_several_hosts_ranks_are_named_with_theirs(void)
+{
+    hosted h = {.done = 0};
+    on_ranks(5, fail_on_hosts, &h);
+    for (int rank = 0; rank < 5; rank++)
+        CHECK(rank == 1 ||
+              strncmp(h.messages[0][rank], "rank 1 (on host a): ", 20) == 0);
+    for (int rank = 0; rank < 3; rank++)
+        CHECK(strcmp(h.messages[1][rank],
+                     "g(y) #2 was given up after 0.4 s: ranks 3, 4 (on hosts b, c) did "
+                     "not come; a larger DTENSOR_TIMEOUT waits longer") == 0);
+}
+
+static void
+a_list_of_ranks_names_a_few_hosts(void)
+{
+    static const dt_host hosts[] = {"a", "b", "c", "d", "e", "e"};
+    static const int ranks[] = {0, 1, 2, 3, 4, 5};
+    static const unsigned char labels[] = {1, 1, 1, 1, 2, 2}, all[6] = {0};
+    const dt_transport t = {.size = 6, .hosts = hosts}, one = {.size = 6};
+    char text[100];
+    dt_sentence s = {.out = text, .size = sizeof text};
+    dt_sentence_ranks_on(&s, &t, ranks, labels, 6, 1);
+    CHECK(strcmp(text, "ranks 0-3 (on hosts a, b, c, d)") == 0);
+    s.used = 0;
+    dt_sentence_ranks_on(&s, &t, ranks, labels, 6, 2);
+    CHECK(strcmp(text, "ranks 4, 5 (on host e)") == 0);
+    s.used = 0;
+    dt_sentence_ranks_on(&s, &t, ranks, all, 6, 0);
+    CHECK(strcmp(text, "ranks 0-5 (on hosts a, b, c, d and others)") == 0);
+    s.used = 0;
+    dt_sentence_ranks_on(&s, &one, ranks, labels, 6, 2);
+    CHECK(strcmp(text, "ranks 4, 5") == 0);
+}
+
 /* --- messages that are late --- */
 
 /* A message of rank 1 comes after the others have told each other that they wait. */
@@ -170,6 +238,8 @@ all_ranks_of_many_name_the_one_that_is_missing(void)
 }
 
 DT_MAIN(TEST(a_rank_that_waits_in_another_group_is_shown_with_its_call),
+        TEST(in_jobs_of_several_hosts_ranks_are_named_with_theirs),
+        TEST(a_list_of_ranks_names_a_few_hosts),
         TEST(a_rank_that_has_gone_on_does_not_draw_others_out_of_their_call),
         TEST(one_late_rank_takes_four_notes_of_each_at_most),
         TEST(all_ranks_of_many_name_the_one_that_is_missing))

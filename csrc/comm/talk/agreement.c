@@ -30,9 +30,11 @@ dt_agreement_hear_now(bool *on, dt_agreement *a, void *data, size_t bytes, int p
         return DT_OK;
     memcpy(&number, data, sizeof number);
     if (number != a->number)
-        return dt_fail(err, DT_RUNTIME, "rank %d has left %s #%" PRIu64,
-                       a->task.group->ranks[place], a->call.what,
-                       dt_count_in(a->number));
+        return dt_fail(
+            err, DT_RUNTIME, "%s has left %s #%" PRIu64,
+            dt_name_rank(a->task.group->world->transport, a->task.group->ranks[place])
+                .text,
+            a->call.what, dt_count_in(a->number));
     return DT_OK;
 }
 

@@ -136,7 +136,8 @@ dt_notes_resyncing(dt_sentence *out, dt_notes *notes, bool wait)
         count += notes->labels[rank];
         why = wait && waits && why == NULL ? h->text : why;
     }
-    dt_sentence_ranks(out, world->all->ranks, notes->labels, size, 1);
+    dt_sentence_ranks_on(out, world->transport, world->all->ranks, notes->labels, size,
+                         1);
     if (why != NULL)
         dt_sentence_add(out, " %s", why);
     return count;
@@ -265,7 +266,8 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
     const char *mark = ": ";
     if (label_places(notes, task, since) > 0) {
         dt_sentence_add(&s, "%s", mark);
-        dt_sentence_ranks(&s, group->ranks, notes->labels, group->size, MISSING);
+        dt_sentence_ranks_on(&s, notes->world->transport, group->ranks, notes->labels,
+                             group->size, MISSING);
         /* Whoever has its part of the data goes on without a word. */
         dt_sentence_add(&s, task->moved ? " did not answer" : " did not come");
         mark = ", ";
@@ -273,9 +275,10 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
     for (int place = 0, shown = 0; place < group->size; place++)
         if (notes->labels[place] == ELSEWHERE && shown++ < ELSEWHERE_SHOWN) {
             const dt_heard *h = notes->last[DT_NOTE_WAITS][group->ranks[place]];
-            dt_sentence_add(&s, "%srank %d was in %.120s #%" PRIu64, mark,
-                            group->ranks[place], *h->text ? h->text : "another call",
-                            dt_count_in(h->note.number));
+            dt_sentence_add(
+                &s, "%s%s was in %.120s #%" PRIu64, mark,
+                dt_name_rank(notes->world->transport, group->ranks[place]).text,
+                *h->text ? h->text : "another call", dt_count_in(h->note.number));
             mark = ", ";
         }
     if (*mark == ':')

@@ -121,8 +121,8 @@ answer(dt_notes *notes, int source)
     out.head.reply = 1;
     if (left) {
         out.head.kind = DT_NOTE_LEFT;
-        snprintf(out.text, sizeof out.text, "rank %d waits for the next epoch",
-                 world->transport->rank);
+        snprintf(out.text, sizeof out.text, "%s waits for the next epoch",
+                 dt_name_rank(world->transport, world->transport->rank).text);
     }
     h->open = !dt_notes_send(notes, &out, &source, 1);
 }

@@ -129,8 +129,8 @@ look(dt_world *world, const char *why, double since, dt_error *err)
     int gone = dt_notes_gone(world->notes, GONE_SECONDS);
     if (gone >= 0 && !fences->by_rank[gone].come)
         return dt_fail(err, DT_RUNTIME,
-                       "resync(): rank %d has ended, so the ranks cannot begin anew",
-                       gone);
+                       "resync(): %s has ended, so the ranks cannot begin anew",
+                       dt_name_rank(world->transport, gone).text);
     return dt_now() - since > world->timeout ? time_out(world, err) : DT_OK;
 }
 
@@ -170,8 +170,9 @@ begin_epoch(dt_world *world)
 dt_status
 dt_resync(dt_world *world, const char *why, dt_error *err)
 {
-    char reason[200];
-    snprintf(reason, sizeof reason, "rank %d %.150s", world->transport->rank, why);
+    char reason[256];
+    snprintf(reason, sizeof reason, "%s %.150s",
+             dt_name_rank(world->transport, world->transport->rank).text, why);
     if (!world->left) {
         world->left = true;
         world->fences->epoch = world->epoch + 1;

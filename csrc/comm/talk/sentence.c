@@ -2,8 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { RUNS_SHOWN = 12 };
+enum { RUNS_SHOWN = 12, HOSTS_SHOWN = 4 };
 
 void
 dt_sentence_add(dt_sentence *sentence, const char *format, ...)
@@ -53,4 +54,32 @@ dt_sentence_ranks(dt_sentence *sentence, const int *ranks, const unsigned char *
         total -= end - i;
         comma = ", ";
     }
+}
+
+void
+dt_sentence_ranks_on(dt_sentence *sentence, const dt_transport *transport,
+                     const int *ranks, const unsigned char *labels, int count,
+                     unsigned char wanted)
+{
+    const char *shown[HOSTS_SHOWN + 1]; /* and one that is not */
+    int found = 0;
+    dt_sentence_ranks(sentence, ranks, labels, count, wanted);
+    if (transport->hosts == NULL)
+        return;
+    for (int i = 0; i < count && found <= HOSTS_SHOWN; i++) {
+        const char *host = transport->hosts[ranks[i]];
+        int k = 0;
+        while (k < found && strcmp(shown[k], host) != 0)
+            k++;
+        if (labels[i] == wanted && k == found)
+            shown[found++] = host;
+    }
+    for (int k = 0; k < found && k < HOSTS_SHOWN; k++)
+        dt_sentence_add(sentence, "%s%s",
+                        k > 0       ? ", "
+                        : found > 1 ? " (on hosts "
+                                    : " (on host ",
+                        shown[k]);
+    if (found > 0)
+        dt_sentence_add(sentence, found > HOSTS_SHOWN ? " and others)" : ")");
 }

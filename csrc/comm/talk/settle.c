@@ -19,7 +19,8 @@ static dt_error
 sentence_of(const dt_world *world, const dt_error *error)
 {
     dt_error told;
-    dt_fail(&told, error->status, "rank %d failed in %s", world->transport->rank,
+    dt_fail(&told, error->status, "%s failed in %s",
+            dt_name_rank(world->transport, world->transport->rank).text,
             error->message);
     return told;
 }

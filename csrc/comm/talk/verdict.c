@@ -31,9 +31,10 @@ hear_error(bool *on, dt_agreement *a, dt_error *err)
     DT_TRY(dt_agreement_hear_now(on, a, &a->verdict, sizeof a->verdict, place,
                                  DT_PHASE_ERROR, err));
     if (*on) {
-        char rank[32];
-        snprintf(rank, sizeof rank, "rank %d", a->task.group->ranks[place]);
-        dt_error_prefix(&a->verdict.error, rank);
+        const dt_group *group = a->task.group;
+        dt_error_prefix(
+            &a->verdict.error,
+            dt_name_rank(group->world->transport, group->ranks[place]).text);
         a->stage = NULL;
     }
     return DT_OK;
@@ -98,8 +99,8 @@ write_parting(dt_sentence *s, const dt_agreement *a)
         if (count_label(a, label) == 0)
             continue;
         dt_sentence_add(s, label == 0 ? ": those of " : ", those of ");
-        dt_sentence_ranks(s, group->ranks, a->labels, group->size,
-                          (unsigned char)label);
+        dt_sentence_ranks_on(s, group->world->transport, group->ranks, a->labels,
+                             group->size, (unsigned char)label);
     }
     dt_sentence_add(s, " differ");
 }
@@ -134,8 +135,8 @@ write_verdict(dt_agreement *a)
         if (count == 0)
             continue;
         dt_sentence_add(&s, label > 0 ? ", " : "");
-        dt_sentence_ranks(&s, group->ranks, a->labels, group->size,
-                          (unsigned char)label);
+        dt_sentence_ranks_on(&s, group->world->transport, group->ranks, a->labels,
+                             group->size, (unsigned char)label);
         dt_sentence_add(&s, count > 1 ? " are in " : " is in ");
         if (label < a->call_count)
             write_call(&s, a, label);

@@ -39,8 +39,9 @@ refuse(dt_task *task, dt_error *err)
 {
     dt_world *world = task->group->world;
     char text[1024];
-    snprintf(text, sizeof text, "rank %d cannot take part in %.200s: %.600s",
-             world->transport->rank, task->what, world->broken_by.message);
+    snprintf(text, sizeof text, "%s cannot take part in %.200s: %.600s",
+             dt_name_rank(world->transport, world->transport->rank).text, task->what,
+             world->broken_by.message);
     task->number = ++task->group->started;
     dt_notes_tell(world->notes, task, DT_NOTE_LEFT, text);
     return dt_fail(
@@ -143,9 +144,9 @@ end_first_with_its_error(dt_group *queue, dt_status status)
     dt_world *world = queue->world;
     if (task->moved || status == DT_MPI) {
         char text[1024];
-        snprintf(text, sizeof text, "rank %d failed in %s #%" PRIu64 ": %.500s",
-                 world->transport->rank, task->what, dt_count_in(task->number),
-                 task->error.message);
+        snprintf(text, sizeof text, "%s failed in %.400s #%" PRIu64 ": %.500s",
+                 dt_name_rank(world->transport, world->transport->rank).text,
+                 task->what, dt_count_in(task->number), task->error.message);
         dt_notes_tell(world->notes, task, DT_NOTE_LEFT, text);
     }
     end(queue, status);
@@ -253,8 +254,9 @@ heed_interrupt(waiting *v, double now)
     if (v->interrupted == 0 || (head->moved && now - v->interrupted < FINISH_SECONDS))
         return;
     char text[1024];
-    snprintf(text, sizeof text, "rank %d was interrupted in %s #%" PRIu64,
-             world->transport->rank, head->what, dt_count_in(head->number));
+    snprintf(text, sizeof text, "%s was interrupted in %s #%" PRIu64,
+             dt_name_rank(world->transport, world->transport->rank).text, head->what,
+             dt_count_in(head->number));
     give_up(v, DT_RUNTIME, text, text);
 }
 
@@ -306,9 +308,9 @@ heed_time(waiting *v, double now)
         snprintf(text, sizeof text, "%s", left);
         give_up(v, DT_RUNTIME, text, to_all ? NULL : text);
     } else if (ended >= 0) {
-        snprintf(text, sizeof text,
-                 "%s #%" PRIu64 " waits for rank %d, which has ended", head->what,
-                 dt_count_in(head->number), ended);
+        snprintf(text, sizeof text, "%.400s #%" PRIu64 " waits for %s, which has ended",
+                 head->what, dt_count_in(head->number),
+                 dt_name_rank(world->transport, ended).text);
         give_up(v, DT_RUNTIME, text, text);
     } else if (waited > world->timeout + grace + more ||
                (waited > world->timeout + more &&

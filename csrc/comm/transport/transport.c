@@ -2,10 +2,23 @@
 #include "comm/transport/transport.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 int64_t dt_count_limit = INT_MAX;
+
+dt_rank_name
+dt_name_rank(const dt_transport *t, int rank)
+{
+    dt_rank_name name;
+    if (t->hosts == NULL)
+        snprintf(name.text, sizeof name.text, "rank %d", rank);
+    else
+        snprintf(name.text, sizeof name.text, "rank %d (on host %s)", rank,
+                 t->hosts[rank]);
+    return name;
+}
 
 double
 dt_now(void)

@@ -35,6 +35,9 @@ typedef struct {
     void *handle;
 } dt_request;
 
+enum { DT_HOST_MAX = 64 }; /* bytes of a host's name; of a longer one, the beginning */
+typedef char dt_host[DT_HOST_MAX];
+
 typedef struct dt_transport dt_transport;
 
 typedef struct {
@@ -85,6 +88,7 @@ struct dt_transport {
     /* By rank: which node it is on, the same for ranks that reach each other. NULL where
      * either all do or none. */
     const uint64_t *nodes;
+    const dt_host *hosts; /* by rank: the name of its host. NULL where all have one */
     bool alone; /* the other ranks are not there, and count as doing what this one does:
                    what is agreed on or shared is its own, and moves are counted only */
 };
@@ -137,6 +141,12 @@ dt_lends(dt_transport *t, const void *address)
 {
     return t->table->lends == NULL || t->table->lends(t, address);
 }
+
+/* A rank as sentences name it: "rank 2", in jobs of several hosts "rank 2 (on host b)". */
+typedef struct {
+    char text[DT_HOST_MAX + 32];
+} dt_rank_name;
+dt_rank_name dt_name_rank(const dt_transport *t, int rank);
 
 double dt_now(void); /* seconds of a monotonic clock */
 

@@ -2,15 +2,14 @@
 #define OMPI_SKIP_MPICXX
 #include <mpi.h>
 
+#include "comm/transport/site.h"
 #include "comm/transport/transport.h"
-#include "core/facts/hash.h"
 
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What a dt_request points to: taken from a pool, for malloc would cost as much as
  * MPI's own part of a small message. */
@@ -33,6 +32,7 @@ struct block {
 typedef struct {
     dt_transport base;
     MPI_Comm comm;
+    dt_host *hosts;
     slot *spare;
     block *blocks;
     dt_request taking; /* a message that mpi_take has met ... */
@@ -51,11 +51,12 @@ mpi_failed(int code, const char *what, dt_error *err)
 }
 
 static dt_status
-mpi_failed_with(int code, const char *call, const char *direction, int rank,
-                dt_error *err)
+mpi_failed_with(const mpi_transport *m, int code, const char *call,
+                const char *direction, int rank, dt_error *err)
 {
-    char what[64];
-    snprintf(what, sizeof what, "%s %s rank %d", call, direction, rank);
+    char what[64 + sizeof(dt_rank_name)];
+    snprintf(what, sizeof what, "%s %s %s", call, direction,
+             dt_name_rank(&m->base, rank).text);
     return mpi_failed(code, what, err);
 }
 
@@ -133,7 +134,7 @@ end_message(dt_request *out, mpi_transport *m, slot *s, int code, const char *ca
 {
     if (code != MPI_SUCCESS) {
         slot_give(m, s);
-        return mpi_failed_with(code, call, wanted < 0 ? "to" : "from", rank, err);
+        return mpi_failed_with(m, code, call, wanted < 0 ? "to" : "from", rank, err);
     }
     s->wanted = wanted;
     s->rank = rank;
@@ -167,21 +168,23 @@ mpi_receive(dt_request *out, dt_transport *t, void *data, size_t bytes, int rank
 
 /* A longer message than wanted is MPI's error, a shorter one is not. */
 static dt_status
-check_length(const slot *s, const MPI_Status *status, dt_error *err)
+check_length(const mpi_transport *m, const slot *s, const MPI_Status *status,
+             dt_error *err)
 {
     int got = 0;
     int code = MPI_Get_count(status, MPI_BYTE, &got);
     if (code != MPI_SUCCESS)
-        return mpi_failed_with(code, "MPI_Get_count", "from", s->rank, err);
+        return mpi_failed_with(m, code, "MPI_Get_count", "from", s->rank, err);
     if (got != s->wanted)
-        return dt_fail(err, DT_RUNTIME, "rank %d sent %d bytes where %d were expected",
-                       s->rank, got, s->wanted);
+        return dt_fail(err, DT_RUNTIME, "%s sent %d bytes where %d were expected",
+                       dt_name_rank(&m->base, s->rank).text, got, s->wanted);
     return DT_OK;
 }
 
 static dt_status
 mpi_test(bool *done, dt_transport *t, dt_request *request, dt_error *err)
 {
+    mpi_transport *m = (mpi_transport *)t;
     slot *s = request->handle;
     if (s == NULL) {
         *done = true;
@@ -192,12 +195,12 @@ mpi_test(bool *done, dt_transport *t, dt_request *request, dt_error *err)
     MPI_Status status;
     int code = MPI_Test(&s->request, &flag, &status);
     if (code != MPI_SUCCESS)
-        return mpi_failed_with(code, "MPI_Test", s->wanted < 0 ? "to" : "from", s->rank,
-                               err);
+        return mpi_failed_with(m, code, "MPI_Test", s->wanted < 0 ? "to" : "from",
+                               s->rank, err);
     if (flag) {
         if (s->wanted >= 0)
-            DT_TRY(check_length(s, &status, err));
-        slot_give((mpi_transport *)t, s);
+            DT_TRY(check_length(m, s, &status, err));
+        slot_give(m, s);
         request->handle = NULL;
     }
     *done = flag != 0;
@@ -316,6 +319,8 @@ mpi_close(dt_transport *t)
         next = m->blocks->next;
         free(m->blocks);
     }
+    free(m->hosts);
+    m->hosts = NULL;
     int keyval = MPI_KEYVAL_INVALID;
     if (is_finalized())
         free(m);
@@ -360,61 +365,19 @@ finish(MPI_Request *request, const char *call, double timeout, dt_error *err)
     }
 }
 
-/* Where a rank runs. */
-typedef struct {
-    uint64_t machine;  /* one kernel */
-    uint64_t host;     /* one name on it: containers have several */
-    cpu_set_t allowed; /* processors; none if unknown */
-} site;
-
+/* What this process is called where it runs. */
 static void
-find_site(site *out)
+name_host(char out[MPI_MAX_PROCESSOR_NAME])
 {
-    char id[64] = "", name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0;
-    memset(out, 0, sizeof *out);
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (file != NULL) {
-        if (fgets(id, sizeof id, file) == NULL)
-            id[0] = '\0';
-        fclose(file);
-    }
-    if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS)
-        name[0] = '\0';
-    out->host = dt_hash(0, name, strlen(name));
-    out->machine = id[0] != '\0' ? dt_hash(0, id, strlen(id)) : out->host;
-    if (sched_getaffinity(0, sizeof out->allowed, &out->allowed) != 0)
-        CPU_ZERO(&out->allowed);
-}
-
-/* Ranks may be bound to one processor each, so what counts is the union of theirs. */
-static void
-judge_sites(dt_transport *t, const site *sites)
-{
-    const site *own = &sites[t->rank];
-    cpu_set_t together = own->allowed;
-    int neighbours = 0, on_host = 0;
-    t->shared_memory = true;
-    for (int rank = 0; rank < t->size; rank++) {
-        const site *other = &sites[rank];
-        if (other->machine != own->machine || other->host != own->host)
-            t->shared_memory = false;
-        if (other->machine != own->machine)
-            continue;
-        neighbours++;
-        on_host += other->host == own->host;
-        CPU_OR(&together, &together, &other->allowed);
-    }
-    long processors = CPU_COUNT(&together);
-    if (processors == 0)
-        processors = sysconf(_SC_NPROCESSORS_ONLN);
-    t->oversubscribed = neighbours > processors;
-    t->lonely = on_host == 1;
+    if (MPI_Get_processor_name(out, &length) != MPI_SUCCESS)
+        out[0] = '\0';
 }
 
 /* The duplicate, ready for use, and what is known of the other ranks. */
 static dt_status
-duplicate(mpi_transport *m, MPI_Comm comm, site *sites, double timeout, dt_error *err)
+duplicate(mpi_transport *m, MPI_Comm comm, dt_site *sites, double timeout,
+          dt_error *err)
 {
     MPI_Request request;
     int code = MPI_Comm_idup(comm, &m->comm, &request);
@@ -425,14 +388,16 @@ duplicate(mpi_transport *m, MPI_Comm comm, site *sites, double timeout, dt_error
     if (code != MPI_SUCCESS)
         return mpi_failed(code, "MPI_Comm_set_errhandler", err);
 
-    site *own = &sites[m->base.size];
-    find_site(own);
+    char name[MPI_MAX_PROCESSOR_NAME];
+    name_host(name);
+    dt_site *own = &sites[m->base.size];
+    dt_site_find(own, name);
     code = MPI_Iallgather(own, sizeof *own, MPI_BYTE, sites, sizeof *own, MPI_BYTE,
                           m->comm, &request);
     if (code != MPI_SUCCESS)
         return mpi_failed(code, "MPI_Iallgather", err);
     DT_TRY(finish(&request, "MPI_Iallgather", timeout, err));
-    judge_sites(&m->base, sites);
+    dt_sites_judge(&m->base, m->hosts, sites);
     return DT_OK;
 }
 
@@ -468,14 +433,17 @@ dt_mpi_make(dt_transport **out, int handle, dt_error *err)
     dt_timeout_read(&timeout, NULL);
 
     mpi_transport *m = calloc(1, sizeof *m);
-    site *sites = malloc(((size_t)size + 1) * sizeof *sites);
-    if (m == NULL || sites == NULL) {
+    dt_site *sites = malloc(((size_t)size + 1) * sizeof *sites);
+    dt_host *hosts = malloc((size_t)size * sizeof *hosts);
+    if (m == NULL || sites == NULL || hosts == NULL) {
         free(m);
         free(sites);
+        free(hosts);
         return dt_fail(err, DT_MEMORY, "no memory for a communicator of %d ranks",
                        size);
     }
     m->base = (dt_transport){.table = &mpi_table, .size = size, .rank = rank};
+    m->hosts = hosts;
     /* After a failure MPI may still write to m and sites: they are left to it. */
     DT_TRY(duplicate(m, comm, sites, timeout, err));
     free(sites);

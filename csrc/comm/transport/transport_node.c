@@ -133,9 +133,9 @@ test_near(bool *done, const node *n, request *r, dt_error *err)
     if (!*done)
         return DT_OK;
     if (mail->to != NULL && mail->got != mail->bytes)
-        return dt_fail(err, DT_RUNTIME,
-                       "rank %d sent %zu bytes where %zu were expected",
-                       (int)(r->peer - n->peers), mail->got, mail->bytes);
+        return dt_fail(err, DT_RUNTIME, "%s sent %zu bytes where %zu were expected",
+                       dt_name_rank(&n->base, (int)(r->peer - n->peers)).text,
+                       mail->got, mail->bytes);
     dt_mail_give(&r->peer->box, mail);
     r->near = NULL;
     return DT_OK;
@@ -405,7 +405,8 @@ dt_node_make(dt_transport **out, dt_transport *far, const dt_node_card *cards,
         if (!dt_arena_map(&n->peers[rank].view, &cards[rank].arena, cards[rank].door,
                           (size_t)cards[rank].door_bytes)) {
             node_free(n);
-            return dt_fail(err, DT_RUNTIME, "memory of rank %d cannot be mapped", rank);
+            return dt_fail(err, DT_RUNTIME, "memory of %s cannot be mapped",
+                           dt_name_rank(far, rank).text);
         }
         begin_box(n, rank, cards);
     }
