@@ -92,18 +92,29 @@ def trouble(start, what):
     return run([*start, program, what], DTENSOR_TIMEOUT=str(TIMEOUT))
 
 
+def named(shape, text, ranks):
+    """How a sentence names ranks, with their hosts where there are several."""
+    nodes, size = SHAPES[shape]
+    hosts = sorted({f"dtnode{rank // size + 1}" for rank in ranks})
+    word = "host" if len(hosts) == 1 else "hosts"
+    return text if nodes == 1 else f"{text} (on {word} {', '.join(hosts)})"
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_ranks_of_all_nodes_report_that_one_makes_another_call(nodes, shape):
     code, output, _ = trouble(nodes(shape), "another")
     assert code != 0
-    assert output.count("ranks are in different calls: ranks 0-2 are in") == 4
+    among, one = named(shape, "ranks 0-2", [0, 1, 2]), named(shape, "rank 3", [3])
+    assert output.count(f"ranks are in different calls: {among} are in ") == 4
+    assert output.count(f", {one} is in ") == 4
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_ranks_of_all_nodes_report_one_that_is_late(nodes, shape):
     code, output, seconds = trouble(nodes(shape), "late")
     assert code != 0
-    assert f"was given up after {TIMEOUT} s: rank 3 did not come" in output
+    late = named(shape, "rank 3", [3])
+    assert f"was given up after {TIMEOUT} s: {late} did not come" in output
     assert seconds < TIMEOUT + MORE
 
 
@@ -118,14 +129,29 @@ def test_a_killed_rank_ends_the_job_which_names_its_node(nodes, shape):
 
 
 @pytest.mark.parametrize("shape", ["2x2", "4x1"])
+def test_where_open_mpi_tolerates_faults_ranks_say_which_one_was_killed(nodes, shape):
+    program, *arguments = nodes(shape)
+    start = [program, "--with-ft", "ulfm", *arguments]
+    code, output, seconds = trouble(start, "killed")
+    killed = named(shape, "rank 3", [3])
+    assert code != 0
+    assert f"dtensor.MPIError: MPI_Test from {killed}: MPI_ERR_PROC_FAILED" in output
+    assert seconds < MORE
+
+
+def of_node(node):
+    """The processes of a node."""
+    return subprocess.check_output(["ip", "netns", "pids", node], text=True).split()
+
+
+@pytest.mark.parametrize("shape", ["2x2", "4x1"])
 def test_a_job_ends_that_loses_a_node(nodes, shape, tmp_path):
     """Its ranks and its daemon are killed. mpiexec says so, though its status is 0."""
     node = f"dtnode{SHAPES[shape][0]}"
     start = [*nodes(shape), str(NODES / "trouble.py"), "wait"]
     process, output = begin(start, tmp_path / "output")
     try:
-        pids = subprocess.check_output(["ip", "netns", "pids", node], text=True)
-        subprocess.run(["kill", "-KILL", *pids.split()], check=False)
+        subprocess.run(["kill", "-KILL", *of_node(node)], check=False)
         process.wait(TIMEOUT + MORE)
         assert node in output.read_text()
     finally:
@@ -134,17 +160,26 @@ def test_a_job_ends_that_loses_a_node(nodes, shape, tmp_path):
 
 
 @pytest.mark.parametrize("shape", ["2x2", "4x1"])
-def test_ranks_that_see_a_link_cut_say_which_ranks_they_miss(nodes, shape, tmp_path):
+def test_a_job_whose_link_is_cut_names_who_is_missing_and_ends(nodes, shape, tmp_path):
+    """On both sides of the cut nothing is left of it."""
     start = [*nodes(shape), str(NODES / "trouble.py"), "wait"]
     process, output = begin(start, tmp_path / "output")
     link = ["link", "set", f"port{SHAPES[shape][0]}", "down"]
-    missed = "ranks 2, 3 did not " if shape == "2x2" else "rank 3 did not "
+    cut = time.monotonic()
     try:
         subprocess.run(["ip", "-n", "dtswitch", *link], check=True)
-        until = time.monotonic() + TIMEOUT + MORE
-        while missed not in output.read_text() and time.monotonic() < until:
+        assert process.wait(TIMEOUT + MORE) != 0
+        if shape == "2x2":
+            missed = named(shape, "ranks 2, 3", [2, 3])
+        else:
+            missed = named(shape, "rank 3", [3])
+        assert (
+            f"was given up after {TIMEOUT} s: {missed} did not " in output.read_text()
+        )
+        names = [f"dtnode{i + 1}" for i in range(SHAPES[shape][0])]
+        while any(map(of_node, names)) and time.monotonic() < cut + TIMEOUT + MORE:
             time.sleep(0.1)
-        assert missed in output.read_text()
+        assert [of_node(name) for name in names] == [[] for _ in names]
     finally:
         process.kill()
         process.wait()

@@ -37,6 +37,7 @@ _tell_open_mpi()
 from mpi4py import MPI  # noqa: E402  after what it reads from the environment
 
 from dtensor import _C  # noqa: E402  after the MPI library is loaded
+from dtensor._core import launcher  # noqa: E402
 
 __all__ = ["MPI", "communicator", "current", "free_row", "meet", "ranks_of", "row"]
 
@@ -221,12 +222,14 @@ def _in_a_job() -> bool:
 def _abort(status: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
+    launcher.watch()
     MPI.COMM_WORLD.Abort(status)
 
 
 def _end_job(status: int) -> None:
     """End the job when this interpreter has ended, or after some seconds."""
     MPI._set_abort_status(status)
+    launcher.watch()
     timer = threading.Timer(ABORT_SECONDS, _abort, (status,))
     timer.daemon = True
     timer.start()
