@@ -54,11 +54,19 @@ has_none_with_small_files(void *data)
     return setrlimit(RLIMIT_FSIZE, &limit) == 0 && has_none(data);
 }
 
+static bool
+has_none_without_descriptors(void *data)
+{
+    struct rlimit limit = {0, 0};
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 && has_none(data);
+}
+
 static void
 where_there_can_be_none_memory_is_as_before(void)
 {
     CHECK(in_child(has_none_by_setting, NULL));
     CHECK(in_child(has_none_with_small_files, NULL));
+    CHECK(in_child(has_none_without_descriptors, NULL));
 }
 
 static void
