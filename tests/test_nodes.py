@@ -31,6 +31,7 @@ RANK_TESTS = [
     "test_lineage.py",
     "test_functional_collectives.py",
 ]
+EXAMPLES = ["demo.py", "mlp.py", "uneven.py", "from_callback.py", "checkpoint.py"]
 BLAS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -68,6 +69,16 @@ def test_values_do_not_depend_on_nodes_or_on_the_speed_of_their_network(nodes):
         assert code == 0 and "CRC " in output, output
         found.add(output[output.index("CRC ") :].split()[1])
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("where", [("2x2",), ("2x2", "1gbit")])
+def test_examples_run_on_nodes(nodes, where, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    start = nodes(*where)
+    for name in EXAMPLES:
+        command = [*start, str(ROOT / "examples" / name)]
+        code, output, _ = run(command, PATIENCE, **BLAS)
+        assert code == 0, output
 
 
 @pytest.mark.parametrize("where", [("2x2",), ("4x1",), ("2x2", "1gbit")])

@@ -1,5 +1,6 @@
 /* ranks.h: runs a function on n ranks, each a thread of this process. With TEST_NODE=1
- * they send short messages as processes of one node do. */
+ * they send short messages as processes of one node do, with a larger number as those of a
+ * node with so many. */
 #ifndef DT_TEST_RANKS_H
 #define DT_TEST_RANKS_H
 
@@ -39,6 +40,9 @@ static inline void
 join_node(dt_transport **transports, int n)
 {
     dt_node_card cards[RANKS_MAX];
+    int neighbours = atoi(getenv("TEST_NODE"));
+    for (int i = 0; i < n && neighbours > 1; i++)
+        transports[i]->neighbours = neighbours;
     for (int i = 0; i < n; i++)
         dt_node_offer(&cards[i], transports[i]);
     for (int i = 0; i < n; i++)

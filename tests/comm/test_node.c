@@ -8,12 +8,19 @@
 
 enum { MANY = 500, LONG = 5000, TAGS = 3 };
 
+/* As `n` of the ranks of a node that has so many; "1": no others. */
+static void
+on_node_of(const char *neighbours, int n, rank_function run, void *data)
+{
+    setenv("TEST_NODE", neighbours, 1);
+    on_ranks(n, run, data);
+    unsetenv("TEST_NODE");
+}
+
 static void
 on_node(int n, rank_function run, void *data)
 {
-    setenv("TEST_NODE", "1", 1);
-    on_ranks(n, run, data);
-    unsetenv("TEST_NODE");
+    on_node_of("1", n, run, data);
 }
 
 static size_t
@@ -63,6 +70,8 @@ messages_of_one_tag_and_length_keep_their_order(void)
 {
     for (int n = 1; n <= 4; n++)
         on_node(n, flood, NULL);
+    on_node_of("24", 3, flood, NULL); /* rings have fewer slots there */
+    on_node_of("1000", 3, flood, NULL);
 }
 
 /* Rank 0 sends short and long messages and then a fence, rank 1 discards up to it. */

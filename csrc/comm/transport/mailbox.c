@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 128 /* bytes of a message that is put aside in memory kept for that */ };
+enum {
+    SMALL = 128, /* bytes of a message that is put aside in memory kept for that */
+    SLOTS_MOST = 8,
+    SLOTS_LEAST = 2,
+    SLOTS_OF_RANK = 128 /* in all its rings, unless these have the least */
+};
 
 /* --- lists --- */
 
@@ -106,12 +111,12 @@ make(dt_mail **out, dt_mailbox *box, size_t bytes, int tag, size_t room, dt_erro
 static bool
 put(dt_mailbox *box, const void *data, size_t bytes, int tag)
 {
-    if (box->sent - box->left == DT_MAIL_SLOTS) {
+    if (box->sent - box->left == box->room) {
         box->left = atomic_load_explicit(&box->out->taken, memory_order_acquire);
-        if (box->sent - box->left == DT_MAIL_SLOTS)
+        if (box->sent - box->left == box->room)
             return false;
     }
-    dt_slot *slot = &box->out->slots[box->sent++ % DT_MAIL_SLOTS];
+    dt_slot *slot = &box->out->slots[box->sent++ & (box->room - 1)];
     slot->tag = tag;
     slot->bytes = (int32_t)bytes;
     if (bytes > 0)
@@ -158,7 +163,7 @@ dt_status
 dt_mailbox_collect(dt_mailbox *box, dt_error *err)
 {
     for (;;) {
-        const dt_slot *slot = &box->in->slots[box->received % DT_MAIL_SLOTS];
+        const dt_slot *slot = &box->in->slots[box->received & box->mask];
         if (atomic_load_explicit(&slot->number, memory_order_acquire) !=
             box->received + 1)
             break;
@@ -223,10 +228,27 @@ dt_mail_give(dt_mailbox *box, dt_mail *mail)
 
 /* --- begin and end --- */
 
-void
-dt_mailbox_begin(dt_mailbox *box, dt_ring *out, dt_ring *in, dt_mail **spare)
+unsigned
+dt_ring_slots(int ranks)
 {
-    *box = (dt_mailbox){.out = out, .in = in, .spare = spare};
+    unsigned slots = SLOTS_MOST;
+    while (slots > SLOTS_LEAST && slots * (unsigned)ranks > SLOTS_OF_RANK)
+        slots /= 2;
+    return slots;
+}
+
+size_t
+dt_ring_bytes(unsigned slots)
+{
+    return sizeof(dt_ring) + slots * sizeof(dt_slot);
+}
+
+void
+dt_mailbox_begin(dt_mailbox *box, dt_ring *out, unsigned out_slots, dt_ring *in,
+                 unsigned in_slots, dt_mail **spare)
+{
+    *box = (dt_mailbox){
+        .out = out, .in = in, .room = out_slots, .mask = in_slots - 1, .spare = spare};
     box->waiting.end = &box->waiting.first;
     box->posted.end = &box->posted.first;
     box->arrived.end = &box->arrived.first;

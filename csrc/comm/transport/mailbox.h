@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DT_MAIL_SLOTS = 8, DT_MAIL_MOST = 2032 /* bytes of a message */ };
+enum { DT_MAIL_MOST = 2032 /* bytes of a message */ };
 
 typedef struct {
     _Alignas(64) _Atomic uint64_t number; /* of its message, from 1; written last */
@@ -19,11 +19,17 @@ typedef struct {
     unsigned char data[DT_MAIL_MOST];
 } dt_slot;
 
-/* Lies at the receiver, for one sender; zeroed: empty. */
+/* Lies at the receiver, for one sender; zeroed: empty. The number of its slots is a power
+ * of two. */
 typedef struct {
     _Alignas(64) _Atomic uint64_t taken; /* messages that have left it */
-    dt_slot slots[DT_MAIL_SLOTS];
+    dt_slot slots[];
 } dt_ring;
+
+/* The slots of a ring where so many ranks have one for each other: fewer for more, as each
+ * pair that has ever talked keeps its rings' pages; and a ring's bytes. */
+unsigned dt_ring_slots(int ranks);
+size_t dt_ring_bytes(unsigned slots);
 
 /* A message that waits, or a receive. */
 typedef struct dt_mail dt_mail;
@@ -45,6 +51,7 @@ typedef struct {
 /* One end of a pair. */
 typedef struct {
     dt_ring *out, *in;    /* to the other end, and from it */
+    unsigned room, mask;  /* slots of `out`; those of `in` less one */
     uint64_t sent, left;  /* messages of `out`; of them, as last read, taken */
     uint64_t received;    /* messages of `in` */
     dt_mail_list waiting; /* for a slot */
@@ -53,7 +60,8 @@ typedef struct {
     dt_mail **spare;      /* to be used again: of all pairs of a rank */
 } dt_mailbox;
 
-void dt_mailbox_begin(dt_mailbox *box, dt_ring *out, dt_ring *in, dt_mail **spare);
+void dt_mailbox_begin(dt_mailbox *box, dt_ring *out, unsigned out_slots, dt_ring *in,
+                      unsigned in_slots, dt_mail **spare);
 void dt_mailbox_end(dt_mailbox *box);
 
 /* Sends: *out is NULL where that is done, else `from` must stay until it is finished.

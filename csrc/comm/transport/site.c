@@ -29,7 +29,8 @@ dt_sites_judge(dt_transport *t, dt_host *hosts, const dt_site *sites)
 {
     const dt_site *own = &sites[t->rank];
     cpu_set_t together = own->allowed;
-    int neighbours = 0, on_host = 0;
+    int on_machine = 0;
+    t->neighbours = 0;
     t->shared_memory = true;
     for (int rank = 0; rank < t->size; rank++) {
         const dt_site *other = &sites[rank];
@@ -38,14 +39,13 @@ dt_sites_judge(dt_transport *t, dt_host *hosts, const dt_site *sites)
             t->shared_memory = false;
         if (other->machine != own->machine)
             continue;
-        neighbours++;
-        on_host += other->host == own->host;
+        on_machine++;
+        t->neighbours += other->host == own->host;
         CPU_OR(&together, &together, &other->allowed);
     }
     long processors = CPU_COUNT(&together);
     if (processors == 0)
         processors = sysconf(_SC_NPROCESSORS_ONLN);
-    t->oversubscribed = neighbours > processors;
-    t->lonely = on_host == 1;
+    t->oversubscribed = on_machine > processors;
     t->hosts = t->shared_memory ? NULL : (const dt_host *)hosts;
 }

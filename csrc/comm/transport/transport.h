@@ -84,7 +84,7 @@ struct dt_transport {
     int rank;            /* one's own */
     bool oversubscribed; /* more ranks than processors here: yield early */
     bool shared_memory;  /* all ranks are on one node */
-    bool lonely;         /* this rank is alone on its node */
+    int neighbours;      /* ranks on its node, itself included; 0: not known */
     /* By rank: which node it is on, the same for ranks that reach each other. NULL where
      * either all do or none. */
     const uint64_t *nodes;
@@ -116,6 +116,7 @@ dt_status dt_mpi_make(dt_transport **out, int handle, dt_error *err);
 typedef struct {
     dt_arena_card arena;
     uint64_t door, door_bytes; /* where others write their messages; 0: nowhere */
+    uint32_t slots;            /* for one of them */
     bool lonely;               /* there is no other rank on its node */
 } dt_node_card;
 void dt_node_offer(dt_node_card *out, const dt_transport *t);

@@ -342,13 +342,14 @@ void
 dt_node_offer(dt_node_card *out, const dt_transport *t)
 {
     memset(out, 0, sizeof *out);
-    out->lonely =
-        t->lonely; /* then its memory had better be the kind with huge pages */
-    if (!t->lonely)
+    /* Then its memory had better be the kind with huge pages. */
+    out->lonely = t->neighbours == 1;
+    if (!out->lonely)
         dt_arena_open(&out->arena);
     if (out->arena.pid == 0)
         return;
-    out->door_bytes = (uint64_t)t->size * sizeof(dt_ring);
+    out->slots = dt_ring_slots(t->neighbours > 0 ? t->neighbours : t->size);
+    out->door_bytes = (uint64_t)t->size * dt_ring_bytes(out->slots);
     out->door = (uint64_t)(uintptr_t)dt_arena_door((size_t)out->door_bytes);
 }
 
@@ -373,10 +374,13 @@ static void
 begin_box(node *n, int rank, const dt_node_card *cards)
 {
     peer *p = &n->peers[rank];
-    int own = n->base.rank;
-    dt_ring *theirs = dt_arena_see(&p->view, (void *)(uintptr_t)cards[rank].door);
-    dt_ring *mine = (dt_ring *)(uintptr_t)cards[own].door;
-    dt_mailbox_begin(&p->box, &theirs[own], &mine[rank], &n->spare);
+    const dt_node_card *own = &cards[n->base.rank], *other = &cards[rank];
+    char *theirs = dt_arena_see(&p->view, (void *)(uintptr_t)other->door);
+    char *mine = (char *)(uintptr_t)own->door;
+    theirs += (size_t)n->base.rank * dt_ring_bytes(other->slots);
+    mine += (size_t)rank * dt_ring_bytes(own->slots);
+    dt_mailbox_begin(&p->box, (dt_ring *)theirs, other->slots, (dt_ring *)mine,
+                     own->slots, &n->spare);
 }
 
 dt_status
