@@ -221,7 +221,7 @@ dt_status
 dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool force,
                   dt_error *err)
 {
-    dt_agreement *a = agreement_take(group->world, group->size);
+    dt_agreement *a = agreement_take(group->world, 2 * group->size);
     if (a == NULL)
         return dt_fail(err, DT_MEMORY, "%s: no memory to agree on it", call->what);
     bool check = group->world->check != DT_CHECK_NOTHING;

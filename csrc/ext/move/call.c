@@ -202,23 +202,14 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
 }
 
 dt_status
-ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err)
-{
-    if (err->status == DT_PARTED)
-        ext_find_parting(err, group, call);
-    if (err->status != DT_OK)
-        ext_told = true;
-    return err->status;
-}
-
-dt_status
 ext_call_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
 {
     err->status = DT_OK;
     PyThreadState *state = ext_world_enter(group->world);
     dt_agree(group, call, force, err);
     ext_world_leave(group->world, state);
-    return ext_after_agreement(group, call, err);
+    ext_told |= err->status != DT_OK;
+    return err->status;
 }
 
 int
@@ -293,7 +284,8 @@ ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t det
     PyThreadState *state = ext_world_enter(group->world);
     dt_agree_detail(equal, group, call, detail, &err);
     ext_world_leave(group->world, state);
-    return ext_check(ext_after_agreement(group, call, &err), &err);
+    ext_told |= err.status != DT_OK;
+    return ext_check(err.status, &err);
 }
 
 void
