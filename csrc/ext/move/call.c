@@ -44,6 +44,7 @@ ext_call_begin(dt_call *call, const char *function)
 {
     function = outermost(function);
     call->hash = dt_hash(0, function, strlen(function));
+    call->name = (uint32_t)call->hash; /* as ext_local_name gives it */
     call->lineage = ext_trace.scope.lineage;
     call->traced = call->lineage != 0;
     call->local.status = DT_OK;
@@ -168,6 +169,7 @@ ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to)
 typedef struct {
     const dt_plan *plan; /* retained; NULL: free */
     uint64_t hash;
+    uint32_t name;
     char text[DT_CALL_MAX];
 } said;
 
@@ -191,11 +193,12 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
         dt_plan_retain(plan);
         if (place->plan != NULL)
             dt_plan_release(ext_plans, place->plan);
-        *place = (said){.plan = plan, .hash = call->hash};
+        *place = (said){.plan = plan, .hash = call->hash, .name = call->name};
         memcpy(place->text, call->what, sizeof place->text);
         return;
     }
     call->hash = place->hash;
+    call->name = place->name;
     call->traced = false;
     call->local.status = DT_OK;
     memccpy(call->what, place->text, '\0', sizeof call->what);
