@@ -1,6 +1,7 @@
 """Ranks that do the same call on different values get an error that says where they
 parted; programs that do not part get none."""
 
+import contextlib
 import functools
 import tempfile
 
@@ -274,6 +275,37 @@ def test_ranks_whose_values_differ_all_raise(program):
 )  # fmt: skip
 def test_the_error_says_where_they_parted(program, words):
     assert words in str(raised(program)[0])
+
+
+def moved_async(program=None):
+    mesh, a, b, odd = start()
+    x = (b if odd else a) * 2
+    for _ in range(3):
+        x = x + 1
+    x = x.redistribute(placements=[Shard(1)], async_op=True)
+    if program is not None:
+        with contextlib.suppress(RuntimeError):
+            program(x)
+        ones = dtensor.ones((8, 3), device_mesh=mesh, placements=[Shard(0)])
+        return ones.full_tensor().numpy().sum().item()
+    return (x + 1).full_tensor()
+
+
+def test_the_error_of_an_async_move_says_where_they_parted():
+    answers = raised(moved_async)
+    assert len({str(answer) for answer in answers}) == 1
+    assert "they part here: ranks 0, 2, 3 computed distribute_tensor #1" in str(
+        answers[0]
+    )
+    assert "test_lineage.py:" in str(answers[0])
+
+
+def test_a_rank_that_does_not_wait_for_an_async_move_holds_up_nobody():
+    def waited_for_on_some(x):
+        if x.layout.mesh.get_rank() % 2:
+            x.to_local()
+
+    assert raised(functools.partial(moved_async, waited_for_on_some)) == [24.0] * 4
 
 
 def far_apart():

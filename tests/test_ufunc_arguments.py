@@ -28,7 +28,7 @@ def whole(x):
 
 def same(found, expected):
     assert found.dtype == expected.dtype and found.shape == expected.shape
-    assert np.array_equal(whole(found), expected)
+    assert np.array_equal(whole(found), expected, equal_nan=expected.dtype.kind == "f")
 
 
 def as_numpy(ranks, call, *arrays):
@@ -139,6 +139,48 @@ def test_what_a_mask_leaves_of_addends_stays(ranks):
         expected = whole(out).copy()
         np.multiply(placed(np.array(3), R), True, out=out, where=np.array(False))
         assert np.array_equal(whole(out), expected)
+
+    ranks(body)
+
+
+def addends(total):
+    """Arrays of which each rank has one, of either sign, as a sum that is pending."""
+    mesh = line()
+    rank, last = mesh.get_local_rank(), mesh.size() - 1
+    part = (rank == 0) * (total + 1) - (rank == last) * 1.0
+    return DTensor.from_local(np.asarray(part), mesh, [Partial()])
+
+
+ZEROS = {
+    "a number": lambda: 0,
+    "a float": lambda: -0.0,
+    "a scalar": lambda: np.float32(0),
+    "a plain array": lambda: np.zeros((), int),
+    "replicated": lambda: placed(np.zeros(()), R),
+    "a sum": lambda: addends(np.zeros(())),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_addends_are_summed_before_they_are_divided_by_zero(ranks, name):
+    def body():
+        zero, total = whole(ZEROS[name]()), np.array([0.5, -0.5, 0.0])
+        with np.errstate(all="ignore"):
+            x = addends(total)
+            same(x / ZEROS[name](), total / zero)
+            same(np.divide.outer(x, ZEROS[name]()), np.divide.outer(total, zero))
+            x /= ZEROS[name]()
+            same(x, total / zero)
+
+    ranks(body)
+
+
+def test_addends_that_are_divided_by_another_number_stay_addends(ranks):
+    def body():
+        x = addends(np.arange(3.0))
+        for two in (2, 2.0, np.array(2.0), placed(np.array(2.0), R)):
+            assert (x / two).placements == x.placements
+            same(x / two, np.arange(3.0) / 2)
 
     ranks(body)
 

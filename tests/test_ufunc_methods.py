@@ -12,9 +12,12 @@ from ufunc_calls import METHODS, UFUNCS, calls
 from validator import Verdict, check
 from ways import Row, odd_rows, some_rows
 
+from dtensor import Layout
+
 SHAPES = [(1,), (2,), (3,), (4,), (2, 2)]
 COUNT = 20  # calls of each method of each ufunc
 QUICK = 25  # quick tests make one of so many
+PRODUCTS = {f"multiply.{method}" for method in ("reduce", "accumulate", "reduceat")}
 
 
 def rows_on(shape, count, seed, step=1):
@@ -52,10 +55,53 @@ def is_refused(verdict: Verdict) -> bool:
     )
 
 
+@np.errstate(all="ignore")
+def depends_on_the_order(row: Row) -> bool:
+    """Whether a product of NumPy's has a factor 0 beside others whose product is
+    infinite: it is 0 in one order of them, and inf * 0, which is NaN, in another."""
+    if row.sample.name not in PRODUCTS:
+        return False
+    factors, *others = arrays_of(row.sample)
+    product = row.sample.expected([factors, *others])
+    largest = row.sample.expected([np.maximum(np.abs(factors), 1), *others])
+    if isinstance(product, Exception) or isinstance(largest, Exception):
+        return False
+    return bool((np.isinf(largest) & ((product == 0) | (product != product))).any())
+
+
+@np.errstate(all="ignore")
+def is_beyond_an_average(row: Row) -> bool:
+    """Whether numbers are written into an average that are larger than the largest one
+    divided by the number of ranks: NumPy's mean of as many of them is infinite, too."""
+    written = row.sample.expected(arrays_of(row.sample)) if row.sample.changes else ()
+    results = written if isinstance(written, tuple) else (written,)
+    return any(
+        np.abs(result[np.isfinite(result)]).max(initial=0) > most
+        for most in (most_in_an_average(x) for x in row.layouts if x is not None)
+        for result in map(np.asarray, results)
+        if result.dtype.kind in "fc"
+    )
+
+
+def most_in_an_average(layout: Layout) -> float:
+    """The largest number of which an average of Partials is finite."""
+    averages = [p.is_partial() and p.reduce_op == "avg" for p in layout.placements]
+    ranks = np.array(layout.mesh.shape)[averages].prod()
+    exact = np.dtype(layout.dtype).kind in "fc" and ranks > 1
+    return float(np.finfo(layout.dtype).max) / float(ranks) if exact else np.inf
+
+
 def wrong_in(rows):
-    """What is wrong in rows, and how many are calls that NumPy refuses."""
-    wrong = [v for v in check(rows) if v.why]
-    return [v for v in wrong if not is_refused(v)]
+    """What is wrong in rows, but for calls that NumPy refuses, and for those to which
+    it has several answers itself."""
+    return [
+        verdict
+        for verdict in check(rows)
+        if verdict.why
+        and not is_refused(verdict)
+        and not depends_on_the_order(verdict.row)
+        and not is_beyond_an_average(verdict.row)
+    ]
 
 
 def test_all_methods_of_all_ufuncs_of_numpy_are_called():

@@ -888,6 +888,7 @@ class Operand:
     layout: Final[Layout | None]
     ndim: Final[int]
     size: Final[int]
+    zero: Final[bool]
 
 LOCAL_SHAPE: Part
 
@@ -895,6 +896,7 @@ LOCAL_SHAPE: Part
 class Operator:
     operands: Final[int]
     view: bool
+    divides: bool
     __name__: str
     __qualname__: str
     __wrapped__: Final[Callable[..., Any]]

@@ -5,6 +5,7 @@ mark before and after: a call of getpriority(2), at which callgrind is told to w
 down what it has counted.
 """
 
+import gc
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ from itertools import repeat
 from pathlib import Path
 
 CALLS = 100
-WARM = 5
+WARM = 50  # until Python has specialized its own instructions
 MARK = "getpriority"
 
 
@@ -35,7 +36,10 @@ def counted(text: str, names: dict[str, object]) -> None:
         f"def run(count):\n for _ in repeat(None, count):\n  {text}\n"
         f"run({WARM})\nmark()\nrun({CALLS})\nmark()\n"
     )
+    gc.collect()
+    gc.disable()  # it would run in one row or another
     exec(source, loop)
+    gc.enable()
 
 
 def spans(file: str, *arguments: str) -> list[int]:
@@ -44,6 +48,7 @@ def spans(file: str, *arguments: str) -> list[int]:
     # A process of its own, that no launcher knows.
     own = ("OMPI_", "PMIX_", "PRTE_", "PMI_")
     env = {k: v for k, v in os.environ.items() if not k.startswith(own)}
+    env["PYTHONMALLOC"] = "malloc"  # Python's own takes more where a pool is full
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind"
         command += [f"--callgrind-out-file={out}", sys.executable, file, *arguments]

@@ -6,7 +6,7 @@
  * up this call, or have made more calls: the agreement then starts again under that
  * number, and so under the largest one everywhere. That they differed is an error. */
 #include "comm/talk/agreement.h"
-#include "comm/talk/note.h"
+#include "comm/talk/heard.h"
 #include "comm/talk/settle.h"
 
 #include <assert.h>
@@ -160,12 +160,15 @@ start(bool *on, dt_agreement *a, dt_error *err)
     assert(task != NULL && task->group == group);
     a->number = task->number;
     *on = true;
-    if (dt_settle_heard(a))
+    const dt_notes *notes = group->world->notes;
+    if (dt_notes_have(notes, DT_NOTE_SETTLED) && dt_settle_heard(a))
         return DT_OK;
-    bool same_call;
-    uint64_t next = dt_notes_next(&same_call, group->world->notes, task);
+    bool same_call = false;
+    uint64_t next = task->number;
+    if (dt_notes_have(notes, DT_NOTE_LEFT))
+        next = dt_notes_next(&same_call, notes, task);
     a->came = same_call ? task->number : next;
-    a->notes = dt_notes_count(group->world->notes);
+    a->notes = dt_notes_count(notes);
     restart(a, next);
     a->stage = gather;
     return DT_OK;
@@ -221,12 +224,13 @@ dt_status
 dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool force,
                   dt_error *err)
 {
-    dt_agreement *a = agreement_take(group->world, group->size);
+    dt_agreement *a = agreement_take(group->world, 2 * group->size);
     if (a == NULL)
         return dt_fail(err, DT_MEMORY, "%s: no memory to agree on it", call->what);
     bool check = group->world->check != DT_CHECK_NOTHING;
     a->call.hash = check || force ? call->hash : 0;
     a->call.lineage = call->lineage;
+    a->call.name = call->name;
     a->call.traced = call->traced && check;
     a->detail = 0;
     memccpy(a->call.what, call->what, '\0', sizeof a->call.what);

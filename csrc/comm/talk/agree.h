@@ -14,6 +14,7 @@ typedef struct {
     uint64_t hash;          /* of everything that must be equal on all ranks */
     uint64_t lineage;       /* of the values that it is called with; if `traced` */
     bool traced;            /* else this rank has none that others would have too */
+    uint32_t name;          /* a hash of the function alone; 0: `what` up to its "(" */
     char what[DT_CALL_MAX]; /* the call with its arguments, for people */
     dt_error local;         /* status DT_OK unless the preparation failed here */
 } dt_call;

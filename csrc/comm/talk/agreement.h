@@ -4,6 +4,7 @@
 #define DT_AGREEMENT_H
 
 #include "comm/talk/agree.h"
+#include "comm/talk/walk.h"
 
 /* Phases of its messages. Every message starts with the number of the task. Smaller
  * numbers than the own one come from calls that were given up, and are thrown away. */
@@ -14,7 +15,7 @@ enum {
     DT_PHASE_VERDICT
 };
 
-enum { DT_ROUNDS_MAX = 31, DT_CALLS_SHOWN = 3 };
+enum { DT_ROUNDS_MAX = 31, DT_CALLS_SHOWN = 3, DT_PLACES_SHOWN = 6 };
 
 /* A rank's call, for people. */
 typedef struct {
@@ -67,9 +68,30 @@ typedef struct {
     dt_error errors[DT_FAILURES_ASKED];
 } dt_settling;
 
+/* With which operand of its call each rank goes on; -1: with none. */
+typedef struct {
+    uint64_t number;
+    uint64_t call; /* ranks that made another one have no such operand */
+    int32_t operand;
+} dt_turn;
+
 /* A stage does what it can without waiting. *on says that it went on, to its next round
  * or to the next stage; else it waits for a message. */
 typedef dt_status dt_agreement_stage(bool *on, dt_agreement *a, dt_error *err);
+
+/* walk.c's. What is counted and kept of what was said, at place 0 only. */
+typedef struct {
+    uint64_t lineage; /* of the value that it has come to; if `traced` */
+    bool traced;
+    int step;
+    dt_testimony own, heard;   /* `heard`: sent, or heard last */
+    dt_testimony first, other; /* of two values that differ; if they are `traced` */
+    dt_turn turn;
+    dt_agreement_stage *after;
+    int text_count, place_count;
+    char texts[DT_CALLS_SHOWN][sizeof((dt_testimony *)NULL)->text];
+    char places[DT_PLACES_SHOWN][sizeof((dt_testimony *)NULL)->place];
+} dt_walk;
 
 struct dt_agreement {
     dt_task task; /* first: the task is the agreement */
@@ -91,10 +113,11 @@ struct dt_agreement {
     dt_speech speech; /* sent, or heard last */
     dt_verdict verdict;
     dt_settling settling;
+    dt_walk walk;
     int call_count;
     dt_speech calls[DT_CALLS_SHOWN]; /* distinct ones; at place 0 */
     int room;                        /* for labels */
-    unsigned char labels[];          /* by place: which of the calls */
+    unsigned char labels[]; /* by place: which of the calls; walk.c: of places */
 };
 
 /* Receives one message of this call or a later one. */
@@ -119,6 +142,9 @@ dt_status dt_agreement_tell_all(bool *on, dt_agreement *a, const void *data,
 
 /* Chooses what is to be said of what was gathered, where that is not well. */
 void dt_verdict_choose(dt_agreement *a);
+
+/* Goes on with the walk to where the values parted, and then to the stage `after`. */
+void dt_walk_begin(dt_agreement *a, dt_agreement_stage *after);
 
 /* Where kernels failed on some ranks only: at place 0, and at all others. The end is
  * an error on all ranks, or dt_verdict_choose. */

@@ -87,8 +87,6 @@ dt_notes_settled(dt_error *out, const dt_notes *notes, const dt_group *group,
                  uint64_t number)
 {
     for (int place = 0; place < group->size; place++) {
-        if (notes->of_kind[DT_NOTE_SETTLED] == 0)
-            return false;
         const dt_heard *h = heard_from(notes, group, place, DT_NOTE_SETTLED, number);
         if (h == NULL || h->note.call > number)
             continue;
@@ -175,8 +173,6 @@ dt_notes_next(bool *same_call, const dt_notes *notes, const dt_task *task)
 {
     uint64_t next = task->number;
     *same_call = false;
-    if (notes->of_kind[DT_NOTE_LEFT] == 0)
-        return next;
     uint64_t call = dt_hash(0, task->what, strlen(task->what));
     for (int place = 0; place < task->group->size; place++) {
         const dt_heard *h =

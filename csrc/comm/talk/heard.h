@@ -1,5 +1,5 @@
 /* heard.h: the inside of notes, for note.c (how they go and come) and heard.c (what they
- * say). */
+ * say); agreements look only whether there is any. */
 #ifndef DT_HEARD_H
 #define DT_HEARD_H
 
@@ -82,6 +82,13 @@ struct dt_notes {
     dt_rank_note in;
     unsigned char labels[]; /* by rank; for making sentences */
 };
+
+/* Whether any note of a kind has ever come: asked in every agreement. */
+static inline bool
+dt_notes_have(const dt_notes *notes, dt_note_kind kind)
+{
+    return notes->of_kind[kind] > 0;
+}
 
 /* Sends a note to some ranks, itself left out. False: not to all of them. */
 bool dt_notes_send(dt_notes *notes, const dt_rank_note *content, const int *ranks,

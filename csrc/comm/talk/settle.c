@@ -5,7 +5,7 @@
  * say here. */
 #include "comm/talk/settle.h"
 #include "comm/talk/agreement.h"
-#include "comm/talk/note.h"
+#include "comm/talk/heard.h"
 #include "comm/talk/trail.h"
 #include "core/facts/hash.h"
 
@@ -62,6 +62,8 @@ dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error)
 static uint32_t
 name_of(const dt_agreement *a)
 {
+    if (a->call.name != 0)
+        return a->call.name;
     return (uint32_t)dt_hash(0, a->call.what, strcspn(a->call.what, "("));
 }
 
@@ -91,8 +93,6 @@ pass_on(const dt_agreement *a, const dt_error *verdict)
 static void
 forget_local(dt_world *world)
 {
-    if (world->local_failures == 0)
-        return;
     world->local_failures = 0;
     for (dt_group *group = world->groups; group != NULL; group = group->next) {
         int kept = 0;
@@ -118,14 +118,20 @@ dt_settled(dt_group *group)
     group->mark = trail == NULL ? 0 : trail->steps;
 }
 
+/* In every agreement: without a function where nothing has failed. */
 void
 dt_settle_well(dt_agreement *a)
 {
     dt_group *group = a->task.group;
-    if (group->world->trail != NULL)
-        dt_trail_add(group->world->trail, name_of(a));
-    dt_settled(group);
-    forget_local(group->world);
+    dt_trail *trail = group->world->trail;
+    if (trail != NULL) {
+        dt_trail_add(trail, name_of(a));
+        group->mark = trail->steps;
+    }
+    if (group->failure_count > 0)
+        dt_settled(group);
+    if (group->world->local_failures > 0)
+        forget_local(group->world);
 }
 
 /* --- at all places --- */
@@ -373,7 +379,8 @@ dt_settle_heard(dt_agreement *a)
 {
     const dt_group *group = a->task.group;
     dt_error verdict;
-    if (!dt_notes_settled(&verdict, group->world->notes, group, a->number))
+    if (!dt_notes_have(group->world->notes, DT_NOTE_SETTLED) ||
+        !dt_notes_settled(&verdict, group->world->notes, group, a->number))
         return false;
     end_with(a, &verdict);
     return true;

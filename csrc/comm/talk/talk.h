@@ -127,6 +127,10 @@ typedef enum {
 /* What became of the call of a lineage on this rank. */
 typedef enum { DT_NOT_MADE, DT_SUCCEEDED, DT_FAILED } dt_made;
 typedef dt_made dt_made_here(uint64_t lineage);
+/* Says which call made a value on this rank, and where its program is; called while it
+ * waits. walk.h */
+struct dt_testimony;
+typedef void dt_testify_here(struct dt_testimony *out, uint64_t lineage, bool traced);
 
 struct dt_world {
     dt_transport *transport;
@@ -139,9 +143,10 @@ struct dt_world {
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */
     dt_status (*poll)(void *data);
     void *poll_data;
-    dt_made_here *made;     /* of this rank's journal; NULL: it has none */
-    struct dt_trail *trail; /* the caller's; NULL: none. trail.h */
-    int local_failures;     /* since ranks agreed without one: settle.c's */
+    dt_made_here *made;       /* of this rank's journal; NULL: it has none */
+    dt_testify_here *testify; /* the same; NULL on all ranks: none */
+    struct dt_trail *trail;   /* the caller's; NULL: none. trail.h */
+    int local_failures;       /* since ranks agreed without one: settle.c's */
     /* below: group.c's and wait.c's own */
     dt_group *groups;
     dt_group *active; /* groups that have tasks */

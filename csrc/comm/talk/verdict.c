@@ -162,6 +162,16 @@ tell_verdict(bool *on, dt_agreement *a, dt_error *err)
     return tell_all(on, a, DT_PHASE_VERDICT, err);
 }
 
+/* Whether the ranks are in one call, with different values, and can say where these come
+ * from: all ranks know it, by what was gathered. */
+static bool
+can_walk(const dt_agreement *a)
+{
+    const dt_summary *sum = &a->sum;
+    return a->task.group->world->testify != NULL && sum->hash_min == sum->hash_max &&
+           sum->oldest == a->number && sum->lineage_min < sum->lineage_max;
+}
+
 static dt_status
 collect(bool *on, dt_agreement *a, dt_error *err)
 {
@@ -181,6 +191,8 @@ collect(bool *on, dt_agreement *a, dt_error *err)
     write_verdict(a);
     a->place = 0;
     a->stage = tell_verdict;
+    if (can_walk(a))
+        dt_walk_begin(a, tell_verdict);
     return DT_OK;
 }
 
@@ -202,6 +214,8 @@ speak(bool *on, dt_agreement *a, dt_error *err)
         dt_agreement_say(on, a, &a->speech, sizeof a->speech, 0, DT_PHASE_SPEECH, err));
     if (*on)
         a->stage = hear_verdict;
+    if (*on && can_walk(a))
+        dt_walk_begin(a, hear_verdict);
     return DT_OK;
 }
 

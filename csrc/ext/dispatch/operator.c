@@ -218,6 +218,10 @@ static PyMemberDef operator_members[] = {
     {"view", T_BOOL, offsetof(OperatorObject, view), 0,
      "Whether results share the memory of its only operand, as a rule: for counting\n"
      "the memory of tensors without data."},
+    {"divides", T_BOOL, offsetof(OperatorObject, divides), 0,
+     "Whether addends may be divided by its last operand: its function is told if "
+     "that\n"
+     "is 0, by `Operand.zero`."},
     {0},
 };
 

@@ -50,54 +50,60 @@ mask_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
     return mask == Py_True ? NULL : mask;
 }
 
-/* The same call without a mask. */
-static PyObject *
-call_without_mask(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
-                  PyObject *kwnames)
+/* Whether the results that an entry has can be cast into `outs`. */
+static int
+check_casts(const op_entry *entry, PyObject *casting, PyObject *outs)
 {
-    Py_ssize_t count = nargs + PyTuple_GET_SIZE(kwnames);
-    Py_ssize_t place = nargs + op_find_keyword(kwnames, "where");
-    PyObject **given = PyMem_New(PyObject *, (size_t)count), *result = NULL;
-    if (given == NULL)
-        return PyErr_NoMemory();
-    memcpy(given, args, (size_t)count * sizeof *given);
-    given[place] = Py_True;
-    result = PyObject_Vectorcall((PyObject *)op, given, (size_t)nargs, kwnames);
-    PyMem_Free(given);
-    return result;
+    if (entry->composite != NULL || entry->solo ||
+        entry->result_count != PyTuple_GET_SIZE(outs))
+        return 0; /* what is wrong with it is said when it is called */
+    for (Py_ssize_t k = 0; k < entry->result_count; k++) {
+        PyObject *out = PyTuple_GET_ITEM(outs, k);
+        PyArray_Descr *made = ext_descr(entry->results[k].layout->layout->dtype);
+        int failed = made == NULL ? -1 : 0;
+        if (failed == 0 && ext_is_dtensor(out))
+            failed = op_check_cast(NULL, made, PyArray_DESCR(op_array(out)), casting);
+        Py_XDECREF(made);
+        if (failed < 0)
+            return -1;
+    }
+    return 0;
 }
 
-/* NumPy looks at casts before shapes: a call that was refused for the shape of its mask
- * is refused for the cast into an `out`, if that is wrong as well. */
-static void
-prefer_cast_error(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
-                  PyObject *kwnames, PyObject *outs)
+/* NumPy looks at casts before shapes: a call with a mask that does not fit is refused for
+ * the cast into an `out`, if that is wrong as well. Nothing is computed for it. */
+static int
+check_casts_first(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames, PyObject *casting, PyObject *outs)
 {
-    PyObject *type, *error, *trace;
-    PyErr_Fetch(&type, &error, &trace);
-    PyObject *made = call_without_mask(op, args, nargs, kwnames);
-    PyObject *casting = op_casting_of(args, nargs, kwnames);
-    bool fits = made == NULL || check_all(op, casting, made, outs) == 0;
-    Py_XDECREF(made);
-    if (fits) {
-        PyErr_Clear();
-        PyErr_Restore(type, error, trace);
-        return;
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(trace);
+    Py_ssize_t count = nargs + PyTuple_GET_SIZE(kwnames);
+    PyObject **given = PyMem_New(PyObject *, (size_t)count);
+    if (given == NULL)
+        return ext_no_memory();
+    memcpy(given, args, (size_t)count * sizeof *given);
+    given[nargs + op_find_keyword(kwnames, "where")] = Py_True;
+    op_call call;
+    op_entry *entry = NULL;
+    if (op_call_read(&call, op, given, nargs, kwnames, NULL, false) == 0)
+        entry = op_entry_of(&call);
+    if (entry == NULL)
+        PyErr_Clear(); /* the call itself raises it */
+    int failed = entry == NULL ? 0 : check_casts(entry, casting, outs);
+    op_entry_release(entry);
+    op_call_clear(&call);
+    PyMem_Free(given);
+    return failed;
 }
 
 static PyObject *
 call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
               PyObject *kwnames, PyObject *outs)
 {
-    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
     PyObject *casting = op_casting_of(args, nargs, kwnames);
     PyObject *mask = mask_of(args, nargs, kwnames);
-    if (made == NULL && mask != NULL && PyErr_ExceptionMatches(PyExc_ValueError))
-        prefer_cast_error(op, args, nargs, kwnames, outs);
+    if (mask != NULL && check_casts_first(op, args, nargs, kwnames, casting, outs) < 0)
+        return NULL;
+    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
     if (made == NULL)
         return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(outs);

@@ -28,6 +28,7 @@ start(WorldObject *self)
     if (status == DT_OK) {
         ext_world_begin(self, world);
         world->made = ext_made_here;
+        world->testify = ext_testify_here;
         if (self->size > 1) /* without memory, local failures are told nobody */
             world->trail = self->trail = calloc(1, sizeof *self->trail);
         return 0;

@@ -44,6 +44,7 @@ ext_call_begin(dt_call *call, const char *function)
 {
     function = outermost(function);
     call->hash = dt_hash(0, function, strlen(function));
+    call->name = (uint32_t)call->hash; /* as ext_local_name gives it */
     call->lineage = ext_trace.scope.lineage;
     call->traced = call->lineage != 0;
     call->local.status = DT_OK;
@@ -168,6 +169,7 @@ ext_call_move(dt_call *call, const dt_layout *from, const dt_layout *to)
 typedef struct {
     const dt_plan *plan; /* retained; NULL: free */
     uint64_t hash;
+    uint32_t name;
     char text[DT_CALL_MAX];
 } said;
 
@@ -191,24 +193,15 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
         dt_plan_retain(plan);
         if (place->plan != NULL)
             dt_plan_release(ext_plans, place->plan);
-        *place = (said){.plan = plan, .hash = call->hash};
+        *place = (said){.plan = plan, .hash = call->hash, .name = call->name};
         memcpy(place->text, call->what, sizeof place->text);
         return;
     }
     call->hash = place->hash;
+    call->name = place->name;
     call->traced = false;
     call->local.status = DT_OK;
     memccpy(call->what, place->text, '\0', sizeof call->what);
-}
-
-dt_status
-ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err)
-{
-    if (err->status == DT_PARTED)
-        ext_find_parting(err, group, call);
-    if (err->status != DT_OK)
-        ext_told = true;
-    return err->status;
 }
 
 dt_status
@@ -218,7 +211,8 @@ ext_call_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
     PyThreadState *state = ext_world_enter(group->world);
     dt_agree(group, call, force, err);
     ext_world_leave(group->world, state);
-    return ext_after_agreement(group, call, err);
+    ext_told |= err->status != DT_OK;
+    return err->status;
 }
 
 int
@@ -293,7 +287,8 @@ ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t det
     PyThreadState *state = ext_world_enter(group->world);
     dt_agree_detail(equal, group, call, detail, &err);
     ext_world_leave(group->world, state);
-    return ext_check(ext_after_agreement(group, call, &err), &err);
+    ext_told |= err.status != DT_OK;
+    return ext_check(err.status, &err);
 }
 
 void

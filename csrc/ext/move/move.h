@@ -34,9 +34,6 @@ dt_status ext_call_agree(dt_group *group, const dt_call *call, bool force,
                          dt_error *err);
 /* The same; nothing for a rank outside it. Raises. */
 int ext_agree(dt_group *group, const dt_call *call, bool force);
-/* After an agreement of a call that ended with the status in `err`, which it returns: what
- * the ranks then find out together is added to the sentence. */
-dt_status ext_after_agreement(dt_group *group, const dt_call *call, dt_error *err);
 /* Turns the exception that is set into one on all ranks of a mesh, or of two, which are
  * in a call of `what`: a rank that leaves alone would be waited for. Returns NULL with
  * an exception set. */
@@ -165,13 +162,10 @@ int ext_simulate_moves(ext_item *items, int count, dt_world *world, int64_t max_
 /* --- pending.c: a run and what it needs until it has ended --- */
 
 /* Takes over the run and the reference to every plan, unless it fails; refers to the
- * arrays, and to who is told or NULL. `lineage`: of what moves, on this rank. */
+ * arrays, and to who is told or NULL. */
 PyObject *ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans,
-                      int count, const ext_item *items, uint64_t lineage,
-                      PyObject *teller);
+                      int count, const ext_item *items, PyObject *teller);
 int ext_pending_start(PyObject *pending);
-/* Waits, and tells what went wrong, each time; -1 with an exception where it cannot. */
-int ext_pending_end(dt_error *err, PyObject *pending);
 /* Waits, and raises what went wrong, each time. */
 int ext_pending_wait(PyObject *pending);
 bool ext_pending_done(PyObject *pending);

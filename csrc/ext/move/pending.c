@@ -14,7 +14,6 @@ typedef struct pending_object {
     struct pending_object *next; /* of those under way */
     PyObject *teller;            /* who is told what it has done, or NULL */
     dt_error error;
-    uint64_t lineage; /* of what moves, on this rank */
     bool poisoned;
     const dt_plan *plans[]; /* ob_size of them; behind them 2 * ob_size arrays */
 } PendingObject;
@@ -65,7 +64,7 @@ static PyTypeObject pending_type = {
 
 PyObject *
 ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count,
-            const ext_item *items, uint64_t lineage, PyObject *teller)
+            const ext_item *items, PyObject *teller)
 {
     bool ready = pending_type.tp_free != NULL || PyType_Ready(&pending_type) == 0;
     PendingObject *self =
@@ -75,7 +74,6 @@ ext_pending(dt_run *run, dt_world *world, const dt_plan *const *plans, int count
     self->run = run;
     self->world = world;
     self->next = NULL;
-    self->lineage = lineage;
     self->error.status = DT_OK;
     self->poisoned = false;
     self->teller = Py_XNewRef(teller);
@@ -115,7 +113,7 @@ leave(PendingObject *self)
 }
 
 int
-ext_pending_end(dt_error *err, PyObject *pending)
+ext_pending_wait(PyObject *pending)
 {
     PendingObject *self = (PendingObject *)Py_NewRef(pending);
     if (self->run != NULL) {
@@ -134,22 +132,9 @@ ext_pending_end(dt_error *err, PyObject *pending)
         settle(self);
         leave(self);
     }
-    *err = self->error;
+    dt_error err = self->error;
     Py_DECREF(self);
-    return 0;
-}
-
-/* The others may wait for it at another time, so only this rank's call is told. */
-int
-ext_pending_wait(PyObject *pending)
-{
-    dt_error err;
-    if (ext_pending_end(&err, pending) < 0)
-        return -1;
-    if (err.status == DT_PARTED)
-        ext_tell_own(&err, ((PendingObject *)pending)->lineage);
-    if (err.status != DT_OK)
-        ext_told = true;
+    ext_told |= err.status != DT_OK;
     return ext_check(err.status, &err);
 }
 

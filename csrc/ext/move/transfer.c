@@ -155,15 +155,6 @@ make_run(transfer *t, dt_group *group)
     return run;
 }
 
-static int
-wait_for(transfer *t, dt_group *group, PyObject *pending)
-{
-    dt_error err;
-    if (ext_pending_end(&err, pending) < 0)
-        return -1;
-    return ext_check(ext_after_agreement(group, &t->call, &err), &err);
-}
-
 /* Starts the run and, unless it may go on behind the caller's back, waits. What is
  * known to fail is waited for: there may be no result to give back. */
 static int
@@ -181,8 +172,7 @@ travel(transfer *t, dt_group *group, PyObject **out)
                 items[n] = t->items[i];
                 plans[n++] = t->plans[i];
             }
-        pending =
-            ext_pending(run, t->world, plans, n, items, t->call.lineage, t->o->teller);
+        pending = ext_pending(run, t->world, plans, n, items, t->o->teller);
         if (pending == NULL)
             dt_run_free(run);
         else
@@ -197,7 +187,7 @@ travel(transfer *t, dt_group *group, PyObject **out)
         return 0;
     }
     if (failed == 0)
-        failed = wait_for(t, group, pending);
+        failed = ext_pending_wait(pending);
     Py_XDECREF(pending);
     return failed;
 }

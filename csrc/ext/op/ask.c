@@ -104,6 +104,8 @@ make_metas(const op_maker *m)
         m->metas[k] = meta_of(k, m->call->operands[k]);
         if (m->metas[k] == NULL)
             return -1;
+        ((OperandObject *)m->metas[k])->zero =
+            m->call->by_zero && k == m->call->operand_count - 1;
     }
     return 0;
 }

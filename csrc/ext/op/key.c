@@ -1,11 +1,12 @@
 /* A call taken apart: operands, constants, and the words that are its key. */
+#include "ext/move/move.h"
 #include "ext/op/op.h"
 
 #include <string.h>
 
 /* The low bits of a word say what it is; the rest is a pointer, a type or a count. */
 enum { TAG_BITS = 4 };
-enum { TAG_NOTHING = 8, TAG_LIST, TAG_TUPLE, TAG_OUT, TAG_LENGTH };
+enum { TAG_NOTHING = 8, TAG_LIST, TAG_TUPLE, TAG_OUT, TAG_LENGTH, TAG_ZERO };
 
 op_kind
 op_kind_of(PyObject *object)
@@ -369,6 +370,45 @@ op_is_expected(const op_call *call, Py_ssize_t k)
                PyTuple_GET_ITEM(call->kwnames, k - call->nargs), "where") == 0;
 }
 
+/* Whether an operand without dims is 0. Of a sum that is pending nobody knows, nor of
+ * what has no data on this rank. */
+static int
+is_zero(bool *out, PyObject *operand)
+{
+    op_kind kind = op_kind_of(operand);
+    if (kind == OP_DTENSOR) {
+        const dt_layout *layout = ((DTensorObject *)operand)->layout->layout;
+        if (layout->ndim > 0 || layout->has_partial)
+            return 0;
+        operand = (PyObject *)ext_local(operand);
+        if (operand == NULL)
+            return -1;
+    } else if (kind == OP_TENSOR)
+        operand = ((TensorObject *)operand)->array;
+    else if (kind == OP_LAYOUT)
+        return 0;
+    if (PyArray_Check(operand) && (PyArray_NDIM((PyArrayObject *)operand) > 0 ||
+                                   !ext_has_data((PyArrayObject *)operand)))
+        return 0;
+    int truth = PyObject_IsTrue(operand);
+    *out = truth == 0;
+    return truth < 0 ? -1 : 0;
+}
+
+/* A sum of addends that are divided by 0 is NaN where they have different signs. Such a
+ * call has a rule of its own: the addends are summed first. */
+static int
+read_divisor(op_call *call)
+{
+    PyObject *const *operands = call->operands;
+    if (call->operand_count != 2 || op_kind_of(operands[0]) != OP_DTENSOR ||
+        !((DTensorObject *)operands[0])->layout->layout->has_partial)
+        return 0;
+    if (is_zero(&call->by_zero, operands[1]) < 0)
+        return -1;
+    return call->by_zero ? push_word(call, 0, TAG_ZERO) : 0;
+}
+
 static void
 hash_words(op_call *call)
 {
@@ -394,6 +434,7 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     call->layout = NULL;
     call->tensor = NULL;
     call->cacheable = true;
+    call->by_zero = false;
     call->operand_count = call->static_count = call->word_count = 0;
     call->operand_room = call->static_room = OP_INLINE;
     call->word_room = OP_INLINE_WORDS;
@@ -416,6 +457,8 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
                           true) < 0)
             return -1;
     if (out != NULL && push_word(call, (uintptr_t)out, TAG_OUT) < 0)
+        return -1;
+    if (op->divides && read_divisor(call) < 0)
         return -1;
     hash_words(call);
     return 0;

@@ -26,31 +26,32 @@ op_call_trace(op_call *call, const op_entry *entry)
         trace_any(call, entry);
         return;
     }
+    /* The oldest record: until it is the newest one, it may be half a record. */
     ext_record *record = &trace->journal[trace->next % EXT_JOURNAL];
     uint64_t hash = entry->detail;
-    uint32_t kinds = 0;
-    for (int k = 0; k < count; k++) {
+    record->call = hash;
+    record->count = count;
+    record->kinds = 0;
+    record->failed = false;
+    int k = 0;
+    do { /* there is a DTensor */
         PyObject *operand = call->operands[k];
         uint64_t word;
-        if (Py_TYPE(operand) == &ext_dtensor_type) {
+        if (__builtin_expect(Py_TYPE(operand) == &ext_dtensor_type, true)) {
             word = ext_lineage((DTensorObject *)operand);
         } else if (PyFloat_CheckExact(operand)) {
             word = ext_float_bits(operand);
-            kinds |= EXT_FLOAT(k);
+            record->kinds |= EXT_FLOAT(k);
         } else {
             trace_any(call, entry);
             return;
         }
         hash = dt_mix(hash, word);
         record->operands[k] = word;
-    }
+    } while (++k < count);
     PyObject *before = record->text;
     trace->next++;
     record->text = Py_NewRef(entry->text);
-    record->call = entry->detail;
-    record->kinds = kinds;
-    record->count = count;
-    record->failed = false;
     record->lineage = call->lineage = hash;
     Py_XDECREF(before);
 }

@@ -40,6 +40,7 @@ typedef struct {
     int index;
     PyObject *shape, *dtype; /* a Python number's dtype is None */
     PyObject *layout;        /* or None */
+    bool zero;               /* it is known to be 0: op_call.by_zero */
 } OperandObject;
 
 extern PyTypeObject ext_rule_type, ext_call_type, ext_part_type, ext_operand_type;
@@ -59,6 +60,7 @@ typedef struct {
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
+    bool divides;      /* addends may be divided by its last operand, but not by 0 */
     struct tape_vjp *vjp; /* its gradient, or NULL */
     PyObject *weakrefs;
 } OperatorObject;
@@ -77,6 +79,7 @@ typedef struct {
     LayoutObject *layout; /* of the first DTensor, or NULL */
     PyObject *tensor;     /* the first Tensor that is none, or NULL */
     bool cacheable;       /* all constants can be compared */
+    bool by_zero;         /* addends would be divided by the last operand, which is 0 */
     int operand_count, static_count, word_count;
     int operand_room, static_room, word_room;
     PyObject **operands, **statics; /* borrowed */

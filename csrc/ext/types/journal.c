@@ -1,12 +1,10 @@
 /* journal.c: the last calls of this thread's rank, by the lineages of their results.
  *
- * Where ranks have different values, they show each other what made theirs: the call of
- * that lineage. If it is the same call on all, one of its operands differs, and they go
- * on with that, until the calls themselves differ: that is where the ranks parted. */
+ * Where ranks have different values, they tell each other what made theirs: the call of
+ * that lineage (comm/talk/walk.c). */
 #include "comm/talk/sentence.h"
 #include "ext/types/types.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,16 +125,6 @@ ext_journal_failed(uint64_t lineage)
 
 /* --- what the ranks tell each other --- */
 
-typedef struct {
-    uint64_t lineage, call;
-    uint64_t operands[EXT_RECORDED];
-    int32_t traced; /* this rank has a value that the others would have too */
-    int32_t known;  /* and its journal has the call that made it */
-    int32_t count;
-    uint32_t kinds;
-    char text[200];
-} testimony;
-
 /* Adds a number, which it releases, to what is said of a call. */
 static void
 put_number(dt_sentence *s, bool first, PyObject *number)
@@ -184,81 +172,11 @@ put_text(char *out, size_t size, const ext_record *record)
     PyErr_Clear();
 }
 
-static void
-testify(testimony *out, uint64_t lineage, bool traced)
-{
-    memset(out, 0, sizeof *out);
-    const ext_record *record = traced ? find(lineage) : NULL;
-    out->lineage = lineage;
-    out->traced = traced;
-    out->known = record != NULL;
-    if (record == NULL)
-        return;
-    out->call = record->call;
-    out->count = record->count;
-    out->kinds = record->kinds;
-    memcpy(out->operands, record->operands, sizeof out->operands);
-    put_text(out->text, sizeof out->text, record);
-}
-
-/* The DTensor in which two ranks' calls differ; -1: the calls themselves do, or another
- * operand of theirs. */
-static int
-differing(const testimony *a, const testimony *b)
-{
-    if (a->call != b->call || a->count != b->count || a->kinds != b->kinds)
-        return -1;
-    for (int k = 0; k < EXT_RECORDED && k < a->count; k++)
-        if (a->operands[k] != b->operands[k])
-            return a->kinds & EXT_PLAIN(k) ? -1 : k;
-    return -1;
-}
-
-/* "rank 1 computed cumprod(axis=0), ranks 0, 2, 3 computed cumsum(axis=0)"; behind
- * `all` is room for a label of each. */
-static void
-write_testimonies(dt_sentence *s, const dt_group *group, testimony *all)
-{
-    unsigned char *labels = (unsigned char *)(all + group->size);
-    const char *texts[3];
-    unsigned char count = 0;
-    for (int k = 0; k < group->size; k++) {
-        unsigned char label = 0;
-        while (label < count && strcmp(texts[label], all[k].text) != 0)
-            label++;
-        if (!all[k].known || (label == count && count == 3))
-            label = 3;
-        else if (label == count)
-            texts[count++] = all[k].text;
-        labels[k] = label;
-    }
-    for (unsigned char label = 0; label < count; label++) {
-        dt_sentence_add(s, label == 0 ? "" : ", ");
-        dt_sentence_ranks(s, group->ranks, labels, group->size, label);
-        dt_sentence_add(s, " computed %s", texts[label]);
-    }
-}
-
-void
-ext_tell_own(dt_error *err, uint64_t lineage)
-{
-    char text[200];
-    const ext_record *record = find(lineage);
-    if (record == NULL)
-        return;
-    put_text(text, sizeof text, record);
-    dt_sentence s = {
-        .out = err->message, .size = sizeof err->message, .used = strlen(err->message)};
-    dt_sentence_add(&s, "; on this rank they were computed by %s", text);
-}
-
 /* --- where the user's programs are --- */
-
-enum { PLACE = 96 };
 
 /* "train.py:42": the nearest line that is neither ours nor NumPy's. */
 static void
-put_place(char out[PLACE])
+put_place(char *out, size_t room)
 {
     PyObject *name =
         PyObject_GetAttrString((PyObject *)&ext_dtensor_type, "__module__");
@@ -275,8 +193,8 @@ put_place(char out[PLACE])
         bool users = file != NULL && strstr(file, "/numpy/") == NULL &&
                      (length == 0 || strncmp(file, ours, length) != 0);
         if (users) {
-            size_t size = strlen(file), most = PLACE - 16;
-            snprintf(out, PLACE, "%s%s:%d", size > most ? "..." : "",
+            size_t size = strlen(file), most = room - 16;
+            snprintf(out, room, "%s%s:%d", size > most ? "..." : "",
                      size > most ? file + size - most + 4 : file,
                      PyFrame_GetLineNumber(frame));
         }
@@ -289,89 +207,25 @@ put_place(char out[PLACE])
     PyErr_Clear();
 }
 
-/* ", at a.py:7 on ranks 0, 2, at a.py:9 on rank 1". Collective. */
-static void
-write_places(dt_sentence *s, dt_group *group, const char *what)
-{
-    char mine[PLACE];
-    char *all = calloc((size_t)group->size, PLACE + 1);
-    if (all == NULL)
-        return; /* dt_share could not have found memory either */
-    unsigned char *labels = (unsigned char *)(all + (size_t)group->size * PLACE);
-    unsigned char first[8], count = 0;
-    dt_error failure;
-    put_place(mine);
-    PyThreadState *state = ext_world_enter(group->world);
-    dt_status status = dt_share(all, group, mine, sizeof mine, what, &failure);
-    ext_world_leave(group->world, state);
-    for (int k = 0; status == DT_OK && k < group->size; k++) {
-        unsigned char label = 0;
-        while (label < count &&
-               strcmp(all + first[label] * PLACE, all + k * PLACE) != 0)
-            label++;
-        if (label == count && count < sizeof first && k < UCHAR_MAX)
-            first[count++] = (unsigned char)k;
-        labels[k] = label;
-    }
-    for (unsigned char label = 0; label < count; label++) {
-        dt_sentence_add(s, ", at %s%s", all + first[label] * PLACE,
-                        count > 1 ? " on " : "");
-        if (count > 1)
-            dt_sentence_ranks(s, group->ranks, labels, group->size, label);
-    }
-    free(all);
-}
-
-/* --- the walk back --- */
-
+/* Its own texts and frames are Python's, and this thread waits without the GIL. */
 void
-ext_find_parting(dt_error *err, dt_group *group, const dt_call *call)
+ext_testify_here(dt_testimony *out, uint64_t lineage, bool traced)
 {
-    testimony mine, *all = calloc((size_t)group->size, sizeof *all + 1);
-    uint64_t lineage = call->lineage;
-    bool traced = call->traced, found = false;
-    dt_error failure;
-    dt_sentence s = {
-        .out = err->message, .size = sizeof err->message, .used = strlen(err->message)};
-    write_places(&s, group, call->what);
-    /* Every step goes to older calls, so it ends. */
-    for (int step = 0; all != NULL && step < EXT_JOURNAL && !found; step++) {
-        testify(&mine, lineage, traced);
-        PyThreadState *state = ext_world_enter(group->world);
-        dt_status status =
-            dt_share(all, group, &mine, sizeof mine, call->what, &failure);
-        ext_world_leave(group->world, state);
-        if (status != DT_OK)
-            break;
-        const testimony *first = NULL, *other = NULL;
-        for (int k = 0; k < group->size; k++) {
-            if (!all[k].traced)
-                continue;
-            if (first == NULL)
-                first = &all[k];
-            else if (other == NULL && all[k].lineage != first->lineage)
-                other = &all[k];
-        }
-        if (other == NULL || !first->known || !other->known)
-            break;
-        int operand = differing(first, other);
-        found = operand < 0;
-        if (found) {
-            dt_sentence_add(&s, "; they part here: ");
-            write_testimonies(&s, group, all);
-            if (first->call == other->call)
-                dt_sentence_add(&s,
-                                ", with other numbers or arrays (if they are meant to "
-                                "differ: `with dtensor.differs():`, on all ranks)");
-        } else {
-            traced = mine.known && mine.call == first->call;
-            lineage = mine.operands[operand];
-        }
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    const ext_record *record = traced ? find(lineage) : NULL;
+    out->lineage = lineage;
+    out->traced = traced;
+    out->known = record != NULL;
+    put_place(out->place, sizeof out->place);
+    if (record != NULL) {
+        out->call = record->call;
+        out->count = record->count;
+        out->kinds = record->kinds;
+        memcpy(out->operands, record->operands, sizeof out->operands);
+        put_text(out->text, sizeof out->text, record);
     }
-    if (!found)
-        dt_sentence_add(&s,
-                        "; the calls that made them are not among the last %d that "
-                        "each rank knows of",
-                        (int)EXT_JOURNAL);
-    free(all);
+    PyErr_Restore(type, error, trace);
+    PyGILState_Release(state);
 }

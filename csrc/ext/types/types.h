@@ -12,6 +12,7 @@
 #include "comm/run/execute.h"
 #include "comm/talk/settle.h"
 #include "comm/talk/trail.h"
+#include "comm/talk/walk.h"
 #include "core/facts/hash.h"
 #include "core/memory/copy.h"
 #include "ext/base/base.h"
@@ -360,7 +361,7 @@ uint64_t ext_lineage_add(uint64_t hash, PyObject *object);
 
 /* --- journal.c: the last calls of this thread's rank --- */
 
-enum { EXT_JOURNAL = 4096, EXT_RECORDED = 5 };
+enum { EXT_JOURNAL = DT_JOURNAL, EXT_RECORDED = DT_OPERANDS_TOLD };
 
 typedef struct ext_record {
     uint64_t lineage; /* of the result */
@@ -424,12 +425,8 @@ PyObject *ext_journal_text(uint64_t lineage);
 void ext_journal_write(uint64_t lineage, uint64_t call, uint64_t before);
 
 dt_made ext_made_here(uint64_t lineage);   /* dt_world.made */
+dt_testify_here ext_testify_here;          /* dt_world.testify */
 void ext_journal_failed(uint64_t lineage); /* that call has failed here */
-/* Adds to a sentence of DT_PARTED which call of this rank made the values. */
-void ext_tell_own(dt_error *err, uint64_t lineage);
-/* After a call has ended with DT_PARTED on all ranks of a group: adds to the sentence
- * where their values part. Collective. */
-void ext_find_parting(dt_error *err, dt_group *group, const dt_call *call);
 
 /* --- array.c --- */
 

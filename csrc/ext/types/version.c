@@ -14,8 +14,8 @@ tape_version_of(TensorObject *tensor)
     return tensor->version;
 }
 
-int
-tape_share_version(TensorObject *tensor, TensorObject *owner)
+static __attribute__((noinline)) int
+share_any(TensorObject *tensor, TensorObject *owner)
 {
     tape_version *version = tape_version_of(owner);
     if (version == NULL)
@@ -27,6 +27,20 @@ tape_share_version(TensorObject *tensor, TensorObject *owner)
     tensor->version = version;
     if (global)
         ext_with_lineage((PyObject *)tensor, lineage);
+    return 0;
+}
+
+/* Of every view, which is new and has no version yet, in few instructions. */
+int
+tape_share_version(TensorObject *tensor, TensorObject *owner)
+{
+    tape_version *version = owner->version;
+    if (version == NULL || tensor->version != NULL ||
+        Py_TYPE(tensor) != &ext_dtensor_type)
+        return share_any(tensor, owner);
+    version->refs++;
+    tensor->version = version;
+    ((DTensorObject *)tensor)->lineage -= version->writes;
     return 0;
 }
 

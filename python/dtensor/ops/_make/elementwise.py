@@ -38,7 +38,7 @@ class Rows:
     always: str = ""
     floats: str = ""  # an array is of real floating-point numbers, so nothing wraps
     bools: str = ""  # all arrays are of booleans
-    scalar: str = ""  # the last operand has no dims
+    divisor: str = ""  # the last operand has no dims, and is not 0
 
     def of(self, operands: Sequence[Operand]) -> str | None:
         """Return the rows for these operands."""
@@ -48,14 +48,22 @@ class Rows:
             rows.append(self.floats)
         if arrays <= {np.dtype(bool)}:
             rows.append(self.bools)
-        if operands[-1].ndim == 0:
-            rows.append(self.scalar)
+        if is_divisor(operands[-1]):
+            rows.append(self.divisor)
         return ";".join(filter(None, rows)) or None
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
     """Return whether the dtype is of real floating-point numbers."""
     return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def is_divisor(x: Operand) -> bool:
+    """Return whether addends that are divided by an operand add up to the quotient.
+
+    By 0 they do not, and a sum that is pending may be 0."""
+    pending = x.layout is not None and x.layout.is_partial
+    return x.ndim == 0 and not x.zero and not pending
 
 
 def broadcast(
@@ -142,7 +150,9 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
     **options
         Further keywords of `numpy.ufunc`: dtype, casting, order, subok, signature.
     """
-    return operator(make, operands=function.nin)
+    answer = operator(make, operands=function.nin)
+    answer.divides = bool(rows.divisor)
+    return answer
 
 
 # --- a row of the tables --------------------------------------------------------------
@@ -160,7 +170,7 @@ def ufunc(
     *,
     floats: str = "",
     bools: str = "",
-    scalar: str = "",
+    divisor: str = "",
     vjp: Gradient | tuple[Gradient, ...] = (),
 ) -> Any:
     """Return the operator that implements a ufunc of NumPy's.
@@ -168,13 +178,13 @@ def ufunc(
     Parameters
     ----------
     function : numpy.ufunc
-    always, floats, bools, scalar : str, optional
+    always, floats, bools, divisor : str, optional
         Which Partial operands are accepted: see `Rows`.
     vjp : callable or tuple of callable, optional
         The gradient of each operand: a function of the gradient of the result, the
         result and the operands. Default: it has none.
     """
-    rows = ROWS[function] = Rows(always, floats, bools, scalar)
+    rows = ROWS[function] = Rows(always, floats, bools, divisor)
     answer = elementwise(function, rows)
     GRADIENTS[function] = vjp if isinstance(vjp, tuple) else (vjp,)
     if GRADIENTS[function]:

@@ -130,11 +130,12 @@ multiply = ufunc(
         lambda g, _out, x, _y: g * conjugated(x),
     ),
 )
-# An array may contain zeros, and addends divided by zero do not add up.
+# An array may contain zeros, and addends divided by zero do not add up. Of one number
+# it is known.
 divide = true_divide = ufunc(
     np.divide,
     "product,product->product",
-    scalar="0",
+    divisor="0",
     vjp=(
         lambda g, _out, _x, y: g / conjugated(y),
         lambda g, _out, x, y: g * conjugated(x / y / -y),
