@@ -36,7 +36,12 @@ from dtensor.dlpack import from_dlpack
 from dtensor.ops import *  # noqa: F403
 from dtensor.ops._make.differs import differs
 from dtensor.ops._make.fallback import FallbackWarning
-from dtensor.ops._make.strict import ImplicitRedistributeError, strict
+from dtensor.ops._make.strict import (
+    GatherWarning,
+    ImplicitRedistributeError,
+    set_gather_bytes,
+    strict,
+)
 from dtensor.ops.random.arrays import rand, randn
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
@@ -64,6 +69,7 @@ __all__ = [
     "DeviceMesh",
     "ExportedProgram",
     "FallbackWarning",
+    "GatherWarning",
     "ImplicitRedistributeError",
     "Layout",
     "MPIError",
@@ -104,6 +110,7 @@ __all__ = [
     "resync",
     "set_costs",
     "set_default_dtype",
+    "set_gather_bytes",
     "set_grad_enabled",
     "strict",
     "tensor",

@@ -29,6 +29,7 @@ from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, Shape, group, hollow, method_of, rule
 from dtensor.ops.index.gradient import added, along
 from dtensor.ops.index.read import getitem
+from dtensor.ops.shape.backwards import reversed_along, reversible
 from dtensor.ops.shape.joined import joinable, joined, rows_only
 from dtensor.ops.shape.view import ravel, reshape
 
@@ -122,8 +123,11 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 @method
 @implements(np.flip)
 @operator
-def flip(m: Operand, axis: Any = None) -> Answer:
-    """Reverse the order of elements along some dims, which are made whole.
+def flip(m: Operand, axis: Any = None) -> Answer | Callable[..., Any]:
+    """Reverse the order of elements along some dims.
+
+    A cut dim stays cut: each rank sends its part to where that lies in the result.
+    Strided ones, and those of a Partial, are made whole.
 
     Parameters
     ----------
@@ -133,10 +137,17 @@ def flip(m: Operand, axis: Any = None) -> Answer:
     """
     axes = axes_of(axis, m.ndim)
     names = letters(m.ndim, whole=axes)
+    if m.layout is not None and reversible(m.layout, axes):
+        return _flip_parts
     return rule([names], [names], "any"), call(np.flip, m, axes)
 
 
 flip.vjp(lambda grad, _out, _m, axis=None: flip(grad, axis))
+
+
+@one_step("flip", lambda grad, _out, _m, axis=None: flip(grad, axis))
+def _flip_parts(m: Any, axis: Any = None) -> Any:
+    return reversed_along("flip", m, axes_of(axis, m.ndim))
 
 
 @method
