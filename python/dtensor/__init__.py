@@ -60,6 +60,7 @@ from dtensor import nn, optim
 from dtensor._core.device import device
 from dtensor._export import ExportedProgram, export
 from dtensor.nn._distribute import distribute_module
+from dtensor.overlap import halo, map_overlap
 
 # isort: split
 from dtensor import debug  # its import starts logs and pictures
@@ -95,10 +96,12 @@ __all__ = [
     "from_dlpack",
     "full",
     "get_default_dtype",
+    "halo",
     "inference_mode",
     "init_device_mesh",
     "is_grad_enabled",
     "linalg",
+    "map_overlap",
     "nn",
     "no_grad",
     "ones",
