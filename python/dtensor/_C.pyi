@@ -999,7 +999,7 @@ def without_data(
     shape_or_layout: _Shape, dtype: npt.DTypeLike | None = None, /
 ) -> Tensor: ...
 def set_implicit_hook(
-    hook: Callable[[str, list[Layout], list[Layout]], object] | None, /
+    hook: Callable[[str, list[Layout], list[Layout]], object] | None, bytes: int, /
 ) -> None: ...
 def set_recorder(
     recorder: Callable[[Operator, tuple[Any, ...], dict[str, Any], Any], object] | None,

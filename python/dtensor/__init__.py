@@ -36,7 +36,12 @@ from dtensor.dlpack import from_dlpack
 from dtensor.ops import *  # noqa: F403
 from dtensor.ops._make.differs import differs
 from dtensor.ops._make.fallback import FallbackWarning
-from dtensor.ops._make.strict import ImplicitRedistributeError, strict
+from dtensor.ops._make.strict import (
+    GatherWarning,
+    ImplicitRedistributeError,
+    set_gather_bytes,
+    strict,
+)
 from dtensor.ops.random.arrays import rand, randn
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
@@ -55,6 +60,7 @@ from dtensor import nn, optim
 from dtensor._core.device import device
 from dtensor._export import ExportedProgram, export
 from dtensor.nn._distribute import distribute_module
+from dtensor.overlap import halo, map_overlap
 
 # isort: split
 from dtensor import debug  # its import starts logs and pictures
@@ -64,6 +70,7 @@ __all__ = [
     "DeviceMesh",
     "ExportedProgram",
     "FallbackWarning",
+    "GatherWarning",
     "ImplicitRedistributeError",
     "Layout",
     "MPIError",
@@ -89,10 +96,12 @@ __all__ = [
     "from_dlpack",
     "full",
     "get_default_dtype",
+    "halo",
     "inference_mode",
     "init_device_mesh",
     "is_grad_enabled",
     "linalg",
+    "map_overlap",
     "nn",
     "no_grad",
     "ones",
@@ -104,6 +113,7 @@ __all__ = [
     "resync",
     "set_costs",
     "set_default_dtype",
+    "set_gather_bytes",
     "set_grad_enabled",
     "strict",
     "tensor",

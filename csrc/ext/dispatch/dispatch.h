@@ -22,6 +22,7 @@ PyObject *op_dispatch(const op_entry *entry, const op_call *call, PyObject *out)
 /* --- operands.c --- */
 
 extern PyObject *ext_implicit_hook; /* called before operands are sent, or NULL */
+extern int64_t ext_implicit_bytes;  /* if they become whole arrays of as many or more */
 
 /* This rank's array of an operand (borrowed), before any move; a Python number, or a
  * scalar of an entry without arrays, is itself. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 PyObject *ext_implicit_hook;
+int64_t ext_implicit_bytes;
 
 static int
 call_hook(const op_entry *entry, const op_call *call)
@@ -52,7 +53,8 @@ move_all(PyObject **moved, const op_entry *entry, const op_call *call)
     ext_item space[OP_INLINE], *items = space;
     int place_space[OP_INLINE], *places = place_space;
     int count = 0, failed = 0;
-    if (entry->sends && ext_implicit_hook != NULL && call_hook(entry, call) < 0)
+    if (entry->sends && entry->gathered >= ext_implicit_bytes &&
+        ext_implicit_hook != NULL && call_hook(entry, call) < 0)
         return -1;
     if (entry->moved > OP_INLINE) {
         items = PyMem_New(ext_item, (size_t)entry->moved);

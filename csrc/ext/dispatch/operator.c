@@ -273,8 +273,13 @@ op_info(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 }
 
 static PyObject *
-set_implicit_hook(PyObject *Py_UNUSED(module), PyObject *hook)
+set_implicit_hook(PyObject *Py_UNUSED(module), PyObject *args)
 {
+    PyObject *hook;
+    long long bytes;
+    if (!PyArg_ParseTuple(args, "OL:set_implicit_hook", &hook, &bytes))
+        return NULL;
+    ext_implicit_bytes = bytes;
     Py_XSETREF(ext_implicit_hook, hook == Py_None ? NULL : Py_NewRef(hook));
     Py_RETURN_NONE;
 }
@@ -301,9 +306,11 @@ PyMethodDef ext_op_methods[] = {
      "operator_cache_info()\n--\n\n"
      "Return how many calls of operators were known (hits) or new (misses), how many\n"
      "entries there are and at most."},
-    {"set_implicit_hook", set_implicit_hook, METH_O,
-     "set_implicit_hook(hook, /)\n--\n\n"
-     "Call hook(name, from_layouts, to_layouts) before operands are sent; or None."},
+    {"set_implicit_hook", set_implicit_hook, METH_VARARGS,
+     "set_implicit_hook(hook, bytes, /)\n--\n\n"
+     "Call hook(name, from_layouts, to_layouts) before operands are sent, if one of "
+     "them\n"
+     "becomes whole and has so many bytes; 0: before all that are sent."},
     {"set_recorder", op_set_recorder, METH_O,
      "set_recorder(recorder, /)\n--\n\n"
      "Call recorder(operator, args, kwargs, result) after each operator that this\n"

@@ -170,7 +170,8 @@ struct op_entry {
     PyObject *out_names; /* kwnames with `out`, of a ufunc */
     int moved;           /* operands that are moved; with `sends`, by messages */
     bool sends;
-    bool checks;  /* plain arrays are compared across ranks */
+    int64_t gathered; /* bytes of the largest cut operand that becomes whole; or 0 */
+    bool checks;      /* plain arrays are compared across ranks */
     bool outside; /* this rank is not in the mesh, or nobody is: nothing is computed */
     bool solo;    /* no DTensor among the operands: Tensors come out */
     bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */

@@ -173,6 +173,19 @@ make_stand_in(op_maker *m, op_operand *operand)
     return operand->stand_in == NULL ? -1 : 0;
 }
 
+/* Bytes of the whole of an array that is cut, if the target is not; else 0. */
+static int64_t
+gathered(const dt_layout *from, const dt_layout *to)
+{
+    bool was_cut = false;
+    for (int d = 0; d < from->ndim; d++) {
+        if (to->dims[d].count > 0)
+            return 0;
+        was_cut |= from->dims[d].count > 0;
+    }
+    return was_cut ? dt_layout_bytes_at(to, 0) : 0;
+}
+
 static int
 make_operand(op_maker *m, int k, const dt_layout *target)
 {
@@ -194,6 +207,9 @@ make_operand(op_maker *m, int k, const dt_layout *target)
         return -1;
     m->entry->moved++;
     m->entry->sends |= !dt_plan_local(operand->plan);
+    int64_t bytes = gathered(operand->from->layout, target);
+    if (bytes > m->entry->gathered)
+        m->entry->gathered = bytes;
     return 0;
 }
 

@@ -69,6 +69,7 @@ from dtensor.ops.shape import (  # noqa: F401
     pad as _pad,
     rearrange as _rearrange,
     split as _split,
+    turn as _turn,
     view as _view,
 )
 
@@ -115,6 +116,7 @@ from dtensor.ops.shape.join import *  # noqa: F403
 from dtensor.ops.shape.pad import *  # noqa: F403
 from dtensor.ops.shape.rearrange import *  # noqa: F403
 from dtensor.ops.shape.split import *  # noqa: F403
+from dtensor.ops.shape.turn import *  # noqa: F403
 from dtensor.ops.shape.view import *  # noqa: F403
 
 __all__ = [
@@ -158,6 +160,7 @@ __all__ += _sets.__all__
 __all__ += _softmax.__all__
 __all__ += _sort.__all__
 __all__ += _split.__all__
+__all__ += _turn.__all__
 __all__ += _statistics.__all__
 __all__ += _take.__all__
 __all__ += _torch_methods.__all__

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor.ops._make.strict import on_implicit, strict
+from dtensor.ops._make.strict import on_implicit
 
 __all__ = [
     "counted",
@@ -141,7 +141,7 @@ def move_all(
 ) -> list[_C.DTensor]:
     """Return tensors in other layouts, moved together."""
     moves = [k for k, x in enumerate(tensors) if x.layout != to[k]]
-    if strict.active():
+    if moves:
         on_implicit(name, [tensors[k].layout for k in moves], [to[k] for k in moves])
     result = list(tensors)
     if moves:

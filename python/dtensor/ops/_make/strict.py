@@ -1,7 +1,9 @@
-"""Strict mode: operators may not send anything on their own."""
+"""Moves that operators make on their own: forbidden, or told if they are large."""
 
+import os
 import sys
 import threading
+import warnings
 from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
@@ -11,7 +13,7 @@ import numpy as np
 
 from dtensor import _C
 
-__all__ = ["ImplicitRedistributeError", "strict"]
+__all__ = ["GatherWarning", "ImplicitRedistributeError", "set_gather_bytes", "strict"]
 
 # Frames of these folders are not the caller's.
 _OURS = tuple(str(Path(f).parent) for f in (_C.__file__, np.__file__))
@@ -19,6 +21,10 @@ _OURS = tuple(str(Path(f).parent) for f in (_C.__file__, np.__file__))
 _on: ContextVar[bool] = ContextVar("dtensor_strict", default=False)
 _lock = threading.Lock()
 _open = 0  # open blocks, in all threads
+_told = threading.local()  # .lines: what this rank has warned of
+
+NEVER = (1 << 63) - 1
+_large = 64 << 20  # bytes of arrays that are not gathered silently
 
 
 class ImplicitRedistributeError(RuntimeError):
@@ -70,13 +76,109 @@ def _count(more: int) -> None:
     global _open
     with _lock:
         _open += more
-        _C.set_implicit_hook(on_implicit if _open else None)
+        _listen()
+
+
+def _listen() -> None:
+    """Have the dispatcher ask `on_implicit`: always inside a block, else if a large
+    array becomes whole."""
+    _C.set_implicit_hook(on_implicit, 0 if _open else _large)
+
+
+# --- large arrays that become whole ---------------------------------------------------
+
+
+class GatherWarning(UserWarning):
+    """An operator makes the whole of a large array on every rank."""
+
+
+def set_gather_bytes(count: int | None) -> int | None:
+    """Set from how many bytes on an array is too large to be gathered silently.
+
+    Before an operator, or a function composed of operators, makes such an array whole
+    on every rank, it warns with a `GatherWarning`, once for each line of the program
+    and function. Moves that the program asks for (``redistribute``, ``full_tensor``) do
+    not warn. With ``warnings.simplefilter("error", GatherWarning)`` it is an error, on
+    all ranks and before anything is sent; `strict` refuses smaller moves as well.
+
+    It sends nothing, but all ranks must set the same.
+
+    Parameters
+    ----------
+    count : int or None
+        Bytes of the whole array; None: never warn. When the job starts: the environment
+        variable ``DTENSOR_GATHER_BYTES``, else 64 MiB.
+
+    Returns
+    -------
+    int or None
+        What was set before.
+
+    Raises
+    ------
+    ValueError
+        If it is not positive.
+
+    Examples
+    --------
+    >>> before = set_gather_bytes(1 << 30)
+    >>> set_gather_bytes(before) == 1 << 30
+    True
+    """
+    global _large
+    if count is not None and count <= 0:
+        raise ValueError(f"set_gather_bytes: {count} is not a positive number of bytes")
+    with _lock:
+        before, _large = _large, NEVER if count is None else min(count, NEVER)
+        _listen()
+    return None if before == NEVER else before
+
+
+def _is_gather(old: _C.Layout, new: _C.Layout) -> bool:
+    """Return whether an array that is cut becomes whole on every rank."""
+    dims = range(old.ndim)
+    return any(map(old.is_cut, dims)) and not any(map(new.is_cut, dims))
+
+
+def _tell(name: str, before: Sequence[_C.Layout], after: Sequence[_C.Layout]) -> None:
+    """Warn of large arrays that become whole, once for a line and function."""
+    pairs = zip(before, after, strict=True)
+    large = [old for old, new in pairs if old.nbytes >= _large and _is_gather(old, new)]
+    if not large:
+        return
+    file, line, level = caller()
+    lines: set[tuple[str, int, str]] = _told.__dict__.setdefault("lines", set())
+    if (file, line, name) in lines:
+        return
+    lines.add((file, line, name))
+    arrays = ", ".join(f"{old} of shape {old.shape}" for old in large)
+    warnings.warn(
+        f"{name} makes the whole of {arrays} on every rank: "
+        f"{sum(old.nbytes for old in large):,} bytes. docs/operators_table.md names "
+        "what works on parts; a redistribute() before the call says that it is meant, "
+        "set_gather_bytes() from how many bytes on to warn",
+        GatherWarning,
+        stacklevel=level,
+    )
+
+
+def _from_environment() -> None:
+    text = os.environ.get("DTENSOR_GATHER_BYTES", "")
+    if text and not (text.isdecimal() and int(text)):
+        raise ValueError(
+            f"DTENSOR_GATHER_BYTES must be a positive number of bytes, not {text!r}"
+        )
+    set_gather_bytes(int(text) if text else _large)
+
+
+# --- what the dispatcher asks ---------------------------------------------------------
 
 
 def on_implicit(
     name: str, before: Sequence[_C.Layout], after: Sequence[_C.Layout]
 ) -> None:
-    """Raise if a move of operands sends bytes and the caller's block forbids it.
+    """Raise if a move of operands sends bytes and the caller's block forbids it; warn
+    if it makes a large array whole.
 
     Parameters
     ----------
@@ -86,7 +188,7 @@ def on_implicit(
         Of the operands that move.
     """
     if not _on.get():
-        return
+        return _tell(name, before, after)
     moves = list(zip(before, after, strict=True))
     counts = [sent(old, new) for old, new in moves]
     total = sum(counts)
@@ -115,3 +217,6 @@ def caller() -> tuple[str, int, int]:
     while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
     return frame.f_code.co_filename, frame.f_lineno, level
+
+
+_from_environment()

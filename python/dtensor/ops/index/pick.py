@@ -21,7 +21,6 @@ from dtensor.ops._make.parts import (
     parts_of,
 )
 from dtensor.ops._make.reduction import OPS
-from dtensor.ops.index.terms import refuse
 
 __all__ = [
     "Picked",
@@ -32,7 +31,7 @@ __all__ = [
     "masked",
     "owners",
     "partial_rows",
-    "picked",
+    "rows",
     "select",
     "with_mask",
     "words_of",
@@ -43,28 +42,6 @@ ALL = slice(None)
 
 
 # --- arrays of integers ---------------------------------------------------------------
-
-
-def picked(x: _C.DTensor, index: Sequence[Any]) -> _C.DTensor:
-    """Return ``x[index]`` for an index with arrays of integers.
-
-    Parameters
-    ----------
-    x : DTensor
-        The array.
-    index : sequence
-        A whole slice, 0, or an array of integers (an ndarray or DTensor, in range) for
-        each dim; also an Ellipsis that separates arrays with no dim between them.
-    """
-    arrays, keys, dim = in_words(index)
-    try:
-        np.broadcast_shapes(*(a.shape for a in arrays))
-    except ValueError:
-        refuse(x.shape, x.dtype, index)
-    if dim is not None:
-        return rows(x, dim, arrays[0])
-    result: _C.DTensor = select(x, keys, arrays)
-    return result
 
 
 def in_words(index: Sequence[Any]) -> tuple[list[Any], tuple[Any, ...], int | None]:

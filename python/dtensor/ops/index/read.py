@@ -11,7 +11,8 @@ from dtensor.ops._make.parts import local, make
 from dtensor.ops._make.step import one_step
 from dtensor.ops.index.basic import basic, entries, is_copied, keys_of, view_of, whole
 from dtensor.ops.index.gradient import back
-from dtensor.ops.index.pick import masked, picked
+from dtensor.ops.index.pairs import picked
+from dtensor.ops.index.pick import masked
 from dtensor.ops.index.terms import (
     At,
     Mask,
@@ -35,8 +36,9 @@ def getitem(x: Operand, index: Any) -> Any:
       shares memory with `x`, so writing to it writes to `x`. The exception are strided
       shards (`_StridedShard`), which are gathered.
     * An integer on a cut dim moves that one row only.
-    * Arrays of integers: of a cut dim only the wanted rows move, and nothing moves if
-      the index names them in the order of the parts.
+    * Arrays of integers: only the wanted elements move, and nothing moves if the index
+      names them in the order of the parts. Where several arrays pick from cut dims, the
+      result is Partial: each rank gives what it has.
     * Masks select, on each rank, from its own part; the result keeps the parts.
 
     Collective, unless the index consists of slices only.

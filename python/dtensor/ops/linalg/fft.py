@@ -1,6 +1,8 @@
-"""numpy.fft: transformed dims are made whole, the others may be cut.
+"""numpy.fft: every dim may be cut.
 
-Transforms are linear: Partial float or complex arrays are transformed as they are.
+A dim that is transformed is made whole, while another one is cut instead (`fft_parts`);
+or, if there is no other, it stays cut (`fft_long`). Transforms are linear: Partial
+float or complex arrays are transformed as they are.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,6 +22,8 @@ from dtensor.ops._make.operator import (
 )
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import conj
+from dtensor.ops.linalg.fft_long import SWAPPED, fit, in_steps
+from dtensor.ops.linalg.fft_parts import in_turn, is_long, needs_turns, relieved
 
 __all__ = [
     "fft",
@@ -88,22 +92,6 @@ def _answer(
 # and its conjugate transpose. Of a real signal the transform has half of the points; in
 # the sum that makes the signal again those of them that stand for two count twice.
 
-_SWAPPED = {
-    None: "forward",
-    "backward": "forward",
-    "forward": "backward",
-    "ortho": "ortho",
-}
-
-
-def _fit(x: Any, shape: Sequence[int]) -> Any:
-    """Return an array cropped or padded with zeros to a shape."""
-    if tuple(x.shape) == tuple(shape):
-        return x
-    x = x[tuple(slice(n) for n in shape)]
-    lacking = [(0, n - k) for n, k in zip(shape, x.shape, strict=True)]
-    return np.pad(x, lacking) if tuple(x.shape) != tuple(shape) else x
-
 
 def _twice(half: int, points: int, dim: int, ndim: int, dtype: Any) -> Any:
     """Return how often each point of half a transform counts, along a dim."""
@@ -139,7 +127,7 @@ def _adjoint(
         raise NotImplementedError(f"derivative for {name} of a dim twice")
     last, ndim = dims[-1], a.ndim
     lengths = [grad.shape[dim] for dim in dims[:-1]]
-    norm = _SWAPPED[norm]
+    norm = SWAPPED[norm]
     real = np.finfo(grad.dtype).dtype
     if name == "rfft":
         counts = _twice(grad.shape[last], points or 1, last, ndim, real)
@@ -149,7 +137,7 @@ def _adjoint(
         found = found * _twice(found.shape[last], points or 1, last, ndim, real)
     else:
         found = (fftn if name == "ifft" else ifftn)(grad, None, dims, norm)
-    return _fit(found, a.shape)
+    return fit(found, a.shape)
 
 
 # --- one dim --------------------------------------------------------------------------
@@ -160,10 +148,11 @@ def _along(kernel: Kernel, what: str, points: Any = _same, after: Any = _same) -
 
     def transform(
         a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None
-    ) -> Answer:
+    ) -> Answer | Kernel:
         length = points(a.shape[axis]) if n is None else _counted(n)
         dim = normalize_axis_index(axis, a.ndim)
-        return _answer(kernel, a, [dim], [after(length)], n=n, axis=dim, norm=norm)
+        answer = _answer(kernel, a, [dim], [after(length)], n=n, axis=dim, norm=norm)
+        return in_steps(kernel, fft, ifft) if is_long(a, dim, length) else answer
 
     transform.__name__ = kernel.__name__
     transform.__doc__ = f"""{what} along one dim.
@@ -174,7 +163,9 @@ def _along(kernel: Kernel, what: str, points: Any = _same, after: Any = _same) -
     n : int, optional
         How many points; the input is cropped or padded with zeros.
     axis : int, default -1
-        The dim, which is made whole.
+        The dim. It is made whole by one all_to_all, which cuts another dim instead.
+        If no other can be cut and it is long (2^14 points), it stays cut: the line is
+        transformed in four steps, with three all_to_all.
     norm : {{"backward", "ortho", "forward"}}, optional
         Which direction is scaled.
 
@@ -210,7 +201,7 @@ def _line_back(name: str, hermitian: bool = False) -> Any:
         points = grad.shape[dim] if name == "irfft" else n or _a.shape[dim]
         if not hermitian:
             return _adjoint(name, grad, _a, [dim], points, norm)
-        norm = _SWAPPED[norm]
+        norm = SWAPPED[norm]
         if name == "irfft":
             return conj(_adjoint(name, grad, _a, [dim], points, norm))
         return _adjoint(name, conj(grad), _a, [dim], points, norm)
@@ -242,6 +233,32 @@ def _dims(
     return dims, [None if n == -1 else _counted(n) for n in s or [-1] * len(dims)]
 
 
+def _in_turns(kernel: Kernel, default: Sequence[int] | None) -> Kernel:
+    """Return the transform of several dims, some of them cut, one at a time."""
+    name = kernel.__name__
+    each = ifft if name.startswith("i") else fft
+
+    def transform(
+        a: Any,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = default,
+        norm: str | None = None,
+    ) -> Any:
+        dims, given = _dims(a, s, axes)
+        points = dict(zip(dims, given, strict=True))
+        if "r" not in name:
+            return in_turn(name, each, a, points, norm)
+        last, n = points.popitem()
+        others = [dim for dim in range(a.ndim) if dim not in dims]
+        if name.startswith("r"):
+            a = rfft(relieved(name, a, last, [*others, *points]), n, last, norm)
+            return in_turn(name, each, a, points, norm)
+        a = in_turn(name, each, a, points, norm, [last])
+        return irfft(relieved(name, a, last, [*others, *points]), n, last, norm)
+
+    return transform
+
+
 def _over(
     kernel: Kernel,
     what: str,
@@ -250,13 +267,14 @@ def _over(
     after: Any = _same,
 ) -> Any:
     """Return the operator of a transform over several dims, the last one special."""
+    turns = _in_turns(kernel, axes)
 
     def transform(
         a: Operand,
         s: Sequence[int] | None = None,
         axes: Sequence[int] | None = axes,
         norm: str | None = None,
-    ) -> Answer:
+    ) -> Answer | Kernel:
         dims, given = _dims(a, s, axes)
         lengths = [
             a.shape[dim] if n is None else n for dim, n in zip(dims, given, strict=True)
@@ -264,7 +282,8 @@ def _over(
         if dims:
             last = points(a.shape[dims[-1]]) if s is None else lengths[-1]
             lengths[-1] = after(last)
-        return _answer(kernel, a, dims, lengths, s=s, axes=axes, norm=norm)
+        answer = _answer(kernel, a, dims, lengths, s=s, axes=axes, norm=norm)
+        return turns if needs_turns(a, dims) else answer
 
     transform.__name__ = kernel.__name__
     transform.__doc__ = f"""{what} over several dims.
@@ -275,7 +294,8 @@ def _over(
     s : sequence of int, optional
         How many points each dim has; -1: as many as there are.
     axes : sequence of int, optional
-        The dims, which are whole; default: {"all" if axes is None else "the last two"}.
+        The dims; default: {"all" if axes is None else "the last two"}. Those that are
+        cut are transformed one at a time, each after an all_to_all that cuts another.
     norm : {{"backward", "ortho", "forward"}}, optional
         Which direction is scaled.
 

@@ -1,6 +1,7 @@
 """Diagonals and triangles of matrices."""
 
 from collections.abc import Callable, Sequence
+from operator import index as operator_index
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,9 @@ triu.vjp(lambda grad, _out, _m, k=0: triu(grad, k))
 @method
 @implements(np.diagonal)
 @operator
-def diagonal(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Answer:
+def diagonal(
+    a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Answer | Callable[..., Any]:
     """See the diagonals of matrices.
 
     Parameters
@@ -116,19 +119,32 @@ def diagonal(a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ans
     offset : int, default 0
         Of the diagonal: above the main one if positive.
     axis1, axis2 : int
-        Dims of the rows and columns, which are whole.
+        Dims of the rows and columns. If one is cut, nothing is sent; if both are, each
+        rank gives what it has of the diagonals.
 
     Returns
     -------
     array
-        The other dims, then that of the diagonals.
+        The other dims, then that of the diagonals: cut, or Partial if rows and columns
+        are cut.
     """
     length = np.diagonal(hollow(a.shape), offset, axis1, axis2).shape[-1]
     axes = normalize_axis_tuple((axis1, axis2), a.ndim)
+    if a.layout is not None and any(map(a.layout.is_cut, axes)):
+        return _diagonal_of_parts
     names = letters(a.ndim, whole=axes)
     after = [name for dim, name in enumerate(names) if dim not in axes]
     moved = rule([names], [[*after, str(length)]], "any")
     return moved, call(method_of("diagonal", a), a, offset, axis1, axis2)
+
+
+def _diagonal_of_parts(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Pick the elements of diagonals: in the order of the parts, if one dim is cut."""
+    index = operator_index(offset)
+    length = np.diagonal(hollow(a.shape), index, axis1, axis2).shape[-1]
+    at = np.arange(length)
+    lines = np.moveaxis(a, (axis1, axis2), (0, 1))
+    return np.moveaxis(lines[at + max(-index, 0), at + max(index, 0)], 0, -1)
 
 
 @operator(name="diagonal_backward")
@@ -169,8 +185,11 @@ on_diagonal.vjp(
 @method
 @implements(np.diag)
 @operator
-def diag(v: Operand, k: int = 0) -> Answer:
+def diag(v: Operand, k: int = 0) -> Answer | Callable[..., Any]:
     """Take diagonal `k` of a matrix, or make a matrix of its diagonal.
+
+    The dims may be cut, as in `diagonal`; of a vector that is cut each rank makes the
+    rows of its elements.
 
     Raises
     ------
@@ -181,9 +200,31 @@ def diag(v: Operand, k: int = 0) -> Answer:
         shape = (v.size + abs(k),) * 2
     else:
         shape = np.diag(hollow(v.shape), k).shape
+    if v.layout is not None and any(map(v.layout.is_cut, range(v.ndim))):
+        return diagonal if v.ndim == 2 else _diag_of_parts
     return rule([["*"] * v.ndim], [map(str, shape)], "any"), call(np.diag, v, k)
 
 
+def _diag_of_parts(v: Any, k: int = 0) -> Any:
+    before, after = max(-k, 0), max(k, 0)
+    rows = _diag_rows(v)
+    return np.pad(rows, [(before, after), (after, before)]) if k else rows
+
+
+@operator(name="diag")
+def _diag_rows(v: Operand) -> Answer:
+    """Return the square matrix with this diagonal, its rows cut as the vector is."""
+    kernel = call(_put_in_rows, v, _indices(0), v.size)
+    return rule([["a"]], [["a", str(v.size)]], "any"), kernel, v.dtype
+
+
+def _put_in_rows(v: Array, rows: Array, length: int) -> Array:
+    result = np.zeros((v.size, length), v.dtype)
+    result[np.arange(v.size), rows] = v
+    return result
+
+
+_diag_rows.vjp(lambda grad, _out, _v: diagonal(grad))
 diag.vjp(
     lambda grad, _out, _v, k=0: (
         diagonal(grad, k) if _v.ndim == 1 else on_diagonal(grad, _v.shape, k, 0, 1)

@@ -1,0 +1,173 @@
+"""Functions of parts and of the rows around them: stencils, filters, windows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import index
+from typing import Any
+
+from dtensor import _C
+from dtensor.experimental.func_map import local_map
+from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.parts import inside, move
+from dtensor.ops.shape.borders import BOUNDARIES, Border, bordered
+
+__all__ = ["halo", "map_overlap"]
+
+Depth = Mapping[int, int | tuple[int, int]]
+
+
+def _borders(
+    name: str, x: Any, depth: Depth, boundary: str, value: Any
+) -> tuple[Border, ...]:
+    """Return the borders of each dim, in the order of the dims."""
+    if not isinstance(x, _C.DTensor):
+        raise TypeError(f"{name}: expected a DTensor, got {type(x).__name__}")
+    if boundary not in BOUNDARIES:
+        raise ValueError(
+            f"{name}: boundary must be one of {', '.join(BOUNDARIES)}, not {boundary!r}"
+        )
+    found: dict[int, Border] = {}
+    for key, given in depth.items():
+        dim = normalize_axis_index(key, x.ndim)
+        pair = given if isinstance(given, tuple) else (given, given)
+        before, after = map(index, pair)
+        if min(before, after) < 0 or dim in found:
+            raise ValueError(
+                f"{name}: depth must have two numbers, not negative, for each dim "
+                f"once, not {dict(depth)}"
+            )
+        found[dim] = Border(dim, before, after, boundary, value)
+        found[dim].check(x.layout)
+    return tuple(found[dim] for dim in sorted(found))
+
+
+def halo(x: Any, depth: Depth, boundary: str = "none", value: Any = 0) -> Any:
+    """Return this rank's part of a tensor, with the rows around it.
+
+    Collective over the mesh. A rank gets the rows of its borders from those that have
+    them, and nothing else: for a dim that is cut into long parts one message from each
+    neighbour. All dims together, so that corners are right: the rows of the second dim
+    are sent with the borders of the first.
+
+    Parameters
+    ----------
+    x : DTensor
+        Of any layout but strided ones along these dims. A Partial is reduced first.
+    depth : dict of int to (int, int) or int
+        How many rows before and after the part, for each dim; one number for both.
+        Parts may be shorter than that.
+    boundary : {"none", "wrap", "reflect", "constant", "nearest"}
+        What is beyond the ends of the array: nothing, so that the parts there have
+        fewer rows; the other end; the rows before the last, in reverse; `value`; the
+        last row. As the modes "wrap", "reflect", "constant" and "edge" of `numpy.pad`.
+    value : number, default 0
+        With ``boundary="constant"``.
+
+    Returns
+    -------
+    Tensor
+        This rank's, a copy. It has a gradient: what comes for the rows of borders is
+        sent back, and added to that of the rows.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not a DTensor.
+    ValueError
+        If the array has not as many rows as the boundary asks for, a dim is strided or
+        named twice, a depth is negative. On all ranks.
+
+    See Also
+    --------
+    map_overlap : Call a function of such a part; the result is a DTensor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtensor import Shard, distribute_tensor, init_device_mesh
+    >>> mesh = init_device_mesh("cpu", (1,))
+    >>> x = distribute_tensor(np.arange(4.0), mesh, [Shard(0)])
+    >>> halo(x, {0: 1}, "wrap").numpy()
+    array([3., 0., 1., 2., 3., 0.])
+    """
+    for border in _borders("halo", x, depth, boundary, value):
+        x = bordered(x, border)
+    return x.to_local()
+
+
+def map_overlap(
+    function: Callable[[Any], Any],
+    x: Any,
+    depth: Depth,
+    boundary: str = "none",
+    value: Any = 0,
+) -> Any:
+    """Call a function of this rank's part and the rows around it.
+
+    Collective over the mesh: `halo`, the call, and one agreement about the results.
+
+    Parameters
+    ----------
+    function : callable
+        Of the Tensor that `halo` gives. It returns a Tensor or array of the same shape,
+        whose borders are cut off; or one that has no borders any more. A function that
+        raises on one rank raises on all.
+    x, depth, boundary, value
+        As of `halo`.
+
+    Returns
+    -------
+    DTensor
+        Of the shape of `x` and the dtype of what the function returns, cut as `x`. It
+        has a gradient if the function is made of operators.
+
+    Raises
+    ------
+    ValueError
+        If the function returns another shape; and as `halo`. On all ranks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dtensor import Shard, distribute_tensor, init_device_mesh
+    >>> mesh = init_device_mesh("cpu", (1,))
+    >>> x = distribute_tensor(np.arange(5.0) ** 2, mesh, [Shard(0)])
+    >>> map_overlap(lambda u: u[2:] - 2 * u[1:-1] + u[:-2], x, {0: 1}, "nearest")
+    DTensor([ 1.,  2.,  2.,  2., -7.], placements=(Shard(dim=0),))
+    """
+    borders = _borders("map_overlap", x, depth, boundary, value)
+    settled = x.layout.settled()
+    plain = settled.with_placements(None).with_placements(settled.placements)
+    ordered = not settled.shard_order
+    y = x if ordered else move("map_overlap", x, plain)
+    layout = y.layout.settled()
+    for border in borders:
+        y = bordered(y, border)
+    result = local_map(_trimmed(function, layout, borders), y.placements)(y)
+    return result if ordered else move("map_overlap", result, settled)
+
+
+def _trimmed(
+    function: Callable[[Any], Any], layout: _C.Layout, borders: Sequence[Border]
+) -> Callable[[Any], Any]:
+    """Return a function whose results have no borders."""
+
+    def call(u: Any) -> Any:
+        if not inside(layout):
+            return u
+        result = function(u)
+        part = list(layout.local_shape())
+        if list(result.shape) == part:
+            return result
+        if tuple(result.shape) != tuple(u.shape):
+            raise ValueError(
+                f"map_overlap: the function returned an array of shape {result.shape}; "
+                f"expected {u.shape}, that of its argument, or without borders "
+                f"{tuple(part)}"
+            )
+        key = [slice(None)] * layout.ndim
+        for border in borders:
+            first = border.rows_before(layout)
+            key[border.dim] = slice(first, first + part[border.dim])
+        return result[tuple(key)]
+
+    return call

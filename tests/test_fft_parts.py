@@ -1,0 +1,156 @@
+"""Fourier transforms along cut dims, against NumPy; and what they send."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from meshes import line, square
+
+from dtensor import DeviceMesh, DTensor, Partial, Placement, Replicate, Shard
+from dtensor.debug import CommDebugMode
+from dtensor.ops.linalg import fft_parts
+
+LINES = [np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft]
+GRIDS = [np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn]
+REAL = [np.fft.rfft, np.fft.ihfft, np.fft.rfftn]
+
+
+@pytest.fixture
+def all_long(monkeypatch):
+    """Lines of any length are transformed in steps, as far as the ranks allow."""
+    monkeypatch.setattr(fft_parts, "LEAST_POINTS", 1)
+
+
+def values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    rng = np.random.default_rng(sum(shape))
+    found = rng.normal(size=shape) + 1j * rng.normal(size=shape)
+    return (found if np.dtype(dtype).kind == "c" else 5 * found.real).astype(dtype)
+
+
+def placed(
+    array: np.ndarray, mesh: DeviceMesh, placements: list[Placement]
+) -> tuple[DTensor, np.ndarray]:
+    """A tensor whose local arrays are cut from one, and its whole."""
+    whole = [p if isinstance(p, Shard) else Replicate() for p in placements]
+    part = DTensor.from_local(array, mesh, [Replicate()] * mesh.ndim)
+    part = part.redistribute(placements=whole).to_local()
+    x = DTensor.from_local(np.asarray(part), mesh, placements, shape=array.shape)
+    return x, np.asarray(x.full_tensor())
+
+
+def check(got: DTensor, want: np.ndarray, scale: float) -> None:
+    eps = np.finfo(want.dtype).eps
+    assert got.dtype == want.dtype and got.shape == want.shape
+    error = np.abs(np.asarray(got.full_tensor()) - want).max(initial=0)
+    assert error <= 40 * eps * scale
+
+
+# --- against NumPy --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["f4", "D", "g"])
+@pytest.mark.parametrize("length", [37, 120, 144])
+def test_long_lines_are_numpys(ranks, all_long, length, dtype):
+    """Lengths with large divisors and without; cropped, padded, each norm."""
+
+    def body():
+        x, whole = placed(values((length,), dtype), line(), [Shard(0)])
+        for fn in LINES:
+            if fn in REAL and whole.dtype.kind == "c":
+                with pytest.raises(TypeError):
+                    fn(x)
+                continue
+            for n, norm in itertools.product(
+                (None, length + 5, length - 3), (None, "ortho", "forward")
+            ):
+                scale = np.abs(whole).sum() + 1
+                check(fn(x, n=n, norm=norm), fn(whole, n=n, norm=norm), scale)
+
+    ranks(body)
+
+
+def layouts(ndim: int, count: int) -> Iterator[list[Placement]]:
+    kinds = [Replicate(), Partial(), *map(Shard, range(ndim))]
+    return map(list, itertools.product(kinds, repeat=count))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "D"])
+@pytest.mark.parametrize("shape", [(5, 7), (2, 3, 4), (2, 40)])
+def test_grids_are_numpys_in_every_layout(ranks, all_long, shape, dtype):
+    def body():
+        mesh = square()
+        for placements in layouts(len(shape), mesh.ndim):
+            x, whole = placed(values(shape, dtype), mesh, placements)
+            for fn in GRIDS:
+                if fn in REAL and dtype == "D":
+                    continue
+                for options in ({}, {"axes": (0,)}, {"norm": "ortho"}):
+                    want = fn(whole, **options)
+                    check(fn(x, **options), want, np.abs(whole).sum() + 1)
+
+    ranks(body)
+
+
+def test_lines_beside_short_dims_are_numpys(ranks, all_long):
+    def body():
+        for shape, dim in [((300, 2), 0), ((1, 300), 1), ((2, 300, 1), 1)]:
+            x, whole = placed(values(shape, "D"), line(), [Shard(dim)])
+            for fn in (np.fft.fft, np.fft.irfft):
+                want = fn(whole, axis=dim)
+                check(fn(x, axis=dim), want, np.abs(whole).sum())
+
+    ranks(body)
+
+
+def test_gradients_of_long_lines_are_those_of_whole_ones(ranks, all_long):
+    def body():
+        mesh = line()
+        for dtype, fn in (("D", np.fft.fft), ("f8", np.fft.rfft), ("D", np.fft.irfft)):
+            array = values((96,), dtype)
+            grads = []
+            for placement in (Replicate(), Shard(0)):
+                x, _ = placed(array, mesh, [placement])
+                x.requires_grad_()
+                y = fn(x)
+                np.sum(np.abs(y) ** 2).backward()
+                grads.append(np.asarray(x.grad.full_tensor()))
+            assert np.allclose(*grads, rtol=1e-10, atol=1e-10)
+
+    ranks(body)
+
+
+# --- what moves -----------------------------------------------------------------------
+
+
+def sent_parts(fn, x: DTensor) -> float:
+    """What this rank sends, in parts of 8 bytes an element; the result is cut."""
+    with CommDebugMode() as comm:
+        y = fn(x)
+    assert x.device_mesh.size() == 1 or any(isinstance(p, Shard) for p in y.placements)
+    part = 8 * x.size / x.device_mesh.size()
+    return sum(comm.get_comm_bytes().values()) / part
+
+
+def test_a_grid_sends_two_parts_and_a_line_five(ranks):
+    """Of real input: complex results have two numbers an element."""
+
+    def body():
+        n = line().size()
+        grid, _ = placed(values((32, 24, 20), "f8"), line(), [Shard(0)])
+        assert sent_parts(np.fft.fftn, grid) <= 2.0 * (n - 1) / n + 0.3 * (n > 1)
+        long, _ = placed(values((1 << 16,), "f8"), line(), [Shard(0)])
+        assert sent_parts(np.fft.fft, long) <= 5.0 * (n - 1) / n + 0.3 * (n > 1)
+
+    ranks(body)
+
+
+def test_pencils_stay_cut_on_two_mesh_dims(ranks):
+    def body():
+        mesh = square()
+        x, whole = placed(values((12, 16, 20), "f8"), mesh, [Shard(0), Shard(1)])
+        y = np.fft.fftn(x)
+        assert y.to_local().size * mesh.size() <= 1.3 * y.size
+        check(y, np.fft.fftn(whole), np.abs(whole).sum())
+
+    ranks(body)

@@ -1,0 +1,140 @@
+"""Several dims indexed with arrays, diagonals, turned arrays: all cut, all exact."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from meshes import line, square
+
+from dtensor import DTensor, Partial, Placement, Replicate, Shard, distribute_tensor
+from dtensor.debug import CommDebugMode
+
+R = Replicate()
+
+
+def placed(array: np.ndarray, mesh, placements: list[Placement]):
+    """A tensor whose local arrays are cut from one; and its whole."""
+    whole = [R if isinstance(p, Partial) else p for p in placements]
+    x = distribute_tensor(array, mesh, whole, src_data_rank=None)
+    part = np.asarray(x.to_local())
+    x = DTensor.from_local(part, mesh, placements, shape=array.shape)
+    return x, np.asarray(x.full_tensor())
+
+
+def layouts(ndim: int, count: int, partial: bool) -> Iterator[list[Placement]]:
+    kinds = [R, *map(Shard, range(ndim)), *[Partial()] * partial]
+    return map(list, itertools.product(kinds, repeat=count))
+
+
+def indices(shape: tuple[int, ...]) -> list[tuple]:
+    rng = np.random.default_rng(len(shape))
+    a, b, *c = (rng.integers(-n, n, 5) for n in shape)
+    every = np.arange(shape[0])
+    found = [
+        (a, b),
+        (np.sort(a % shape[0]), b),
+        (every, rng.integers(0, shape[1], shape[0])),
+        np.ix_(a, b),
+        (a[:1], b),
+        (a[0], b),
+    ]
+    if c:
+        found += [(a, slice(None), *c), (slice(1, None), b, *c), (a[:, None], b, 0)]
+        found += [(..., b, *c), (a, None, b)]
+    return found
+
+
+def same(got: DTensor, want: np.ndarray) -> None:
+    """Equal bits, -0.0 and NaN included."""
+    whole = np.asarray(got.full_tensor())
+    assert (whole.dtype, whole.shape) == (want.dtype, want.shape)
+    assert whole.tobytes() == np.ascontiguousarray(want).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "F", "i4", "?", "f2"])
+@pytest.mark.parametrize("shape", [(9, 7), (5, 6, 4)])
+def test_elements_picked_by_several_arrays_are_numpys(ranks, shape, dtype):
+    def body():
+        array = (np.random.default_rng(0).normal(size=shape) * 4).astype(dtype)
+        if dtype == "f8":
+            array.flat[:3] = -0.0, np.nan, np.inf
+        mesh = square()
+        for placements in layouts(len(shape), mesh.ndim, partial=dtype != "?"):
+            x, whole = placed(array, mesh, placements)
+            for index in indices(shape):
+                same(x[index], whole[index])
+
+    ranks(body)
+
+
+def test_arrays_may_be_cut_as_the_result_is(ranks):
+    def body():
+        mesh = line()
+        array = np.random.default_rng(1).normal(size=(12, 9))
+        labels = np.random.default_rng(2).integers(0, 9, 12)
+        cut = distribute_tensor(labels, mesh, [Shard(0)], src_data_rank=None)
+        for dim in (0, 1):
+            x, _ = placed(array, mesh, [Shard(dim)])
+            same(x[np.arange(12), cut], array[np.arange(12), labels])
+
+    ranks(body)
+
+
+def test_only_what_is_picked_is_sent(ranks):
+    def body():
+        mesh = line()
+        x, whole = placed(
+            np.random.default_rng(3).normal(size=(400, 30)), mesh, [Shard(0)]
+        )
+        rows, columns = np.arange(400), np.random.default_rng(4).integers(0, 30, 400)
+        with CommDebugMode() as comm:
+            y = x[rows, columns]
+            z = np.diagonal(x)
+        assert comm.get_comm_counts() == {}
+        same(y, whole[rows, columns])
+        same(z, np.diagonal(whole))
+        with CommDebugMode() as comm:
+            x[rows[::-1][:50], columns[:50]].full_tensor()
+        assert sum(comm.get_comm_bytes().values()) <= (mesh.size() - 1) * 50 * 8
+
+    ranks(body)
+
+
+@pytest.mark.parametrize("shape", [(9, 7), (4, 9), (5, 6, 4), (7,)])
+def test_diagonals_and_turned_arrays_are_numpys(ranks, shape):
+    def body():
+        array = np.random.default_rng(5).normal(size=shape)
+        for mesh in (line(), square()):
+            for placements in layouts(len(shape), mesh.ndim, partial=False):
+                x, _ = placed(array, mesh, placements)
+                if len(shape) > 1:
+                    for k in (0, 1, -2):
+                        same(np.diagonal(x, k), np.diagonal(array, k))
+                        same(np.diagonal(x, k, 1, 0), np.diagonal(array, k, 1, 0))
+                    for k in range(4):
+                        same(np.rot90(x, k, (1, 0)), np.rot90(array, k, (1, 0)))
+                if len(shape) < 3:
+                    for k in (0, 2, -3):
+                        same(np.diag(x, k), np.diag(array, k))
+                for axis in (None, *range(len(shape))):
+                    same(np.flip(x, axis), np.flip(array, axis))
+
+    ranks(body)
+
+
+def test_gradients_go_to_what_was_picked(ranks):
+    def body():
+        mesh = line()
+        array = np.random.default_rng(6).normal(size=(8, 6))
+        rows, columns = np.array([3, 0, 3, 7]), np.array([1, 5, 1, 0])
+        grads = []
+        for placement in (R, Shard(0), Shard(1)):
+            x, _ = placed(array, mesh, [placement])
+            x.requires_grad_()
+            y = (x[rows, columns] ** 2).sum() + (np.diagonal(x) ** 3).sum()
+            (y + (np.flip(x, 0) * array).sum()).backward()
+            grads.append(np.asarray(x.grad.full_tensor()))
+        assert np.allclose(grads[0], grads[1]) and np.allclose(grads[0], grads[2])
+
+    ranks(body)
