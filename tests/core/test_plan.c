@@ -65,8 +65,8 @@ static void
 for_all_pairs(const char *letters, law check)
 {
     static const int64_t SHAPES[][2] = {{5, 4}, {3, 1}, {8, 6}, {0, 2}};
-    static const int64_t MESHES[][4] = {
-        {1, 3, 1, 1}, {2, 2, 2, 1}, {2, 3, 2, 1}, {3, 2, 2, 2}};
+    static const int64_t MESHES[][4] = {{1, 3, 1, 1}, {2, 2, 2, 1}, {2, 3, 2, 1},
+                                        {2, 2, 4, 1}, {2, 4, 2, 1}, {3, 2, 2, 2}};
     for (size_t k = 0; k < sizeof MESHES / sizeof *MESHES; k++) {
         const int64_t *row = MESHES[k];
         int ndim = (int)row[0], codes = 1;
@@ -103,7 +103,9 @@ check_pieces(const dt_mesh *mesh, const dt_layout *from, const dt_layout *to)
         int64_t messages, elements, total = 0;
         dt_exchange_count(&messages, &elements, &x, rank);
         for (int64_t k = 0; k < sent.count; k++) {
-            traffic[rank][sent.pieces[k].rank] += sent.pieces[k].elements;
+            int64_t to_rank = sent.pieces[k].rank;
+            CHECK(dt_exchange_between(&x, rank, to_rank) == sent.pieces[k].elements);
+            traffic[rank][to_rank] += sent.pieces[k].elements;
             total += sent.pieces[k].elements;
         }
         CHECK(messages == sent.count && elements == total);

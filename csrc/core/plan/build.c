@@ -126,7 +126,7 @@ move_parts(dt_builder *b, const dt_layout *to)
         }
         DT_TRY(ungathered(&next, b, to));
         dt_builder_exchange(b, next);
-        if (b->family == DT_STEPWISE)
+        if (b->family >= DT_STEPWISE)
             DT_TRY(gather_stepwise(b, to));
     }
     dt_layout_retain(to);

@@ -85,7 +85,8 @@ put_item(dt_cost *cost, const item *given, const char *text, size_t length,
     bool bandwidth = strcmp(given->key, "bandwidth") == 0;
     bool copy = strcmp(given->key, "copy") == 0 && given->name[0] == '\0';
     if (strcmp(given->key, "family") == 0 && given->name[0] == '\0' &&
-        (given->value == 1 || given->value == 2 || given->value == 3)) {
+        given->value >= 1 && given->value <= DT_COST_FAMILIES &&
+        given->value == floor(given->value)) {
         cost->family = (int)given->value;
         return DT_OK;
     }

@@ -15,6 +15,8 @@ typedef struct {
     double bandwidth; /* bytes per second into one rank, all ranks receiving at once */
 } dt_link;
 
+enum { DT_COST_FAMILIES = 5 }; /* as many as build.h has */
+
 /* Equal on all ranks of a world, so that all of them come to the same plans. */
 typedef struct {
     dt_link link; /* along mesh dimensions that are not named here */

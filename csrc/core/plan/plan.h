@@ -44,9 +44,9 @@ typedef struct {
     int64_t divisor; /* of averages: the number of all addends, in the last step */
 } dt_step;
 
-/* Each mesh dimension is reduced and gathered at most once, and there are at most four
- * steps besides. */
-enum { DT_PLAN_MAX_STEPS = 2 * DT_MESH_MAX_NDIM + 4 };
+/* Each mesh dimension is sliced, reduced and gathered at most once, and there are at most
+ * four steps besides. */
+enum { DT_PLAN_MAX_STEPS = 3 * DT_MESH_MAX_NDIM + 4 };
 
 typedef struct dt_plan {
     uint64_t serial; /* no other plan of the same dt_plans has or had this number */
@@ -92,6 +92,9 @@ double dt_traffic_seconds(const dt_traffic *traffic, const dt_cost *cost, dt_lin
 
 /* Predicted seconds of a step, of its busiest rank. */
 double dt_step_seconds(const dt_step *step, const dt_cost *cost);
+
+/* The same, and the most messages of a rank. */
+double dt_step_price(int64_t *messages, const dt_step *step, const dt_cost *cost);
 
 /* An all_reduce or broadcast of few bytes goes whole in one round; larger ones are
  * scattered and gathered in two. */
