@@ -53,7 +53,7 @@ typedef struct dt_plan {
     int64_t refs;    /* from here to max_scratch: plans.c's */
     struct dt_plan *newer, *older;
     int64_t max_scratch;
-    uint64_t cost; /* hash of the costs that it was chosen by */
+    uint64_t cost; /* hash of the costs, and of nodes, that it was chosen by */
     const dt_layout *from, *to;
     int step_count; /* 0: nothing to do, the parts are the same */
     dt_step steps[DT_PLAN_MAX_STEPS];
