@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from greedy import greedy_bytes, least_bytes, some_ranks
+from test_simulate import NAMES, build
 
 from dtensor import _C, DeviceMesh, Layout, Partial, Replicate, Shard
+from dtensor.debug import simulate
 
 R, P = Replicate(), Partial()
 PLACES = [R, P, Shard(0), Shard(1)]
@@ -57,3 +59,16 @@ def test_the_busiest_rank_moves_little_more_than_it_must(grid):
     assert np.median(ratios) <= 1.1
     assert np.quantile(ratios, 0.9) <= 1.5
     assert max(ratios) <= 4
+
+
+@pytest.mark.validate
+def test_a_step_of_32_layers_on_65536_ranks_takes_few_messages():
+    """FSDP over 8192, tensor parallelism over 8; no more bytes than by messages."""
+
+    def fn(mesh):
+        return build(mesh, layers=32, width=4096, heads=32, length=2048, batch=8192)
+
+    report = simulate((8192, 8), fn, mesh_dim_names=NAMES)
+    moved = report.moves.values()
+    assert sum(move.messages for move in moved) <= 60_000
+    assert sum(report.comm_bytes.values()) <= 31.0913e9

@@ -1,5 +1,6 @@
 #include "core/layout/exchange.h"
 #include "core/plan/plans.h"
+#include "core/plan/tree.h"
 
 #include "check.h"
 
@@ -237,6 +238,33 @@ an_eighth_of_a_sum_leaves_nodes_of_eight_ranks(void)
 }
 
 static void
+many_ranks_halve_a_sum_and_double_it(void)
+{
+    const dt_mesh *mesh = mesh_of(1, 1024, 1, 1, NULL);
+    const dt_layout *from = layout_of(mesh, "P", 5000, 64);
+    const dt_layout *to = layout_of(mesh, "R", 5000, 64);
+    const dt_plan *plan = plan_of(from, to);
+    CHECK(plan->step_count == 2 && plan->by_messages > plan->seconds);
+    for (int k = 0; k < plan->step_count; k++) {
+        const dt_step *step = &plan->steps[k];
+        int64_t sent = 0, received = 0;
+        CHECK(dt_tree_pays(step));
+        for (int64_t rank = 0; rank < mesh->size; rank++) {
+            dt_traffic t;
+            dt_tree_traffic(&t, step, rank);
+            CHECK(t.messages <= 10);
+            sent += t.bytes_sent;
+            received += t.bytes_received;
+        }
+        CHECK(sent == received && sent == 1023 * 5000 * 64 * 4);
+    }
+    dt_plan_release(plans, plan);
+    dt_layout_release(context, from);
+    dt_layout_release(context, to);
+    dt_mesh_release(context, mesh);
+}
+
+static void
 mesh_dims_of_powers_of_two_join_those_before_them(void)
 {
     static const struct {
@@ -435,6 +463,7 @@ main(void)
         TEST(an_exchange_moves_each_missing_element_once),
         TEST(a_piece_says_where_it_lies_on_both_sides),
         TEST(a_step_costs_what_messages_along_its_mesh_dims_do),
+        TEST(many_ranks_halve_a_sum_and_double_it),
         TEST(an_eighth_of_a_sum_leaves_nodes_of_eight_ranks),
         TEST(mesh_dims_of_powers_of_two_join_those_before_them),
         TEST(plans_of_other_costs_are_other_plans),

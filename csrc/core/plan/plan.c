@@ -11,6 +11,7 @@
 #include "core/plan/plan.h"
 
 #include "core/plan/build.h"
+#include "core/plan/tree.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -80,6 +81,8 @@ worth_nesting(dt_family family, const dt_plan *direct)
         const dt_step *step = &direct->steps[k];
         bool whole = step->kind == DT_STEP_ALL_REDUCE;
         bool reduces = whole || step->kind == DT_STEP_REDUCE_SCATTER;
+        if (whole && dt_step_group(step) >= DT_TREE_LARGE_RANKS)
+            return true;
         if (reduces &&
             (family == DT_SPREAD ? replicates(step->from) : step->mesh_dim_count > 1))
             return true;
@@ -144,12 +147,16 @@ try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cos
     dt_plan *trial = c->trial;
     int64_t messages = 0;
     trial->step_count = 0;
-    trial->seconds = 0;
+    trial->seconds = trial->by_messages = 0;
     dt_status status = dt_build(trial, context, family, err);
     for (int k = 0; k < trial->step_count; k++) {
-        int64_t more;
-        trial->seconds += dt_step_price(&more, &trial->steps[k], cost);
-        messages += more;
+        dt_price step;
+        if (c->found && trial->seconds > c->price)
+            break; /* it is not the best */
+        dt_step_price(&step, &trial->steps[k], cost);
+        trial->seconds += step.seconds;
+        trial->by_messages += step.by_messages;
+        messages += step.messages;
     }
     int64_t bytes = max_scratch > 0 ? between_bytes(trial) : 0;
     c->least = bytes < c->least ? bytes : c->least;
@@ -168,13 +175,25 @@ try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cos
     return status;
 }
 
+/* A family is built if it can be better: those that share sums out have more steps, which
+ * do not pay where a few messages are all. */
+static bool
+is_wanted(const contest *c, dt_family family, const dt_cost *cost)
+{
+    if (cost->family != 0)
+        return cost->family == 1 + (int)family;
+    if (!c->found)
+        return true;
+    bool cheap = c->price <= 2 * UNUSUAL_LATENCIES * cost->link.latency;
+    return !(cheap && family >= DT_NESTED) && worth_building(family, c->best);
+}
+
 static dt_status
 choose(contest *c, dt_context *context, const dt_cost *cost, int64_t max_scratch,
        dt_error *err)
 {
     for (int k = DT_DIRECT; k < DT_FAMILIES; k++)
-        if (cost->family != 0 ? cost->family == 1 + k
-                              : !c->found || worth_building((dt_family)k, c->best))
+        if (is_wanted(c, (dt_family)k, cost))
             DT_TRY(try_family(c, context, (dt_family)k, cost, max_scratch, err));
     if (!c->found)
         return dt_fail(err, DT_VALUE,

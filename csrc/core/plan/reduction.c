@@ -9,6 +9,7 @@
  * reduced together, and the sum is rounded once. An average is divided in the last step,
  * by the number of all addends; the steps before it add. */
 #include "core/plan/builder.h"
+#include "core/plan/tree.h"
 
 /* Mesh dimensions to be reduced before `to` can be reached. What is pending on the left
  * is reduced first; an operator that does not commute cannot wait. */
@@ -279,14 +280,16 @@ reduce_stepwise(dt_builder *b, const batch *of)
     return DT_OK;
 }
 
-/* Whether nothing is left to do but to gather, once mesh dimension m is reduced whole. */
+/* Whether nothing is left to do but to gather, once mesh dimension m is reduced whole, and
+ * few enough ranks do it: many halve what they have, then double it, in log2 n messages. */
 static dt_status
 ends_whole(bool *out, dt_builder *b, const batch *of, int m)
 {
     const dt_layout *next;
     dt_draft draft;
     *out = false;
-    if (is_cut(of->to, m) || (of->mask & ((1U << m) - 1)) != 0)
+    if (is_cut(of->to, m) || (of->mask & ((1U << m) - 1)) != 0 ||
+        of->to->mesh->shape[m] >= DT_TREE_LARGE_RANKS)
         return DT_OK;
     dt_draft_begin(&draft, b->at);
     dt_draft_set(&draft, m, DT_REPLICATED);
