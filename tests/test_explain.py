@@ -7,6 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from cases import MESHES, random_cases
+from greedy import greedy_count
 from meshes import line
 from moves import COLLECTIVES, grid
 
@@ -24,30 +25,6 @@ def sending(plan):
     return [step.op for step in plan.steps if step.op in COLLECTIVES]
 
 
-def torch_count(start, end):
-    """How many collectives torch's greedy planner uses (_redistribute.py)."""
-    now, lengths = list(start.placements), start.mesh.shape
-    steps = []
-
-    def change(m, placement):
-        steps.append((m, now[m], placement))
-        now[m] = placement
-
-    if len(now) > 1 and any(p.is_shard() for p in now):
-        for m in reversed(range(len(now))):
-            wanted = end.placements[m]
-            if wanted.is_shard():
-                ours = [i for i in range(m) if now[i].is_shard(wanted.dim)]
-                theirs = [i for i in range(m) if end.placements[i].is_shard(wanted.dim)]
-                wanted = wanted if ours == theirs else R
-            if now[m] != wanted:
-                change(m, wanted)
-    for m, wanted in enumerate(end.placements):
-        if now[m] != wanted:
-            change(m, wanted)
-    return sum(lengths[m] > 1 and not p.is_replicate() for m, p, _ in steps)
-
-
 @pytest.mark.parametrize("shape", MESHES, ids=IDS)
 def test_no_plan_has_more_collectives_than_torchs(shape):
     mesh = grid(*shape)
@@ -60,15 +37,15 @@ def test_no_plan_has_more_collectives_than_torchs(shape):
         if any(b.is_partial() and a != b for a, b in pairs):
             continue  # torch does not have these
         steps = sending(explain(start, end))
-        if len(steps) > torch_count(start, end):
-            worse.append(f"{start} -> {end}: {steps}, torch {torch_count(start, end)}")
+        if len(steps) > greedy_count(start, end):
+            worse.append(f"{start} -> {end}: {steps}, torch {greedy_count(start, end)}")
     assert not worse
 
 
 def test_three_shards_move_to_another_dimension_in_three_steps_at_most():
     start = Layout(grid(2, 2, 2), [Shard(0)] * 3, (64, 64), "float32")
     plan = explain(start, [Shard(1)] * 3)
-    assert torch_count(start, start.with_placements([Shard(1)] * 3)) == 3
+    assert greedy_count(start, start.with_placements([Shard(1)] * 3)) == 3
     assert 1 <= len(sending(plan)) <= 3
     assert not {"all_gather", "broadcast"} & set(sending(plan))
 

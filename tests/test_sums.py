@@ -21,7 +21,7 @@ SHAPES = [(1,), (2,), (3,), (4,), (5,), (6,), (7,), (8,)]
 SHAPES += [(2, 2), (2, 3), (3, 2), (4, 2), (2, 4), (1, 3), (2, 2, 2), (2, 1, 3)]
 DTYPES = [np.dtype(code) for code in "fdeF"] + BFLOAT16
 OPS = ["sum", "product", "avg", "max", "min"]
-FAMILIES = ["", "family=1", "family=2", "family=3"]
+FAMILIES = ["", *(f"family={k}" for k in range(1, 6))]
 
 
 # --- the definition -------------------------------------------------------------------

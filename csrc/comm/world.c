@@ -232,6 +232,7 @@ dt_world_make(dt_world **out, dt_transport *transport, dt_error *err)
         world_free(world);
         return status;
     }
+    dt_cost_find_nodes(&world->cost, world->transport->nodes, world->transport->size);
     *out = world;
     return DT_OK;
 }

@@ -6,7 +6,7 @@
 
 #include "ranks.h"
 
-enum { LENGTH = 13, FAMILIES = 3, TARGETS = 8, MOST = TARGETS * FAMILIES * 2 };
+enum { LENGTH = 13, FAMILIES = 5, TARGETS = 8, MOST = TARGETS * FAMILIES * 2 };
 
 typedef struct {
     dt_reduce_op op;

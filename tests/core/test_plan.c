@@ -1,5 +1,6 @@
 #include "core/layout/exchange.h"
 #include "core/plan/plans.h"
+#include "core/plan/tree.h"
 
 #include "check.h"
 
@@ -65,8 +66,8 @@ static void
 for_all_pairs(const char *letters, law check)
 {
     static const int64_t SHAPES[][2] = {{5, 4}, {3, 1}, {8, 6}, {0, 2}};
-    static const int64_t MESHES[][4] = {
-        {1, 3, 1, 1}, {2, 2, 2, 1}, {2, 3, 2, 1}, {3, 2, 2, 2}};
+    static const int64_t MESHES[][4] = {{1, 3, 1, 1}, {2, 2, 2, 1}, {2, 3, 2, 1},
+                                        {2, 2, 4, 1}, {2, 4, 2, 1}, {3, 2, 2, 2}};
     for (size_t k = 0; k < sizeof MESHES / sizeof *MESHES; k++) {
         const int64_t *row = MESHES[k];
         int ndim = (int)row[0], codes = 1;
@@ -103,7 +104,9 @@ check_pieces(const dt_mesh *mesh, const dt_layout *from, const dt_layout *to)
         int64_t messages, elements, total = 0;
         dt_exchange_count(&messages, &elements, &x, rank);
         for (int64_t k = 0; k < sent.count; k++) {
-            traffic[rank][sent.pieces[k].rank] += sent.pieces[k].elements;
+            int64_t to_rank = sent.pieces[k].rank;
+            CHECK(dt_exchange_between(&x, rank, to_rank) == sent.pieces[k].elements);
+            traffic[rank][to_rank] += sent.pieces[k].elements;
             total += sent.pieces[k].elements;
         }
         CHECK(messages == sent.count && elements == total);
@@ -197,6 +200,70 @@ a_step_costs_what_messages_along_its_mesh_dims_do(void)
     dt_mesh_release(context, mesh);
 }
 
+static const dt_plan *
+plan_with(const dt_layout *from, const dt_layout *to, const char *costs)
+{
+    dt_cost cost;
+    const dt_plan *plan = NULL;
+    CHECK(dt_cost_parse(&cost, costs, NULL) == DT_OK);
+    CHECK(dt_plans_find(&plan, plans, from, to, &cost, 0, NULL) == DT_OK);
+    return plan;
+}
+
+static void
+an_eighth_of_a_sum_leaves_nodes_of_eight_ranks(void)
+{
+    const dt_mesh *mesh = mesh_of(2, 128, 8, 1, NULL);
+    const dt_layout *from = layout_of(mesh, "PP", 8192, 8192);
+    const dt_layout *to = layout_of(mesh, "RR", 8192, 8192);
+    const dt_plan *plan = plan_with(from, to, "node_ranks=8");
+    dt_traffic t, whole = {0};
+    int64_t between = 0, messages = 0;
+    for (int k = 0; k < plan->step_count; k++) {
+        dt_step_traffic(&t, &plan->steps[k], 0);
+        messages += t.messages;
+        if (dt_step_mask(&plan->steps[k]) & 1)
+            between += t.bytes_sent;
+    }
+    const dt_plan *merged = plan_with(from, to, "family=1");
+    for (int k = 0; k < merged->step_count; k++)
+        dt_step_traffic(&whole, &merged->steps[k], 0);
+    CHECK(merged->step_count == 1 && whole.messages == 2046);
+    CHECK(between * 8 <= whole.bytes_sent && messages == 7 + 254 + 7);
+    dt_plan_release(plans, plan);
+    dt_plan_release(plans, merged);
+    dt_layout_release(context, from);
+    dt_layout_release(context, to);
+    dt_mesh_release(context, mesh);
+}
+
+static void
+many_ranks_halve_a_sum_and_double_it(void)
+{
+    const dt_mesh *mesh = mesh_of(1, 1024, 1, 1, NULL);
+    const dt_layout *from = layout_of(mesh, "P", 5000, 64);
+    const dt_layout *to = layout_of(mesh, "R", 5000, 64);
+    const dt_plan *plan = plan_of(from, to);
+    CHECK(plan->step_count == 2 && plan->by_messages > plan->seconds);
+    for (int k = 0; k < plan->step_count; k++) {
+        const dt_step *step = &plan->steps[k];
+        int64_t sent = 0, received = 0;
+        CHECK(dt_tree_pays(step));
+        for (int64_t rank = 0; rank < mesh->size; rank++) {
+            dt_traffic t;
+            dt_tree_traffic(&t, step, rank);
+            CHECK(t.messages <= 10);
+            sent += t.bytes_sent;
+            received += t.bytes_received;
+        }
+        CHECK(sent == received && sent == 1023 * 5000 * 64 * 4);
+    }
+    dt_plan_release(plans, plan);
+    dt_layout_release(context, from);
+    dt_layout_release(context, to);
+    dt_mesh_release(context, mesh);
+}
+
 static void
 mesh_dims_of_powers_of_two_join_those_before_them(void)
 {
@@ -219,40 +286,6 @@ mesh_dims_of_powers_of_two_join_those_before_them(void)
             CHECK(lengths[d] == ROWS[k].lengths[d]);
         dt_layout_release(context, layout);
         dt_mesh_release(context, mesh);
-    }
-}
-
-static void
-costs_are_read_as_they_are_written(void)
-{
-    static const char *const SAME[][2] = {
-        {"", "latency=1e-06,bandwidth=1e+10,copy=1e+10"},
-        {" copy=3 , latency=0.1", "latency=0.1,bandwidth=1e+10,copy=3"},
-        {"tp.latency=0,a.b.bandwidth=2,latency=5",
-         "latency=5,bandwidth=1e+10,copy=1e+10,a.b.latency=5,a.b.bandwidth=2,"
-         "tp.latency=0,tp.bandwidth=1e+10"},
-    };
-    static const char *const BAD[] = {
-        "fast",         "latency",     "latency=",   "latency=x",
-        "latency=1s",   "=1",          ".latency=1", "dp.copy=1",
-        "latency=nan",  "latency=inf", "copy=0",     "latency=-1",
-        "bandwidth=-1", "speed=1",     "copy==1",    "latency=1;copy=1",
-    };
-    char text[400];
-    dt_cost cost, again, given = DT_COST_DEFAULT;
-    for (int k = 0; k < 3; k++) {
-        CHECK(dt_cost_parse(&cost, SAME[k][0], NULL) == DT_OK);
-        dt_cost_print(text, sizeof text, &cost);
-        CHECK(strcmp(text, SAME[k][1]) == 0);
-        CHECK(dt_cost_parse(&again, text, NULL) == DT_OK);
-        CHECK(memcmp(&cost, &again, sizeof cost) == 0);
-        CHECK((cost.hash == 0) == (k == 0));
-    }
-    for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
-        dt_error err;
-        cost = given;
-        CHECK(dt_cost_parse(&cost, BAD[k], &err) == DT_VALUE);
-        CHECK(memcmp(&cost, &given, sizeof cost) == 0);
     }
 }
 
@@ -430,8 +463,9 @@ main(void)
         TEST(an_exchange_moves_each_missing_element_once),
         TEST(a_piece_says_where_it_lies_on_both_sides),
         TEST(a_step_costs_what_messages_along_its_mesh_dims_do),
+        TEST(many_ranks_halve_a_sum_and_double_it),
+        TEST(an_eighth_of_a_sum_leaves_nodes_of_eight_ranks),
         TEST(mesh_dims_of_powers_of_two_join_those_before_them),
-        TEST(costs_are_read_as_they_are_written),
         TEST(plans_of_other_costs_are_other_plans),
         TEST(what_is_sent_is_received),
         TEST(no_plan_has_more_collectives_than_torch),

@@ -3,24 +3,15 @@
  * A rank's part is a product over the dims, so what two ranks have in common is one too:
  * overlap.c finds the parts that meet along each dim, and a walk goes through the product
  * of these lists and from parts to the coordinates that hold them. Of several ranks that
- * hold the same elements one sends: on one mesh the replica at the receiver's own
- * coordinates, across meshes they take turns. Counting uses the same walk, but multiplies
- * the lengths of the lists where no dim ties them together. Cost: proportional to the
- * pieces of this rank, not to the number of ranks. */
-#include "core/layout/overlap.h"
-
-#include "core/memory/copy.h"
+ * hold the same elements one sends: on one mesh turn.c says which, across meshes they take
+ * turns. Where replicas take turns a sender walks twice: over those that hold its part
+ * themselves, who are served from their own coordinates, and over all others. Counting
+ * uses the same walks, but multiplies the lengths of the lists where no dim ties them
+ * together. Cost: proportional to the pieces of this rank, not to the number of ranks. */
+#include "core/layout/turn.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void
-dt_pieces_free(dt_pieces *pieces)
-{
-    dt_bump_free(&pieces->memory);
-    free(pieces->pieces);
-    *pieces = (dt_pieces){0};
-}
 
 /* --- the product over dimensions and over the coordinates that stay free --- */
 
@@ -34,9 +25,15 @@ typedef struct {
     int64_t my_index; /* in mine's mesh */
     int64_t my_coordinate[DT_MESH_MAX_NDIM];
     dt_constraint wanted;        /* of the other rank's coordinate */
-    bool free[DT_MESH_MAX_NDIM]; /* its coordinate takes every value */
+    bool free[DT_MESH_MAX_NDIM]; /* its coordinate takes every value that is wanted */
     dt_overlaps dims[DT_MAX_NDIM];
     int64_t replicas; /* of a part of `from`, across meshes */
+    dt_turns turns;   /* on one mesh */
+    enum {
+        WALK_ALL,
+        WALK_LACKING,
+        WALK_HOLDING
+    } over; /* who has one's part of `from` */
 } walk;
 
 static bool
@@ -51,6 +48,14 @@ is_reduced(const dt_exchange *exchange, int m)
     return (exchange->reduced >> m & 1) != 0;
 }
 
+/* Along this mesh dimension the other rank is where this one is. */
+static void
+want_own(walk *w, int m)
+{
+    w->wanted.every[m] = w->mine->mesh->shape[m];
+    w->wanted.at[m] = w->my_coordinate[m];
+}
+
 /* Sorts the mesh dimensions of the other side into those whose coordinate the part
  * tells, those that are as one's own, and those that take every value. */
 static void
@@ -58,18 +63,28 @@ sort_mesh_dims(walk *w)
 {
     const dt_exchange *x = w->exchange;
     for (int m = 0; m < w->other->mesh->ndim; m++) {
-        bool sharded = cuts_by(w->other, m);
-        if (w->one_mesh) {
-            /* A copy is sent where the receiver's coordinates are the sender's own,
-             * unless the mesh dimension cuts `from` or is summed over. */
-            bool own = !cuts_by(x->from, m) && !is_reduced(x, m);
-            w->wanted.fixed[m] = own;
-            w->wanted.at[m] = w->my_coordinate[m];
-            w->free[m] = !own && !sharded;
-        } else {
-            w->free[m] = !sharded;
-        }
+        bool own = w->one_mesh && !cuts_by(x->from, m) && !is_reduced(x, m);
+        w->free[m] = !own && !cuts_by(w->other, m);
+        if (!own)
+            continue;
+        want_own(w, m);
+        if (!w->sending)
+            w->wanted.at[m] = dt_turns_sender(&w->turns, m, w->my_coordinate);
     }
+}
+
+/* Leaves only receivers that have the own part of `from`, or only those that do not.
+ * False: there are none. */
+static bool
+narrow(walk *w, bool holding)
+{
+    w->over = holding ? WALK_HOLDING : WALK_LACKING;
+    if (!holding)
+        return dt_turns_receivers(&w->wanted, &w->turns, w->my_coordinate);
+    for (int m = 0; m < w->mine->mesh->ndim; m++)
+        if (cuts_by(w->mine, m))
+            want_own(w, m);
+    return true;
 }
 
 static int64_t
@@ -106,6 +121,9 @@ walk_begin(walk *w, const dt_exchange *exchange, int64_t rank, bool sending)
         return false;
     dt_mesh_coordinate(w->my_coordinate, w->mine->mesh, w->my_index);
     w->replicas = count_replicas(exchange->from);
+    w->turns.count = 0;
+    if (w->one_mesh)
+        dt_turns_find(&w->turns, exchange->from, exchange->to);
     sort_mesh_dims(w);
     return true;
 }
@@ -157,11 +175,28 @@ serves(const walk *w, const int64_t *from_coordinate, int64_t receiver, int64_t 
 
 typedef bool (*visitor)(void *data, int64_t rank, const dt_overlap *const *chosen);
 
+/* Whoever has the part keeps it, or gets another addend of it from where it is itself. */
+static void
+stay(walk *w, int64_t *coordinate)
+{
+    for (int m = 0; m < w->other->mesh->ndim; m++)
+        if (w->turns.taken[m] > 1)
+            coordinate[m] = w->my_coordinate[m];
+}
+
 /* Calls `visit` for the other rank at a coordinate, if it is a peer. */
 static bool
-visit_coordinate(walk *w, const int64_t *coordinate, const dt_overlap *const *chosen,
+visit_coordinate(walk *w, const int64_t *at, const dt_overlap *const *chosen,
                  visitor visit, void *data)
 {
+    int64_t coordinate[DT_MESH_MAX_NDIM];
+    memcpy(coordinate, at, sizeof coordinate);
+    if (w->turns.count > 0 && w->over != WALK_HOLDING &&
+        dt_turns_same_part(w->exchange->from, coordinate, w->my_coordinate)) {
+        if (w->sending)
+            return true; /* they are in another walk */
+        stay(w, coordinate);
+    }
     int64_t index = dt_mesh_at(w->other->mesh, coordinate);
     int64_t rank = dt_mesh_rank(w->other->mesh, index);
     if (!w->one_mesh) {
@@ -187,7 +222,7 @@ walk_all(walk *w, visitor visit, void *data)
             return true;
     for (;;) {
         for (int m = 0; m < w->other->mesh->ndim; m++)
-            coordinate[m] = w->free[m] ? 0 : w->my_coordinate[m];
+            coordinate[m] = w->wanted.every[m] > 0 ? w->wanted.at[m] : 0;
         for (int d = 0; d < ndim; d++) {
             chosen[d] = &w->dims[d].items[at[d]];
             const dt_cut *cut = &w->other->dims[d];
@@ -205,9 +240,11 @@ walk_all(walk *w, visitor visit, void *data)
             for (; m >= 0; m--) {
                 if (!w->free[m])
                     continue;
-                if (++coordinate[m] < w->other->mesh->shape[m])
+                bool some = w->wanted.every[m] > 0;
+                coordinate[m] += some ? w->wanted.every[m] : 1;
+                if (coordinate[m] < w->other->mesh->shape[m])
                     break;
-                coordinate[m] = 0;
+                coordinate[m] = some ? w->wanted.at[m] : 0;
             }
             if (m < 0)
                 break;
@@ -277,22 +314,36 @@ collect(void *data, int64_t rank, const dt_overlap *const *chosen)
     return !c->failed;
 }
 
+/* Takes in the pieces of one walk; false: no memory. */
+static bool
+collect_walk(dt_pieces *found, int64_t *room, walk *w)
+{
+    collector c = {.out = found, .room = *room, .rank = w->rank, .ndim = w->mine->ndim};
+    bool well = walk_overlaps(w, &found->memory) && walk_all(w, collect, &c);
+    *room = c.room;
+    walk_end(w);
+    return well;
+}
+
 static dt_status
 find_pieces(dt_pieces *out, const dt_exchange *exchange, int64_t rank, bool sending,
             dt_error *err)
 {
     walk w;
     dt_pieces found = {0};
+    int64_t room = 0;
+    bool well = true;
     if (walk_begin(&w, exchange, rank, sending)) {
-        bool well = walk_overlaps(&w, &found.memory);
-        collector c = {.out = &found, .rank = rank, .ndim = w.mine->ndim};
-        if (well)
-            well = walk_all(&w, collect, &c);
-        walk_end(&w);
-        if (!well) {
-            dt_pieces_free(&found);
-            return dt_fail(err, DT_MEMORY, "no memory for the pieces of an exchange");
-        }
+        walk own = w;
+        bool twice = sending && w.turns.count > 0;
+        if (!twice || narrow(&w, false))
+            well = collect_walk(&found, &room, &w);
+        if (twice && well && narrow(&own, true))
+            well = collect_walk(&found, &room, &own);
+    }
+    if (!well) {
+        dt_pieces_free(&found);
+        return dt_fail(err, DT_MEMORY, "no memory for the pieces of an exchange");
     }
     *out = found;
     return DT_OK;
@@ -311,44 +362,14 @@ dt_pieces_received(dt_pieces *out, const dt_exchange *exchange, int64_t rank,
     return find_pieces(out, exchange, rank, false, err);
 }
 
-/* Goes to the next choice of one segment along each dimension; false behind the last. */
-static bool
-next_choice(int64_t *at, const dt_piece *piece, int ndim)
-{
-    for (int d = ndim - 1; d >= 0; d--) {
-        if (++at[d] < piece->counts[d])
-            return true;
-        at[d] = 0;
-    }
-    return false;
-}
-
-void
-dt_piece_copy(char *dst, const int64_t *dst_stride, const char *src,
-              const int64_t *src_stride, const dt_piece *piece, int ndim,
-              size_t itemsize)
-{
-    int64_t at[DT_MAX_NDIM], size[DT_MAX_NDIM];
-    memset(at, 0, sizeof *at * (size_t)ndim);
-    do {
-        const char *from = src;
-        char *to = dst;
-        for (int d = 0; d < ndim; d++) {
-            const dt_segment *segment = &piece->segments[d][at[d]];
-            from += segment->theirs * src_stride[d];
-            to += segment->offset * dst_stride[d];
-            size[d] = segment->size;
-        }
-        dt_copy_box(to, dst_stride, from, src_stride, ndim, size, itemsize);
-    } while (next_choice(at, piece, ndim));
-}
+/* --- counting --- */
 
 static bool
 pinned(const walk *w, int dim)
 {
     const dt_cut *cut = &w->other->dims[dim];
     for (int k = 0; k < cut->count; k++)
-        if (w->wanted.fixed[cut->mesh_dims[k]])
+        if (w->wanted.every[cut->mesh_dims[k]] > 0)
             return true;
     return false;
 }
@@ -392,6 +413,57 @@ add_to_tally(void *data, int64_t rank, const dt_overlap *const *chosen)
     return true;
 }
 
+/* Values that are wanted of a coordinate that nothing else tells. */
+static int64_t
+count_values(const walk *w, int m)
+{
+    int64_t n = w->other->mesh->shape[m], every = w->wanted.every[m];
+    return every == 0 ? n : (n - w->wanted.at[m] + every - 1) / every;
+}
+
+/* Adds the peers of a walk on one mesh, and what they get, times `sign`. */
+static void
+count_product(int64_t *peers, int64_t *elements, walk *w, int sign)
+{
+    int64_t count = sign, volume = sign;
+    for (int m = 0; m < w->other->mesh->ndim; m++)
+        if (w->free[m])
+            count *= count_values(w, m);
+    volume = count;
+    for (int d = 0; d < w->mine->ndim; d++) {
+        int64_t parts = 0, size = 0;
+        count_dim(&parts, &size, w, d);
+        free(w->dims[d].items);
+        w->dims[d] = (dt_overlaps){0};
+        count *= parts;
+        volume *= size;
+    }
+    *peers += count;
+    *elements += volume;
+}
+
+/* Those that lack the part are all that take turns at this rank, but those of them that
+ * hold it: who do so if this rank's turn is its own. */
+static void
+count_turns(int64_t *peers, int64_t *elements, walk *w)
+{
+    walk lacking = *w, own = *w;
+    narrow(&own, true);
+    count_product(peers, elements, &own, 1);
+    if (!narrow(&lacking, false))
+        return;
+    count_product(peers, elements, &lacking, 1);
+    for (int m = 0; m < w->mine->mesh->ndim; m++) {
+        if (!cuts_by(w->mine, m))
+            continue;
+        int64_t every = lacking.wanted.every[m];
+        if (every > 0 && w->my_coordinate[m] % every != lacking.wanted.at[m])
+            return;
+        want_own(&lacking, m);
+    }
+    count_product(peers, elements, &lacking, -1);
+}
+
 void
 dt_exchange_count(int64_t *messages, int64_t *elements, const dt_exchange *exchange,
                   int64_t rank)
@@ -401,16 +473,11 @@ dt_exchange_count(int64_t *messages, int64_t *elements, const dt_exchange *excha
     if (!walk_begin(&w, exchange, rank, true))
         return;
     if (w.one_mesh) {
-        int64_t peers = 1, volume = 1;
-        for (int m = 0; m < w.other->mesh->ndim; m++)
-            peers *= w.free[m] ? w.other->mesh->shape[m] : 1;
-        volume = peers;
-        for (int d = 0; d < w.mine->ndim; d++) {
-            int64_t parts = 0, size = 0;
-            count_dim(&parts, &size, &w, d);
-            peers *= parts;
-            volume *= size;
-        }
+        int64_t peers = 0, volume = 0;
+        if (w.turns.count > 0)
+            count_turns(&peers, &volume, &w);
+        else
+            count_product(&peers, &volume, &w, 1);
         int64_t kept = dt_exchange_kept(exchange, rank);
         *messages = peers - (kept > 0);
         *elements = volume - kept;
@@ -421,58 +488,4 @@ dt_exchange_count(int64_t *messages, int64_t *elements, const dt_exchange *excha
         *elements = t.elements;
     }
     walk_end(&w);
-}
-
-/* Elements of one dimension that two parts share. */
-static int64_t
-shared(const dt_layout *a, int64_t a_part, const dt_layout *b, int64_t b_part, int dim)
-{
-    if (!a->dims[dim].strided && !b->dims[dim].strided) {
-        dt_range x, y;
-        dt_layout_ranges(&x, a, dim, a_part);
-        dt_layout_ranges(&y, b, dim, b_part);
-        int64_t start = x.start > y.start ? x.start : y.start;
-        int64_t x_end = x.start + x.size, y_end = y.start + y.size;
-        int64_t end = x_end < y_end ? x_end : y_end;
-        return end > start ? end - start : 0;
-    }
-    dt_overlaps found = {0};
-    dt_constraint any = {0};
-    int64_t size = 0;
-    dt_overlaps_find(&found, NULL, a, b, &any, dim, a_part);
-    for (int64_t k = 0; k < found.count; k++)
-        if (found.items[k].part == b_part)
-            size = found.items[k].size;
-    free(found.items);
-    return size;
-}
-
-int64_t
-dt_exchange_kept(const dt_exchange *exchange, int64_t rank)
-{
-    const dt_layout *from = exchange->from, *to = exchange->to;
-    int64_t x[DT_MESH_MAX_NDIM], y[DT_MESH_MAX_NDIM];
-    if (!dt_mesh_find(x, from->mesh, rank) || !dt_mesh_find(y, to->mesh, rank))
-        return 0;
-    int64_t kept = 1;
-    for (int d = 0; d < from->ndim; d++)
-        kept *=
-            shared(from, dt_layout_part(from, d, x), to, dt_layout_part(to, d, y), d);
-    return kept;
-}
-
-int64_t
-dt_exchange_between(const dt_exchange *exchange, int64_t from_rank, int64_t to_rank)
-{
-    const dt_layout *from = exchange->from, *to = exchange->to;
-    int64_t x[DT_MESH_MAX_NDIM], y[DT_MESH_MAX_NDIM], elements = 1;
-    if (!dt_mesh_find(x, from->mesh, from_rank) || !dt_mesh_find(y, to->mesh, to_rank))
-        return 0;
-    for (int m = 0; m < from->mesh->ndim; m++)
-        if (!cuts_by(from, m) && !is_reduced(exchange, m) && x[m] != y[m])
-            return 0;
-    for (int d = 0; d < from->ndim && elements > 0; d++)
-        elements *=
-            shared(from, dt_layout_part(from, d, x), to, dt_layout_part(to, d, y), d);
-    return elements;
 }

@@ -85,13 +85,14 @@ part_wanted(int64_t *next, const search *s, const dt_cut *cut, int64_t part)
         radix /= mesh->shape[m];
         int64_t digit = rest / radix;
         rest %= radix;
-        if (!s->wanted->fixed[m] || digit == s->wanted->at[m])
+        int64_t every = s->wanted->every[m], at = s->wanted->at[m];
+        if (every == 0 || digit % every == at)
             continue;
-        int64_t above = part - digit * radix - rest;
-        if (digit < s->wanted->at[m])
-            *next = above + s->wanted->at[m] * radix;
-        else
-            *next = above + mesh->shape[m] * radix;
+        int64_t wanted = digit - digit % every + at;
+        wanted += wanted < digit ? every : 0;
+        if (wanted > mesh->shape[m])
+            wanted = mesh->shape[m];
+        *next = part - digit * radix - rest + wanted * radix;
         return false;
     }
     return true;

@@ -19,10 +19,11 @@ typedef struct {
     int64_t count, room;
 } dt_overlaps;
 
-/* Which coordinates of the other rank are given. */
+/* What is known of the other rank's coordinates: along a mesh dimension one is `at`, or
+ * `every` so many from there on. 0: any. */
 typedef struct {
-    bool fixed[DT_MESH_MAX_NDIM];
-    int64_t at[DT_MESH_MAX_NDIM];
+    int64_t every[DT_MESH_MAX_NDIM];
+    int64_t at[DT_MESH_MAX_NDIM]; /* less than `every` */
 } dt_constraint;
 
 /* Appends the parts of `other` that meet part `my_part` of `mine` along `dim` and whose

@@ -93,22 +93,37 @@ ungathered(const dt_layout **out, const dt_builder *b, const dt_layout *to)
     return dt_draft_layout(out, &draft, b->context, b->err);
 }
 
-/* Gathers what `to` does not cut, the last cut first. */
+/* The mesh dimension to gather next: of those that cut a dimension last, and `to` does not
+ * cut by, the first, so that little is gathered from far away; -1: there is none. */
+static int
+next_to_gather(const dt_layout *at, const dt_layout *to)
+{
+    int next = -1;
+    for (int d = 0; d < to->ndim; d++)
+        for (int k = at->dims[d].count - 1; k >= 0; k--) {
+            int m = at->dims[d].mesh_dims[k];
+            if (is_cut(to, m) || at->mesh->shape[m] == 1)
+                continue;
+            next = next < 0 || m < next ? m : next;
+            break;
+        }
+    return next;
+}
+
+/* Gathers what `to` does not cut, one mesh dimension after the other. */
 static dt_status
 gather_stepwise(dt_builder *b, const dt_layout *to)
 {
-    for (int d = 0; d < to->ndim; d++)
-        for (int k = b->at->dims[d].count - 1; k >= 0; k--) {
-            int m = b->at->dims[d].mesh_dims[k];
-            if (is_cut(to, m) || b->at->mesh->shape[m] == 1)
-                continue;
-            dt_draft draft;
-            const dt_layout *next;
-            dt_draft_begin(&draft, b->at);
-            dt_draft_set(&draft, m, DT_REPLICATED);
-            DT_TRY(dt_draft_layout(&next, &draft, b->context, b->err));
-            dt_builder_exchange(b, next);
-        }
+    for (int m; (m = next_to_gather(b->at, to)) >= 0;) {
+        dt_draft draft;
+        const dt_layout *next, *before = b->at;
+        dt_draft_begin(&draft, b->at);
+        dt_draft_set(&draft, m, DT_REPLICATED);
+        DT_TRY(dt_draft_layout(&next, &draft, b->context, b->err));
+        dt_builder_exchange(b, next);
+        if (b->at == before)
+            break; /* nobody has more for it: what is left is one exchange */
+    }
     return DT_OK;
 }
 
@@ -126,7 +141,7 @@ move_parts(dt_builder *b, const dt_layout *to)
         }
         DT_TRY(ungathered(&next, b, to));
         dt_builder_exchange(b, next);
-        if (b->family == DT_STEPWISE)
+        if (b->family >= DT_STEPWISE)
             DT_TRY(gather_stepwise(b, to));
     }
     dt_layout_retain(to);

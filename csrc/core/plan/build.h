@@ -9,9 +9,12 @@ typedef enum {
     DT_MERGED,   /* reduce, slice, exchange, gather; mesh dimensions taken together */
     DT_STEPWISE, /* the same, reducing and gathering one mesh dimension at a time, the
                     last first */
+    DT_NESTED,   /* as DT_STEPWISE, but what must be whole is scattered too, all but the
+                    first mesh dimension of a sum, and gathered at the end */
+    DT_SPREAD, /* the same, shared out before among ranks that hold the same addends */
 } dt_family;
 
-enum { DT_FAMILIES = DT_STEPWISE + 1 };
+enum { DT_FAMILIES = DT_SPREAD + 1 };
 
 /* Fills plan->steps, which is empty, with steps from plan->from to plan->to; each holds
  * a reference to its `to`. After a failure the steps so far are there. DT_MEMORY. */

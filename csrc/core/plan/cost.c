@@ -81,12 +81,20 @@ static dt_status
 put_item(dt_cost *cost, const item *given, const char *text, size_t length,
          dt_error *err)
 {
-    bool latency = strcmp(given->key, "latency") == 0;
-    bool bandwidth = strcmp(given->key, "bandwidth") == 0;
-    bool copy = strcmp(given->key, "copy") == 0 && given->name[0] == '\0';
-    if (strcmp(given->key, "family") == 0 && given->name[0] == '\0' &&
-        (given->value == 1 || given->value == 2 || given->value == 3)) {
+    bool general = given->name[0] == '\0';
+    bool nodes = general && strncmp(given->key, "nodes_", 6) == 0;
+    const char *key = given->key + (nodes ? 6 : 0);
+    bool latency = strcmp(key, "latency") == 0;
+    bool bandwidth = strcmp(key, "bandwidth") == 0;
+    bool copy = strcmp(given->key, "copy") == 0 && general;
+    bool number = given->value >= 1 && given->value == floor(given->value);
+    if (strcmp(key, "family") == 0 && general && number &&
+        given->value <= DT_COST_FAMILIES) {
         cost->family = (int)given->value;
+        return DT_OK;
+    }
+    if (strcmp(key, "node_ranks") == 0 && general && number && given->value <= 1e9) {
+        cost->node = (int64_t)given->value;
         return DT_OK;
     }
     if (!latency && !bandwidth && !copy)
@@ -96,8 +104,9 @@ put_item(dt_cost *cost, const item *given, const char *text, size_t length,
                        latency ? "a latency" : "a bandwidth or copy",
                        latency ? "0 seconds or more" : "more than 0 bytes per second",
                        given->value);
-    dt_link *link =
-        given->name[0] != '\0' ? named_link(cost, given->name) : &cost->link;
+    dt_link *link = nodes     ? &cost->nodes
+                    : general ? &cost->link
+                              : named_link(cost, given->name);
     if (link == NULL)
         return dt_fail(err, DT_VALUE,
                        "at most %d mesh dims can have costs of their own",
@@ -116,11 +125,12 @@ complete(dt_cost *cost)
         link->bandwidth = link->bandwidth < 0 ? cost->link.bandwidth : link->bandwidth;
     }
     dt_cost given = DT_COST_DEFAULT;
-    if (cost->named_count > 0 || cost->family != 0 ||
-        cost->link.latency != given.link.latency ||
-        cost->link.bandwidth != given.link.bandwidth || cost->copy != given.copy) {
-        const double general[] = {cost->link.latency, cost->link.bandwidth, cost->copy,
-                                  cost->family};
+    const double usual[] = {given.link.latency,  given.link.bandwidth,  given.copy, 0,
+                            given.nodes.latency, given.nodes.bandwidth, 0};
+    const double general[] = {
+        cost->link.latency,  cost->link.bandwidth,  cost->copy,        cost->family,
+        cost->nodes.latency, cost->nodes.bandwidth, (double)cost->node};
+    if (cost->named_count > 0 || memcmp(general, usual, sizeof usual) != 0) {
         cost->hash = dt_hash(1, general, sizeof general);
         cost->hash = dt_hash(cost->hash, cost->named,
                              sizeof cost->named[0] * (size_t)cost->named_count);
@@ -183,6 +193,13 @@ dt_cost_print(char *out, size_t room, const dt_cost *cost)
     append_item(out, room, "", "latency", cost->link.latency);
     append_item(out, room, "", "bandwidth", cost->link.bandwidth);
     append_item(out, room, "", "copy", cost->copy);
+    dt_cost given = DT_COST_DEFAULT;
+    if (cost->nodes.latency != given.nodes.latency)
+        append_item(out, room, "", "nodes_latency", cost->nodes.latency);
+    if (cost->nodes.bandwidth != given.nodes.bandwidth)
+        append_item(out, room, "", "nodes_bandwidth", cost->nodes.bandwidth);
+    if (cost->node != 0)
+        append_item(out, room, "", "node_ranks", (double)cost->node);
     if (cost->family != 0)
         append_item(out, room, "", "family", cost->family);
     for (int k = 0; k < cost->named_count; k++) {
@@ -202,25 +219,54 @@ dt_link_dearer(dt_link a, dt_link b)
                          a.bandwidth < b.bandwidth ? a.bandwidth : b.bandwidth};
 }
 
-/* The link along the mesh dimension of a name. */
-static dt_link
-link_named(const dt_cost *cost, const char *name)
+void
+dt_cost_find_nodes(dt_cost *cost, const uint64_t *nodes, int64_t size)
 {
-    for (int k = 0; k < cost->named_count; k++)
-        if (strcmp(cost->named[k].name, name) == 0)
+    int64_t length = 0;
+    if (nodes == NULL || cost->node != 0)
+        return;
+    while (length < size && nodes[length] == nodes[0])
+        length++;
+    for (int64_t rank = 0; rank + 1 < size; rank++)
+        if ((nodes[rank] == nodes[rank + 1]) != ((rank + 1) % length != 0) ||
+            (rank + 1 >= length && nodes[rank + 1] == nodes[0]))
+            return;
+    cost->node = length < size ? length : 0;
+}
+
+/* Whether a line of ranks along a mesh dimension, from the first rank of the mesh or to
+ * its last, is not on one node. */
+static bool
+leaves_node(const dt_cost *cost, const dt_mesh *mesh, int m)
+{
+    const int64_t ends[] = {0, mesh->size - 1 - (mesh->shape[m] - 1) * mesh->stride[m]};
+    for (int k = 0; k < 2; k++)
+        for (int64_t at = 0; at < mesh->shape[m]; at++)
+            if (dt_mesh_rank(mesh, ends[k] + at * mesh->stride[m]) / cost->node !=
+                dt_mesh_rank(mesh, ends[k]) / cost->node)
+                return true;
+    return false;
+}
+
+/* The link along a mesh dimension. */
+static dt_link
+link_along(const dt_cost *cost, const dt_mesh *mesh, int m)
+{
+    for (int k = 0; mesh->named && k < cost->named_count; k++)
+        if (strcmp(cost->named[k].name, mesh->names[m]) == 0)
             return cost->named[k].link;
-    return cost->link;
+    return cost->node != 0 && leaves_node(cost, mesh, m) ? cost->nodes : cost->link;
 }
 
 dt_link
 dt_cost_link(const dt_cost *cost, const dt_mesh *mesh, unsigned mesh_dims)
 {
-    if (cost->named_count == 0 || !mesh->named || mesh_dims == 0)
+    if ((cost->node == 0 && (cost->named_count == 0 || !mesh->named)) || mesh_dims == 0)
         return cost->link;
     dt_link dearest = {.latency = 0, .bandwidth = INFINITY};
     for (int m = 0; m < mesh->ndim; m++)
         if (mesh_dims >> m & 1)
-            dearest = dt_link_dearer(dearest, link_named(cost, mesh->names[m]));
+            dearest = dt_link_dearer(dearest, link_along(cost, mesh, m));
     return dearest;
 }
 

@@ -15,30 +15,47 @@ typedef struct {
     double bandwidth; /* bytes per second into one rank, all ranks receiving at once */
 } dt_link;
 
+enum { DT_COST_FAMILIES = 5 }; /* as many as build.h has */
+
 /* Equal on all ranks of a world, so that all of them come to the same plans. */
 typedef struct {
-    dt_link link; /* along mesh dimensions that are not named here */
-    double copy;  /* bytes per second of a local copy, all ranks at once */
+    dt_link link;  /* along mesh dimensions that are not named here ... */
+    dt_link nodes; /* ... or, if these join ranks of several nodes, this */
+    int64_t
+        node; /* rank r is on node r / node; 0: it is not known, or all are on one. It
+                      decides which steps are taken, never which layouts operators choose */
+    double copy; /* bytes per second of a local copy, all ranks at once */
     int named_count;
     struct {
         char name[DT_NAME_MAX]; /* of a mesh dimension */
         dt_link link;
     } named[DT_MESH_MAX_NDIM];
     int family;    /* for tests: 1 + the dt_family that all plans are of; 0: the best */
-    uint64_t hash; /* of all of it; 0: the defaults */
+    uint64_t hash; /* of all that can be set; 0: the defaults */
 } dt_cost;
 
 /* The same along all mesh dimensions: an initializer. */
 #define DT_COST_EVEN(seconds, bytes, copied)                                           \
-    {.link = {.latency = (seconds), .bandwidth = (bytes)}, .copy = (copied)}
+    {.link = {.latency = (seconds), .bandwidth = (bytes)},                             \
+     .nodes = {.latency = (seconds), .bandwidth = (bytes)},                            \
+     .copy = (copied)}
 
-/* 1 us, 10 GB/s, 10 GB/s. */
-#define DT_COST_DEFAULT ((dt_cost)DT_COST_EVEN(1e-6, 1e10, 1e10))
+/* 1 us, 10 GB/s, 10 GB/s; between nodes 3 us, 1 GB/s: a link of 100 Gbit/s for a dozen
+ * ranks. */
+#define DT_COST_DEFAULT                                                                \
+    ((dt_cost){.link = {.latency = 1e-6, .bandwidth = 1e10},                           \
+               .nodes = {.latency = 3e-6, .bandwidth = 1e9},                           \
+               .copy = 1e10})
 
-/* Reads items such as latency=1e-6, bandwidth=1e10, copy=1e10, dp.latency=2e-5, with
- * commas between them; what is not given is the default, or, of a named mesh dimension,
- * what holds in general. DT_VALUE for all else. */
+/* Reads items such as latency=1e-6, bandwidth=1e10, copy=1e10, nodes_latency=3e-6,
+ * nodes_bandwidth=1e9, dp.latency=2e-5, node_ranks=8, with commas between them; what is
+ * not given is the default, or, of a named mesh dimension, what holds in general.
+ * DT_VALUE for all else. */
 dt_status dt_cost_parse(dt_cost *out, const char *text, dt_error *err);
+
+/* Takes over, unless it was set, which ranks share a node: a number for each, the same on
+ * one node. Only nodes of as many neighbouring ranks each, but for the last, count. */
+void dt_cost_find_nodes(dt_cost *cost, const uint64_t *nodes, int64_t size);
 
 /* Writes them so that they can be read; cut off at the end of the room. */
 void dt_cost_print(char *out, size_t room, const dt_cost *cost);

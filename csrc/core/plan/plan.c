@@ -4,15 +4,20 @@
  * built first. The others are built only where they may lead to other steps
  * (worth_building): for a mixed exchange, or a step over several mesh dims. Each plan is
  * priced by the cost model, for the busiest of three ranks. The cheapest within the bound
- * on memory wins, and of equal ones the first, unless it needs more collectives than the
- * direct plan or PyTorch. Only layouts and constants decide, so all ranks find the same
+ * on memory wins; of equal ones that of fewer messages, then the first. Steps beyond as
+ * many as the direct plan and PyTorch have cost two latencies more: ranks wait for each
+ * other. Only layouts and constants decide, so all ranks find the same
  * plan without a message. */
 #include "core/plan/plan.h"
 
 #include "core/plan/build.h"
+#include "core/plan/tree.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+enum { UNUSUAL_LATENCIES = 2 };
+_Static_assert((int)DT_COST_FAMILIES == (int)DT_FAMILIES, "costs name all families");
 
 static void
 drop_steps(dt_plan *plan, dt_context *context)
@@ -55,10 +60,45 @@ check_ends(const dt_layout *from, const dt_layout *to, dt_error *err)
     return DT_OK;
 }
 
+/* Whether ranks hold the same addends, of which each could look after a share. */
+static bool
+replicates(const dt_layout *layout)
+{
+    for (int m = 0; m < layout->mesh->ndim; m++)
+        if (layout->mesh->shape[m] > 1 && dt_placement_whole(layout->placements[m]))
+            return true;
+    return false;
+}
+
+/* Whether a family that shares reductions out can lead to other steps. */
+static bool
+worth_nesting(dt_family family, const dt_plan *direct)
+{
+    if (!dt_mesh_same_ranks(direct->from->mesh, direct->to->mesh))
+        return false;
+    bool reduced = false;
+    for (int k = 0; k < direct->step_count; k++) {
+        const dt_step *step = &direct->steps[k];
+        bool whole = step->kind == DT_STEP_ALL_REDUCE;
+        bool reduces = whole || step->kind == DT_STEP_REDUCE_SCATTER;
+        if (whole && dt_step_group(step) >= DT_TREE_LARGE_RANKS)
+            return true;
+        if (reduces &&
+            (family == DT_SPREAD ? replicates(step->from) : step->mesh_dim_count > 1))
+            return true;
+        if (reduced && !reduces && step->kind != DT_STEP_LOCAL)
+            return true;
+        reduced = reduced || whole;
+    }
+    return false;
+}
+
 /* Whether a family can lead to other steps than the direct one. */
 static bool
 worth_building(dt_family family, const dt_plan *direct)
 {
+    if (family >= DT_NESTED)
+        return worth_nesting(family, direct);
     for (int k = 0; k < direct->step_count; k++) {
         const dt_step *step = &direct->steps[k];
         bool mixed = step->kind == DT_STEP_EXCHANGE || step->kind == DT_STEP_SCATTER;
@@ -69,15 +109,6 @@ worth_building(dt_family family, const dt_plan *direct)
             return true;
     }
     return false;
-}
-
-static int
-collectives(const dt_plan *plan)
-{
-    int count = 0;
-    for (int k = 0; k < plan->step_count; k++)
-        count += plan->steps[k].kind != DT_STEP_LOCAL;
-    return count;
 }
 
 /* As many as torch needs at least, one for each mesh dimension whose parts have to come
@@ -96,32 +127,65 @@ torch_collectives(const dt_layout *from, const dt_layout *to)
 typedef struct {
     dt_plan *best, *trial;
     bool found;
-    int64_t least; /* bytes in between that some family needs */
-    int most;      /* collectives that a plan may have */
+    double price; /* of the best: its seconds, and latencies for each unusual step */
+    int64_t messages; /* of the best */
+    int64_t least;    /* bytes in between that some family needs */
+    int usual;        /* steps that a plan has in any case */
 } contest;
+
+static bool
+is_better(const contest *c, double price, int64_t messages)
+{
+    return !c->found || price < c->price ||
+           (price == c->price && messages < c->messages);
+}
 
 static dt_status
 try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cost,
            int64_t max_scratch, dt_error *err)
 {
     dt_plan *trial = c->trial;
+    int64_t messages = 0;
     trial->step_count = 0;
-    trial->seconds = 0;
+    trial->seconds = trial->by_messages = 0;
     dt_status status = dt_build(trial, context, family, err);
-    for (int k = 0; k < trial->step_count; k++)
-        trial->seconds += dt_step_seconds(&trial->steps[k], cost);
+    for (int k = 0; k < trial->step_count; k++) {
+        dt_price step;
+        if (c->found && trial->seconds > c->price)
+            break; /* it is not the best */
+        dt_step_price(&step, &trial->steps[k], cost);
+        trial->seconds += step.seconds;
+        trial->by_messages += step.by_messages;
+        messages += step.messages;
+    }
     int64_t bytes = max_scratch > 0 ? between_bytes(trial) : 0;
     c->least = bytes < c->least ? bytes : c->least;
-    if ((family == DT_DIRECT || cost->family != 0) && collectives(trial) > c->most)
-        c->most = collectives(trial);
-    if (status == DT_OK && bytes <= max_scratch && collectives(trial) <= c->most &&
-        (!c->found || trial->seconds < c->best->seconds)) {
+    if (family == DT_DIRECT && trial->step_count > c->usual)
+        c->usual = trial->step_count;
+    int unusual = trial->step_count > c->usual ? trial->step_count - c->usual : 0;
+    double price = trial->seconds + UNUSUAL_LATENCIES * cost->link.latency * unusual;
+    if (status == DT_OK && bytes <= max_scratch && is_better(c, price, messages)) {
         c->trial = c->best;
         c->best = trial;
+        c->price = price;
+        c->messages = messages;
         c->found = true;
     }
     drop_steps(c->trial, context);
     return status;
+}
+
+/* A family is built if it can be better: those that share sums out have more steps, which
+ * do not pay where a few messages are all. */
+static bool
+is_wanted(const contest *c, dt_family family, const dt_cost *cost)
+{
+    if (cost->family != 0)
+        return cost->family == 1 + (int)family;
+    if (!c->found)
+        return true;
+    bool cheap = c->price <= 2 * UNUSUAL_LATENCIES * cost->link.latency;
+    return !(cheap && family >= DT_NESTED) && worth_building(family, c->best);
 }
 
 static dt_status
@@ -129,8 +193,7 @@ choose(contest *c, dt_context *context, const dt_cost *cost, int64_t max_scratch
        dt_error *err)
 {
     for (int k = DT_DIRECT; k < DT_FAMILIES; k++)
-        if (cost->family != 0 ? cost->family == 1 + k
-                              : !c->found || worth_building((dt_family)k, c->best))
+        if (is_wanted(c, (dt_family)k, cost))
             DT_TRY(try_family(c, context, (dt_family)k, cost, max_scratch, err));
     if (!c->found)
         return dt_fail(err, DT_VALUE,
@@ -149,7 +212,7 @@ dt_plan_make(dt_plan **out, dt_context *context, const dt_layout *from,
     contest c = {.best = malloc(sizeof(dt_plan)),
                  .trial = malloc(sizeof(dt_plan)),
                  .least = INT64_MAX,
-                 .most = torch_collectives(from, to)};
+                 .usual = torch_collectives(from, to)};
     dt_status status = DT_MEMORY;
     if (c.best == NULL || c.trial == NULL) {
         dt_fail(err, status, "no memory for a plan");

@@ -44,20 +44,21 @@ typedef struct {
     int64_t divisor; /* of averages: the number of all addends, in the last step */
 } dt_step;
 
-/* Each mesh dimension is reduced and gathered at most once, and there are at most four
- * steps besides. */
-enum { DT_PLAN_MAX_STEPS = 2 * DT_MESH_MAX_NDIM + 4 };
+/* Each mesh dimension is sliced, reduced and gathered at most once, and there are at most
+ * four steps besides. */
+enum { DT_PLAN_MAX_STEPS = 3 * DT_MESH_MAX_NDIM + 4 };
 
 typedef struct dt_plan {
     uint64_t serial; /* no other plan of the same dt_plans has or had this number */
     int64_t refs;    /* from here to max_scratch: plans.c's */
     struct dt_plan *newer, *older;
     int64_t max_scratch;
-    uint64_t cost; /* hash of the costs that it was chosen by */
+    uint64_t cost; /* hash of the costs, and of nodes, that it was chosen by */
     const dt_layout *from, *to;
     int step_count; /* 0: nothing to do, the parts are the same */
     dt_step steps[DT_PLAN_MAX_STEPS];
-    double seconds; /* predicted */
+    double seconds;     /* predicted */
+    double by_messages; /* the same if all went by messages: what operators choose by */
 } dt_plan;
 
 /* Makes the plan from `from` to `to`, of equal shapes and dtypes, on any two meshes of
@@ -90,8 +91,17 @@ dt_link dt_step_link(const dt_step *step, const dt_cost *cost);
 /* Predicted seconds of what a rank sends and receives over a link, and copies. */
 double dt_traffic_seconds(const dt_traffic *traffic, const dt_cost *cost, dt_link link);
 
-/* Predicted seconds of a step, of its busiest rank. */
+/* Predicted seconds of a step, of its busiest rank, by messages. */
 double dt_step_seconds(const dt_step *step, const dt_cost *cost);
+
+/* Of the busiest rank of a step. */
+typedef struct {
+    double seconds;     /* as it is expected to go, by tree or by messages */
+    double by_messages; /* dt_step_seconds */
+    int64_t messages;   /* that a rank sends */
+} dt_price;
+
+void dt_step_price(dt_price *out, const dt_step *step, const dt_cost *cost);
 
 /* An all_reduce or broadcast of few bytes goes whole in one round; larger ones are
  * scattered and gathered in two. */

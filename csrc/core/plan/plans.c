@@ -104,7 +104,8 @@ dt_plans_find(const dt_plan **out, dt_plans *plans, const dt_layout *from,
               const dt_layout *to, const dt_cost *cost, int64_t max_scratch,
               dt_error *err)
 {
-    plan_key key = {from, to, max_scratch, cost->hash};
+    uint64_t known = cost->hash ^ (uint64_t)cost->node * UINT64_C(0x9e3779b97f4a7c15);
+    plan_key key = {from, to, max_scratch, known};
     uint64_t hash = plan_hash(&key);
     dt_plan *plan = (dt_plan *)dt_hash_table_find(&plans->table, hash, same_plan, &key);
     if (plan != NULL) {
@@ -119,7 +120,7 @@ dt_plans_find(const dt_plan **out, dt_plans *plans, const dt_layout *from,
         plan->refs = 0;
         plan->serial = (uint64_t)plans->misses;
         plan->max_scratch = max_scratch;
-        plan->cost = cost->hash;
+        plan->cost = known;
         dt_layout_retain(from);
         dt_layout_retain(to);
         dt_hash_table_put(&plans->table, hash, plan);

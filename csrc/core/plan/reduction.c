@@ -9,6 +9,7 @@
  * reduced together, and the sum is rounded once. An average is divided in the last step,
  * by the number of all addends; the steps before it add. */
 #include "core/plan/builder.h"
+#include "core/plan/tree.h"
 
 /* Mesh dimensions to be reduced before `to` can be reached. What is pending on the left
  * is reduced first; an operator that does not commute cannot wait. */
@@ -115,12 +116,32 @@ scatter_dims(dt_draft *draft, const dt_builder *b, const dt_layout *to, bool one
     }
     for (int d = 0; d < to->ndim; d++)
         done |= scatter_dim(draft, b, to, d, mask);
+    for (int d = 0; d < to->ndim; d++)
+        if (cut_begins_like(draft, to, d))
+            slice_next(draft, b->at, to, d);
     return done;
 }
 
-/* Drops what no later step needs, so that less is reduced. */
+/* The dimension to cut by a mesh dimension: that of `to`, or else one that `to` does not
+ * go on to cut, so that a gather leads back; -1: there is none long enough. */
+static int
+dim_to_cut(const dt_draft *draft, const dt_layout *to, int m)
+{
+    dt_draft free = *draft;
+    dt_placement wanted = to->placements[m];
+    if (dt_placement_cuts(wanted) && dt_draft_can_append(draft, wanted.dim))
+        return wanted.dim;
+    for (int d = 0; d < to->ndim; d++)
+        if (to->dims[d].count > draft->orders[d].count)
+            free.strided[d] = true;
+    int dim = dt_longest_dim(&free, to->mesh->shape[m]);
+    return dim >= 0 ? dim : dt_longest_dim(draft, to->mesh->shape[m]);
+}
+
+/* Drops what no later step needs, so that less is reduced; with `all` also what other
+ * ranks can look after. */
 static dt_status
-slice_first(dt_builder *b, const dt_layout *to)
+slice_first(dt_builder *b, const dt_layout *to, bool all)
 {
     dt_draft draft;
     const dt_layout *next;
@@ -128,6 +149,12 @@ slice_first(dt_builder *b, const dt_layout *to)
     for (int d = 0; d < to->ndim; d++)
         if (cut_begins_like(&draft, to, d))
             slice_next(&draft, b->at, to, d);
+    for (int m = to->mesh->ndim - 1; all && m >= 0; m--) {
+        bool whole = dt_placement_whole(draft.placements[m]) && to->mesh->shape[m] > 1;
+        int dim = whole ? dim_to_cut(&draft, to, m) : -1;
+        if (dim >= 0)
+            dt_draft_append(&draft, m, dim);
+    }
     DT_TRY(dt_draft_layout(&next, &draft, b->context, b->err));
     dt_builder_exchange(b, next);
     return DT_OK;
@@ -163,7 +190,7 @@ reduce_whole(dt_builder *b, const batch *of, unsigned mask, unsigned rest)
 {
     dt_draft draft;
     if (of->one_mesh)
-        DT_TRY(slice_first(b, of->to));
+        DT_TRY(slice_first(b, of->to, false));
     dt_draft_begin(&draft, b->at);
     for (int m = 0; m < b->at->mesh->ndim; m++)
         if (mask >> m & 1)
@@ -253,6 +280,62 @@ reduce_stepwise(dt_builder *b, const batch *of)
     return DT_OK;
 }
 
+/* Whether nothing is left to do but to gather, once mesh dimension m is reduced whole, and
+ * few enough ranks do it: many halve what they have, then double it, in log2 n messages. */
+static dt_status
+ends_whole(bool *out, dt_builder *b, const batch *of, int m)
+{
+    const dt_layout *next;
+    dt_draft draft;
+    *out = false;
+    if (is_cut(of->to, m) || (of->mask & ((1U << m) - 1)) != 0 ||
+        of->to->mesh->shape[m] >= DT_TREE_LARGE_RANKS)
+        return DT_OK;
+    dt_draft_begin(&draft, b->at);
+    dt_draft_set(&draft, m, DT_REPLICATED);
+    DT_TRY(dt_draft_layout(&next, &draft, b->context, b->err));
+    *out = dt_layout_nested(next, of->to);
+    dt_layout_release(b->context, next);
+    return DT_OK;
+}
+
+/* Scatters over one mesh dimension after the other, the last first. What is left at the
+ * first of them is reduced whole if the target has it so. */
+static dt_status
+reduce_nested(dt_builder *b, const batch *of)
+{
+    for (int m = b->at->mesh->ndim - 1; m >= 0; m--) {
+        unsigned one = 1U << m, rest = of->mask & (one - 1);
+        if (!(of->mask & one))
+            continue;
+        bool whole;
+        DT_TRY(ends_whole(&whole, b, of, m));
+        dt_draft draft;
+        dt_draft_begin(&draft, b->at);
+        int dim = whole ? -1 : dim_to_cut(&draft, of->to, m);
+        if (dim >= 0)
+            dt_draft_append(&draft, m, dim);
+        else
+            dt_draft_set(&draft, m, DT_REPLICATED);
+        dt_step_kind kind = dim >= 0 ? DT_STEP_REDUCE_SCATTER : DT_STEP_ALL_REDUCE;
+        DT_TRY(add_reduction(b, of, kind, &draft, one, rest));
+    }
+    return DT_OK;
+}
+
+static dt_status
+reduce_batch(dt_builder *b, const batch *of)
+{
+    bool nested = of->one_mesh && b->family >= DT_NESTED;
+    if (nested)
+        DT_TRY(slice_first(b, of->to, b->family == DT_SPREAD));
+    if (!dt_reduce_op_travels(of->op, b->at->dtype))
+        return reduce_together(b, of);
+    if (nested)
+        return reduce_nested(b, of);
+    return b->family == DT_STEPWISE ? reduce_stepwise(b, of) : reduce_together(b, of);
+}
+
 /* The mesh dimensions from m on that are reduced together with it: of the same
  * operator, up to one of another. What stays pending between them commutes. */
 static batch
@@ -282,12 +365,7 @@ dt_builder_reduce(dt_builder *b, const dt_layout *to)
         of.to = to;
         of.one_mesh = one_mesh;
         mask &= ~of.mask;
-        bool stepwise =
-            b->family == DT_STEPWISE && dt_reduce_op_travels(of.op, b->at->dtype);
-        if (stepwise)
-            DT_TRY(reduce_stepwise(b, &of));
-        else
-            DT_TRY(reduce_together(b, &of));
+        DT_TRY(reduce_batch(b, &of));
     }
     return DT_OK;
 }

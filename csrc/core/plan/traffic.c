@@ -206,39 +206,3 @@ dt_traffic_seconds(const dt_traffic *t, const dt_cost *cost, dt_link link)
     return link.latency * (double)t->messages + (double)wire / link.bandwidth +
            (double)t->bytes_copied / cost->copy;
 }
-
-static double
-rank_seconds(const dt_step *step, const dt_cost *cost, dt_link link, int64_t rank)
-{
-    dt_traffic t;
-    dt_step_traffic(&t, step, rank);
-    return dt_traffic_seconds(&t, cost, link);
-}
-
-/* The busiest of a few ranks of a mesh: the first has the longest parts, the others are
- * not on the diagonal on which nothing moves when an order changes. */
-static double
-mesh_seconds(const dt_step *step, const dt_cost *cost, dt_link link,
-             const dt_mesh *mesh)
-{
-    int64_t sample[] = {0, 1, mesh->size - 2};
-    double most = 0;
-    for (int k = 0; k < 3; k++) {
-        if (sample[k] < 0 || sample[k] >= mesh->size || (k == 2 && sample[2] <= 1))
-            continue;
-        double seconds = rank_seconds(step, cost, link, dt_mesh_rank(mesh, sample[k]));
-        most = seconds > most ? seconds : most;
-    }
-    return most;
-}
-
-double
-dt_step_seconds(const dt_step *step, const dt_cost *cost)
-{
-    dt_link link = dt_step_link(step, cost);
-    double seconds = mesh_seconds(step, cost, link, step->from->mesh);
-    if (dt_mesh_same_ranks(step->from->mesh, step->to->mesh))
-        return seconds;
-    double there = mesh_seconds(step, cost, link, step->to->mesh);
-    return seconds > there ? seconds : there;
-}

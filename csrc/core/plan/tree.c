@@ -54,6 +54,49 @@ gather_of(const dt_step *step)
     return bytes >= DT_TREE_JOIN_LEAST && joins(step) ? DT_TREE_JOIN : DT_TREE_GATHER;
 }
 
+/* The tensor dimension along which a reduction over one mesh dimension leaves chunks, and
+ * nothing else differs between those who get them; else -1. */
+static int
+halved_dim(const dt_step *step)
+{
+    int m = step->mesh_dims[0];
+    dt_placement p = step->to->placements[m];
+    if (step->mesh_dim_count != 1 || !dt_placement_cuts(p))
+        return -1;
+    const dt_cut *cut = &step->to->dims[p.dim];
+    return cut->cuts == NULL && !cut->strided && dt_layout_nested(step->to, step->from)
+               ? p.dim
+               : -1;
+}
+
+/* Whether the bytes of many blocks are known without looking at each. */
+static bool
+is_counted(dt_tree tree, const dt_step *step)
+{
+    switch (tree) {
+    case DT_TREE_GATHER:
+        return step->kind == DT_STEP_ALL_REDUCE || gathered_dim(step) >= 0;
+    case DT_TREE_HALVE:
+        return halved_dim(step) >= 0;
+    case DT_TREE_NONE:
+    case DT_TREE_ROUTE:
+        return false;
+    case DT_TREE_DOUBLE:
+    case DT_TREE_SPREAD:
+    case DT_TREE_JOIN:
+        return true;
+    }
+    return false;
+}
+
+/* The same, if ranks are not too many. */
+static dt_tree
+if_countable(dt_tree tree, const dt_step *step)
+{
+    bool few = dt_step_group(step) <= DT_TREE_BLOCKS_MOST;
+    return few || is_counted(tree, step) ? tree : DT_TREE_NONE;
+}
+
 dt_tree
 dt_tree_of(const dt_step *step)
 {
@@ -66,11 +109,11 @@ dt_tree_of(const dt_step *step)
         return DT_TREE_NONE;
     switch (step->kind) {
     case DT_STEP_ALL_GATHER:
-        return gather_of(step);
+        return if_countable(gather_of(step), step);
     case DT_STEP_ALL_REDUCE:
         return adds ? DT_TREE_DOUBLE : DT_TREE_GATHER;
     case DT_STEP_REDUCE_SCATTER:
-        return adds ? DT_TREE_HALVE : route;
+        return adds ? if_countable(DT_TREE_HALVE, step) : route;
     case DT_STEP_ALL_TO_ALL:
     case DT_STEP_EXCHANGE:
         return route;
@@ -247,6 +290,36 @@ gathered(const dt_members *members, int64_t first, int64_t count)
     return bytes;
 }
 
+/* Bytes of the blocks for the places first, first + every, ... */
+static int64_t
+halved(const dt_members *members, int dim, int64_t first, int64_t every)
+{
+    const dt_layout *to = members->step->to;
+    const dt_cut *cut = &to->dims[dim];
+    int64_t coordinate[DT_MESH_MAX_NDIM], length = to->shape[dim], others = 1;
+    int m = members->step->mesh_dims[0];
+    for (int k = 0; k < to->mesh->ndim; k++)
+        coordinate[k] = members->origin[k];
+    for (int k = 0; cut->mesh_dims[k] != m; k++) {
+        int before = cut->mesh_dims[k];
+        length = dt_chunk(length, to->mesh->shape[before], coordinate[before]).size;
+    }
+    for (int d = 0; d < to->ndim; d++)
+        if (d != dim)
+            others *= dt_layout_part_size(to, d, dt_layout_part(to, d, coordinate));
+    int64_t chunk = dt_chunk(length, members->count, 0).size;
+    int64_t full =
+        chunk == 0 ? 0 : length / chunk; /* then one that is short, or none */
+    coordinate[m] = 0;
+    int64_t size = dt_layout_part_size(to, dim, dt_layout_part(to, dim, coordinate));
+    int64_t elements = full > first ? (full - first + every - 1) / every * size : 0;
+    if (full >= first && full < members->count && (full - first) % every == 0) {
+        coordinate[m] = full;
+        elements += dt_layout_part_size(to, dim, dt_layout_part(to, dim, coordinate));
+    }
+    return elements * others * (int64_t)dt_dtype_size(to->dtype);
+}
+
 /* Bytes of the blocks that a place has before round k and passes on in it. */
 static int64_t
 passed_on(const dt_members *members, dt_tree tree, int64_t place, int round)
@@ -262,11 +335,15 @@ passed_on(const dt_members *members, dt_tree tree, int64_t place, int round)
     case DT_TREE_DOUBLE:
     case DT_TREE_SPREAD:
         return dt_members_block(members, tree, place, place);
-    case DT_TREE_HALVE: /* to those that differ in bit k, and in none below */
-        for (int64_t to = (place ^ distance) & (2 * distance - 1); to < n;
-             to += 2 * distance)
+    case DT_TREE_HALVE: { /* to those that differ in bit k, and in none below */
+        int64_t first = (place ^ distance) & (2 * distance - 1);
+        int dim = halved_dim(members->step);
+        if (dim >= 0)
+            return halved(members, dim, first, 2 * distance);
+        for (int64_t to = first; to < n; to += 2 * distance)
             bytes += dt_members_block(members, tree, place, to);
         return bytes;
+    }
     case DT_TREE_ROUTE:
         for (int64_t way = distance; way < n; way++) {
             int64_t gone = way & (distance - 1);
@@ -329,6 +406,8 @@ all_blocks(const dt_step *step, dt_tree tree)
     const dt_mesh *from = step->from->mesh, *to = step->to->mesh;
     int64_t before = dt_layout_bytes_at(step->from, dt_mesh_rank(from, 0));
     int64_t after = dt_layout_bytes_at(step->to, dt_mesh_rank(to, 0));
+    if (tree == DT_TREE_HALVE)
+        return before;
     bool addends = step->kind == DT_STEP_REDUCE_SCATTER || tree == DT_TREE_GATHER;
     if (addends)
         return dt_step_group(step) * least(before, after);
@@ -346,16 +425,26 @@ bool
 dt_tree_pays(const dt_step *step)
 {
     const dt_cost cost = DT_COST_DEFAULT;
+    bool spreads = !dt_mesh_same_ranks(step->from->mesh, step->to->mesh);
+    int64_t n = spreads ? step->to->mesh->size : dt_step_group(step);
+    if (n < DT_TREE_RANKS_LEAST)
+        return false;
     dt_tree tree = dt_tree_of(step);
     if (tree == DT_TREE_NONE)
         return false;
-    int64_t n = tree == DT_TREE_SPREAD ? step->to->mesh->size : dt_step_group(step);
     int64_t most = n < DT_TREE_LARGE_RANKS ? DT_TREE_BYTES_MOST
                    : tree == DT_TREE_JOIN  ? DT_TREE_BYTES_JOINED
+                   : tree == DT_TREE_HALVE ? DT_TREE_BYTES_CAN
                                            : DT_TREE_BYTES_LARGE;
-    return n >= DT_TREE_RANKS_LEAST && all_blocks(step, tree) <= most &&
-           seconds(dt_tree_traffic, step, &cost) <
-               seconds(dt_step_traffic, step, &cost);
+    return all_blocks(step, tree) <= most && seconds(dt_tree_traffic, step, &cost) <
+                                                 seconds(dt_step_traffic, step, &cost);
+}
+
+bool
+dt_tree_quick(const dt_step *step)
+{
+    return step->kind != DT_STEP_LOCAL && dt_step_group(step) >= DT_TREE_RANKS_LEAST &&
+           is_counted(dt_tree_of(step), step);
 }
 
 bool

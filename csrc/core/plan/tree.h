@@ -26,16 +26,19 @@ enum {
     DT_TREE_RANKS_LEAST = 8,    /* fewer send to all at once: one round is faster */
     DT_TREE_RANKS_READING = 16, /* fewer read from all at once, ... */
     DT_TREE_BYTES_READING = 1 << 16, /* ... and so do more, of more blocks than these */
-    DT_TREE_RANKS_MOST = 8192,       /* for each of them a size is looked at ... */
-    DT_TREE_ROUTE_MOST = 1024,       /* ... or for each in half of all rounds */
+    DT_TREE_RANKS_MOST = 1 << 20,
+    DT_TREE_BLOCKS_MOST = 8192, /* where the size of each is looked at ... */
+    DT_TREE_ROUTE_MOST = 1024,  /* ... or of each in half of all rounds */
     DT_TREE_BYTES_MOST = 1
         << 18, /* of all blocks of a rank, where it shall be fast ... */
     DT_TREE_BYTES_CAN = 1 << 26, /* ... and at all */
     DT_TREE_LARGE_RANKS = 65,    /* so many save more messages than copies cost, for */
-    DT_TREE_BYTES_LARGE = 1 << 22, /* so many bytes; and for these, where that is so, */
+    DT_TREE_BYTES_LARGE = 1
+        << 22, /* so many bytes; and for these, where no byte takes a
+                                      longer way than by messages, */
     DT_TREE_BYTES_JOINED = 1 << 30,
     DT_TREE_JOIN_LEAST = 1 << 20, /* in place from here on */
-    DT_TREE_ROUNDS_MOST = 13,
+    DT_TREE_ROUNDS_MOST = 20,
 };
 
 /* How a step goes if it goes so; NONE: it cannot. */
@@ -45,6 +48,9 @@ dt_tree dt_tree_of(const dt_step *step);
  * whatever costs are set. */
 bool dt_tree_can(const dt_step *step);
 bool dt_tree_pays(const dt_step *step);
+
+/* Whether that is known at once: without a look at each block. */
+bool dt_tree_quick(const dt_step *step);
 
 /* The same where the ranks can read each other's memory instead. */
 bool dt_tree_beats_reading(const dt_step *step);

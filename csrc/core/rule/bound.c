@@ -9,7 +9,9 @@
  *   S(i) -> S(j)   a message, if j was whole: of what it has of j, others get a part.
  *                  It may be the same for several mesh dimensions
  *
- * and receives at least what it gets and did not have. */
+ * and receives at least what it gets and did not have. Where an operand replicates along
+ * another mesh dimension, replicas may take turns (core/layout/turn.h), and rank 0 may send
+ * none of what is sharded; and they may share out what is summed. */
 #include "core/rule/search.h"
 
 double
@@ -44,9 +46,25 @@ is_cut(const dt_layout *layout, int dim)
     return false;
 }
 
-/* Adds what operand `k` needs to become what `code` says. */
+/* Whether an operand replicates along a mesh dimension: one that comes to cut a dimension
+ * that is cut, where it is known what the mesh dimensions become. */
+static bool
+takes_turns(const dt_search *s, int k, const int *codes)
+{
+    const dt_layout *layout = s->operands[k];
+    for (int m = 0; m < s->mesh->ndim; m++) {
+        if (s->mesh->shape[m] == 1 || !dt_placement_whole(layout->placements[m]))
+            continue;
+        if (codes == NULL ||
+            (codes[m] >= 0 && is_cut(layout, s->binding->words[codes[m]].dim)))
+            return true;
+    }
+    return false;
+}
+
+/* Adds what operand `k` needs to become what `code` says; `turns`: takes_turns. */
 static void
-add_bound(dt_row_bound *out, const dt_search *s, int k, int m, int code)
+add_bound(dt_row_bound *out, const dt_search *s, int k, int m, int code, bool turns)
 {
     const dt_layout *layout = s->operands[k];
     dt_placement p = layout->placements[m];
@@ -71,9 +89,9 @@ add_bound(dt_row_bound *out, const dt_search *s, int k, int m, int code)
             break;
         out->moved += 2;
         out->barred = out->barred || code <= DT_CODE_PARTIAL;
-        if (counts && code == DT_CODE_WHOLE)
+        if (counts && !turns && code == DT_CODE_WHOLE)
             out->messages += n - 1;
-        if (counts && split && !is_cut(layout, word->dim))
+        if (counts && !turns && split && !is_cut(layout, word->dim))
             out->shared++;
         break;
     }
@@ -155,7 +173,8 @@ dt_search_bounds(dt_search *s)
         dt_row_bound *bounds = &s->bounds[m * rows];
         for (int r = 0; r < rows; r++) {
             for (int k = 0; k < operands; k++)
-                add_bound(&bounds[r], s, k, m, dt_row_code(s, &s->rows[r], k));
+                add_bound(&bounds[r], s, k, m, dt_row_code(s, &s->rows[r], k),
+                          takes_turns(s, k, NULL));
             if (s->rows[r].kind == DT_ROW_PARTIAL && !has_addends(s, &s->rows[r], m))
                 bounds[r].barred = true;
         }
@@ -210,11 +229,12 @@ own_seconds(const dt_search *s, int k, const int *codes)
 {
     const dt_layout *layout = s->operands[k];
     bool changed = false, all = false;
-    int64_t addends = 0;
+    int64_t addends = 0, replicas = 1;
     for (int m = 0; m < s->mesh->ndim; m++) {
         dt_placement p = layout->placements[m];
         if (codes[m] >= 0 && !is_plain(s, &s->binding->words[codes[m]]))
             return 0;
+        replicas *= dt_placement_whole(p) ? s->mesh->shape[m] : 1;
         if (s->mesh->shape[m] == 1 || dt_code_keeps(s, codes[m], p))
             continue;
         changed = true;
@@ -231,7 +251,8 @@ own_seconds(const dt_search *s, int k, const int *codes)
     double wire = size / s->least.bandwidth, copy = size / s->cost->copy;
     addends = addends > 0 ? addends : all;
     if (addends > 0)
-        return wire * (double)part.after + copy * (double)(addends * part.common);
+        return wire * (double)part.after +
+               copy * (double)(addends * part.common) / (double)replicas;
     return wire * (double)(part.after - part.kept) +
            (wire < copy ? wire : copy) * (double)part.kept;
 }
@@ -245,10 +266,11 @@ dt_bound_combination(const dt_search *s, double enough)
         if (!s->bounded[k])
             continue;
         dt_row_bound sum = {0};
-        for (int m = 0; m < s->mesh->ndim; m++) {
+        for (int m = 0; m < s->mesh->ndim; m++)
             codes[m] = dt_row_code(s, &s->rows[s->row[m]], k);
-            add_bound(&sum, s, k, m, codes[m]);
-        }
+        bool turns = takes_turns(s, k, codes);
+        for (int m = 0; m < s->mesh->ndim; m++)
+            add_bound(&sum, s, k, m, codes[m], turns);
         if (sum.moved > 0)
             least += dt_bound_seconds(s, sum.messages + (sum.shared > 0)) +
                      DT_SURELY * own_seconds(s, k, codes);

@@ -400,6 +400,8 @@ dt_propagate(dt_choice *out, dt_plans *plans, const dt_rule *rule,
              const dt_dtype *results, const dt_layout *const *wanted,
              const dt_cost *cost, bool exhaustive, dt_error *err)
 {
+    dt_cost anywhere = *cost; /* layouts do not depend on which ranks share a node */
+    anywhere.node = 0;
     dt_search s = {.context = dt_plans_context(plans),
                    .plans = plans,
                    .rule = rule,
@@ -407,8 +409,8 @@ dt_propagate(dt_choice *out, dt_plans *plans, const dt_rule *rule,
                    .operands = operands,
                    .results = results,
                    .wanted = wanted,
-                   .cost = cost,
-                   .least = dt_cost_least(cost),
+                   .cost = &anywhere,
+                   .least = dt_cost_least(&anywhere),
                    .err = err,
                    .exhaustive = exhaustive};
     return run(out, &s);

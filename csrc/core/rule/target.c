@@ -140,7 +140,7 @@ dt_search_plan(dt_search *s, int t, dt_target *target)
         return DT_OK;
     find_move(&from, &to, s, t, target);
     DT_TRY(dt_plans_find(&plan, s->plans, from, to, s->cost, 0, s->err));
-    target->least = plan->seconds;
+    target->least = plan->by_messages;
     target->planned = true;
     dt_plan_release(s->plans, plan);
     return DT_OK;

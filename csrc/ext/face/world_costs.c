@@ -33,6 +33,8 @@ ext_world_set_costs(PyObject *object, PyObject *given)
     dt_world_group(&all, self->world, NULL, 0, NULL);
     if (ext_agree(all, &call, true) < 0)
         return NULL;
+    const dt_transport *t = self->world->transport;
+    dt_cost_find_nodes(&cost, t->nodes, t->size);
     self->world->cost = cost;
     ext_cost_hash = cost.hash;
     op_cache_clear(); /* of threads that have no world of their own */
