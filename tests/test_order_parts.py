@@ -15,9 +15,11 @@ from dtensor import (
     Placement,
     Replicate,
     Shard,
+    autograd,
     distribute_tensor,
 )
 from dtensor.debug import CommDebugMode
+from dtensor.ops.order import sort_parts
 from dtensor.ops.reduce import selection
 from dtensor.ops.reduce.quantile import median
 
@@ -146,15 +148,13 @@ def test_quantiles_are_numpys_in_every_layout(ranks, all_long, shape, axes):
 
 def test_lines_of_nan_warn_as_numpys_do(ranks, all_long):
     def body():
-        x, whole = placed(np.full(9, np.nan), line(), [Shard(0)])
-        with pytest.warns(RuntimeWarning, match="All-NaN|Mean of empty"):
-            same(np.nanmedian(x), np.nan)
+        x, _ = placed(np.full(9, np.nan), line(), [Shard(0)])
+        same(np.nanmedian(x), np.array(np.nan))
         with pytest.raises(ValueError, match="range"):
             np.quantile(x, 1.5)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        body()
+    with pytest.warns(RuntimeWarning, match="All-NaN|Mean of empty"):
+        ranks(body)
 
 
 def test_medians_are_written_to_out_and_known_outside_the_mesh(ranks, all_long):
@@ -203,5 +203,119 @@ def test_a_median_sends_a_twentieth_of_a_part(ranks):
         assert sent_parts(np.median, x) <= 0.05
         assert np.median(x).item() == np.median(whole)
         assert sent_parts(lambda x: np.percentile(x, 99), x) <= 0.05
+
+    ranks(body)
+
+
+# --- sorting --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def all_large(monkeypatch, all_long):
+    """Arrays of any size are sorted in parts."""
+    monkeypatch.setattr(sort_parts, "LEAST_SIZE", 0)
+
+
+def is_chunked(x: DTensor) -> bool:
+    """Whether each rank has its chunk of an array that is cut."""
+    return x.device_mesh.size() == 1 or (
+        x.layout.cuts is None and any(isinstance(p, Shard) for p in x.placements)
+    )
+
+
+@pytest.mark.parametrize("dtype", [*"dfegFDG?lbBQh"])
+def test_cut_lines_are_sorted_as_numpys_for_every_dtype(ranks, all_large, dtype):
+    def body():
+        for n in (3, 4, 50):
+            array = values((n,), dtype)
+            if array.dtype.kind in "fc":
+                array = strewn(array, np.nan, 0.0, -0.0, np.inf, -np.inf)
+            x, whole = placed(array, line(), [Shard(0)])
+            y = np.sort(x, stable=True)
+            same(y, np.sort(whole, stable=True))
+            assert n < x.device_mesh.size() or is_chunked(y)
+            same(np.sort(x), np.sort(whole))
+            if array.dtype.kind == "f":
+                same(np.signbit(y), np.signbit(np.sort(whole, stable=True)))
+            same(np.argsort(x, stable=True), np.argsort(whole, stable=True))
+
+    ranks(body)
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((1, 23), 1), ((30, 2), 0)])
+def test_sorts_are_numpys_in_every_layout(ranks, all_large, shape, axis):
+    def body():
+        mesh = square()
+        for placements in layouts(len(shape), mesh.ndim):
+            x, whole = placed(strewn(values(shape, "d"), np.nan), mesh, placements)
+            for dim in (axis, None):
+                same(np.sort(x, dim), np.sort(whole, dim))
+                want = np.argsort(whole, dim, stable=True)
+                same(np.argsort(x, dim, stable=True), want)
+                same(np.partition(x, 7, dim)[..., :1], np.sort(whole, dim)[..., :1])
+
+    ranks(body)
+
+
+def test_sorts_in_place_keep_the_layout(ranks, all_large):
+    def body():
+        x, whole = placed(values((45,), "d"), line(), [Shard(0)])
+        before = x.layout
+        x.sort()
+        assert x.layout == before
+        same(x, np.sort(whole))
+
+    ranks(body)
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((24,), 0), ((12, 2), 0), ((8, 3), None)])
+def test_gradients_of_sorts_are_those_of_whole_ones(ranks, all_large, shape, axis):
+    def body():
+        mesh = line()
+        array = values(shape, "d")
+        weights = np.arange(array.size) / 3
+        grads = []
+        for placement in (Replicate(), Shard(0), Partial()):
+            x, _ = placed(array, mesh, [placement])
+            x.requires_grad_()
+            y = np.reshape(np.sort(x, axis), (-1,)) * weights
+            (first,) = autograd.grad(np.sum(y * y), [x], create_graph=True)
+            (second,) = autograd.grad(np.sum(first**3), [x])
+            if placement != Partial():
+                both = (first.detach(), second)
+                grads.append([np.asarray(g.full_tensor()) for g in both])
+        assert np.allclose(grads[0], grads[1])
+
+    ranks(body)
+
+
+def test_a_sort_sends_one_part_and_an_argsort_two(ranks):
+    def body():
+        array = np.random.default_rng(0).normal(size=300_000)
+        x, whole = placed(array, line(), [Shard(0)])
+        assert sent_parts(np.sort, x) <= 1.6
+        assert sent_parts(np.argsort, x) <= 2.6
+        same(np.sort(x), np.sort(whole))
+        same(np.argsort(x), np.argsort(whole))
+
+    ranks(body)
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "equal", "rising", "falling"])
+def test_long_lines_are_sorted_as_numpys_whatever_their_order(ranks, kind):
+    def body():
+        n = 40_001
+        rng = np.random.default_rng(5)
+        array = {
+            "normal": rng.normal(size=n),
+            "ties": rng.integers(0, 5, n) * 1.0,
+            "equal": np.zeros(n),
+            "rising": np.arange(n) * 1.0,
+            "falling": np.arange(n)[::-1] * 1.0,
+        }[kind]
+        x, whole = placed(array, square(), [Shard(0), Shard(0)])
+        same(np.sort(x), np.sort(whole))
+        same(np.argsort(x, stable=True), np.argsort(whole, stable=True))
+        same(np.quantile(x, [0.01, 0.5]), np.quantile(whole, [0.01, 0.5]))
 
     ranks(body)

@@ -48,6 +48,7 @@ from dtensor.ops.model import (  # noqa: F401
 )
 from dtensor.ops.order import (  # noqa: F401
     count as _count,
+    search as _search,
     sets as _sets,
     sort as _sort,
 )
@@ -100,6 +101,7 @@ from dtensor.ops.model.loss import *  # noqa: F403
 from dtensor.ops.model.norm import *  # noqa: F403
 from dtensor.ops.model.softmax import *  # noqa: F403
 from dtensor.ops.order.count import *  # noqa: F403
+from dtensor.ops.order.search import *  # noqa: F403
 from dtensor.ops.order.sets import *  # noqa: F403
 from dtensor.ops.order.sort import *  # noqa: F403
 from dtensor.ops.random.arrays import *  # noqa: F403
@@ -154,6 +156,7 @@ __all__ += _random.__all__
 __all__ += _rearrange.__all__
 __all__ += _reduce.__all__
 __all__ += _relate.__all__
+__all__ += _search.__all__
 __all__ += _sets.__all__
 __all__ += _softmax.__all__
 __all__ += _sort.__all__

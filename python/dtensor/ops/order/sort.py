@@ -1,6 +1,7 @@
-"""Sorting, partitioning, and searching sorted arrays.
+"""Sorting and partitioning.
 
-The dim that is sorted is made whole on every rank; the others stay cut."""
+The dim that is sorted is made whole, while another one is cut instead; if there is none
+and the array is large, each rank gets its chunk (`sort_parts`)."""
 
 import math
 from collections.abc import Sequence
@@ -23,18 +24,16 @@ from dtensor.ops._make.operator import (
     operator,
 )
 from dtensor.ops._make.reduction import LINEAR
-from dtensor.ops._make.words import hollow
 from dtensor.ops.elementwise.functions import copy
 from dtensor.ops.index.pick import partial_rows
 from dtensor.ops.index.write import setitem
+from dtensor.ops.order import sort_parts
 
 __all__ = [
     "argpartition",
     "argsort",
-    "digitize",
     "lexsort",
     "partition",
-    "searchsorted",
     "sort",
     "sort_complex",
     "topk",
@@ -44,8 +43,16 @@ Array = npt.NDArray[Any]
 INDEX = np.dtype(np.intp)
 
 
-def _along(a: Operand, axis: int | None, kernel: call, dtype: Any) -> Any:
-    """Return the answer of a function that orders one dim; None: all elements."""
+def _along(
+    a: Operand, axis: int | None, kernel: call, dtype: Any, in_parts: Any = None
+) -> Any:
+    """Return the answer of a function that orders one dim; None: all elements.
+
+    `in_parts` is called instead if the dim is to be sorted in parts."""
+    dim = None if axis is None else normalize_axis_index(axis, a.ndim)
+    numbered = in_parts in (sort_parts.argsort, sort_parts.argpartition)
+    if in_parts and sort_parts.is_in_parts(a, dim, numbered):
+        return in_parts
     if axis is None:
         return Rule(f"{'* ' * a.ndim}->{a.size}", reduce=None), kernel, dtype
     names = " ".join(letters(a.ndim, whole=[normalize_axis_index(axis, a.ndim)]))
@@ -72,12 +79,23 @@ def sort(
     a : array_like
         The source.
     axis : int or None, default -1
-        The dim that is sorted, which is made whole; None: the flattened array.
+        The dim that is sorted; None: the flattened array. It is made whole, while
+        another dim is cut instead. If no other can be cut and the array is large (2^14
+        elements), each rank ends with its chunk; one part and some samples are sent.
     kind, order, stable
         As NumPy's.
     """
     kernel = call(np.sort, a, axis=axis, kind=kind, order=order, stable=stable)
-    return _along(a, axis, kernel, a.dtype)
+    in_parts = _checked(sort_parts.sort, kind, order, stable)
+    return _along(a, axis, kernel, a.dtype, in_parts)
+
+
+def _checked(in_parts: Any, kind: Any, order: Any, stable: Any) -> Any:
+    """Return what sorts in parts, None with an `order`; raise NumPy's errors."""
+    if order is not None:
+        return None
+    np.sort(np.empty(0), kind=kind, stable=stable)
+    return in_parts
 
 
 def _put_at(grad: Any, order: Any, axis: int | None, shape: tuple[int, ...]) -> Any:
@@ -124,9 +142,12 @@ def argsort(
     *,
     stable: bool | None = None,
 ) -> Any:
-    """Return the indices that sort an array; parameters as of `sort`."""
+    """Return the indices that sort an array; parameters as of `sort`.
+
+    In parts it sends two parts, one of indices."""
     kernel = call(np.argsort, a, axis=axis, kind=kind, order=order, stable=stable)
-    return _along(a, axis, kernel, INDEX)
+    in_parts = _checked(sort_parts.argsort, kind, order, stable)
+    return _along(a, axis, kernel, INDEX, in_parts)
 
 
 sort.vjp(
@@ -154,12 +175,15 @@ def partition(
     kth : int or sequence of int
         Smaller elements come before it, the others after.
     axis : int or None, default -1
-        The dim, which is made whole; None: the flattened array.
+        The dim, which is made whole; None: the flattened array. In parts, as `sort`
+        does it, all elements are sorted.
     kind, order
         As NumPy's.
     """
     _check_kth(a, kth, axis)
-    return _along(a, axis, call(np.partition, a, kth, axis, kind, order), a.dtype)
+    kernel = call(np.partition, a, kth, axis, kind, order)
+    in_parts = sort_parts.partition if order is None else None
+    return _along(a, axis, kernel, a.dtype, in_parts)
 
 
 def _unordered(grad: Any, out: Any, a: Any, axis: int | None = -1) -> Any:
@@ -186,7 +210,9 @@ def argpartition(
 ) -> Any:
     """Return the indices that partition an array; parameters as of `partition`."""
     _check_kth(a, kth, axis)
-    return _along(a, axis, call(np.argpartition, a, kth, axis, kind, order), INDEX)
+    kernel = call(np.argpartition, a, kth, axis, kind, order)
+    in_parts = sort_parts.argpartition if order is None else None
+    return _along(a, axis, kernel, INDEX, in_parts)
 
 
 def _check_kth(a: Operand, kth: Any, axis: int | None) -> None:
@@ -326,61 +352,3 @@ def _topk(x: Array, k: int, dim: int, largest: bool) -> TopK:
         order = np.argsort(x, dim, stable=True)
     first = order[(slice(None),) * dim + (slice(k),)]
     return TopK(np.take_along_axis(x, first, dim), np.ascontiguousarray(first))
-
-
-# --- searching ------------------------------------------------------------------------
-
-
-@implements(np.searchsorted)
-@operator(operands=2)
-def searchsorted(
-    a: Operand, v: Operand, side: Any = "left", sorter: Operand | None = None
-) -> Any:
-    """Return where elements are to be inserted to keep an array in order.
-
-    Parameters
-    ----------
-    a : array_like, shape (n,)
-        In ascending order. It may be cut: every rank then counts in its part, and the
-        result is a Partial(sum).
-    v : array_like
-        The values to insert; may be cut.
-    side : {"left", "right"}
-        Before or after equal elements.
-    sorter : array_like, shape (n,), optional
-        Indices that sort `a`, which is whole then.
-    """
-    if a.ndim != 1 or side not in ("left", "right"):
-        np.searchsorted(hollow(a.shape), hollow(v.shape), side)  # raises
-    names = " ".join(letters(v.ndim, skip=1))
-    if sorter is None:
-        text = f"a,{names}->{names}"
-        return Rule(text), call(np.searchsorted, a, v, side), INDEX
-    text = f"*,{names},*->{names}"
-    return Rule(text), call(np.searchsorted, a, v, side, sorter), INDEX
-
-
-@method(name="searchsorted")
-def _searchsorted_method(x: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
-    """Return where `v` would be inserted to keep `x` sorted: see `searchsorted`."""
-    return searchsorted(x, v, side, sorter)
-
-
-@implements(np.digitize)
-@operator(operands=2)
-def digitize(x: Operand, bins: Operand, right: bool = False) -> Any:
-    """Return the numbers of the bins that elements belong to.
-
-    Parameters
-    ----------
-    x : array_like
-        The elements; may be cut.
-    bins : array_like, shape (n,)
-        The edges, ascending or descending; whole on every rank.
-    right : bool, default False
-        Whether a bin contains its right edge instead of its left one.
-    """
-    if x.dtype is not None and x.dtype.kind == "c":
-        raise TypeError("x may not be complex")
-    names = " ".join(letters(x.ndim))
-    return Rule(f"{names},*->{names}"), call(np.digitize, x, bins, right), INDEX

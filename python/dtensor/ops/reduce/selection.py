@@ -50,11 +50,14 @@ def others_of(ndim: int, axes: Sequence[int]) -> list[int]:
 def is_selected(a: Operand, axes: Sequence[int]) -> bool:
     """Return whether it takes fewer bytes to find some elements along cut axes than to
     make the axes whole."""
-    if a.layout is None or not any(map(a.layout.settled().is_cut, axes)):
+    if a.layout is None:
+        return False
+    cutting = {m for dim in axes for m in a.layout.settled().cut_by(dim)}
+    if math.prod(a.layout.mesh.shape[m] for m in cutting) == 1:
         return False
     lines = math.prod(a.shape[dim] for dim in others_of(a.ndim, axes))
     length = math.prod(a.shape[dim] for dim in axes)
-    return lines * LEAST_LENGTH <= length
+    return lines > 0 and length > 0 and lines * LEAST_LENGTH <= length
 
 
 class Lines(NamedTuple):
@@ -119,7 +122,7 @@ def _told(lines: Lines, own: Array) -> Array:
     to = _C.Layout(lines.rows.mesh, lines.rows.placements, shape, own.dtype, cuts=cuts)
     said = make(np.ascontiguousarray(own).reshape(to.local_shape()), to)
     whole = local(move(lines.name, said, to.with_placements(None)))
-    return whole.reshape(shape[0], -1, shape[-1])
+    return whole.reshape(shape[0], math.prod(shape[1:-1]), shape[-1])
 
 
 # --- where the first elements end -----------------------------------------------------
