@@ -319,3 +319,57 @@ def test_long_lines_are_sorted_as_numpys_whatever_their_order(ranks, kind):
         same(np.quantile(x, [0.01, 0.5]), np.quantile(whole, [0.01, 0.5]))
 
     ranks(body)
+
+
+# --- unique elements and sets ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [*"dfgFDl?B"])
+def test_unique_elements_are_numpys_for_every_dtype(ranks, all_large, dtype):
+    def body():
+        for n, equal in itertools.product((3, 60), (False, True)):
+            array = values((n,), dtype)
+            if array.dtype.kind in "fc":
+                array = strewn(array, np.nan, np.inf)
+            x, whole = placed(array, line(), [Shard(0)])
+            same(np.unique(x, equal_nan=equal), np.unique(whole, equal_nan=equal))
+            options = {"return_index": True, "return_counts": True, "equal_nan": equal}
+            for inverse in (False, True):
+                options["return_inverse"] = inverse
+                both = zip(
+                    np.unique(x, **options), np.unique(whole, **options), strict=True
+                )
+                for got, want in both:
+                    same(got, want)
+
+    ranks(body)
+
+
+def test_unique_elements_are_numpys_in_every_layout(ranks, all_large):
+    def body():
+        mesh = square()
+        for placements in layouts(2, mesh.ndim):
+            x, whole = placed(values((6, 7), "d"), mesh, placements)
+            both = zip(
+                np.unique(x, True, True, True),
+                np.unique(whole, True, True, True),
+                strict=True,
+            )
+            for got, want in both:
+                same(got, want)
+
+    ranks(body)
+
+
+def test_many_unique_elements_stay_cut_and_few_are_replicated(ranks):
+    def body():
+        rng = np.random.default_rng(2)
+        for array in (rng.permutation(70_000) / 4, rng.integers(0, 9, 70_000)):
+            x, whole = placed(array, line(), [Shard(0)])
+            y = np.unique(x)
+            same(y, np.unique(whole))
+            many = y.size > 9 and x.device_mesh.size() > 1
+            assert many == any(isinstance(p, Shard) for p in y.placements)
+            assert sent_parts(np.unique, x) <= 1.6
+
+    ranks(body)

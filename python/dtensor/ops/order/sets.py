@@ -1,7 +1,8 @@
 """Sets: unique elements, and operations on two sets.
 
 Each rank first finds the unique elements of its own part, in any layout; only these are
-gathered. The results are replicated."""
+sent. The results are replicated, those of large arrays with many different elements cut
+(`unique_parts`)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import inside, local, make, move_all, positions, values_of
+from dtensor.ops.order.unique_parts import is_large, unique_of_parts
 
 __all__ = [
     "intersect1d",
@@ -109,7 +111,8 @@ def unique(
     Returns
     -------
     DTensor, or tuple of DTensor
-        Replicated; the inverse is cut as `ar` is.
+        Replicated, or cut if `ar` is, and has 2^14 different elements or more. The
+        inverse is cut as `ar` is.
     """
     mesh = ar.device_mesh
     flags = (return_index, return_inverse, return_counts)
@@ -119,6 +122,9 @@ def unique(
         if ar.ndim > 1:
             return _from_whole(ar, flags, options)
     ar = settled("unique", ar)
+    if is_large(ar):
+        found, more = unique_of_parts(ar, flags, equal_nan)
+        return (found, *more) if more else found
     if not any(flags):
         part = np.unique(local(ar), equal_nan=equal_nan)
         if not ar.layout.is_replicated:

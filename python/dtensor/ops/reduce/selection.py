@@ -28,6 +28,7 @@ __all__ = [
     "others_of",
     "selected",
     "sorted_lines",
+    "told",
     "told_of",
     "values_at",
 ]
@@ -90,7 +91,7 @@ class Lines(NamedTuple):
 
         Collective."""
         own = np.isnan(self.part).sum(1)[:, None]
-        return self._replace(counts=self.counts - _told(self, own)[:, :, 0].T)
+        return self._replace(counts=self.counts - told(self, own)[:, :, 0].T)
 
 
 def sorted_lines(name: str, x: _C.DTensor, axes: Sequence[int], part: Array) -> Lines:
@@ -112,10 +113,10 @@ def sorted_lines(name: str, x: _C.DTensor, axes: Sequence[int], part: Array) -> 
     rows = stacked(x.layout, axes)
     lines = Lines(name, rows, part, np.empty(0, np.int64))
     own = np.full((len(part), 1), part.shape[1], np.int64)
-    return lines._replace(counts=_told(lines, own)[:, :, 0].T)
+    return lines._replace(counts=told(lines, own)[:, :, 0].T)
 
 
-def _told(lines: Lines, own: Array) -> Array:
+def told(lines: Lines, own: Array) -> Array:
     """Return what all ranks say of their lines: of shape (parts, lines, things)."""
     shape = (*lines.rows.shape, own.shape[-1])
     cuts = lines.rows.cuts
@@ -206,12 +207,12 @@ def values_at(
         if places:
             at = np.minimum(np.concatenate(places), length - 1)
             own[row, : at.size] = lines.part[row, at]
-    told = _told(lines, own)
+    every = told(lines, own)
     found = [np.empty(0)] * len(which)
     for line, group in groups.items():
         ends = np.cumsum([sizes[k] for k in group])
         for k, end in zip(group, ends.tolist(), strict=True):
-            found[k] = told[:, line, end - sizes[k] : end]
+            found[k] = every[:, line, end - sizes[k] : end]
     return found
 
 
@@ -317,7 +318,8 @@ def told_of(
         for k, (owner, place) in enumerate(zip(*which[line], strict=True)):
             if owner == lines.mine:
                 said[row, k] = own[row, place]
-    told = _told(lines, said)
+    every = told(lines, said)
     return [
-        told[owners, line, range(len(owners))] for line, (owners, _) in enumerate(which)
+        every[owners, line, range(len(owners))]
+        for line, (owners, _) in enumerate(which)
     ]
