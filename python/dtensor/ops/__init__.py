@@ -51,6 +51,7 @@ from dtensor.ops.order import (  # noqa: F401
     search as _search,
     sets as _sets,
     sort as _sort,
+    topk as _topk,
 )
 from dtensor.ops.random import (  # noqa: F401
     arrays as _random,
@@ -104,6 +105,7 @@ from dtensor.ops.order.count import *  # noqa: F403
 from dtensor.ops.order.search import *  # noqa: F403
 from dtensor.ops.order.sets import *  # noqa: F403
 from dtensor.ops.order.sort import *  # noqa: F403
+from dtensor.ops.order.topk import *  # noqa: F403
 from dtensor.ops.random.arrays import *  # noqa: F403
 from dtensor.ops.reduce.arg import *  # noqa: F403
 from dtensor.ops.reduce.compare import *  # noqa: F403
@@ -160,6 +162,7 @@ __all__ += _search.__all__
 __all__ += _sets.__all__
 __all__ += _softmax.__all__
 __all__ += _sort.__all__
+__all__ += _topk.__all__
 __all__ += _split.__all__
 __all__ += _statistics.__all__
 __all__ += _take.__all__

@@ -5,7 +5,7 @@ and the array is large, each rank gets its chunk (`sort_parts`)."""
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,6 @@ __all__ = [
     "partition",
     "sort",
     "sort_complex",
-    "topk",
 ]
 
 Array = npt.NDArray[Any]
@@ -218,7 +217,13 @@ def argpartition(
 def _check_kth(a: Operand, kth: Any, axis: int | None) -> None:
     """Raise NumPy's error for a `kth` that is out of range."""
     length = a.size if axis is None else a.shape[normalize_axis_index(axis, a.ndim)]
-    np.partition(np.empty(length, bool), kth)
+    wanted = np.asarray(kth)
+    if (
+        wanted.dtype.kind not in "iu"
+        or (wanted < -length).any()
+        or (wanted >= length).any()
+    ):
+        np.partition(np.empty(length, bool), kth)
 
 
 @method(name="sort")
@@ -256,10 +261,17 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     keys : array_like, or sequence of array_like
         The keys, all of one shape; of an array its first dim counts them.
     axis : int, default -1
-        The dim that is sorted, which is made whole.
+        The dim that is sorted, which is made whole, or sorted in parts as by `sort`:
+        each key then sends those after it, and indices.
     """
     if isinstance(keys, list | tuple):
         keys = [x if isinstance(x, _C.DTensor) else np.asarray(x) for x in keys]
+        cut = [x for x in keys if isinstance(x, _C.DTensor)]
+        same = all(x.shape == cut[0].shape for x in keys)
+        dim = normalize_axis_index(axis, cut[0].ndim)
+        for x in cut if same else []:
+            if sort_parts.is_in_parts(x, dim):
+                return sort_parts.lexsort(keys, dim, x.layout.settled())
     return _lexsort(keys, axis)
 
 
@@ -285,70 +297,3 @@ def sort_complex(a: Operand) -> Any:
 
 
 sort_complex.vjp(lambda grad, out, a: _unordered(grad, out, a))
-
-
-class TopK(NamedTuple):
-    """The largest or smallest elements along a dim."""
-
-    values: Any
-    """The elements."""
-    indices: Any
-    """Where they were, as int64."""
-
-
-@method
-@operator
-def topk(
-    x: Operand, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
-) -> Any:
-    """Return the `k` largest elements along a dim, and where they are.
-
-    Parameters
-    ----------
-    x : array_like
-        The source.
-    k : int
-        How many, at most the length of the dim.
-    axis : int, default -1
-        The dim, which is made whole; also called ``dim``.
-    largest : bool, default True
-        Whether the largest or the smallest. NaN is larger than every number.
-    sorted : bool, default True
-        Without effect: they are always sorted, equal ones in their original order.
-
-    Returns
-    -------
-    TopK
-        ``values`` and ``indices``.
-
-    Raises
-    ------
-    RuntimeError
-        If the dim is shorter than `k`.
-    """
-    at = normalize_axis_index(axis, x.ndim)
-    if not 0 <= k <= x.shape[at]:
-        raise RuntimeError(
-            f"selected index k out of range: k={k}, the dim has {x.shape[at]} elements"
-        )
-    names = letters(x.ndim, whole=[at])
-    after = " ".join([*names[:at], str(k), *names[at + 1 :]])
-    kernel = call(_topk, x, k, at, largest)
-    return Rule(f"{' '.join(names)}->{after},{after}"), kernel, (x.dtype, INDEX)
-
-
-topk.vjp(
-    lambda grad, out, _x, _k, axis=-1, *_, **__: put_along(
-        grad[0], out[1].detach(), axis, _x.shape[axis]
-    )
-)
-
-
-def _topk(x: Array, k: int, dim: int, largest: bool) -> TopK:
-    if largest:  # of equal elements the first one first, from the end
-        order = np.argsort(np.flip(x, dim), dim, stable=True)
-        order = x.shape[dim] - 1 - np.flip(order, dim)
-    else:
-        order = np.argsort(x, dim, stable=True)
-    first = order[(slice(None),) * dim + (slice(k),)]
-    return TopK(np.take_along_axis(x, first, dim), np.ascontiguousarray(first))

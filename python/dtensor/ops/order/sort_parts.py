@@ -16,8 +16,18 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import renamed, settled, within
+from dtensor.ops._make.created import made
+from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.operator import Operand
-from dtensor.ops._make.parts import inside, local, make, move, parts_of, positions
+from dtensor.ops._make.parts import (
+    inside,
+    local,
+    make,
+    move,
+    move_all,
+    parts_of,
+    positions,
+)
 from dtensor.ops.order.exchange import (
     Permutation,
     as_lines,
@@ -31,7 +41,9 @@ __all__ = [
     "argpartition",
     "argsort",
     "argsorted_parts",
+    "cut_along",
     "is_in_parts",
+    "lexsort",
     "partition",
     "permutation",
     "sort",
@@ -45,13 +57,15 @@ INDEX = np.dtype(np.intp)
 LEAST_SIZE = 1 << 14
 
 
-def is_in_parts(a: Operand, dim: int | None, numbered: bool = False) -> bool:
+def is_in_parts(
+    a: Operand | _C.DTensor, dim: int | None, numbered: bool = False
+) -> bool:
     """Return whether a dim is to be sorted in parts: it is cut, the array is large, and
     no other dim can be cut instead.
 
     Parameters
     ----------
-    a : Operand
+    a : Operand or DTensor
     dim : int or None
         None: the flattened array.
     numbered : bool, default False
@@ -81,7 +95,7 @@ def _can_be_cut(layout: _C.Layout, dim: int, mesh_dims: set[int]) -> bool:
     return layout.shape[dim] >= math.prod(layout.mesh.shape[m] for m in every)
 
 
-def _cut_along(layout: _C.Layout, dim: int) -> _C.Layout:
+def cut_along(layout: _C.Layout, dim: int) -> _C.Layout:
     """Return a layout in which all that cuts a tensor cuts one dim, in their order."""
     cutting = [m for d in range(layout.ndim) for m in layout.cut_by(d)]
     if layout.cut_by(dim) == tuple(sorted(cutting)):
@@ -135,7 +149,7 @@ def _parts(name: str, x: Any, dim: int | None, numbered: bool, kind: Any) -> Any
     """Return the sorted parts of a tensor; of one without data the result."""
     x = settled(name, x)
     if dim is not None or numbered:
-        x = move(name, x, _cut_along(x.layout, dim or 0))
+        x = move(name, x, cut_along(x.layout, dim or 0))
     to = _result(x.layout, dim)
     to = to.with_dtype(INDEX) if numbered else to
     if is_meta(x):
@@ -204,7 +218,7 @@ def permutation(name: str, x: Any, dim: int | None) -> Permutation:
         parts = _parts(name, x.detach(), dim, True, None)
         none = np.empty((0, 0), np.int64)
         if not isinstance(parts, _Sorted):
-            before = _cut_along(x.layout.settled(), dim or 0)
+            before = cut_along(x.layout.settled(), dim or 0)
             return Permutation(name, dim, before, parts.layout, None, 0, *[none] * 3)
         rows, mine, sizes = parts.sizes()
         (values,) = sent_lines(name, rows, [parts.lines], sizes, mine)
@@ -213,6 +227,38 @@ def permutation(name: str, x: Any, dim: int | None) -> Permutation:
         return Permutation(
             name, dim, before, parts.to, rows, mine, sizes, parts.order, second
         )
+
+
+def lexsort(keys: list[Any], dim: int, layout: _C.Layout) -> Any:
+    """Return the indices that sort by several keys, the last one first.
+
+    Each key is sorted stably, which permutes those after it and the indices.
+
+    Parameters
+    ----------
+    keys : list of array_like
+        All of one shape.
+    dim : int
+        Which is sorted.
+    layout : Layout
+        Of one of the keys; they are moved to it, with only `dim` cut.
+    """
+    to = cut_along(layout, dim)
+    keys = [settled("lexsort", on_mesh(key, to.mesh)).detach() for key in keys]
+    keys = move_all("lexsort", keys, [to.with_dtype(key.dtype) for key in keys])
+    index = made(to.with_dtype(INDEX), lambda own: _indices(own, dim))
+    while keys:
+        key, *keys = keys
+        how = permutation("lexsort", key, dim)
+        index, *keys = (permuted(each, how) for each in (index, *keys))
+    return index
+
+
+def _indices(layout: _C.Layout, dim: int) -> Array:
+    """Return the index along a dim of each element of this rank's part."""
+    held = positions(layout, dim)
+    along = held.reshape([-1 if d == dim else 1 for d in range(layout.ndim)])
+    return np.broadcast_to(along, layout.local_shape())
 
 
 # --- what operators call --------------------------------------------------------------
