@@ -18,13 +18,20 @@ from order_parts import (
 )
 
 from dtensor import (
+    _C,
+    DeviceMesh,
+    DTensor,
+    Layout,
     Partial,
     Replicate,
     Shard,
     autograd,
+    distribute_tensor,
     tensor,
     topk,
 )
+from dtensor.debug import simulate
+from dtensor.placement_types import _StridedShard
 
 
 @pytest.fixture
@@ -48,6 +55,7 @@ def test_cut_lines_are_sorted_as_numpys_for_every_dtype(ranks, in_parts, dtype):
             if array.dtype.kind == "f":
                 same(np.signbit(y), np.signbit(np.sort(whole, stable=True)))
             same(np.argsort(x, stable=True), np.argsort(whole, stable=True))
+            same(np.sort_complex(x), np.sort_complex(whole))
 
     ranks(body)
 
@@ -194,3 +202,61 @@ def test_partitions_out_of_range_raise_numpys_errors(ranks, in_parts):
         assert np.array_equal(found[[3, -5]], np.sort(whole)[[3, -5]])
 
     ranks(body)
+
+
+# --- other layouts --------------------------------------------------------------------
+
+
+def test_parts_in_any_order_uneven_and_empty_are_sorted_as_numpys(ranks, in_parts):
+    def body():
+        array = values((50,), "d")
+        mesh = square()
+        x, _ = placed(array, mesh, [Shard(0), Shard(0)])
+        turned = Layout(mesh, x.placements, x.shape, "d", shard_order={0: (1, 0)})
+        strided = [_StridedShard(0, split_factor=mesh.shape[0]), Shard(0)]
+        others = [x.redistribute(placements=turned)]
+        others.append(distribute_tensor(array, mesh, strided))
+        row = line()
+        ends = [0, 0, 20, 21, 50][: row.size()] + [50]
+        at = row.get_coordinate()[0]
+        own = array[ends[at] : ends[at + 1]]
+        others.append(DTensor.from_local(own, row, [Shard(0)]))
+        for y in others:
+            same(np.sort(y), np.sort(array))
+            same(np.argsort(y, stable=True), np.argsort(array, stable=True))
+            same(np.median(y), np.median(array))
+            same(np.unique(y), np.unique(array))
+            same(topk(y, 3).values, np.sort(array)[:-4:-1])
+
+    ranks(body)
+
+
+def test_ranks_outside_the_mesh_sort_nothing(ranks, in_parts):
+    def body():
+        count = line().size()
+        mesh = DeviceMesh("cpu", list(range((count + 1) // 2)))
+        array = values((50,), "d")
+        x = distribute_tensor(array, mesh, [Shard(0)]).requires_grad_()
+        y = np.sort(x)
+        np.sum(y * np.arange(50)).backward()
+        assert y.shape == (50,) and topk(x, 3)[0].shape == (3,)
+        same(y.detach(), np.sort(array))
+        same(np.argsort(x.detach(), stable=True), np.argsort(array, stable=True))
+        same(np.lexsort((x.detach(),)), np.argsort(array, stable=True))
+        same(np.unique(x.detach(), True)[1], np.unique(array, True)[1])
+
+    ranks(body)
+
+
+def test_sorts_without_data_have_shapes_and_layouts(in_parts):
+    def program(mesh):
+        x = distribute_tensor(_C.without_data((100,), np.float32), mesh, [Shard(0)])
+        found = [np.sort(x), np.argsort(x), np.lexsort((x, x)), topk(x, 5).values]
+        found.append(np.quantile(x, [0.1, 0.2], keepdims=True))
+        shapes = [y.shape for y in found]
+        assert shapes == [(100,), (100,), (100,), (5,), (2, 1)]
+        assert all(y.placements == (Shard(0),) for y in found[:3])
+        np.sum(np.sort(x.requires_grad_())).backward()
+        return lambda: None
+
+    simulate(4, program)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.copies import astype
 from dtensor.ops._make.fallback import composed
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
@@ -292,8 +293,15 @@ def _lexsort(keys: Any, axis: int) -> Any:
 @operator
 def sort_complex(a: Operand) -> Any:
     """Return a copy sorted along the last dim, real parts first, as complex numbers."""
+    if sort_parts.is_in_parts(a, a.ndim - 1):
+        dtype = np.sort_complex(np.empty(0, a.dtype)).dtype
+        return sort_parts.sort if dtype == a.dtype else _sort_as_complex
     names = " ".join(letters(a.ndim, whole=[a.ndim - 1]))
     return Rule(f"{names}->{names}"), call(np.sort_complex, a)
+
+
+def _sort_as_complex(a: Any) -> Any:
+    return astype(sort_parts.sort(a), np.sort_complex(np.empty(0, a.dtype)).dtype)
 
 
 sort_complex.vjp(lambda grad, out, a: _unordered(grad, out, a))

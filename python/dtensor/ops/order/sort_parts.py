@@ -246,6 +246,8 @@ def lexsort(keys: list[Any], dim: int, layout: _C.Layout) -> Any:
     to = cut_along(layout, dim)
     keys = [settled("lexsort", on_mesh(key, to.mesh)).detach() for key in keys]
     keys = move_all("lexsort", keys, [to.with_dtype(key.dtype) for key in keys])
+    if any(map(is_meta, keys)):
+        return _C.without_data(_result(to, dim).with_dtype(INDEX))
     index = made(to.with_dtype(INDEX), lambda own: _indices(own, dim))
     while keys:
         key, *keys = keys
