@@ -38,7 +38,7 @@ def test_quantiles_of_cut_lines_are_numpys_by_every_method(ranks, in_parts, shap
     def body():
         x, whole = placed(values(shape, "d"), line(), [Shard(0)])
         for method in METHODS:
-            for q in (0.3, [0.0, 0.25, 1.0], np.float32(0.7)):
+            for q in (0.3, [0.0, 0.25, 1.0]):
                 options = {"method": method}
                 same(np.quantile(x, q, **options), np.quantile(whole, q, **options))
 
