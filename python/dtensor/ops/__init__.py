@@ -48,8 +48,10 @@ from dtensor.ops.model import (  # noqa: F401
 )
 from dtensor.ops.order import (  # noqa: F401
     count as _count,
+    search as _search,
     sets as _sets,
     sort as _sort,
+    topk as _topk,
 )
 from dtensor.ops.random import (  # noqa: F401
     arrays as _random,
@@ -101,8 +103,10 @@ from dtensor.ops.model.loss import *  # noqa: F403
 from dtensor.ops.model.norm import *  # noqa: F403
 from dtensor.ops.model.softmax import *  # noqa: F403
 from dtensor.ops.order.count import *  # noqa: F403
+from dtensor.ops.order.search import *  # noqa: F403
 from dtensor.ops.order.sets import *  # noqa: F403
 from dtensor.ops.order.sort import *  # noqa: F403
+from dtensor.ops.order.topk import *  # noqa: F403
 from dtensor.ops.random.arrays import *  # noqa: F403
 from dtensor.ops.reduce.arg import *  # noqa: F403
 from dtensor.ops.reduce.compare import *  # noqa: F403
@@ -156,9 +160,11 @@ __all__ += _random.__all__
 __all__ += _rearrange.__all__
 __all__ += _reduce.__all__
 __all__ += _relate.__all__
+__all__ += _search.__all__
 __all__ += _sets.__all__
 __all__ += _softmax.__all__
 __all__ += _sort.__all__
+__all__ += _topk.__all__
 __all__ += _split.__all__
 __all__ += _turn.__all__
 __all__ += _statistics.__all__

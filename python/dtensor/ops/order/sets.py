@@ -1,7 +1,8 @@
 """Sets: unique elements, and operations on two sets.
 
 Each rank first finds the unique elements of its own part, in any layout; only these are
-gathered. The results are replicated."""
+sent. The results are replicated, those of large arrays with many different elements cut
+(`unique_parts`)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import inside, local, make, move_all, positions, values_of
+from dtensor.ops.order.unique_parts import is_large, unique_of_parts
 
 __all__ = [
     "intersect1d",
@@ -109,7 +111,8 @@ def unique(
     Returns
     -------
     DTensor, or tuple of DTensor
-        Replicated; the inverse is cut as `ar` is.
+        Replicated, or cut if `ar` is, and has 2^14 different elements or more. The
+        inverse is cut as `ar` is.
     """
     mesh = ar.device_mesh
     flags = (return_index, return_inverse, return_counts)
@@ -119,6 +122,9 @@ def unique(
         if ar.ndim > 1:
             return _from_whole(ar, flags, options)
     ar = settled("unique", ar)
+    if is_large(ar):
+        found, more = unique_of_parts(ar, flags, equal_nan)
+        return (found, *more) if more else found
     if not any(flags):
         part = np.unique(local(ar), equal_nan=equal_nan)
         if not ar.layout.is_replicated:
@@ -189,15 +195,35 @@ def _set(x: Any) -> Array:
     return np.asarray(x)
 
 
+def _are_large(*arrays: Any) -> bool:
+    """Return whether two sets are to be treated in parts, of one of them at least."""
+    return all(isinstance(x, _C.DTensor) for x in arrays) and any(map(is_large, arrays))
+
+
+def _joined(*arrays: Any) -> Any:
+    """Return the unique elements of each of two arrays, one after the other."""
+    return np.concatenate([unique(x) for x in arrays])
+
+
+def _counted(*arrays: Any) -> Any:
+    """Return the elements of two sets, and how many of them have each."""
+    return unique(_joined(*arrays), return_counts=True, equal_nan=False)
+
+
 @composed(np.union1d, gradient=False)
 def union1d(ar1: Any, ar2: Any) -> Any:
     """Return the sorted elements that are in either of two arrays."""
+    if _are_large(ar1, ar2):
+        return unique(_joined(ar1, ar2))
     return replicated(np.union1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
 
 
 @composed(np.setxor1d, gradient=False)
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the sorted elements that are in one of two arrays only."""
+    if _are_large(ar1, ar2):
+        both, counts = _counted(ar1, ar2)
+        return both[counts == 1]
     return replicated(np.setxor1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
 
 
@@ -214,6 +240,8 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
         it is, else sorted and replicated.
     """
     mesh = mesh_of((ar1, ar2))
+    if not assume_unique and isinstance(ar1, _C.DTensor) and is_large(ar1):
+        ar1, assume_unique = unique(ar1), True
     if not assume_unique:
         return replicated(np.setdiff1d(_set(ar1), _set(ar2)), mesh)
     flat = np.ravel(on_mesh(ar1, mesh))
@@ -236,6 +264,9 @@ def intersect1d(
         Whether also where they are found first in each of the two.
     """
     mesh = mesh_of((ar1, ar2))
+    if not return_indices and _are_large(ar1, ar2):
+        both, counts = _counted(ar1, ar2)
+        return both[counts == 2]
     if not return_indices:
         return replicated(np.intersect1d(_set(ar1), _set(ar2)), mesh)
     (one, first, _), (two, second, _) = (

@@ -1,16 +1,18 @@
-"""Sorting, partitioning, and searching sorted arrays.
+"""Sorting and partitioning.
 
-The dim that is sorted is made whole on every rank; the others stay cut."""
+The dim that is sorted is made whole, while another one is cut instead; if there is none
+and the array is large, each rank gets its chunk (`sort_parts`)."""
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.copies import astype
 from dtensor.ops._make.fallback import composed
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
@@ -23,29 +25,34 @@ from dtensor.ops._make.operator import (
     operator,
 )
 from dtensor.ops._make.reduction import LINEAR
-from dtensor.ops._make.words import hollow
 from dtensor.ops.elementwise.functions import copy
 from dtensor.ops.index.pick import partial_rows
 from dtensor.ops.index.write import setitem
+from dtensor.ops.order import sort_parts
 
 __all__ = [
     "argpartition",
     "argsort",
-    "digitize",
     "lexsort",
     "partition",
-    "searchsorted",
     "sort",
     "sort_complex",
-    "topk",
 ]
 
 Array = npt.NDArray[Any]
 INDEX = np.dtype(np.intp)
 
 
-def _along(a: Operand, axis: int | None, kernel: call, dtype: Any) -> Any:
-    """Return the answer of a function that orders one dim; None: all elements."""
+def _along(
+    a: Operand, axis: int | None, kernel: call, dtype: Any, in_parts: Any = None
+) -> Any:
+    """Return the answer of a function that orders one dim; None: all elements.
+
+    `in_parts` is called instead if the dim is to be sorted in parts."""
+    dim = None if axis is None else normalize_axis_index(axis, a.ndim)
+    numbered = in_parts in (sort_parts.argsort, sort_parts.argpartition)
+    if in_parts and sort_parts.is_in_parts(a, dim, numbered):
+        return in_parts
     if axis is None:
         return Rule(f"{'* ' * a.ndim}->{a.size}", reduce=None), kernel, dtype
     names = " ".join(letters(a.ndim, whole=[normalize_axis_index(axis, a.ndim)]))
@@ -72,12 +79,23 @@ def sort(
     a : array_like
         The source.
     axis : int or None, default -1
-        The dim that is sorted, which is made whole; None: the flattened array.
+        The dim that is sorted; None: the flattened array. It is made whole, while
+        another dim is cut instead. If no other can be cut and the array is large (2^14
+        elements), each rank ends with its chunk; one part and some samples are sent.
     kind, order, stable
         As NumPy's.
     """
     kernel = call(np.sort, a, axis=axis, kind=kind, order=order, stable=stable)
-    return _along(a, axis, kernel, a.dtype)
+    in_parts = _checked(sort_parts.sort, kind, order, stable)
+    return _along(a, axis, kernel, a.dtype, in_parts)
+
+
+def _checked(in_parts: Any, kind: Any, order: Any, stable: Any) -> Any:
+    """Return what sorts in parts, None with an `order`; raise NumPy's errors."""
+    if order is not None:
+        return None
+    np.sort(np.empty(0), kind=kind, stable=stable)
+    return in_parts
 
 
 def _put_at(grad: Any, order: Any, axis: int | None, shape: tuple[int, ...]) -> Any:
@@ -124,9 +142,12 @@ def argsort(
     *,
     stable: bool | None = None,
 ) -> Any:
-    """Return the indices that sort an array; parameters as of `sort`."""
+    """Return the indices that sort an array; parameters as of `sort`.
+
+    In parts it sends two parts, one of indices."""
     kernel = call(np.argsort, a, axis=axis, kind=kind, order=order, stable=stable)
-    return _along(a, axis, kernel, INDEX)
+    in_parts = _checked(sort_parts.argsort, kind, order, stable)
+    return _along(a, axis, kernel, INDEX, in_parts)
 
 
 sort.vjp(
@@ -154,12 +175,15 @@ def partition(
     kth : int or sequence of int
         Smaller elements come before it, the others after.
     axis : int or None, default -1
-        The dim, which is made whole; None: the flattened array.
+        The dim, which is made whole; None: the flattened array. In parts, as `sort`
+        does it, all elements are sorted.
     kind, order
         As NumPy's.
     """
     _check_kth(a, kth, axis)
-    return _along(a, axis, call(np.partition, a, kth, axis, kind, order), a.dtype)
+    kernel = call(np.partition, a, kth, axis, kind, order)
+    in_parts = sort_parts.partition if order is None else None
+    return _along(a, axis, kernel, a.dtype, in_parts)
 
 
 def _unordered(grad: Any, out: Any, a: Any, axis: int | None = -1) -> Any:
@@ -186,13 +210,21 @@ def argpartition(
 ) -> Any:
     """Return the indices that partition an array; parameters as of `partition`."""
     _check_kth(a, kth, axis)
-    return _along(a, axis, call(np.argpartition, a, kth, axis, kind, order), INDEX)
+    kernel = call(np.argpartition, a, kth, axis, kind, order)
+    in_parts = sort_parts.argpartition if order is None else None
+    return _along(a, axis, kernel, INDEX, in_parts)
 
 
 def _check_kth(a: Operand, kth: Any, axis: int | None) -> None:
     """Raise NumPy's error for a `kth` that is out of range."""
     length = a.size if axis is None else a.shape[normalize_axis_index(axis, a.ndim)]
-    np.partition(np.empty(length, bool), kth)
+    wanted = np.asarray(kth)
+    if (
+        wanted.dtype.kind not in "iu"
+        or (wanted < -length).any()
+        or (wanted >= length).any()
+    ):
+        np.partition(np.empty(length, bool), kth)
 
 
 @method(name="sort")
@@ -230,10 +262,17 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     keys : array_like, or sequence of array_like
         The keys, all of one shape; of an array its first dim counts them.
     axis : int, default -1
-        The dim that is sorted, which is made whole.
+        The dim that is sorted, which is made whole, or sorted in parts as by `sort`:
+        each key then sends those after it, and indices.
     """
     if isinstance(keys, list | tuple):
         keys = [x if isinstance(x, _C.DTensor) else np.asarray(x) for x in keys]
+        cut = [x for x in keys if isinstance(x, _C.DTensor)]
+        same = all(x.shape == cut[0].shape for x in keys)
+        dim = normalize_axis_index(axis, cut[0].ndim)
+        for x in cut if same else []:
+            if sort_parts.is_in_parts(x, dim):
+                return sort_parts.lexsort(keys, dim, x.layout.settled())
     return _lexsort(keys, axis)
 
 
@@ -254,133 +293,15 @@ def _lexsort(keys: Any, axis: int) -> Any:
 @operator
 def sort_complex(a: Operand) -> Any:
     """Return a copy sorted along the last dim, real parts first, as complex numbers."""
+    if sort_parts.is_in_parts(a, a.ndim - 1):
+        dtype = np.sort_complex(np.empty(0, a.dtype)).dtype
+        return sort_parts.sort if dtype == a.dtype else _sort_as_complex
     names = " ".join(letters(a.ndim, whole=[a.ndim - 1]))
     return Rule(f"{names}->{names}"), call(np.sort_complex, a)
 
 
+def _sort_as_complex(a: Any) -> Any:
+    return astype(sort_parts.sort(a), np.sort_complex(np.empty(0, a.dtype)).dtype)
+
+
 sort_complex.vjp(lambda grad, out, a: _unordered(grad, out, a))
-
-
-class TopK(NamedTuple):
-    """The largest or smallest elements along a dim."""
-
-    values: Any
-    """The elements."""
-    indices: Any
-    """Where they were, as int64."""
-
-
-@method
-@operator
-def topk(
-    x: Operand, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
-) -> Any:
-    """Return the `k` largest elements along a dim, and where they are.
-
-    Parameters
-    ----------
-    x : array_like
-        The source.
-    k : int
-        How many, at most the length of the dim.
-    axis : int, default -1
-        The dim, which is made whole; also called ``dim``.
-    largest : bool, default True
-        Whether the largest or the smallest. NaN is larger than every number.
-    sorted : bool, default True
-        Without effect: they are always sorted, equal ones in their original order.
-
-    Returns
-    -------
-    TopK
-        ``values`` and ``indices``.
-
-    Raises
-    ------
-    RuntimeError
-        If the dim is shorter than `k`.
-    """
-    at = normalize_axis_index(axis, x.ndim)
-    if not 0 <= k <= x.shape[at]:
-        raise RuntimeError(
-            f"selected index k out of range: k={k}, the dim has {x.shape[at]} elements"
-        )
-    names = letters(x.ndim, whole=[at])
-    after = " ".join([*names[:at], str(k), *names[at + 1 :]])
-    kernel = call(_topk, x, k, at, largest)
-    return Rule(f"{' '.join(names)}->{after},{after}"), kernel, (x.dtype, INDEX)
-
-
-topk.vjp(
-    lambda grad, out, _x, _k, axis=-1, *_, **__: put_along(
-        grad[0], out[1].detach(), axis, _x.shape[axis]
-    )
-)
-
-
-def _topk(x: Array, k: int, dim: int, largest: bool) -> TopK:
-    if largest:  # of equal elements the first one first, from the end
-        order = np.argsort(np.flip(x, dim), dim, stable=True)
-        order = x.shape[dim] - 1 - np.flip(order, dim)
-    else:
-        order = np.argsort(x, dim, stable=True)
-    first = order[(slice(None),) * dim + (slice(k),)]
-    return TopK(np.take_along_axis(x, first, dim), np.ascontiguousarray(first))
-
-
-# --- searching ------------------------------------------------------------------------
-
-
-@implements(np.searchsorted)
-@operator(operands=2)
-def searchsorted(
-    a: Operand, v: Operand, side: Any = "left", sorter: Operand | None = None
-) -> Any:
-    """Return where elements are to be inserted to keep an array in order.
-
-    Parameters
-    ----------
-    a : array_like, shape (n,)
-        In ascending order. It may be cut: every rank then counts in its part, and the
-        result is a Partial(sum).
-    v : array_like
-        The values to insert; may be cut.
-    side : {"left", "right"}
-        Before or after equal elements.
-    sorter : array_like, shape (n,), optional
-        Indices that sort `a`, which is whole then.
-    """
-    if a.ndim != 1 or side not in ("left", "right"):
-        np.searchsorted(hollow(a.shape), hollow(v.shape), side)  # raises
-    names = " ".join(letters(v.ndim, skip=1))
-    if sorter is None:
-        text = f"a,{names}->{names}"
-        return Rule(text), call(np.searchsorted, a, v, side), INDEX
-    text = f"*,{names},*->{names}"
-    return Rule(text), call(np.searchsorted, a, v, side, sorter), INDEX
-
-
-@method(name="searchsorted")
-def _searchsorted_method(x: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
-    """Return where `v` would be inserted to keep `x` sorted: see `searchsorted`."""
-    return searchsorted(x, v, side, sorter)
-
-
-@implements(np.digitize)
-@operator(operands=2)
-def digitize(x: Operand, bins: Operand, right: bool = False) -> Any:
-    """Return the numbers of the bins that elements belong to.
-
-    Parameters
-    ----------
-    x : array_like
-        The elements; may be cut.
-    bins : array_like, shape (n,)
-        The edges, ascending or descending; whole on every rank.
-    right : bool, default False
-        Whether a bin contains its right edge instead of its left one.
-    """
-    if x.dtype is not None and x.dtype.kind == "c":
-        raise TypeError("x may not be complex")
-    names = " ".join(letters(x.ndim))
-    return Rule(f"{names},*->{names}"), call(np.digitize, x, bins, right), INDEX

@@ -1,11 +1,18 @@
-"""Medians and quantiles; the reduced dims are made whole first."""
+"""Medians and quantiles.
 
+The reduced dims are made whole; of long lines only the elements that are needed are
+found (`quantile_parts`)."""
+
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
+from dtensor.ops._make.composite import renamed
+from dtensor.ops._make.copies import copy
 from dtensor.ops._make.operator import (
     Operand,
     axes_of,
@@ -15,9 +22,12 @@ from dtensor.ops._make.operator import (
     letters,
     operator,
 )
+from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import Axis, kept, probe
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.reduce.quantile_gradient import of_median, of_quantile
+from dtensor.ops.reduce.quantile_parts import Reduced, of_parts
+from dtensor.ops.reduce.selection import is_selected
 
 __all__ = [
     "median",
@@ -79,7 +89,52 @@ def _run(
     return np.empty([*one.shape, *(shape if keepdims else rest)], one.dtype)
 
 
-@implements(np.median)
+def _with_out(function: Callable[..., Any], answer: Any, place: int) -> Any:
+    """Make an operator the implementation of NumPy's function; `out=`, argument
+    `place`, also takes what is found in parts."""
+
+    @functools.wraps(function)
+    def either(a: Any, *args: Any, **options: Any) -> Any:
+        if len(args) >= place:
+            options["out"] = args[place - 1]
+            args = (*args[: place - 1], None, *args[place:])
+        out = options.pop("out", None)
+        if out is None:
+            return answer(a, *args, **options)
+        axis = options.get("axis", options.get("dim"))
+        axis = args[place - 2] if len(args) >= place - 1 else axis
+        if not isinstance(a, _C.DTensor) or not _is_selected(a, axis):
+            return answer(a, *args, **options, out=out)
+        result = answer(a, *args, **options)
+        return copy(np.broadcast_to(result, out.shape), out=out)
+
+    implements(function)(either)
+    return answer
+
+
+def _is_selected(a: Any, axis: Axis) -> bool:
+    return is_selected(a, axes_of(axis, a.ndim))
+
+
+def _median_of_parts(function: Callable[..., Any]) -> Callable[..., Any]:
+    @renamed
+    def run(
+        a: Any,
+        axis: Axis = None,
+        out: None = None,
+        overwrite_input: bool = False,
+        keepdims: bool = False,
+    ) -> Any:
+        axes = axes_of(axis, a.ndim)
+        return of_parts(a, Reduced(function, {}, axes, bool(keepdims)))
+
+    return run
+
+
+_MEDIAN = _median_of_parts(np.median)
+_NANMEDIAN = _median_of_parts(np.nanmedian)
+
+
 @operator
 def median(
     a: Operand,
@@ -87,15 +142,21 @@ def median(
     out: None = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
-) -> Answer:
-    """Return the median along axes, which are made whole: see `numpy.median`."""
-    return _sorted_out(np.median, a, axis, keepdims=keepdims)
+) -> Answer | Callable[..., Any]:
+    """Return the median along axes: see `numpy.median`.
+
+    Along cut axes that are long (2^14 elements a line) the two elements in the middle
+    are found by samples: a few thousand elements are sent. Otherwise the axes are made
+    whole.
+    """
+    answer = _sorted_out(np.median, a, axis, keepdims=keepdims)
+    return _MEDIAN if _is_selected(a, axis) else answer
 
 
 median.vjp(of_median(np.median))
+_with_out(np.median, median, 2)
 
 
-@implements(np.nanmedian)
 @broadcasts_out
 @operator
 def nanmedian(
@@ -104,15 +165,34 @@ def nanmedian(
     out: None = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
-) -> Answer:
-    """Return the median along axes, ignoring NaN; the axes are made whole."""
-    return _sorted_out(np.nanmedian, a, axis, keepdims=keepdims)
+) -> Answer | Callable[..., Any]:
+    """Return the median along axes, ignoring NaN; what is sent is as for `median`."""
+    answer = _sorted_out(np.nanmedian, a, axis, keepdims=keepdims)
+    return _NANMEDIAN if _is_selected(a, axis) else answer
 
 
 nanmedian.vjp(of_median(np.nanmedian))
+_with_out(np.nanmedian, nanmedian, 2)
 
 
 def _quantile(function: Callable[..., Any]) -> Any:
+    @renamed
+    def run(
+        a: Any,
+        q: Any,
+        axis: Axis = None,
+        out: None = None,
+        overwrite_input: bool = False,
+        method: Any = "linear",
+        keepdims: bool = False,
+        *,
+        weights: None = None,
+    ) -> Any:
+        options = {"q": _levels(function.__name__, q), "method": method}
+        return of_parts(
+            a, Reduced(function, options, axes_of(axis, a.ndim), bool(keepdims))
+        )
+
     def make(
         a: Operand,
         q: Operand,
@@ -123,15 +203,20 @@ def _quantile(function: Callable[..., Any]) -> Any:
         keepdims: bool = False,
         *,
         weights: Any = None,
-    ) -> Answer:
+    ) -> Answer | Callable[..., Any]:
         options: dict[str, Any] = {"method": method, "keepdims": keepdims}
         if weights is not None:
             options["weights"] = weights
-        return _sorted_out(function, a, axis, q, **options)
+        answer = _sorted_out(function, a, axis, q, **options)
+        in_parts = weights is None and _is_selected(a, axis)
+        return run if in_parts else answer
 
     make.__name__ = function.__name__
-    make.__doc__ = f"""Along axes, which are made whole: see
-    `numpy.{function.__name__}`.
+    make.__doc__ = f"""Along axes: see `numpy.{function.__name__}`.
+
+    Along cut axes that are long (2^14 elements a line) the elements around each
+    quantile are found by samples: a few thousand are sent. Otherwise, and with weights,
+    the axes are made whole.
 
     Parameters
     ----------
@@ -143,7 +228,12 @@ def _quantile(function: Callable[..., Any]) -> Any:
     """
     answer = broadcasts_out(operator(make, operands=2))
     answer.vjp(of_quantile(function))
-    return implements(function)(answer)
+    return _with_out(function, answer, 3)
+
+
+def _levels(name: str, q: Any) -> Any:
+    """Return quantiles that every rank has; NumPy treats Python numbers differently."""
+    return q if type(q) in (int, float) else values_of(name, q)
 
 
 quantile = _quantile(np.quantile)

@@ -6,11 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dtensor.ops._make.operator import Operand, axes_of, call, letters, operator
+from dtensor.ops._make.operator import (
+    Operand,
+    Part,
+    axes_of,
+    call,
+    letters,
+    operator,
+)
 from dtensor.ops._make.reduction import Axis, kept
 from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.reduce.selection import numbers_of
 
-__all__ = ["of_median", "of_quantile"]
+__all__ = ["Places", "of_median", "of_quantile", "put_back"]
 
 Array = npt.NDArray[Any]
 
@@ -156,3 +164,96 @@ def of_median(function: Any) -> Callable[..., Any]:
         return _scattered(g, a, half, axes, keepdims, function, "linear")
 
     return gradient
+
+
+# --- of parts -------------------------------------------------------------------------
+
+
+class Places(NamedTuple):
+    """Of quantiles of lines: between which elements they are, numbered in the line."""
+
+    low: Array  # of the shape of the quantiles
+    high: Array
+    way: Array  # from the low one to the high one
+
+
+def put_back(grad: Any, x: Any, places: Places, axes: Any, keepdims: bool) -> Any:
+    """Return the gradient of `x`, cut as it is; nothing is sent."""
+    return _put(x, grad, *places, axes, keepdims)
+
+
+def _words(a: Operand, short: Operand, axes: Any, keepdims: bool) -> Any:
+    """Return the words of an array and of its quantiles."""
+    names = letters(a.ndim)
+    left = kept(names, axes, keepdims)
+    count = short.ndim - len(left)
+    return names, [*letters(count, range(count), skip=a.ndim), *left]
+
+
+def _lines_of(axes: Any) -> Part:
+    """Return where in their lines the elements of operand 0 are."""
+    return Part(lambda operands, _results: numbers_of(operands[0], axes))
+
+
+@operator(operands=5, name="quantile_backward")
+def _put(
+    a: Operand,
+    g: Operand,
+    low: Operand,
+    high: Operand,
+    way: Operand,
+    axes: Any,
+    keepdims: bool,
+) -> Answer:
+    names, short = _words(a, g, axes, keepdims)
+    kernel = call(_put_part, a, g, low, high, way, axes, _lines_of(axes))
+    return rule([names, *[short] * 4], [names]), kernel, g.dtype
+
+
+def _put_part(
+    a: Array, g: Array, low: Array, high: Array, way: Array, axes: Any, numbers: Array
+) -> Array:
+    rows, shape = _rows(a, axes)
+    result = np.zeros(rows.shape, g.dtype)
+    for place, factor in ((low, 1 - way), (high, way)):
+        level, line, at = _held(place, len(rows), numbers)
+        value = (g * factor).reshape(-1, len(rows))
+        np.add.at(result, (line, at), value[level, line])
+    return np.moveaxis(result.reshape(shape), range(-len(axes), 0), axes)
+
+
+def _held(place: Array, lines: int, numbers: Array) -> tuple[Array, Array, Array]:
+    """Return which quantiles of which lines this rank has elements of, and where."""
+    place = place.reshape(-1, lines) if lines else place.reshape(1, 0)
+    order = np.argsort(numbers, kind="stable")
+    at = np.searchsorted(numbers, place, sorter=order)
+    held = at < len(numbers)
+    held[held] = numbers[order[at[held]]] == place[held]
+    level, line = np.nonzero(held)
+    return level, line, order[at[held]]
+
+
+@operator(operands=4, name="quantile_backward")
+def _get(
+    x: Operand, low: Operand, high: Operand, way: Operand, axes: Any, keepdims: bool
+) -> Answer:
+    names, short = _words(x, low, axes, keepdims)
+    kernel = call(_get_part, x, low, high, way, axes, _lines_of(axes))
+    return rule([names, *[short] * 3], [short]), kernel, x.dtype
+
+
+def _get_part(
+    x: Array, low: Array, high: Array, way: Array, axes: Any, numbers: Array
+) -> Array:
+    rows, _ = _rows(x, axes)
+    result = np.zeros(low.shape, x.dtype)
+    for place, factor in ((low, 1 - way), (high, way)):
+        level, line, at = _held(place, len(rows), numbers)
+        found = np.zeros((place.size // max(len(rows), 1), len(rows)), x.dtype)
+        found[level, line] = rows[line, at]
+        result += (found.reshape(low.shape) * factor).astype(x.dtype, copy=False)
+    return result
+
+
+_put.vjp(None, lambda x, _out, _a, _g, *args: _get(x, *args))
+_get.vjp(lambda g, _out, x, *args: _put(x, g, *args))

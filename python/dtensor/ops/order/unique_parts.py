@@ -1,0 +1,153 @@
+"""Unique elements of large arrays that are cut: each rank gets those of a range.
+
+Each rank finds those of its part and sends them to where their range is, all equal ones
+to the same rank; there they become one.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._core.device import is_meta
+from dtensor.ops._make.parts import (
+    counted,
+    inside,
+    local,
+    make,
+    move_all,
+    parts_of,
+)
+from dtensor.ops.order import sort_parts
+from dtensor.ops.order.exchange import exchanged
+from dtensor.ops.reduce.selection import (
+    Lines,
+    cut_points,
+    numbers_of,
+    sorted_lines,
+    told,
+    values_at,
+)
+
+__all__ = ["is_large", "unique_of_parts"]
+
+Array = npt.NDArray[Any]
+Flags = tuple[bool, bool, bool]
+
+
+def is_large(x: _C.DTensor) -> bool:
+    """Return whether the unique elements of a tensor are to be found in parts."""
+    if is_meta(x) or not inside(x.layout) or x.size < max(sort_parts.LEAST_SIZE, 1):
+        return False
+    cutting = {m for dim in range(x.ndim) for m in x.layout.cut_by(dim)}
+    return any(x.device_mesh.shape[m] > 1 for m in cutting)
+
+
+def unique_of_parts(
+    x: _C.DTensor, flags: Flags, equal_nan: bool
+) -> tuple[_C.DTensor, list[_C.DTensor]]:
+    """Return the sorted unique elements, and what else is asked for.
+
+    Collective. Of each part its unique elements are sent, with indices and counts as
+    far as they are asked for.
+
+    Parameters
+    ----------
+    x : DTensor
+        Not Partial; see `is_large`.
+    flags : (bool, bool, bool)
+        Whether to return the index of each first occurrence, the inverse, the counts.
+    equal_nan : bool
+        Whether all NaN count as equal.
+
+    Returns
+    -------
+    DTensor
+        The elements; replicated if they are fewer than 2^14, else cut where `x` is.
+    list of DTensor
+        Index and counts in the same layout, the inverse in that of `x`.
+    """
+    wants_index, wants_inverse, wants_counts = flags
+    part = local(x).ravel()
+    values, first, inverse, counts = _unique(part, flags, equal_nan)
+    numbers = numbers_of(x.layout, range(x.ndim))
+    first = numbers[first] if any(flags) and part.size else first
+    lines = sorted_lines("unique", x, range(x.ndim), values[None])
+    sizes = _sizes(lines)
+    sent = [values, first, counts] if any(flags) else [values]
+    rows = _C.Layout(
+        lines.rows.mesh, lines.rows.placements, lines.rows.shape, lines.rows.dtype
+    )
+    came = exchanged("unique", rows, sent, sizes, lines.mine)
+    found = _merged(came, equal_nan)
+    layout = counted(rows, 0, found[0].size)
+    results = [make(each, layout.with_dtype(each.dtype)) for each in found[:3]]
+    more = []
+    if wants_inverse:
+        start = parts_of(layout, 0) or ()
+        answer = found[3] + start[lines.mine][0]
+        (back,) = exchanged("unique", rows, [answer], sizes.T, lines.mine)
+        array = back[inverse].reshape(local(x).shape)
+        more.append(make(array, x.layout.with_dtype(np.intp)))
+    if layout.shape[0] < sort_parts.LEAST_SIZE:
+        whole = [each.layout.with_placements(None) for each in results]
+        results = move_all("unique", results, whole)
+    if wants_index:
+        more.insert(0, results[1])
+    if wants_counts:
+        more.append(results[2])
+    return results[0], more
+
+
+def _unique(part: Array, flags: Flags, equal_nan: bool) -> tuple[Array, ...]:
+    """Return the unique elements of a part, and their indices, inverse and counts as
+    far as they are needed."""
+    none = np.empty(0, np.intp)
+    if not any(flags):
+        return np.unique(part, equal_nan=equal_nan), none, none, none
+    function: Any = np.unique
+    found = function(part, True, flags[1], True, equal_nan=equal_nan)
+    return (*found[:2], found[2] if flags[1] else none, found[-1])
+
+
+def _sizes(lines: Lines) -> npt.NDArray[np.int64]:
+    """Return how many elements each part sends to each, about as many to all. Equal
+    ones go to the same part. Collective."""
+    parts = lines.counts.shape[1]
+    total = int(lines.counts.sum())
+    chunk = math.ceil(total / parts)
+    starts = [min(k * chunk, total) for k in range(1, parts)]
+    cuts = cut_points(lines, [(0, start) for start in starts])
+    heads = values_at(lines, [0] * len(starts), [cut[:, None] for cut in cuts])
+    own = lines.part[0]
+    ends = []
+    for cut, head in zip(cuts, heads, strict=True):
+        left = np.sort(head[cut < lines.counts[0], 0])
+        if not left.size:
+            ends.append(own.size)
+        elif left[0] == left[0]:
+            ends.append(int(np.searchsorted(own, left[0], "left")))
+        else:  # all NaN, whatever else a complex one is made of
+            ends.append(own.size - int((own != own).sum()))
+    row = np.diff([0, *ends, own.size])
+    return told(lines, row[None].astype(np.int64))[:, 0]
+
+
+def _merged(came: list[Array], equal_nan: bool) -> list[Array]:
+    """Return the unique elements of what came, where they are found first, how often
+    they are in all, and the numbers of what came among them."""
+    values = came[0]
+    if len(came) == 1:
+        return [np.unique(values, equal_nan=equal_nan)]
+    order = np.argsort(came[1], kind="stable")  # the first of equal ones is found first
+    values, first, counts = (each[order] for each in came)
+    values, at, group = np.unique(
+        values, return_index=True, return_inverse=True, equal_nan=equal_nan
+    )
+    total = np.zeros(values.size, np.intp)
+    np.add.at(total, group, counts)
+    numbers = np.empty_like(group)
+    numbers[order] = group
+    return [values, first[at], total, numbers]

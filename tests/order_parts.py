@@ -1,0 +1,75 @@
+"""What tests of sorts and order statistics along cut dims share."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from dtensor import DeviceMesh, DTensor, Partial, Placement, Replicate, Shard
+from dtensor.debug import CommDebugMode
+from dtensor.ops.order import sort_parts
+from dtensor.ops.reduce import selection
+
+
+def all_in_parts(monkeypatch) -> None:
+    """Arrays of any size are sorted and selected from in parts, in many rounds."""
+    monkeypatch.setattr(selection, "LEAST_LENGTH", 0)
+    monkeypatch.setattr(selection, "SAMPLES", 16)
+    monkeypatch.setattr(sort_parts, "LEAST_SIZE", 0)
+
+
+def values(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
+    """Numbers with ties, and in floats NaN, infinities and zeros of both signs."""
+    rng = np.random.default_rng([seed, *shape])
+    found = rng.integers(-9, 10, shape) / 2
+    if np.dtype(dtype).kind == "c":
+        return (found + 1j * rng.integers(-1, 2, shape)).astype(dtype)
+    return np.abs(found).astype(dtype) if dtype in "?BHIL" else found.astype(dtype)
+
+
+def strewn(array: np.ndarray, *numbers: float) -> np.ndarray:
+    """The array with numbers in some places."""
+    array = array.copy()
+    for k, number in enumerate(numbers):
+        array.flat[k :: 7 + 2 * k] = number
+    return array
+
+
+def placed(
+    array: np.ndarray, mesh: DeviceMesh, placements: list[Placement]
+) -> tuple[DTensor, np.ndarray]:
+    """A tensor whose local arrays are cut from one, and its whole."""
+    whole = [p if isinstance(p, Shard) else Replicate() for p in placements]
+    part = DTensor.from_local(array, mesh, [Replicate()] * mesh.ndim)
+    part = part.redistribute(placements=whole).to_local()
+    x = DTensor.from_local(np.asarray(part), mesh, placements, shape=array.shape)
+    return x, np.asarray(x.full_tensor())
+
+
+def layouts(ndim: int, count: int) -> Iterator[list[Placement]]:
+    kinds = [Replicate(), Partial(), *map(Shard, range(ndim))]
+    return map(list, itertools.product(kinds, repeat=count))
+
+
+def same(got: DTensor, want: np.ndarray) -> None:
+    """The same bits, but for those of zeros and NaN."""
+    if got.device_mesh.get_coordinate() is None:
+        return
+    got, want = np.asarray(got.full_tensor()), np.asarray(want)
+    assert got.dtype == want.dtype and got.shape == want.shape
+    assert np.array_equal(got, want, equal_nan=want.dtype.kind in "fc"), (got, want)
+
+
+def sent_parts(fn, x: DTensor) -> float:
+    """What this rank sends, in parts of the operand."""
+    with CommDebugMode() as comm:
+        fn(x)
+    part = x.dtype.itemsize * x.size / x.device_mesh.size()
+    return sum(comm.get_comm_bytes().values()) / part
+
+
+def is_chunked(x: DTensor) -> bool:
+    """Whether each rank has its chunk of an array that is cut."""
+    return x.device_mesh.size() == 1 or (
+        x.layout.cuts is None and any(isinstance(p, Shard) for p in x.placements)
+    )
