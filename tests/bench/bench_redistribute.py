@@ -2,11 +2,15 @@
 """What redistribute costs beside the best that raw MPI can do, and beside a memcpy.
 
 Every move is timed in turn with the two fastest of its raw rivals: mpi4py's calls on
-preallocated buffers, with the right datatypes made beforehand. ``--quick`` takes three
-sizes; ``--moves`` only those moves whose names begin so.
+preallocated buffers, with the right datatypes made beforehand. The arrays that are
+moved are results of an operator, as in programs; with ``--users`` they are NumPy arrays
+handed to ``from_local``, which other processes cannot read in place. ``--quick`` takes
+three sizes; ``--moves`` only those moves whose names begin so. Ranks that the launcher
+has not bound are each bound to one processor.
 """
 
 import argparse
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -230,7 +234,16 @@ def set_check(value: bool) -> None:
     _world.current().check = value
 
 
-def source(side: int, placement: Placement) -> DTensor:
+def bind() -> str:
+    """Binds this rank to one processor, unless the launcher has; says which it was."""
+    allowed = sorted(os.sched_getaffinity(0))
+    unbound = COMM.allreduce(len(allowed) > 1, MPI.LAND)
+    if unbound:
+        os.sched_setaffinity(0, {allowed[COMM.rank % len(allowed)]})
+    return "bound to one processor each" if unbound else "as the launcher bound them"
+
+
+def source(side: int, placement: Placement, users: bool) -> DTensor:
     """A tensor of small whole numbers, whose sums are exact."""
     mesh = init_device_mesh("cpu", (COMM.size,))
     shape = [side, side]
@@ -239,7 +252,8 @@ def source(side: int, placement: Placement) -> DTensor:
     count = shape[0] * shape[1]
     values = np.arange(count, dtype=np.float32).reshape(shape)
     np.mod(values + 7 * COMM.rank, 1013, out=values)
-    return DTensor.from_local(values, mesh, [placement], shape=(side, side))
+    x = DTensor.from_local(values, mesh, [placement], shape=(side, side))
+    return x if users else x * np.float32(1)
 
 
 def check_rivals(x: DTensor, to: Placement, rivals: list[Entry], dst: Array) -> None:
@@ -261,9 +275,9 @@ def repeats_for(seconds: float) -> int:
     return max(LEAST_REPEATS, min(REPEATS, int(CELL_SECONDS / seconds)))
 
 
-def measure(move: str, from_: Placement, to: Placement, size: int) -> Row:
+def measure(move: str, from_: Placement, to: Placement, size: int, users: bool) -> Row:
     side = round((size / ITEM) ** 0.5 / COMM.size) * COMM.size
-    x = source(side, from_)
+    x = source(side, from_, users)
     src: Any = np.asarray(x.to_local())
     dst: Any = np.zeros(x.redistribute(placements=[to]).to_local().shape, np.float32)
     rivals = rivals_of(src, dst, from_, to)
@@ -323,6 +337,10 @@ def summary(rows: list[Row]) -> None:
         groups[f"{move} from 1 MiB"] = [
             r for r in rows if r.move == move and r.size >= 1 << 20
         ]
+    for size in sorted({r.size for r in rows}):
+        groups[f"all moves, {size_text(size)}"] = [
+            r for r in rows if r.size == size and r.move != "slice"
+        ]
     say()
     for name, cells in groups.items():
         if not cells:
@@ -340,10 +358,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="64 KiB, 1 and 16 MiB")
     parser.add_argument("--moves", default="", help="only moves whose names begin so")
+    parser.add_argument("--users", action="store_true", help="arrays of the user's")
     options = parser.parse_args()
+    arrays = "the user's" if options.users else "the library's"
     say(
-        f"{COMM.size} ranks, float32; ratio: time / best raw MPI; bound: time / memcpy "
-        f"of the result;\ncheck: what DTENSOR_CHECK=1 adds, us. Medians of {REPEATS}.\n"
+        f"{COMM.size} ranks, {bind()}, float32, arrays of {arrays};\n"
+        "ratio: time / best raw MPI; bound: time / memcpy of the result;\n"
+        f"check: what DTENSOR_CHECK=1 adds, us. Medians of {REPEATS}.\n"
     )
     say(
         f"{'move':<15}{'':<21}{'size':>8}{'time':>9}{'ratio':>7}{'raw':>9} {'by':<21}"
@@ -355,7 +376,7 @@ def main() -> None:
             continue
         for from_, to in kinds:
             for size in QUICK if options.quick else SIZES:
-                rows.append(measure(move, from_, to, size))
+                rows.append(measure(move, from_, to, size, options.users))
                 show(rows[-1])
     summary(rows)
 
