@@ -14,7 +14,8 @@ from numpy.linalg import LinAlgError
 
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.linalg import gradient as back, tall
+from dtensor.ops.linalg import gradient as back, square, tall
+from dtensor.ops.linalg.cyclic import is_large
 from dtensor.ops.linalg.recorded import recorded
 from dtensor.ops.linalg.tall_parts import is_tall, is_wide
 
@@ -144,7 +145,8 @@ def qr(a: Operand, mode: str = "reduced") -> Answer | Step:
     """QR factors of matrices, shape (..., m, n).
 
     Of a tall matrix in parts, q is cut by rows, r is on every rank; of a wide one the
-    other way round. They have the signs of LAPACK's.
+    other way round. Other matrices above 64 MiB that are cut are factored block by
+    block, and the rows of both factors are cut. All have the signs of LAPACK's.
 
     Parameters
     ----------
@@ -163,6 +165,8 @@ def qr(a: Operand, mode: str = "reduced") -> Answer | Step:
         and is_wide(a)
     ):
         return _qr_of_parts
+    if is_large(a) and mode in _OF_PARTS:
+        return _qr_of_blocks
     words = {"complete": ("mm", "mn"), "r": ("kn",), "raw": ("nm", "k")}
     return _matrix(a, *words.get(mode, ("mk", "kn"))), call(np.linalg.qr, a, mode)
 
@@ -172,6 +176,10 @@ _OF_PARTS = ("reduced", "r")
 
 def _qr_of_parts(a: Any, mode: str = "reduced") -> Any:
     return recorded("qr", tall.qr, _qr_back, (a,), mode)
+
+
+def _qr_of_blocks(a: Any, mode: str = "reduced") -> Any:
+    return recorded("qr", square.qr, _qr_back, (a,), mode)
 
 
 def _qr_back(grad: Any, out: Any, a: Any, mode: str = "reduced") -> Any:
