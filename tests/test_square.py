@@ -89,8 +89,9 @@ def check(place, n: int, dtype: str = "d") -> None:
 # --- against NumPy --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
-@pytest.mark.parametrize("n", [1, 7, 53])
+@pytest.mark.parametrize(
+    "n, dtype", [(1, "d"), (7, "F"), (22, "f"), (53, "d"), (31, "D")]
+)
 def test_square_matrices_are_factored_as_numpy_does(ranks, n, dtype):
     def body():
         check(lambda a: placed(a, line(), S0), n, dtype)
@@ -101,7 +102,7 @@ def test_square_matrices_are_factored_as_numpy_does(ranks, n, dtype):
 def test_factors_are_numpys_in_every_layout_of_two_mesh_dims(ranks):
     def body():
         for placements in itertools.product((S0, S1, R), repeat=2):
-            check(lambda a, p=placements: placed(a, square(), *p), 21)
+            check(lambda a, p=placements: placed(a, square(), *p), 12)
 
     ranks(body)
 
