@@ -43,7 +43,8 @@ def is_large(a: Operand) -> bool:
 
 def less_product(target: Array, left: Array, right: Array) -> None:
     """Subtract a product from an array, some rows at a time."""
-    rows = max(1, SCRATCH_BYTES // max(1, target.shape[1] * target.itemsize))
+    scratch = min(SCRATCH_BYTES, target.nbytes // 4)
+    rows = max(1, scratch // max(1, target.shape[1] * target.itemsize))
     for start in range(0, len(target), rows):
         target[start : start + rows] -= left[start : start + rows] @ right
 
@@ -128,7 +129,7 @@ class Blocks:
 class Dealt:
     """A matrix in blocks of columns.
 
-    Sent: one part. Memory: one part, and another one meanwhile.
+    Sent: one part. Memory: one part, and another one meanwhile if columns are padded.
 
     Parameters
     ----------
@@ -156,6 +157,6 @@ class Dealt:
         blocked: Any = np.reshape(x, to.shape)
         dealt = move(name, blocked, to)
         width = blocks.mine * blocks.width
-        self.array = np.empty((rows, width), x.dtype)
-        if inside(to):
-            self.array[:] = local(dealt).reshape(rows, width)
+        # What has moved belongs to nobody else.
+        array = local(dealt) if inside(to) else np.empty((rows, width), x.dtype)
+        self.array = array.reshape(rows, width)
