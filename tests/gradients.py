@@ -30,7 +30,6 @@ NO_GRADIENT = {
     "setxor1d": "a set",
     # what is gathered and computed by NumPy
     "piecewise": "functions of NumPy arrays",
-    "linalg.lstsq": "it has no operator",
 }
 
 # Operands that have none, where others have.

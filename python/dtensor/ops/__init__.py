@@ -29,6 +29,7 @@ from dtensor.ops.linalg import (  # noqa: F401
     decompositions as _linalg,
     einsum as _einsum,
     fft as _fft,
+    least_squares as _least_squares,
     matmul as _matmul,
     norms as _linalg_norm,
     products as _linalg_product,

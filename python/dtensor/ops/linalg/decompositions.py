@@ -1,10 +1,13 @@
 """Decompositions and linear equations. Matrices are made whole; stacks may be cut.
 
+One matrix that is cut and takes more than 64 MiB stays cut (`square`): no rank has more
+than a few parts of it.
+
 If NumPy refuses a matrix (singular, not positive definite), all ranks raise
 LinAlgError, also those that do not hold it. So these functions are collective.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +17,12 @@ from dtensor._C import DTensor
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.parts import inside
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.linalg import factors as _factors, gradient as back
+from dtensor.ops.linalg import factors as _factors, gradient as back, square
 from dtensor.ops.linalg.adjoint import conj
+from dtensor.ops.linalg.cyclic import is_large
 from dtensor.ops.linalg.factors import *  # noqa: F403
 from dtensor.ops.linalg.factors import lengths
+from dtensor.ops.linalg.recorded import recorded
 
 __all__ = [
     "cholesky",
@@ -35,6 +40,8 @@ __all__ = [
 ]
 __all__ += _factors.__all__
 
+Step = Callable[..., Any]
+
 # --- rules ----------------------------------------------------------------------------
 
 
@@ -45,23 +52,50 @@ def _square(a: Operand, *results: str) -> Rule:
     return Rule(f"... {n} {n}->{words}")
 
 
+def _stays_cut(a: Operand) -> bool:
+    """Return whether the function of a square matrix is computed in parts."""
+    return is_large(a) and a.shape[0] == a.shape[1]
+
+
+def _in_parts(function: Step, back: Step) -> Step:
+    """Return a function of parts as one step, whose gradient is ``back(grad, out, *)``
+    of the same arguments."""
+    name = function.__name__
+
+    def step(a: Any, *args: Any) -> Any:
+        return recorded(name, function, back, (a,), *args)
+
+    return step
+
+
 # --- square matrices ------------------------------------------------------------------
 
 
 @implements(np.linalg.inv)
 @operator(agrees=LinAlgError)
-def inv(a: Operand) -> Answer:
-    """Inverse of matrices, shape (..., n, n). LinAlgError for singular ones."""
+def inv(a: Operand) -> Answer | Step:
+    """Inverse of matrices, shape (..., n, n). LinAlgError for singular ones.
+
+    That of a large matrix in parts is cut by columns."""
+    if _stays_cut(a):
+        return _in_parts(square.inv, _inv_back)
     return _square(a, "nn"), call(np.linalg.inv, a)
 
 
-inv.vjp(lambda grad, out, _a: back.of_inverse(grad, out))
+def _inv_back(grad: Any, out: Any, _a: Any) -> Any:
+    return back.of_inverse(grad, out)
+
+
+inv.vjp(_inv_back)
 
 
 @implements(np.linalg.det)
 @operator(agrees=LinAlgError)
-def det(a: Operand) -> Answer:
-    """Determinants of matrices, shape (..., n, n) -> (...)."""
+def det(a: Operand) -> Answer | Step:
+    """Determinants of matrices, shape (..., n, n) -> (...). The gradient makes them
+    whole."""
+    if _stays_cut(a):
+        return _in_parts(square.det, _det_back)
     return _square(a, ""), call(np.linalg.det, a)
 
 
@@ -79,14 +113,20 @@ def _cofactors_of(a: Any) -> Any:
     return sign[..., None, None] * product.conj()
 
 
-det.vjp(lambda grad, _out, a: np.expand_dims(grad, (-2, -1)) * conj(_cofactors(a)))
+def _det_back(grad: Any, _out: Any, a: Any) -> Any:
+    return np.expand_dims(grad, (-2, -1)) * conj(_cofactors(a))
+
+
+det.vjp(_det_back)
 _cofactors.vjp(lambda grad, out, a: back.of_cofactors(grad, out, a))
 
 
 @implements(np.linalg.slogdet)
 @operator(agrees=LinAlgError)
-def slogdet(a: Operand) -> Answer:
+def slogdet(a: Operand) -> Answer | Step:
     """Sign and logarithm of determinants, shape (..., n, n) -> (...), named tuple."""
+    if _stays_cut(a):
+        return _in_parts(square.slogdet, back.of_slogdet)
     return _square(a, "", ""), call(np.linalg.slogdet, a)
 
 
@@ -95,18 +135,31 @@ slogdet.vjp(lambda grad, out, a: back.of_slogdet(grad, out, a))
 
 @implements(np.linalg.cholesky)
 @operator(agrees=LinAlgError)
-def cholesky(a: Operand, /, *, upper: bool = False) -> Answer:
+def cholesky(a: Operand, /, *, upper: bool = False) -> Answer | Step:
     """Cholesky factor of matrices, shape (..., n, n).
+
+    Of a large matrix in parts, the rows of a lower factor are cut, or the columns of an
+    upper one.
 
     Raises
     ------
     LinAlgError
         If a matrix is not positive definite.
     """
+    if _stays_cut(a):
+        return _cholesky_of_parts
     return _square(a, "nn"), call(np.linalg.cholesky, a, upper=upper)
 
 
-cholesky.vjp(lambda grad, out, _a, upper=False: back.of_cholesky(grad, out, upper))
+def _cholesky_of_parts(a: Any, /, *, upper: bool = False) -> Any:
+    return _in_parts(square.cholesky, _cholesky_back)(a, upper)
+
+
+def _cholesky_back(grad: Any, out: Any, _a: Any, upper: bool = False) -> Any:
+    return back.of_cholesky(grad, out, upper)
+
+
+cholesky.vjp(_cholesky_back)
 
 
 @implements(np.linalg.matrix_power)
@@ -218,12 +271,14 @@ def eigvals(a: Any) -> Any:
 
 @implements(np.linalg.solve)
 @operator(operands=2, agrees=LinAlgError)
-def solve(a: Operand, b: Operand) -> Answer:
+def solve(a: Operand, b: Operand) -> Answer | Step:
     """Solve ``a @ x = b``.
 
     Parameters
     ----------
     a : array, shape (..., n, n)
+        A large one in parts stays cut: blocks of it go to all ranks, one at a time. The
+        columns of the result are then cut.
     b : array, shape (n,) or (..., n, k)
         Its columns may be cut.
 
@@ -233,9 +288,29 @@ def solve(a: Operand, b: Operand) -> Answer:
         If a matrix is singular.
     """
     n = lengths(a)[1]
+    if _stays_cut(a) and b.shape[:1] == (n,) and b.ndim in (1, 2) and _goes_with(a, b):
+        return _solve_of_parts
     right = f" {n}" if b.ndim == 1 else f"... {n} k"
     text = f"... {n} {n},{right}->... {n}{'' if b.ndim == 1 else ' k'}"
     return Rule(text, partial="1"), call(np.linalg.solve, a, b)
+
+
+def _goes_with(a: Operand, b: Operand) -> bool:
+    known = b.layout is None or (
+        a.layout is not None and b.layout.mesh == a.layout.mesh
+    )
+    return known and (
+        b.dtype is None or b.dtype.char in "fdFD" or b.dtype.kind in "biu"
+    )
+
+
+def _solve_of_parts(a: Any, b: Any) -> Any:
+    return recorded("solve", square.solve, _solve_back, (a, b))
+
+
+def _solve_back(grad: Any, out: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    one = b.ndim == 1
+    return back.of_left_side(grad, out, a, one), back.of_right_side(grad, a, one)
 
 
 solve.vjp(

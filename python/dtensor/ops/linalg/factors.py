@@ -1,8 +1,12 @@
 """Matrices of any shape: pseudo-inverse, rank, QR factors, singular values.
 
-Matrices are made whole, stacks may be cut; all are collective (decompositions.py).
+A tall or wide matrix that is cut stays cut (`tall_parts`): each rank sends a factor as
+small as a square of the shorter side. Others are made whole; stacks of them may be cut.
+All are collective (decompositions.py).
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +14,14 @@ from numpy.linalg import LinAlgError
 
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.linalg import gradient as back
+from dtensor.ops.linalg import gradient as back, square, tall
+from dtensor.ops.linalg.cyclic import is_large
+from dtensor.ops.linalg.recorded import recorded
+from dtensor.ops.linalg.tall_parts import is_tall, is_wide
 
 __all__ = ["cond", "matrix_rank", "pinv", "qr", "svd", "svdvals"]
+
+Step = Callable[..., Any]
 
 
 def lengths(a: Operand) -> tuple[int, int]:
@@ -28,6 +37,11 @@ def _matrix(a: Operand, *results: str) -> Rule:
     return Rule(f"... {m} {n}->{words}")
 
 
+def _is_long(a: Operand) -> bool:
+    """Return whether the matrix, or its transpose, is to be factored in parts."""
+    return is_tall(a) or is_wide(a)
+
+
 def _tolerances(*given: Any) -> str:
     """Return the terms of those that are arrays, one for each matrix."""
     return ",..." * sum(isinstance(x, Operand) for x in given)
@@ -37,8 +51,10 @@ def _tolerances(*given: Any) -> str:
 @operator(agrees=LinAlgError)
 def pinv(
     a: Operand, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue
-) -> Answer:
+) -> Answer | Step:
     """Pseudo-inverse of matrices, shape (..., m, n) -> (..., n, m).
+
+    That of a tall matrix in parts is cut by columns, of a wide one by rows.
 
     Parameters
     ----------
@@ -52,17 +68,30 @@ def pinv(
     text = f"... {m} {n}{_tolerances(rcond, rtol)}->... {n} {m}"
     given = {} if rtol is np._NoValue else {"rtol": rtol}
     dtype = a.dtype if 0 in (m, n) else None  # as NumPy
-    return Rule(text), call(np.linalg.pinv, a, rcond, hermitian, **given), dtype
+    answer = Rule(text), call(np.linalg.pinv, a, rcond, hermitian, **given), dtype
+    if rtol is np._NoValue and not isinstance(rcond, Operand) and _is_long(a):
+        return partial(_pinv_of_parts, 1e-15 if rcond is None else rcond)
+    if rcond is None and not isinstance(rtol, Operand) and _is_long(a):
+        return partial(_pinv_of_parts, tall.tolerance(a, rtol))
+    return answer
 
 
-pinv.vjp(lambda grad, out, a, *_, **__: back.of_pinv(grad, out, a))
+def _pinv_of_parts(relative: Any, a: Any, *_: Any, **__: Any) -> Any:
+    return recorded("pinv", tall.pinv, _pinv_back, (a,), relative)
+
+
+def _pinv_back(grad: Any, out: Any, a: Any, *_: Any, **__: Any) -> Any:
+    return back.of_pinv(grad, out, a)
+
+
+pinv.vjp(_pinv_back)
 
 
 @implements(np.linalg.matrix_rank)
 @operator(agrees=LinAlgError)
 def matrix_rank(
     A: Operand, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
-) -> Answer:
+) -> Answer | Step:
     """Rank of matrices, shape (..., m, n) -> (...); of a vector: 0 or 1.
 
     Parameters
@@ -77,36 +106,80 @@ def matrix_rank(
     if A.ndim < 2:
         return rule([["*"] * A.ndim], [[]]), kernel, np.intp
     m, n = lengths(A)
-    return Rule(f"... {m} {n}{_tolerances(tol, rtol)}->..."), kernel, np.intp
+    text = f"... {m} {n}{_tolerances(tol, rtol)}->..."
+    if _is_long(A) and not _tolerances(tol, rtol) and None in (tol, rtol):
+        return partial(_rank_of_parts, tol, rtol)
+    return Rule(text), kernel, np.intp
+
+
+def _rank_of_parts(tol: Any, rtol: Any, a: Any, *_: Any, **__: Any) -> Any:
+    if tol is None:
+        rtol = tall.tolerance(a, rtol)
+    rank = partial(np.linalg.matrix_rank, tol=tol, rtol=rtol)
+    return tall.of_r("matrix_rank", rank)(a.detach())
 
 
 @implements(np.linalg.cond)
 @operator(agrees=LinAlgError)
-def cond(x: Operand, p: Any = None) -> Answer:
+def cond(x: Operand, p: Any = None) -> Answer | Step:
     """Condition number of matrices, shape (..., m, n) -> (...), in the norm `p`."""
+    if p in (None, 2, -2) and _is_long(x):
+        return _cond_of_parts
     return _matrix(x, ""), call(np.linalg.cond, x, p)
 
 
-cond.vjp(lambda grad, _out, x, p=None: back.of_cond(grad, x, p))
+def _cond_of_parts(x: Any, p: Any = None) -> Any:
+    return recorded("cond", tall.of_r("cond", np.linalg.cond), _cond_back, (x,), p)
+
+
+def _cond_back(grad: Any, _out: Any, x: Any, p: Any = None) -> Any:
+    return back.of_cond(grad, x, p)
+
+
+cond.vjp(_cond_back)
 
 
 @implements(np.linalg.qr)
 @operator(agrees=LinAlgError)
-def qr(a: Operand, mode: str = "reduced") -> Answer:
+def qr(a: Operand, mode: str = "reduced") -> Answer | Step:
     """QR factors of matrices, shape (..., m, n).
+
+    Of a tall matrix in parts, q is cut by rows, r is on every rank; of a wide one the
+    other way round. Other matrices above 64 MiB that are cut are factored block by
+    block, and the rows of both factors are cut. All have the signs of LAPACK's.
 
     Parameters
     ----------
     a : array
     mode : {"reduced", "complete", "r", "raw"}
-        What is computed.
+        What is computed; "complete" makes a tall matrix whole, "raw" any.
 
     Returns
     -------
     named tuple of Q and R, or R, or for "raw" (h, tau)
     """
+    if (
+        mode in _OF_PARTS
+        and is_tall(a)
+        or mode in (*_OF_PARTS, "complete")
+        and is_wide(a)
+    ):
+        return _qr_of_parts
+    if is_large(a) and mode in _OF_PARTS:
+        return _qr_of_blocks
     words = {"complete": ("mm", "mn"), "r": ("kn",), "raw": ("nm", "k")}
     return _matrix(a, *words.get(mode, ("mk", "kn"))), call(np.linalg.qr, a, mode)
+
+
+_OF_PARTS = ("reduced", "r")
+
+
+def _qr_of_parts(a: Any, mode: str = "reduced") -> Any:
+    return recorded("qr", tall.qr, _qr_back, (a,), mode)
+
+
+def _qr_of_blocks(a: Any, mode: str = "reduced") -> Any:
+    return recorded("qr", square.qr, _qr_back, (a,), mode)
 
 
 def _qr_back(grad: Any, out: Any, a: Any, mode: str = "reduced") -> Any:
@@ -130,8 +203,11 @@ def svd(
     full_matrices: bool = True,
     compute_uv: bool = True,
     hermitian: bool = False,
-) -> Answer:
+) -> Answer | Step:
     """Singular value decomposition of matrices, shape (..., m, n).
+
+    Of a tall matrix in parts, U is cut by rows; of a wide one Vh is by columns. With
+    `full_matrices` one of them is a square of the longer side: matrices are made whole.
 
     Parameters
     ----------
@@ -147,6 +223,10 @@ def svd(
     -------
     named tuple of U, S and Vh, or S
     """
+    if not compute_uv and _is_long(a):
+        return lambda a, *_, **__: svdvals(a)
+    if not full_matrices and _is_long(a):
+        return _svd_of_parts
     words = ("mm", "k", "nn") if full_matrices else ("mk", "k", "kn")
     kernel = call(np.linalg.svd, a, full_matrices, compute_uv, hermitian)
     return _matrix(a, *(words if compute_uv else "k")), kernel
@@ -170,14 +250,29 @@ def _svd_back(
     )
 
 
+def _svd_of_parts(a: Any, *_: Any, **__: Any) -> Any:
+    return recorded("svd", tall.svd, _svd_back, (a,), False)
+
+
 svd.vjp(_svd_back)
 
 
 @implements(np.linalg.svdvals)
 @operator(agrees=LinAlgError)
-def svdvals(x: Operand, /) -> Answer:
+def svdvals(x: Operand, /) -> Answer | Step:
     """Singular values of matrices, shape (..., m, n) -> (..., min(m, n))."""
+    if _is_long(x):
+        return _svdvals_of_parts
     return _matrix(x, "k"), call(np.linalg.svdvals, x)
 
 
-svdvals.vjp(lambda grad, _out, x: back.of_svdvals(grad, *svd(x, False)[::2]))
+def _svdvals_of_parts(x: Any) -> Any:
+    found = tall.of_r("svdvals", np.linalg.svdvals)
+    return recorded("svdvals", found, _svdvals_back, (x,))
+
+
+def _svdvals_back(grad: Any, _out: Any, x: Any) -> Any:
+    return back.of_svdvals(grad, *svd(x, False)[::2])
+
+
+svdvals.vjp(_svdvals_back)

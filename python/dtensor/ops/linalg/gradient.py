@@ -23,6 +23,7 @@ __all__ = [
     "of_eigvals",
     "of_eigvalsh",
     "of_inverse",
+    "of_least_squares",
     "of_left_side",
     "of_matrix_power",
     "of_pinv",
@@ -232,6 +233,15 @@ def of_pinv(grad: Any, out: Any, a: Any) -> Any:
         + ((back - a @ inner) @ out) @ right
         - (known @ out) @ a
     )
+
+
+def of_least_squares(grad: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the gradients of `a` and `b` through the pseudo-inverse times `b`."""
+    inverse = np.linalg.pinv(a)
+    right = adjoint(inverse) @ grad
+    if b.ndim == 1:
+        grad, b = np.expand_dims(grad, 1), np.expand_dims(b, 1)
+    return of_pinv(grad @ adjoint(b), inverse, a), right
 
 
 # --- factors --------------------------------------------------------------------------

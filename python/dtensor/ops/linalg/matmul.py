@@ -3,8 +3,11 @@ of vectors have files of their own.
 
 All are linear in each operand: one of them may be Partial, the others are replicated.
 If the dim that is summed over is cut, in all operands alike, the result is Partial.
+Large matrices, one of which would be gathered, are multiplied by panels
+(`product_parts`).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +34,8 @@ from dtensor.ops.linalg.adjoint import (
     left_of,
     right_of,
 )
+from dtensor.ops.linalg.product_parts import in_panels, multiply
+from dtensor.ops.linalg.recorded import recorded
 from dtensor.ops.linalg.vectors import *  # noqa: F403
 from dtensor.ops.linalg.vectors import given
 from dtensor.ops.shape.view import expand_dims, ravel, reshape
@@ -54,8 +59,11 @@ def matmul(
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-) -> Answer:
+) -> Answer | Callable[..., Any]:
     """Matrix product: ``x1 @ x2``.
+
+    Where one matrix would be gathered and takes more than 64 MiB, the ranks give each
+    other panels of it, one at a time, and the result is cut.
 
     Parameters
     ----------
@@ -75,6 +83,8 @@ def matmul(
     ValueError
         If the lengths k differ, or an operand is a number.
     """
+    if dtype is None and x1.shape[-1:] == x2.shape[:1] and in_panels(x1, x2):
+        return _by_panels
     m, n = ("" if x.ndim == 1 else word for x, word in ((x1, "m"), (x2, "n")))
     left, right = (f"...{m}k" if m else "k"), (f"...k{n}" if n else "k")
     out = f"...{m}{n}" if m or n else ""
@@ -111,6 +121,14 @@ def _matmul_right(grad: Any, _out: Any, x1: Any, _x2: Any, **_: Any) -> Any:
 matmul.vjp(_matmul_left, _matmul_right)
 
 
+def _by_panels(x1: Any, x2: Any, **_: Any) -> Any:
+    return recorded("matmul", multiply, _matmul_back, (x1, x2))
+
+
+def _matmul_back(grad: Any, _out: Any, x1: Any, x2: Any) -> tuple[Any, Any]:
+    return _matmul_left(grad, None, x1, x2), _matmul_right(grad, None, x1, x2)
+
+
 def _contraction(a: Operand, b: Operand, pairs: list[tuple[int, int]]) -> Rule:
     """Return the rule of a product that is summed over pairs of dims."""
     left = letters(a.ndim)
@@ -124,7 +142,7 @@ def _contraction(a: Operand, b: Operand, pairs: list[tuple[int, int]]) -> Rule:
 @method
 @implements(np.dot)
 @operator(operands=2)
-def dot(a: Operand, b: Operand) -> Answer:
+def dot(a: Operand, b: Operand) -> Answer | Callable[..., Any]:
     """Product of two arrays, summed over the last dim of `a` and the one before last
     of `b` (the last, if `b` has one dim only). Numbers multiply.
 
@@ -139,6 +157,8 @@ def dot(a: Operand, b: Operand) -> Answer:
     """
     if 0 in (a.ndim, b.ndim):
         return _MULTIPLY, call(np.dot, a, b)
+    if a.shape[-1:] == b.shape[:1] and in_panels(a, b):
+        return _by_panels
     pairs = _dot_pairs(a, b)
     return _contraction(a, b, pairs), call(np.dot, a, b)
 
