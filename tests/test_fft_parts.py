@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from meshes import line, square
 
+import dtensor
 from dtensor import DeviceMesh, DTensor, Partial, Placement, Replicate, Shard
 from dtensor.debug import CommDebugMode
 from dtensor.ops.linalg import fft_parts
@@ -152,5 +153,17 @@ def test_pencils_stay_cut_on_two_mesh_dims(ranks):
         y = np.fft.fftn(x)
         assert y.to_local().size * mesh.size() <= 1.3 * y.size
         check(y, np.fft.fftn(whole), np.abs(whole).sum())
+
+    ranks(body)
+
+
+def test_dims_may_be_named_as_in_torch(ranks, all_long):
+    def body():
+        x, whole = placed(values((200,), "f8"), line(), [Shard(0)])
+        check(dtensor.fft.fft(x, dim=0), np.fft.fft(whole), np.abs(whole).sum())
+        assert np.array_equal(dtensor.flip(x, dim=0).full_tensor(), whole[::-1])
+        assert np.array_equal(
+            dtensor.roll(x, 3, dim=0).full_tensor(), np.roll(whole, 3)
+        )
 
     ranks(body)

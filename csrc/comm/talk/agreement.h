@@ -73,7 +73,7 @@ typedef struct {
     uint64_t number;
     uint64_t call; /* ranks that made another one have no such operand */
     int32_t operand;
-} dt_turn;
+} dt_walk_turn;
 
 /* A stage does what it can without waiting. *on says that it went on, to its next round
  * or to the next stage; else it waits for a message. */
@@ -86,7 +86,7 @@ typedef struct {
     int step;
     dt_testimony own, heard;   /* `heard`: sent, or heard last */
     dt_testimony first, other; /* of two values that differ; if they are `traced` */
-    dt_turn turn;
+    dt_walk_turn turn;
     dt_agreement_stage *after;
     int text_count, place_count;
     char texts[DT_CALLS_SHOWN][sizeof((dt_testimony *)NULL)->text];

@@ -122,7 +122,8 @@ choose(dt_agreement *a)
         write_places(&s, a);
     bool known = w->other.traced && w->first.known && w->other.known;
     int operand = known ? differing(&w->first, &w->other) : -1;
-    w->turn = (dt_turn){.number = a->number, .operand = operand, .call = w->first.call};
+    w->turn =
+        (dt_walk_turn){.number = a->number, .operand = operand, .call = w->first.call};
     if (known && operand < 0)
         write_parting(&s, a);
     else if (!known || w->step == DT_JOURNAL) {
