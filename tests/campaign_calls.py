@@ -33,7 +33,7 @@ PRIVATE = set(
 )
 
 # They take what a rank holds for what all hold.
-BLIND = {"DTensor", "from_local", "to_local", "local_map"}
+BLIND = {"DTensor", "from_local", "to_local", "local_map", "halo", "map_overlap"}
 
 # --- dtensor.__all__ ------------------------------------------------------------------
 
@@ -50,6 +50,16 @@ def called_back(x: Any) -> Any:
     placements = all_of(x, Shard(0))
     made = dtensor.from_callback((5, 7), GRID.__getitem__, x.device_mesh, placements)
     return made + x
+
+
+def overlapped(x: Any) -> Any:
+    return dtensor.map_overlap(lambda part: part * 2, x, {0: 1}, "nearest")
+
+
+def surrounded(x: Any) -> Any:
+    rows = dtensor.halo(x, {0: 1}, "nearest")
+    placements = x.layout.settled().placements
+    return dtensor.DTensor.from_local(rows * 2, x.device_mesh, placements)
 
 
 def in_block(block: Callable[[], Any]) -> Callable[..., Any]:
@@ -94,6 +104,8 @@ def saved(x: Any) -> Any:
 
 NAMES_ROWS = [
     *row("local_map", "d5,7", mapped),
+    *row("map_overlap", "d5,7", overlapped),
+    *row("halo", "d5,7", surrounded),
     *row("checkpoint.save", "d5,7 | d7,4", saved),
     *row("checkpoint.async_save", "d5,7", lambda x: saved(x * 2)),
     *row("distribute_tensor", "d5,7", distributed),

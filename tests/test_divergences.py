@@ -20,10 +20,10 @@ SEED = seed()
 
 # What is no call: types, modules, and what every program begins with.
 NO_CALLS = set(
-    """DeviceMesh ExportedProgram FallbackWarning ImplicitRedistributeError Layout
-    MPIError Placement abstract array_api autograd debug distribute_module export
-    fft init_device_mesh linalg nn optim random resync set_costs
-    set_default_dtype""".split()
+    """DeviceMesh ExportedProgram FallbackWarning GatherWarning
+    ImplicitRedistributeError Layout MPIError Placement abstract array_api autograd
+    debug distribute_module export fft init_device_mesh linalg nn optim random resync
+    set_costs set_default_dtype set_gather_bytes""".split()
 )
 
 # "blind spot": what no call sees, which is compared with DTENSOR_CHECK=2.

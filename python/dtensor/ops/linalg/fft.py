@@ -249,6 +249,8 @@ def _in_turns(kernel: Kernel, default: Sequence[int] | None) -> Kernel:
         if "r" not in name:
             return in_turn(name, each, a, points, norm)
         last, n = points.popitem()
+        if s is not None and n is None:
+            n = a.shape[last]  # -1: as many as there are, not as many as they stand for
         others = [dim for dim in range(a.ndim) if dim not in dims]
         if name.startswith("r"):
             a = rfft(relieved(name, a, last, [*others, *points]), n, last, norm)
