@@ -20,6 +20,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before NumPy reads t
 
 import numpy as np  # noqa: E402
 from mpi4py import MPI  # noqa: E402
+from timing import blas_kernel  # noqa: E402
 from training_model import Steps  # noqa: E402
 
 import dtensor  # noqa: E402
@@ -104,7 +105,8 @@ def main() -> None:
         there = all(COMM.allgather(torch.version != ""))
         if COMM.rank == 0:
             what = f"PyTorch {torch.version}" if there else f"no torch: {TORCH_PYTHON}"
-            print(f"{COMM.size} ranks, {what}, load {os.getloadavg()[0]:.1f}")
+            load = f"load {os.getloadavg()[0]:.1f}"
+            print(f"{COMM.size} ranks, {what}, {blas_kernel()}, {load}")
         for form in ("one",) if COMM.size == 1 else ("tp", "fsdp"):
             dtensor.random.manual_seed(0)
             steps = Steps("dtensor", form, mesh, dtensor.as_tensor)

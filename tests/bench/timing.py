@@ -1,14 +1,19 @@
 """Times calls of all ranks against each other, in turn, by one clock."""
 
+import ctypes
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from mpi4py import MPI
 
 Call = Callable[[], object]
+
+# What OpenBLAS calls the function that names its kernel, in NumPy's wheels and Debian's.
+KERNEL_NAMES = ("scipy_openblas_get_corename64_", "openblas_get_corename")
 
 BATCH_SECONDS = 1e-3  # short calls are repeated until they take so long together
 BATCH_MOST = 200
@@ -101,3 +106,16 @@ def size_text(count: int) -> str:
         if count >= 1 << power:
             return f"{count / (1 << power):.4g} {unit}"
     return f"{count} B"
+
+
+def blas_kernel() -> str:
+    """Return for which processor the BLAS of NumPy has chosen its kernels."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    for path in {line.split()[-1] for line in lines if "blas" in line}:
+        library = ctypes.CDLL(path)
+        for name in KERNEL_NAMES:
+            if hasattr(library, name):
+                found = getattr(library, name)
+                found.restype = ctypes.c_char_p
+                return f"OpenBLAS for {found().decode()}"
+    return "BLAS of an unknown kind"
