@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 Call = Callable[[], object]
 
-# What OpenBLAS calls the function that names its kernel, in NumPy's wheels and Debian's.
+# The function of OpenBLAS that names its kernel: in wheels of NumPy, and elsewhere.
 KERNEL_NAMES = ("scipy_openblas_get_corename64_", "openblas_get_corename")
 
 BATCH_SECONDS = 1e-3  # short calls are repeated until they take so long together
