@@ -167,3 +167,15 @@ def test_dims_may_be_named_as_in_torch(ranks, all_long):
         )
 
     ranks(body)
+
+
+def test_results_may_be_written_into_a_tensor(ranks, all_long):
+    def body():
+        for shape in ((200,), (6, 8)):
+            x, whole = placed(values(shape, "f8"), line(), [Shard(0)])
+            out, _ = placed(np.zeros(shape, "D"), line(), [Shard(0)])
+            found = np.fft.fftn(x, out=out)
+            assert found is out
+            check(out, np.fft.fftn(whole), np.abs(whole).sum())
+
+    ranks(body)

@@ -290,6 +290,21 @@ call_with_wider_mask(const op_call *call, DTensorObject *out, bool in_place)
     return result == NULL ? -1 : 0;
 }
 
+/* Calls a composite, and copies its result as NumPy casts results. */
+static int
+composite_into(const op_entry *entry, const op_call *call, DTensorObject *out)
+{
+    static PyObject *copyto;
+    if (ext_import(&copyto, "numpy", "copyto") == NULL)
+        return -1;
+    PyObject *made = op_dispatch(entry, call, NULL);
+    PyObject *copied =
+        made == NULL ? NULL : PyObject_CallFunctionObjArgs(copyto, out, made, NULL);
+    Py_XDECREF(made);
+    Py_XDECREF(copied);
+    return copied == NULL ? -1 : 0;
+}
+
 static PyObject *
 call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
           PyObject *kwnames, DTensorObject *out, bool in_place)
@@ -306,7 +321,7 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     else if (wants_wider_mask(entry, &call, out))
         failed = call_with_wider_mask(&call, out, in_place);
     else if (entry->composite != NULL)
-        PyErr_Format(PyExc_TypeError, "%U takes no out= here", op->name);
+        failed = composite_into(entry, &call, out);
     else if (entry->solo)
         PyErr_Format(PyExc_RuntimeError, "%U: out= is a DTensor, but no operand is one",
                      op->name);
