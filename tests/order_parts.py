@@ -1,11 +1,8 @@
 """What tests of sorts and order statistics along cut dims share."""
 
-import itertools
-from collections.abc import Iterator
-
 import numpy as np
 
-from dtensor import DeviceMesh, DTensor, Partial, Placement, Replicate, Shard
+from dtensor import DTensor, Shard
 from dtensor.debug import CommDebugMode
 from dtensor.ops.order import sort_parts
 from dtensor.ops.reduce import selection
@@ -33,22 +30,6 @@ def strewn(array: np.ndarray, *numbers: float) -> np.ndarray:
     for k, number in enumerate(numbers):
         array.flat[k :: 7 + 2 * k] = number
     return array
-
-
-def placed(
-    array: np.ndarray, mesh: DeviceMesh, placements: list[Placement]
-) -> tuple[DTensor, np.ndarray]:
-    """A tensor whose local arrays are cut from one, and its whole."""
-    whole = [p if isinstance(p, Shard) else Replicate() for p in placements]
-    part = DTensor.from_local(array, mesh, [Replicate()] * mesh.ndim)
-    part = part.redistribute(placements=whole).to_local()
-    x = DTensor.from_local(np.asarray(part), mesh, placements, shape=array.shape)
-    return x, np.asarray(x.full_tensor())
-
-
-def layouts(ndim: int, count: int) -> Iterator[list[Placement]]:
-    kinds = [Replicate(), Partial(), *map(Shard, range(ndim))]
-    return map(list, itertools.product(kinds, repeat=count))
 
 
 def same(got: DTensor, want: np.ndarray) -> None:

@@ -1,14 +1,14 @@
 """Fourier transforms along cut dims, against NumPy; and what they send."""
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from meshes import line, square
+from placed import layouts, placed
 
 import dtensor
-from dtensor import DeviceMesh, DTensor, Partial, Placement, Replicate, Shard
+from dtensor import DTensor, Replicate, Shard
 from dtensor.debug import CommDebugMode
 from dtensor.ops.linalg import fft_parts
 
@@ -27,17 +27,6 @@ def values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     rng = np.random.default_rng(sum(shape))
     found = rng.normal(size=shape) + 1j * rng.normal(size=shape)
     return (found if np.dtype(dtype).kind == "c" else 5 * found.real).astype(dtype)
-
-
-def placed(
-    array: np.ndarray, mesh: DeviceMesh, placements: list[Placement]
-) -> tuple[DTensor, np.ndarray]:
-    """A tensor whose local arrays are cut from one, and its whole."""
-    whole = [p if isinstance(p, Shard) else Replicate() for p in placements]
-    part = DTensor.from_local(array, mesh, [Replicate()] * mesh.ndim)
-    part = part.redistribute(placements=whole).to_local()
-    x = DTensor.from_local(np.asarray(part), mesh, placements, shape=array.shape)
-    return x, np.asarray(x.full_tensor())
 
 
 def check(got: DTensor, want: np.ndarray, scale: float) -> None:
@@ -69,11 +58,6 @@ def test_long_lines_are_numpys(ranks, all_long, length, dtype):
                 check(fn(x, n=n, norm=norm), fn(whole, n=n, norm=norm), scale)
 
     ranks(body)
-
-
-def layouts(ndim: int, count: int) -> Iterator[list[Placement]]:
-    kinds = [Replicate(), Partial(), *map(Shard, range(ndim))]
-    return map(list, itertools.product(kinds, repeat=count))
 
 
 @pytest.mark.parametrize("dtype", ["f8", "D"])

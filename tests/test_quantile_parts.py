@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from meshes import line, square
-from order_parts import all_in_parts, layouts, placed, same, sent_parts, strewn, values
+from order_parts import all_in_parts, same, sent_parts, strewn, values
+from placed import layouts, placed
 
 from dtensor import DeviceMesh, DTensor, Replicate, Shard, distribute_tensor
 from dtensor.ops.reduce.quantile import median

@@ -6,16 +6,8 @@ import re
 import numpy as np
 import pytest
 from meshes import line, square
-from order_parts import (
-    all_in_parts,
-    is_chunked,
-    layouts,
-    placed,
-    same,
-    sent_parts,
-    strewn,
-    values,
-)
+from order_parts import all_in_parts, is_chunked, same, sent_parts, strewn, values
+from placed import layouts, placed
 
 from dtensor import (
     _C,

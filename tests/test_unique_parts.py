@@ -5,15 +5,8 @@ import itertools
 import numpy as np
 import pytest
 from meshes import line, square
-from order_parts import (
-    all_in_parts,
-    layouts,
-    placed,
-    same,
-    sent_parts,
-    strewn,
-    values,
-)
+from order_parts import all_in_parts, same, sent_parts, strewn, values
+from placed import layouts, placed
 
 from dtensor import (
     Shard,

@@ -20,7 +20,7 @@ static PyObject *
 call_composite(const op_entry *entry, const op_call *call)
 {
     return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
-                               call->kwnames);
+                               entry->kwnames);
 }
 
 /* Calls the operators that another one is composed of. What fails between them, for want

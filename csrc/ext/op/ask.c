@@ -91,6 +91,18 @@ op_keyword(const OperatorObject *op, PyObject *name)
     return Py_NewRef(name);
 }
 
+PyObject *
+op_keywords(const op_call *call)
+{
+    if (call->kwnames == NULL)
+        return NULL;
+    Py_ssize_t count = PyTuple_GET_SIZE(call->kwnames);
+    PyObject *names = PyTuple_New(count);
+    for (Py_ssize_t k = 0; names != NULL && k < count; k++)
+        ext_put(&names, k, op_keyword(call->op, PyTuple_GET_ITEM(call->kwnames, k)));
+    return names;
+}
+
 bool
 op_says(const OperatorObject *op, const char *name)
 {

@@ -101,6 +101,8 @@ make(op_maker *m)
     bool composite = failed == 0 && m->rule == NULL;
     if (composite) {
         m->entry->composite = Py_NewRef(answer);
+        m->entry->kwnames = op_keywords(call);
+        failed = call->kwnames != NULL && m->entry->kwnames == NULL ? -1 : 0;
         hold_layouts(m);
     } else if (failed == 0) {
         m->entry->result_count = dt_rule_results(m->rule->rule);

@@ -164,7 +164,7 @@ struct op_entry {
     op_slot *slots;
     Py_ssize_t positional; /* arguments of the kernel that are not keywords */
     Py_ssize_t arguments;  /* all */
-    PyObject *kwnames;     /* or NULL */
+    PyObject *kwnames;     /* of these, or of the composite's; or NULL */
     op_result *results;
     LayoutObject *out;   /* the key's, or NULL */
     PyObject *out_names; /* kwnames with `out`, of a ufunc */
@@ -231,6 +231,9 @@ extern _Thread_local bool ext_implicit_replication;
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
 /* NumPy's name of a parameter where torch's is given. New reference. */
 PyObject *op_keyword(const OperatorObject *op, PyObject *name);
+/* The names of a call's keywords as its function takes them, or NULL: none, or with an
+ * exception. */
+PyObject *op_keywords(const op_call *call);
 
 /* Whether an attribute of the operator is True: `broadcasts_out`, where NumPy broadcasts
  * what it gives into `out=`, as all ufuncs do; `casts_out`, where NumPy casts it to the

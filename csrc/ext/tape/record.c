@@ -89,17 +89,6 @@ kept_argument(walk *w, PyObject *argument, bool expected, bool keeps)
     return op_static_copy(argument);
 }
 
-/* The names of a call's keywords, NumPy's where torch's were given. New reference. */
-static PyObject *
-own_keywords(const op_call *call)
-{
-    Py_ssize_t count = PyTuple_GET_SIZE(call->kwnames);
-    PyObject *names = PyTuple_New(count);
-    for (Py_ssize_t k = 0; names != NULL && k < count; k++)
-        ext_put(&names, k, op_keyword(call->op, PyTuple_GET_ITEM(call->kwnames, k)));
-    return names;
-}
-
 static int
 keep_arguments(walk *w)
 {
@@ -109,7 +98,7 @@ keep_arguments(walk *w)
     Py_ssize_t keywords = call->kwnames == NULL ? 0 : PyTuple_GET_SIZE(call->kwnames);
     node->nargs = call->nargs;
     node->count = call->nargs + keywords;
-    node->kwnames = keywords == 0 ? NULL : own_keywords(call);
+    node->kwnames = op_keywords(call);
     node->args = PyMem_Calloc((size_t)node->count + 1, sizeof *node->args);
     if (node->args == NULL)
         return ext_no_memory();

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -10,7 +10,7 @@ from dtensor import _C
 from dtensor.ops._make.copies import astype, copy
 from dtensor.ops._make.parts import move
 
-__all__ = ["as_dtype", "composite", "renamed", "settled", "within"]
+__all__ = ["as_dtype", "composite", "settled", "within"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,32 +26,14 @@ def composite(function: F, writes_out: bool = True) -> F:
 
     @functools.wraps(function)
     def answer(*args: Any, **options: Any) -> Any:
-        _rename(options, names)
+        for old, new in (("dim", "axis"), ("keepdim", "keepdims")):
+            if old in options and old not in names:
+                options[new] = options.pop(old)
         out = options.pop("out", None) if writes_out else None
         if writes_out and place is not None and len(args) > place:
             out, args = args[place], (*args[:place], None, *args[place + 1 :])
         result = _call(function, args, options)
         return result if out is None else copy(result, out=out)
-
-    return cast(F, answer)
-
-
-def _rename(options: dict[str, Any], names: Container[str]) -> None:
-    """Give keywords of torch that a function does not have NumPy's names."""
-    for old, new in (("dim", "axis"), ("keepdim", "keepdims")):
-        if old in options and old not in names:
-            options[new] = options.pop(old)
-
-
-def renamed(function: F) -> F:
-    """Let a function that is called for an operator, with the arguments of its call,
-    take ``dim=`` and ``keepdim=`` as the operator does."""
-    names = list(inspect.signature(function).parameters)
-
-    @functools.wraps(function)
-    def answer(*args: Any, **options: Any) -> Any:
-        _rename(options, names)
-        return function(*args, **options)
 
     return cast(F, answer)
 

@@ -1,6 +1,7 @@
 """This rank's part of a tensor, in global indices; and tensors made from parts."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "make",
     "move",
     "move_all",
+    "other_dim",
     "parts_of",
     "place",
     "plain",
@@ -92,6 +94,17 @@ def find(
         held |= here
         before += count
     return where, held
+
+
+def other_dim(layout: _C.Layout, dim: int, dims: Iterable[int]) -> int | None:
+    """Return the first of some dims that is long enough to be cut instead, or None."""
+    cutting = layout.cut_by(dim)
+    for other in dims:
+        both = {*cutting, *layout.cut_by(other)}
+        parts = math.prod(layout.mesh.shape[m] for m in both)
+        if other != dim and layout.shape[other] >= parts:
+            return other
+    return None
 
 
 def key_of(layout: _C.Layout) -> tuple[Any, ...]:

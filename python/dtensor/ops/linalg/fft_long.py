@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import renamed
 from dtensor.ops._make.created import made
 from dtensor.ops._make.operator import Operand, Part, call, letters, operator
 from dtensor.ops._make.parts import positions
@@ -216,7 +215,6 @@ def in_steps(kernel: Kernel, fft: Kernel, ifft: Kernel) -> Kernel:
     }
     kind = kinds[kernel]
 
-    @renamed
     def transform(
         a: Any, n: int | None = None, axis: int = -1, norm: str | None = None
     ) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dtensor import _C
 from dtensor.ops._make.operator import Operand
-from dtensor.ops._make.parts import move
+from dtensor.ops._make.parts import move, other_dim
 
 __all__ = ["in_turn", "is_long", "needs_turns", "part_count", "recut", "relieved"]
 
@@ -20,18 +20,6 @@ LEAST_POINTS = 1 << 14
 # --- who may hold a dim's parts -------------------------------------------------------
 
 
-def _other(layout: _C.Layout, dim: int, dims: Iterable[int]) -> int | None:
-    """Return the first of some dims that is long enough to be cut instead."""
-    cutting = layout.cut_by(dim)
-    for other in dims:
-        both = {*cutting, *layout.cut_by(other)}
-        if other != dim and layout.shape[other] >= math.prod(
-            layout.mesh.shape[m] for m in both
-        ):
-            return other
-    return None
-
-
 def needs_turns(a: Operand, dims: Sequence[int]) -> bool:
     """Return whether several dims are to be transformed one at a time: some of them are
     cut, and none of the others can be cut instead."""
@@ -39,7 +27,7 @@ def needs_turns(a: Operand, dims: Sequence[int]) -> bool:
         return False
     layout = a.layout.settled()
     rest = [dim for dim in range(a.ndim) if dim not in dims]
-    stuck = [d for d in dims if layout.is_cut(d) and _other(layout, d, rest) is None]
+    stuck = [d for d in dims if layout.is_cut(d) and other_dim(layout, d, rest) is None]
     return (
         len(dims) > 1 and stuck != [] or any(is_long(a, d, a.shape[d]) for d in stuck)
     )
@@ -53,7 +41,7 @@ def is_long(a: Operand, dim: int, points: int) -> bool:
     layout = a.layout.settled()
     if points < max(LEAST_POINTS, 4 * part_count(layout, dim) ** 2):
         return False
-    return layout.is_cut(dim) and _other(layout, dim, range(a.ndim)) is None
+    return layout.is_cut(dim) and other_dim(layout, dim, range(a.ndim)) is None
 
 
 def part_count(layout: _C.Layout, dim: int) -> int:
@@ -63,7 +51,7 @@ def part_count(layout: _C.Layout, dim: int) -> int:
 
 def relieved(name: str, x: Any, dim: int, by: Iterable[int]) -> Any:
     """Return a tensor whose dim is whole, if one of some others can be cut instead."""
-    other = _other(x.layout.settled(), dim, by) if x.layout.is_cut(dim) else None
+    other = other_dim(x.layout.settled(), dim, by) if x.layout.is_cut(dim) else None
     return x if other is None else recut(name, x, dim, other)
 
 

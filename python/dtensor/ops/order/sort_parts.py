@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import renamed, settled, within
+from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.created import made
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.operator import Operand
@@ -25,6 +25,7 @@ from dtensor.ops._make.parts import (
     make,
     move,
     move_all,
+    other_dim,
     parts_of,
     positions,
 )
@@ -83,16 +84,7 @@ def is_in_parts(
         return False
     if dim is None:
         return not numbered or a.ndim == 1 or a.shape[0] >= parts
-    return not any(
-        other != dim and _can_be_cut(layout, other, {*mesh_dims})
-        for other in range(a.ndim)
-    )
-
-
-def _can_be_cut(layout: _C.Layout, dim: int, mesh_dims: set[int]) -> bool:
-    """Return whether a dim is long enough for some more mesh dims."""
-    every = mesh_dims | {*layout.cut_by(dim)}
-    return layout.shape[dim] >= math.prod(layout.mesh.shape[m] for m in every)
+    return other_dim(layout, dim, range(a.ndim)) is None
 
 
 def cut_along(layout: _C.Layout, dim: int) -> _C.Layout:
@@ -270,7 +262,6 @@ def _dim_of(x: Any, axis: int | None) -> int | None:
     return None if axis is None else normalize_axis_index(axis, x.ndim)
 
 
-@renamed
 def sort(
     a: Any,
     axis: int | None = -1,
@@ -289,7 +280,6 @@ def sort(
     return np.sort(np.ravel(a))
 
 
-@renamed
 def argsort(
     a: Any,
     axis: int | None = -1,
@@ -302,25 +292,11 @@ def argsort(
     return argsorted_parts("argsort", a, _dim_of(a, axis))
 
 
-@renamed
-def partition(
-    a: Any,
-    kth: Any,
-    axis: int | None = -1,
-    kind: Any = "introselect",
-    order: None = None,
-) -> Any:
+def partition(a: Any, kth: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
     """Return a copy in which elements are where sorting would put them: sorted."""
     return sort(a, axis)
 
 
-@renamed
-def argpartition(
-    a: Any,
-    kth: Any,
-    axis: int | None = -1,
-    kind: Any = "introselect",
-    order: None = None,
-) -> Any:
+def argpartition(a: Any, kth: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
     """Return the indices that partition an array: those that sort it."""
     return argsort(a, axis)

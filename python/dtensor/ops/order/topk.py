@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import renamed, settled, within
+from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.operator import (
     Operand,
     Part,
@@ -113,7 +113,6 @@ def _topk(x: Array, k: int, dim: int, largest: bool) -> TopK:
 # --- of parts -------------------------------------------------------------------------
 
 
-@renamed
 def _topk_of_parts(
     x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
 ) -> TopK:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor.ops._make.composite import renamed
 from dtensor.ops._make.copies import copy
 from dtensor.ops._make.operator import (
     Operand,
@@ -117,7 +116,6 @@ def _is_selected(a: Any, axis: Axis) -> bool:
 
 
 def _median_of_parts(function: Callable[..., Any]) -> Callable[..., Any]:
-    @renamed
     def run(
         a: Any,
         axis: Axis = None,
@@ -176,7 +174,6 @@ _with_out(np.nanmedian, nanmedian, 2)
 
 
 def _quantile(function: Callable[..., Any]) -> Any:
-    @renamed
     def run(
         a: Any,
         q: Any,

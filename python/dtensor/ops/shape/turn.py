@@ -10,7 +10,6 @@ import numpy as np
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_tuple
-from dtensor.ops._make.composite import renamed
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.operator import (
     Operand,
@@ -57,7 +56,6 @@ def flip(m: Operand, axis: Any = None) -> Answer | Callable[..., Any]:
 flip.vjp(lambda grad, _out, _m, axis=None: flip(grad, axis))
 
 
-@renamed
 @one_step("flip", lambda grad, _out, _m, axis=None: flip(grad, axis))
 def _flip_parts(m: Any, axis: Any = None) -> Any:
     return reversed_along("flip", m, axes_of(axis, m.ndim))
@@ -132,7 +130,6 @@ def _offsets(shape: Shape, shift: Any, axis: Any) -> dict[int, int]:
     return {d: n % shape[d] for d, n in total.items() if n % (shape[d] or 1)}
 
 
-@renamed
 def _roll_by_array(a: Any, shift: Any, axis: Any = None) -> Any:
     """Roll by a shift given as an array, which becomes a constant."""
     if isinstance(shift, _C.DTensor):
@@ -140,12 +137,10 @@ def _roll_by_array(a: Any, shift: Any, axis: Any = None) -> Any:
     return roll(a, values_of("roll", shift).tolist(), axis)
 
 
-@renamed
 def _roll_flat(a: Any, shift: Any, axis: None = None) -> Any:
     return reshape(roll(ravel(a), shift, 0), a.shape)
 
 
-@renamed
 @one_step("roll", _roll_back)
 def _roll_parts(a: Any, shift: Any, axis: Any = None) -> Any:
     """Roll one dim after another; cut dims by joining two slices."""
