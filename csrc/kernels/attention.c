@@ -2,10 +2,11 @@
 
 #include <math.h>
 
-/* A tile of queries, a chunk of keys: the scores of both stay in the second cache. Both
- * are multiples of the blocks that all levels multiply by, which have WIDEST columns
- * and TALLEST rows at most. */
-enum { TILE = 48, CHUNK = 480, WIDEST = 32, TALLEST = 12 };
+/* A tile of queries, a chunk of keys: the scores of both stay in the second cache. The
+ * levels multiply by blocks of 6 or 8 rows and 4 to 32 columns; ROWS and COLUMNS are
+ * multiples of all of them, so that what is rounded up to these holds what a level rounds
+ * up to its own; TILE and CHUNK are multiples, too. */
+enum { TILE = 48, CHUNK = 480, COLUMNS = 32, ROWS = 24 };
 
 /* Arrays in scratch. A gradient has all of them; the forward pass the first five. */
 typedef struct {
@@ -49,9 +50,9 @@ static const loops *const TABLES[][2] = DT_LEVELS(TABLE);
 static size_t
 cut(workspace *w, const dt_attention *a, bool gradient, char *scratch)
 {
-    int64_t keys = up(a->keys, WIDEST), width = up(a->width, WIDEST);
-    int64_t depth = up(a->depth, WIDEST), rows = up(a->keys, TALLEST);
-    w->pitch = least(keys, CHUNK) + 16; /* TALLEST more, and no power of two */
+    int64_t keys = up(a->keys, COLUMNS), width = up(a->width, COLUMNS);
+    int64_t depth = up(a->depth, COLUMNS), rows = up(a->keys, ROWS);
+    w->pitch = least(keys, CHUNK) + 16; /* a block's rows more, and no power of two */
     const struct {
         void **array;
         int64_t count;

@@ -24,6 +24,8 @@
 #define attend_backward_tile K(backward_tile)
 #define attend_add_rows K(add_rows)
 enum { MR = VECTOR_BYTES == 64 ? 8 : 6, NR = 2 * LANES };
+_Static_assert(ROWS % MR == 0 && COLUMNS % NR == 0,
+               "scratch has room for whole blocks");
 
 /* --- products --- */
 

@@ -244,7 +244,8 @@ attention_and_its_gradient_are_those_of_the_formula(void)
     const int64_t lengths[][4] = {{1, 1, 1, 1},     {3, 5, 2, 4},    {7, 48, 8, 8},
                                   {48, 64, 16, 16}, {49, 65, 17, 5}, {13, 0, 4, 4},
                                   {0, 5, 4, 4},     {5, 5, 0, 3},    {50, 30, 33, 31},
-                                  {97, 481, 9, 16}, {20, 963, 3, 2}};
+                                  {97, 481, 9, 16}, {20, 963, 3, 2}, {4, 9, 3, 40},
+                                  {9, 33, 40, 3}};
     uint64_t state = 1;
     for (int level = 0; level <= 2; level++)
         for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
