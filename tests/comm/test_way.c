@@ -301,7 +301,8 @@ a_strided_source_takes_no_more_scratch_than_one_in_c_order(void)
 
 /* --- a failure half way --- */
 
-static dt_run *poisoned_runs[2]; /* by rank: what they have may be touched for ever */
+/* By rank: what they have may be touched for ever. Volatile, so that it is really kept. */
+static dt_run *volatile poisoned_runs[2];
 
 typedef struct {
     job job;
