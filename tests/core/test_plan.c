@@ -213,28 +213,30 @@ plan_with(const dt_layout *from, const dt_layout *to, const char *costs)
 static void
 an_eighth_of_a_sum_leaves_nodes_of_eight_ranks(void)
 {
-    const dt_mesh *mesh = mesh_of(2, 128, 8, 1, NULL);
-    const dt_layout *from = layout_of(mesh, "PP", 8192, 8192);
-    const dt_layout *to = layout_of(mesh, "RR", 8192, 8192);
-    const dt_plan *plan = plan_with(from, to, "node_ranks=8");
-    dt_traffic t, whole = {0};
-    int64_t between = 0, messages = 0;
-    for (int k = 0; k < plan->step_count; k++) {
-        dt_step_traffic(&t, &plan->steps[k], 0);
-        messages += t.messages;
-        if (dt_step_mask(&plan->steps[k]) & 1)
-            between += t.bytes_sent;
+    for (int ndim = 1; ndim <= 2; ndim++) { /* nodes x ranks, or one dim of all ranks */
+        const dt_mesh *mesh = mesh_of(ndim, ndim == 1 ? 1024 : 128, 8, 1, NULL);
+        const dt_layout *from = layout_of(mesh, ndim == 1 ? "P" : "PP", 8192, 8192);
+        const dt_layout *to = layout_of(mesh, ndim == 1 ? "R" : "RR", 8192, 8192);
+        const dt_plan *plan = plan_with(from, to, "node_ranks=8");
+        dt_traffic t, whole = {0};
+        int64_t between = 0, messages = 0;
+        for (int k = 0; k < plan->step_count; k++) {
+            dt_step_traffic(&t, &plan->steps[k], 0);
+            messages += t.messages;
+            if (dt_step_mask(&plan->steps[k]) & 1)
+                between += t.bytes_sent;
+        }
+        const dt_plan *merged = plan_with(from, to, "family=1");
+        for (int k = 0; k < merged->step_count; k++)
+            dt_step_traffic(&whole, &merged->steps[k], 0);
+        CHECK(merged->step_count == 1 && whole.messages == 2046);
+        CHECK(between * 8 <= whole.bytes_sent && messages == 7 + 254 + 7);
+        dt_plan_release(plans, plan);
+        dt_plan_release(plans, merged);
+        dt_layout_release(context, from);
+        dt_layout_release(context, to);
+        dt_mesh_release(context, mesh);
     }
-    const dt_plan *merged = plan_with(from, to, "family=1");
-    for (int k = 0; k < merged->step_count; k++)
-        dt_step_traffic(&whole, &merged->steps[k], 0);
-    CHECK(merged->step_count == 1 && whole.messages == 2046);
-    CHECK(between * 8 <= whole.bytes_sent && messages == 7 + 254 + 7);
-    dt_plan_release(plans, plan);
-    dt_plan_release(plans, merged);
-    dt_layout_release(context, from);
-    dt_layout_release(context, to);
-    dt_mesh_release(context, mesh);
 }
 
 static void
