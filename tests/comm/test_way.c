@@ -311,7 +311,6 @@ keep_poisoned(dt_run *run)
     poisoned_runs[atomic_fetch_add(&poisoned_count, 1)] = run;
 }
 
-
 typedef struct {
     job job;
     atomic_bool agreed; /* rank 1 has said what it calls */

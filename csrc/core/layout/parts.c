@@ -264,8 +264,8 @@ dt_layout_first_cut(const dt_layout *layout, int m)
     if (!dt_placement_cuts(layout->placements[m]))
         return -1;
     const dt_cut *cut = &layout->dims[dim];
-    bool even = !cut->strided && cut->cuts == NULL &&
-                layout->shape[dim] % cut->parts == 0;
+    bool even =
+        !cut->strided && cut->cuts == NULL && layout->shape[dim] % cut->parts == 0;
     bool second = real_cuts(cuts, layout, dim) == 2 && cuts[1] == m;
     return even && second ? cuts[0] : -1;
 }

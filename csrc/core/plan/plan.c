@@ -208,7 +208,8 @@ is_wanted(const contest *c, dt_family family, const dt_cost *cost)
     if (!c->found)
         return true;
     bool cheap = c->price <= 2 * UNUSUAL_LATENCIES * cost->link.latency;
-    return !(cheap && family >= DT_NESTED) && worth_building(family, c->best, &c->nodes);
+    return !(cheap && family >= DT_NESTED) &&
+           worth_building(family, c->best, &c->nodes);
 }
 
 static dt_status
