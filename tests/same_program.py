@@ -17,7 +17,7 @@ from dtensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_modul
 from dtensor.testing import run_ranks
 
 RANKS = 4
-FAMILIES = ["", *(f"family={k}" for k in range(1, 6))]
+FAMILIES = ["", *(f"family={k}" for k in range(1, 6)), "family=4,node_ranks=2"]
 MESHES = [((4,), ("all",)), ((2, 2), ("dp", "tp"))]
 DTYPES = ["f4", "f8", "f2", "c8"]
 

@@ -22,6 +22,8 @@ SHAPES += [(2, 2), (2, 3), (3, 2), (4, 2), (2, 4), (1, 3), (2, 2, 2), (2, 1, 3)]
 DTYPES = [np.dtype(code) for code in "fdeF"] + BFLOAT16
 OPS = ["sum", "product", "avg", "max", "min"]
 FAMILIES = ["", *(f"family={k}" for k in range(1, 6))]
+# ... and those that share sums out, where one mesh dim joins nodes of several ranks.
+FAMILIES += [f"family={k},node_ranks={n}" for k in (4, 5) for n in (2, 4)]
 
 
 # --- the definition -------------------------------------------------------------------

@@ -137,6 +137,9 @@ plan_of(dt_context *context, dt_plans *plans, const move *m)
         CHECK(dt_context_layout(&layouts[k], context, layout, NULL) == DT_OK);
     }
     CHECK(dt_plans_find(&plan, plans, layouts[0], layouts[1], &cost, 0, NULL) == DT_OK);
+    dt_layout_release(context, layouts[0]);
+    dt_layout_release(context, layouts[1]);
+    dt_mesh_release(context, mesh);
     return plan;
 }
 

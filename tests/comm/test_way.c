@@ -301,7 +301,15 @@ a_strided_source_takes_no_more_scratch_than_one_in_c_order(void)
 
 /* --- a failure half way --- */
 
-static dt_run *poisoned_runs[2]; /* by rank: what they have may be touched for ever */
+/* What these have may be touched for ever: they are kept, as a job would keep them. */
+static dt_run *volatile poisoned_runs[4];
+static atomic_int poisoned_count;
+
+static void
+keep_poisoned(dt_run *run)
+{
+    poisoned_runs[atomic_fetch_add(&poisoned_count, 1)] = run;
+}
 
 typedef struct {
     job job;
@@ -332,7 +340,7 @@ come_late(dt_transport *t, void *data)
     b->poisoned[t->rank] = dt_run_poisoned(run);
     CHECK(world->broken);
     if (b->poisoned[t->rank])
-        poisoned_runs[t->rank] = run;
+        keep_poisoned(run);
     dt_run_free(run);
     dt_task *again = dt_run_task(run = make_run(world, &b->job));
     CHECK(dt_start(again, &err) == DT_RUNTIME);
@@ -371,7 +379,7 @@ move_another(dt_transport *t, void *data)
     CHECK(dt_wait(dt_run_task(run), &err) == DT_RUNTIME);
     CHECK(strstr(err.message, "in different calls") != NULL);
     if (dt_run_poisoned(run))
-        poisoned_runs[t->rank] = run;
+        keep_poisoned(run);
     dt_run_free(run);
     dt_world_close(world);
 }

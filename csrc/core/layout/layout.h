@@ -187,6 +187,10 @@ void dt_layout_strides_at(int64_t *out, const dt_layout *layout, int64_t rank);
  * mesh; judged symbolically, so false may be said of a nesting that is accidental). */
 bool dt_layout_nested(const dt_layout *inner, const dt_layout *outer);
 
+/* If mesh dimension m is the second of two that cut a dimension into equal parts, the
+ * first; else -1. Without that, m cuts it with a stride: split is the first one's length. */
+int dt_layout_first_cut(const dt_layout *layout, int m);
+
 /* Writes "[S(0), R]" or, where an order matters, "[S(0)[1], S(0)[0]]"; with the user's
  * cuts: "[S(0)*]". Returns the length, as snprintf does. */
 int dt_layout_print(char *out, size_t size, const dt_layout *layout);

@@ -257,6 +257,29 @@ real_cuts(int *out, const dt_layout *layout, int dim)
     return count;
 }
 
+int
+dt_layout_first_cut(const dt_layout *layout, int m)
+{
+    int cuts[DT_MESH_MAX_NDIM], dim = layout->placements[m].dim;
+    if (!dt_placement_cuts(layout->placements[m]))
+        return -1;
+    const dt_cut *cut = &layout->dims[dim];
+    bool even =
+        !cut->strided && cut->cuts == NULL && layout->shape[dim] % cut->parts == 0;
+    bool second = real_cuts(cuts, layout, dim) == 2 && cuts[1] == m;
+    return even && second ? cuts[0] : -1;
+}
+
+/* Whether `outer` is `inner` without the first of two cuts. */
+static bool
+lacks_first_cut(const dt_layout *inner, const dt_layout *outer, int dim, int m)
+{
+    dt_placement p = outer->placements[m];
+    int first = dt_layout_first_cut(inner, m);
+    return first >= 0 && outer->dims[dim].strided && inner->placements[m].dim == dim &&
+           p.split == inner->mesh->shape[first];
+}
+
 static bool
 dim_nested(const dt_layout *inner, const dt_layout *outer, int dim)
 {
@@ -267,6 +290,8 @@ dim_nested(const dt_layout *inner, const dt_layout *outer, int dim)
         return true;
     if (outer_count > inner_count)
         return false;
+    if (outer_count == 1 && lacks_first_cut(inner, outer, dim, b[0]))
+        return true;
     for (int k = 0; k < outer_count; k++)
         if (a[k] != b[k] ||
             !dt_placement_equal(inner->placements[a[k]], outer->placements[b[k]]))

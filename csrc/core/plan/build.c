@@ -94,11 +94,17 @@ ungathered(const dt_layout **out, const dt_builder *b, const dt_layout *to)
 }
 
 /* The mesh dimension to gather next: of those that cut a dimension last, and `to` does not
- * cut by, the first, so that little is gathered from far away; -1: there is none. */
+ * cut by, the first, so that little is gathered from far away; -1: there is none. With
+ * `strides` also the first of two such cuts: what is left has a stride. */
 static int
-next_to_gather(const dt_layout *at, const dt_layout *to)
+next_to_gather(const dt_layout *at, const dt_layout *to, bool strides)
 {
     int next = -1;
+    for (int m = 0; strides && m < to->mesh->ndim; m++) {
+        int first = is_cut(to, m) ? -1 : dt_layout_first_cut(at, m);
+        if (first >= 0 && !is_cut(to, first))
+            next = next < 0 || first < next ? first : next;
+    }
     for (int d = 0; d < to->ndim; d++)
         for (int k = at->dims[d].count - 1; k >= 0; k--) {
             int m = at->dims[d].mesh_dims[k];
@@ -110,15 +116,30 @@ next_to_gather(const dt_layout *at, const dt_layout *to)
     return next;
 }
 
+/* The mesh dimension that cuts second what m cuts first; -1: there is none. */
+static int
+second_cut(const dt_layout *at, int m)
+{
+    for (int other = 0; other < at->mesh->ndim; other++)
+        if (dt_layout_first_cut(at, other) == m)
+            return other;
+    return -1;
+}
+
 /* Gathers what `to` does not cut, one mesh dimension after the other. */
 static dt_status
 gather_stepwise(dt_builder *b, const dt_layout *to)
 {
-    for (int m; (m = next_to_gather(b->at, to)) >= 0;) {
+    bool strides = b->family >= DT_NESTED;
+    for (int m; (m = next_to_gather(b->at, to, strides)) >= 0;) {
         dt_draft draft;
         const dt_layout *next, *before = b->at;
         dt_draft_begin(&draft, b->at);
-        dt_draft_set(&draft, m, DT_REPLICATED);
+        int second = second_cut(b->at, m);
+        if (second >= 0)
+            dt_draft_stride(&draft, b->at, second);
+        else
+            dt_draft_set(&draft, m, DT_REPLICATED);
         DT_TRY(dt_draft_layout(&next, &draft, b->context, b->err));
         dt_builder_exchange(b, next);
         if (b->at == before)
@@ -150,10 +171,10 @@ move_parts(dt_builder *b, const dt_layout *to)
 }
 
 dt_status
-dt_build(dt_plan *plan, dt_context *context, dt_family family, dt_error *err)
+dt_build(dt_plan *plan, dt_context *context, dt_family family, const dt_layout *to,
+         dt_error *err)
 {
-    const dt_layout *to = plan->to;
-    dt_builder b = {plan, context, family, plan->from, err};
+    dt_builder b = {plan, context, family, plan->start, err};
     if (dt_same_parts(b.at, to))
         return DT_OK;
     DT_TRY(dt_builder_reduce(&b, to));

@@ -16,8 +16,9 @@ typedef enum {
 
 enum { DT_FAMILIES = DT_SPREAD + 1 };
 
-/* Fills plan->steps, which is empty, with steps from plan->from to plan->to; each holds
- * a reference to its `to`. After a failure the steps so far are there. DT_MEMORY. */
-dt_status dt_build(dt_plan *plan, dt_context *context, dt_family family, dt_error *err);
+/* Fills plan->steps, which is empty, with steps from plan->start to `to`; each holds a
+ * reference to its `to`. After a failure the steps so far are there. DT_MEMORY. */
+dt_status dt_build(dt_plan *plan, dt_context *context, dt_family family,
+                   const dt_layout *to, dt_error *err);
 
 #endif

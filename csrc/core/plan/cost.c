@@ -234,18 +234,57 @@ dt_cost_find_nodes(dt_cost *cost, const uint64_t *nodes, int64_t size)
     cost->node = length < size ? length : 0;
 }
 
-/* Whether a line of ranks along a mesh dimension, from the first rank of the mesh or to
- * its last, is not on one node. */
+/* The nodes of two lines of ranks along a mesh dimension: that of the first rank of the
+ * mesh, and that of its last. */
+static int64_t
+node_at(const dt_cost *cost, const dt_mesh *mesh, int m, int line, int64_t at)
+{
+    int64_t begin =
+        line == 0 ? 0 : mesh->size - 1 - (mesh->shape[m] - 1) * mesh->stride[m];
+    return dt_mesh_rank(mesh, begin + at * mesh->stride[m]) / cost->node;
+}
+
+/* Whether one of these lines is not on one node. */
 static bool
 leaves_node(const dt_cost *cost, const dt_mesh *mesh, int m)
 {
-    const int64_t ends[] = {0, mesh->size - 1 - (mesh->shape[m] - 1) * mesh->stride[m]};
-    for (int k = 0; k < 2; k++)
-        for (int64_t at = 0; at < mesh->shape[m]; at++)
-            if (dt_mesh_rank(mesh, ends[k] + at * mesh->stride[m]) / cost->node !=
-                dt_mesh_rank(mesh, ends[k]) / cost->node)
+    for (int line = 0; line < 2; line++)
+        for (int64_t at = 1; at < mesh->shape[m]; at++)
+            if (node_at(cost, mesh, m, line, at) != node_at(cost, mesh, m, line, 0))
                 return true;
     return false;
+}
+
+/* How many neighbours share a node, all along both lines; 0: here more, there fewer. */
+static int64_t
+ranks_along(const dt_cost *cost, const dt_mesh *mesh, int m)
+{
+    int64_t run = 1;
+    while (run < mesh->shape[m] &&
+           node_at(cost, mesh, m, 0, run) == node_at(cost, mesh, m, 0, 0))
+        run++;
+    for (int line = 0; line < 2; line++)
+        for (int64_t at = 1; at < mesh->shape[m]; at++) {
+            bool leaves = node_at(cost, mesh, m, line, at) !=
+                          node_at(cost, mesh, m, line, at - 1);
+            if (leaves != (at % run == 0))
+                return 0;
+        }
+    return mesh->shape[m] % run == 0 ? run : 0;
+}
+
+int
+dt_cost_node_dim(int64_t *ranks, const dt_cost *cost, const dt_mesh *mesh)
+{
+    if (cost->node == 0 || mesh->ndim == DT_MESH_MAX_NDIM ||
+        (mesh->named && cost->named_count > 0))
+        return -1;
+    for (int m = 0; m < mesh->ndim; m++) {
+        *ranks = ranks_along(cost, mesh, m);
+        if (*ranks > 1 && *ranks < mesh->shape[m] && (*ranks & (*ranks - 1)) == 0)
+            return m;
+    }
+    return -1;
 }
 
 /* The link along a mesh dimension. */

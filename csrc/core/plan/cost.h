@@ -57,6 +57,11 @@ dt_status dt_cost_parse(dt_cost *out, const char *text, dt_error *err);
  * one node. Only nodes of as many neighbouring ranks each, but for the last, count. */
 void dt_cost_find_nodes(dt_cost *cost, const uint64_t *nodes, int64_t size);
 
+/* The mesh dimension along which each node has as many neighbouring ranks, 2, 4, 8 and so
+ * on, and there are several nodes; -1: there is none. These ranks are a subtree of a sum,
+ * whoever adds first. Dimensions that have costs of their own are left alone. */
+int dt_cost_node_dim(int64_t *ranks, const dt_cost *cost, const dt_mesh *mesh);
+
 /* Writes them so that they can be read; cut off at the end of the room. */
 void dt_cost_print(char *out, size_t room, const dt_cost *cost);
 

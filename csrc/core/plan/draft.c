@@ -51,6 +51,18 @@ dt_draft_append(dt_draft *draft, int mesh_dim, int dim)
 }
 
 void
+dt_draft_stride(dt_draft *draft, const dt_layout *like, int m)
+{
+    int dim = like->placements[m].dim, first = dt_layout_first_cut(like, m);
+    if (dt_placement_cuts(draft->placements[first]))
+        draft->placements[first] = DT_REPLICATED;
+    draft->placements[m] = DT_STRIDED(dim, like->mesh->shape[first]);
+    draft->orders[dim] = (dt_order){.dim = dim, .count = 1, .mesh_dims = {m}};
+    draft->cuts[dim] = NULL;
+    draft->strided[dim] = true;
+}
+
+void
 dt_draft_cut_like(dt_draft *draft, int dim, const dt_layout *like)
 {
     const dt_cut *cut = &like->dims[dim];

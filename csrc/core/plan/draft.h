@@ -24,6 +24,10 @@ bool dt_draft_can_append(const dt_draft *draft, int dim);
 /* Lets a mesh dimension that does not shard cut `dim` after all others. */
 void dt_draft_append(dt_draft *draft, int mesh_dim, int dim);
 
+/* Lets mesh dimension m cut a dimension as in `like`, but without the cut that comes first
+ * there (dt_layout_first_cut), whose mesh dimension does not shard then. */
+void dt_draft_stride(dt_draft *draft, const dt_layout *like, int m);
+
 /* Cuts a whole dimension exactly as `like` does, by mesh dimensions that do not shard.
  */
 void dt_draft_cut_like(dt_draft *draft, int dim, const dt_layout *like);

@@ -6,10 +6,12 @@
  * priced by the cost model, for the busiest of three ranks. The cheapest within the bound
  * on memory wins; of equal ones that of fewer messages, then the first. Steps beyond as
  * many as the direct plan and PyTorch have cost two latencies more: ranks wait for each
- * other. Only layouts and constants decide, so all ranks find the same
- * plan without a message. */
+ * other. A mesh dimension along which several nodes have several ranks each is two
+ * dimensions to the families that share sums out: so little of a sum leaves a node. Only
+ * layouts and constants decide, so all ranks find the same plan without a message. */
 #include "core/plan/plan.h"
 
+#include "core/layout/unflatten.h"
 #include "core/plan/build.h"
 #include "core/plan/tree.h"
 
@@ -24,7 +26,9 @@ drop_steps(dt_plan *plan, dt_context *context)
 {
     for (int k = 0; k < plan->step_count; k++)
         dt_layout_release(context, plan->steps[k].to);
+    dt_layout_release(context, plan->start);
     plan->step_count = 0;
+    plan->start = NULL;
 }
 
 /* The most bytes of arrays that are neither the source nor the result. */
@@ -70,9 +74,16 @@ replicates(const dt_layout *layout)
     return false;
 }
 
+/* Both ends as families see them that share sums out. */
+typedef struct {
+    bool known; /* which ranks share a node */
+    int dim; /* of the mesh, which is two here: nodes, and ranks of a node; -1: none is */
+    const dt_layout *from, *to;
+} node_ends;
+
 /* Whether a family that shares reductions out can lead to other steps. */
 static bool
-worth_nesting(dt_family family, const dt_plan *direct)
+worth_nesting(dt_family family, const dt_plan *direct, const node_ends *nodes)
 {
     if (!dt_mesh_same_ranks(direct->from->mesh, direct->to->mesh))
         return false;
@@ -82,6 +93,12 @@ worth_nesting(dt_family family, const dt_plan *direct)
         bool whole = step->kind == DT_STEP_ALL_REDUCE;
         bool reduces = whole || step->kind == DT_STEP_REDUCE_SCATTER;
         if (whole && dt_step_group(step) >= DT_TREE_LARGE_RANKS)
+            return true;
+        bool gathers = step->kind == DT_STEP_ALL_GATHER;
+        if (nodes->known && gathers && step->mesh_dim_count > 1)
+            return true;
+        if ((reduces || gathers) && nodes->dim >= 0 &&
+            dt_step_mask(step) >> nodes->dim & 1)
             return true;
         if (reduces &&
             (family == DT_SPREAD ? replicates(step->from) : step->mesh_dim_count > 1))
@@ -95,10 +112,10 @@ worth_nesting(dt_family family, const dt_plan *direct)
 
 /* Whether a family can lead to other steps than the direct one. */
 static bool
-worth_building(dt_family family, const dt_plan *direct)
+worth_building(dt_family family, const dt_plan *direct, const node_ends *nodes)
 {
     if (family >= DT_NESTED)
-        return worth_nesting(family, direct);
+        return worth_nesting(family, direct, nodes);
     for (int k = 0; k < direct->step_count; k++) {
         const dt_step *step = &direct->steps[k];
         bool mixed = step->kind == DT_STEP_EXCHANGE || step->kind == DT_STEP_SCATTER;
@@ -126,6 +143,7 @@ torch_collectives(const dt_layout *from, const dt_layout *to)
 /* Two plans, of which the better one is kept. */
 typedef struct {
     dt_plan *best, *trial;
+    node_ends nodes;
     bool found;
     double price; /* of the best: its seconds, and latencies for each unusual step */
     int64_t messages; /* of the best */
@@ -146,9 +164,14 @@ try_family(contest *c, dt_context *context, dt_family family, const dt_cost *cos
 {
     dt_plan *trial = c->trial;
     int64_t messages = 0;
+    bool nodes = family >= DT_NESTED && c->nodes.dim >= 0;
     trial->step_count = 0;
     trial->seconds = trial->by_messages = 0;
-    dt_status status = dt_build(trial, context, family, err);
+    trial->node_dim = nodes ? c->nodes.dim : -1;
+    trial->start = nodes ? c->nodes.from : trial->from;
+    dt_layout_retain(trial->start);
+    dt_status status =
+        dt_build(trial, context, family, nodes ? c->nodes.to : trial->to, err);
     for (int k = 0; k < trial->step_count; k++) {
         dt_price step;
         if (c->found && trial->seconds > c->price)
@@ -185,7 +208,8 @@ is_wanted(const contest *c, dt_family family, const dt_cost *cost)
     if (!c->found)
         return true;
     bool cheap = c->price <= 2 * UNUSUAL_LATENCIES * cost->link.latency;
-    return !(cheap && family >= DT_NESTED) && worth_building(family, c->best);
+    return !(cheap && family >= DT_NESTED) &&
+           worth_building(family, c->best, &c->nodes);
 }
 
 static dt_status
@@ -203,6 +227,26 @@ choose(contest *c, dt_context *context, const dt_cost *cost, int64_t max_scratch
     return DT_OK;
 }
 
+/* Looks for a mesh dimension of which several nodes have several ranks each. */
+static dt_status
+find_nodes(node_ends *out, dt_context *context, const dt_plan *ends,
+           const dt_cost *cost, dt_error *err)
+{
+    *out = (node_ends){.dim = -1, .known = cost->node != 0};
+    const dt_mesh *mesh = ends->from->mesh;
+    int64_t ranks;
+    int dim = dt_mesh_same_ranks(mesh, ends->to->mesh)
+                  ? dt_cost_node_dim(&ranks, cost, mesh)
+                  : -1;
+    if (dim < 0)
+        return DT_OK;
+    DT_TRY(dt_layout_unflatten(&out->from, context, ends->from, dim, ranks, err));
+    DT_TRY(dt_layout_unflatten(&out->to, context, ends->to, dim, ranks, err));
+    if (out->from != NULL && out->to != NULL)
+        out->dim = dim;
+    return DT_OK;
+}
+
 dt_status
 dt_plan_make(dt_plan **out, dt_context *context, const dt_layout *from,
              const dt_layout *to, const dt_cost *cost, int64_t max_scratch,
@@ -217,9 +261,13 @@ dt_plan_make(dt_plan **out, dt_context *context, const dt_layout *from,
     if (c.best == NULL || c.trial == NULL) {
         dt_fail(err, status, "no memory for a plan");
     } else {
-        dt_plan empty = {.from = from, .to = to};
+        dt_plan empty = {.from = from, .to = to, .node_dim = -1};
         *c.best = *c.trial = empty;
-        status = choose(&c, context, cost, max_scratch, err);
+        status = find_nodes(&c.nodes, context, &empty, cost, err);
+        if (status == DT_OK)
+            status = choose(&c, context, cost, max_scratch, err);
+        dt_layout_release(context, c.nodes.from);
+        dt_layout_release(context, c.nodes.to);
     }
     free(c.trial);
     if (status != DT_OK) {

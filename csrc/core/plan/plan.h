@@ -55,6 +55,9 @@ typedef struct dt_plan {
     int64_t max_scratch;
     uint64_t cost; /* hash of the costs, and of nodes, that it was chosen by */
     const dt_layout *from, *to;
+    const dt_layout
+        *start;   /* of the steps: `from`, or its parts on a mesh of nodes ... */
+    int node_dim; /* ... of which this dim is two, nodes and ranks of a node; else -1 */
     int step_count; /* 0: nothing to do, the parts are the same */
     dt_step steps[DT_PLAN_MAX_STEPS];
     double seconds;     /* predicted */

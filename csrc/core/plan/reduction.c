@@ -299,6 +299,31 @@ ends_whole(bool *out, dt_builder *b, const batch *of, int m)
     return DT_OK;
 }
 
+/* Cuts a dimension as the target does, where two mesh dimensions cut it: by the second,
+ * which is reduced first, with a stride, then by both. False if it is not so. */
+static bool
+cut_in_turn(dt_draft *draft, const dt_layout *to, int m, unsigned rest)
+{
+    int first = dt_layout_first_cut(to, m);
+    if (first >= 0 && rest >> first & 1) {
+        int dim = to->placements[m].dim;
+        if (draft->orders[dim].count > 0 || !dt_draft_can_append(draft, dim))
+            return false;
+        dt_draft_stride(draft, to, m);
+        return true;
+    }
+    for (int second = m + 1; second < to->mesh->ndim; second++)
+        if (dt_layout_first_cut(to, second) == m) {
+            int dim = to->placements[m].dim;
+            bool begun = draft->strided[dim] && draft->orders[dim].count == 1 &&
+                         draft->orders[dim].mesh_dims[0] == second;
+            if (begun)
+                dt_draft_cut_like(draft, dim, to);
+            return begun;
+        }
+    return false;
+}
+
 /* Scatters over one mesh dimension after the other, the last first. What is left at the
  * first of them is reduced whole if the target has it so. */
 static dt_status
@@ -312,12 +337,14 @@ reduce_nested(dt_builder *b, const batch *of)
         DT_TRY(ends_whole(&whole, b, of, m));
         dt_draft draft;
         dt_draft_begin(&draft, b->at);
-        int dim = whole ? -1 : dim_to_cut(&draft, of->to, m);
+        bool cut = !whole && cut_in_turn(&draft, of->to, m, rest);
+        int dim = whole || cut ? -1 : dim_to_cut(&draft, of->to, m);
         if (dim >= 0)
             dt_draft_append(&draft, m, dim);
-        else
+        else if (!cut)
             dt_draft_set(&draft, m, DT_REPLICATED);
-        dt_step_kind kind = dim >= 0 ? DT_STEP_REDUCE_SCATTER : DT_STEP_ALL_REDUCE;
+        dt_step_kind kind =
+            cut || dim >= 0 ? DT_STEP_REDUCE_SCATTER : DT_STEP_ALL_REDUCE;
         DT_TRY(add_reduction(b, of, kind, &draft, one, rest));
     }
     return DT_OK;

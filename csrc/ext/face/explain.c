@@ -23,9 +23,15 @@ explain_step(const dt_plan *plan, const dt_traffic *traffic, const dt_world *wor
     int64_t mesh_dims[DT_MESH_MAX_NDIM];
     dt_layout_print(from, sizeof from, step->from);
     dt_layout_print(to, sizeof to, step->to);
-    for (int m = 0; m < step->mesh_dim_count; m++)
-        mesh_dims[m] = step->mesh_dims[m];
-    PyObject *dims = ext_tuple(mesh_dims, step->mesh_dim_count);
+    int count = 0;
+    for (int at = 0; at < step->mesh_dim_count; at++) {
+        int m = step->mesh_dims[at];
+        if (plan->node_dim >= 0 && m > plan->node_dim)
+            m--; /* the same one, or what comes after both */
+        if (count == 0 || mesh_dims[count - 1] != m)
+            mesh_dims[count++] = m;
+    }
+    PyObject *dims = ext_tuple(mesh_dims, count);
     if (dims == NULL)
         return NULL;
     const char *why;
