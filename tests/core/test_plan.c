@@ -1,45 +1,10 @@
 #include "core/layout/exchange.h"
-#include "core/plan/plans.h"
 #include "core/plan/tree.h"
 
-#include "check.h"
+#include "plans.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static dt_context *context;
-static dt_plans *plans;
-
-static const dt_mesh *
-mesh_of(int ndim, int64_t a, int64_t b, int64_t c, const int64_t *ranks)
-{
-    dt_mesh *made;
-    const dt_mesh *out = NULL;
-    const char *const names[] = {"rows", "columns", "layers"};
-    CHECK(dt_mesh_make(&made, ndim, (int64_t[]){a, b, c}, ranks, names, 0, NULL) ==
-          DT_OK);
-    CHECK(dt_context_mesh(&out, context, made, NULL) == DT_OK);
-    return out;
-}
-
-/* "R0P": one letter per mesh dimension; a capital M is Partial(max). */
-static const dt_layout *
-layout_of(const dt_mesh *mesh, const char *text, int64_t rows, int64_t columns)
-{
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    for (int m = 0; m < mesh->ndim; m++)
-        placements[m] = text[m] == 'R'   ? DT_REPLICATED
-                        : text[m] == 'P' ? DT_PENDING(DT_SUM)
-                        : text[m] == 'M' ? DT_PENDING(DT_MAX)
-                                         : DT_SHARDED(text[m] - '0');
-    dt_layout *made;
-    const dt_layout *out = NULL;
-    int64_t shape[] = {rows, columns};
-    CHECK(dt_layout_make(&made, mesh, placements, 2, shape, DT_FLOAT32, NULL, 0, NULL,
-                         0, NULL) == DT_OK);
-    CHECK(dt_context_layout(&out, context, made, NULL) == DT_OK);
-    return out;
-}
 
 static const dt_plan *
 plan_of(const dt_layout *from, const dt_layout *to)
@@ -198,79 +163,6 @@ a_step_costs_what_messages_along_its_mesh_dims_do(void)
     }
     CHECK(dt_cost_link(&dear, mesh, 3).latency == 1e-4); /* along both: the dearest */
     dt_mesh_release(context, mesh);
-}
-
-static const dt_plan *
-plan_with(const dt_layout *from, const dt_layout *to, const char *costs)
-{
-    dt_cost cost;
-    const dt_plan *plan = NULL;
-    CHECK(dt_cost_parse(&cost, costs, NULL) == DT_OK);
-    CHECK(dt_plans_find(&plan, plans, from, to, &cost, 0, NULL) == DT_OK);
-    return plan;
-}
-
-/* Over one mesh dim of two nodes: what leaves the node goes along the first of two dims. */
-static void
-parts_are_reduced_and_gathered_node_by_node(void)
-{
-    static const struct {
-        const char *from, *to;
-        int64_t rows; /* uneven: an all_to_all ends it */
-        int steps;
-        int64_t between; /* parts of a rank */
-    } ROWS[] = {{"P", "0", 4096, 2, 1},
-                {"0", "R", 4096, 2, 1},
-                {"P", "R", 4096, 3, 2},
-                {"P", "0", 4099, 3, -1}};
-    const dt_mesh *mesh = mesh_of(1, 8, 1, 1, NULL);
-    for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++) {
-        const dt_layout *from = layout_of(mesh, ROWS[r].from, ROWS[r].rows, 512);
-        const dt_layout *to = layout_of(mesh, ROWS[r].to, ROWS[r].rows, 512);
-        const dt_plan *plan = plan_with(from, to, "node_ranks=4");
-        dt_traffic t;
-        int64_t between = 0, part = ROWS[r].rows / 8 * 512 * 4;
-        for (int k = 0; k < plan->step_count; k++) {
-            dt_step_traffic(&t, &plan->steps[k], 0);
-            if (dt_step_mask(&plan->steps[k]) & 1)
-                between += t.bytes_sent;
-        }
-        CHECK(plan->step_count == ROWS[r].steps);
-        CHECK(ROWS[r].between < 0 || between == ROWS[r].between * part);
-        dt_plan_release(plans, plan);
-        dt_layout_release(context, from);
-        dt_layout_release(context, to);
-    }
-    dt_mesh_release(context, mesh);
-}
-
-static void
-an_eighth_of_a_sum_leaves_nodes_of_eight_ranks(void)
-{
-    for (int ndim = 1; ndim <= 2; ndim++) { /* nodes x ranks, or one dim of all ranks */
-        const dt_mesh *mesh = mesh_of(ndim, ndim == 1 ? 1024 : 128, 8, 1, NULL);
-        const dt_layout *from = layout_of(mesh, ndim == 1 ? "P" : "PP", 8192, 8192);
-        const dt_layout *to = layout_of(mesh, ndim == 1 ? "R" : "RR", 8192, 8192);
-        const dt_plan *plan = plan_with(from, to, "node_ranks=8");
-        dt_traffic t, whole = {0};
-        int64_t between = 0, messages = 0;
-        for (int k = 0; k < plan->step_count; k++) {
-            dt_step_traffic(&t, &plan->steps[k], 0);
-            messages += t.messages;
-            if (dt_step_mask(&plan->steps[k]) & 1)
-                between += t.bytes_sent;
-        }
-        const dt_plan *merged = plan_with(from, to, "family=1");
-        for (int k = 0; k < merged->step_count; k++)
-            dt_step_traffic(&whole, &merged->steps[k], 0);
-        CHECK(merged->step_count == 1 && whole.messages == 2046);
-        CHECK(between * 8 <= whole.bytes_sent && messages == 7 + 254 + 7);
-        dt_plan_release(plans, plan);
-        dt_plan_release(plans, merged);
-        dt_layout_release(context, from);
-        dt_layout_release(context, to);
-        dt_mesh_release(context, mesh);
-    }
 }
 
 static void
@@ -500,8 +392,6 @@ main(void)
         TEST(a_piece_says_where_it_lies_on_both_sides),
         TEST(a_step_costs_what_messages_along_its_mesh_dims_do),
         TEST(many_ranks_halve_a_sum_and_double_it),
-        TEST(parts_are_reduced_and_gathered_node_by_node),
-        TEST(an_eighth_of_a_sum_leaves_nodes_of_eight_ranks),
         TEST(mesh_dims_of_powers_of_two_join_those_before_them),
         TEST(plans_of_other_costs_are_other_plans),
         TEST(what_is_sent_is_received),
