@@ -42,8 +42,10 @@ static size_t
 stage_bytes(const dt_leg *leg, int round, int k)
 {
     int rank = leg->group->world->transport->rank;
+    if (!lends(&leg->rounds[round]))
+        return 0;
     size_t bytes = (size_t)dt_layout_bytes_at(read_from(leg, round, k), rank);
-    return lends(&leg->rounds[round]) ? (bytes + 63) / 64 * 64 : 0;
+    return (bytes + 63) / 64 * 64;
 }
 
 /* Room for a copy of small arrays that others cannot reach. */
