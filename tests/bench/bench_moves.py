@@ -49,8 +49,11 @@ WAITING = """
     gather read_advance dt_agreement_hear dt_agreement_task dt_test node_test node_idle
     node_probe dt_mailbox_collect dt_mailbox_has dt_settle_wake dt_notes_failure
     dt_notes_count dt_notes_collect dt_notes_epoch mpi_idle mpi_probe mpi_test poll
-    heed_time heed_interrupt dt_late_seconds sched_yield clock_gettime
+    heed_time heed_interrupt dt_late_seconds pthread_mutex_lock@@GLIBC_2.2.5
+    __pthread_mutex_unlock_usercnt pthread_mutex_unlock@@GLIBC_2.2.5 sched_yield
+    clock_gettime@@GLIBC_2.17
 """.split()
+WAITING_IN = re.compile("mpi|mca|open-|event|pmix|ucx|fabric|vdso")
 
 
 def names() -> dict[str, Any]:
@@ -111,15 +114,18 @@ def by_function(path: Path) -> Counter[str]:
     """The instructions of each function in a dump."""
     known: dict[str, str] = {}
     result: Counter[str] = Counter()
-    function, of_a_call = "", False
+    function, library, of_a_call = "", "", False
     for line in path.read_text().splitlines():
-        if found := re.match(r"(c?)fn=\((\d+)\)(?: (.*))?$", line):
-            known.setdefault(found[2], found[3] or "")
-            function = function if found[1] else known[found[2]]
+        if found := re.match(r"(fn|cfn|ob|cob)=(\(\d+\))(?: (.*))?$", line):
+            kind, number = found[1].removeprefix("c"), found[2]
+            name = known.setdefault(kind + number, found[3] or "")
+            function = name if found[1] == "fn" else function
+            library = name if found[1] == "ob" else library
         elif line.startswith("calls="):
             of_a_call = True
         elif re.match(r"[-+*\d]", line):
-            if not of_a_call and function.split("'")[0] not in WAITING:
+            ours = not WAITING_IN.search(library) and function not in WAITING
+            if ours and not of_a_call:
                 result[function] += int(line.split()[1])
             of_a_call = False
     return result

@@ -106,6 +106,8 @@ ext_meta *ext_meta_share(dt_group *group, const dt_mesh *mesh, const ext_meta *m
 
 /* --- move.c --- */
 
+enum { MOVE_FEW = 2 }; /* arrays: so many move without memory for lists of them */
+
 /* One array on its way. */
 typedef struct {
     PyObject *array;            /* this rank's part of `from`, borrowed; NULL: none */

@@ -129,18 +129,21 @@ is_long(const transfer *t)
 static dt_run *
 make_run(transfer *t, dt_group *group)
 {
-    dt_transfer *moves = PyMem_New(dt_transfer, (size_t)t->remote);
-    int64_t *strides = PyMem_New(int64_t, (size_t)t->remote *DT_MAX_NDIM);
+    typedef int64_t shape[DT_MAX_NDIM];
+    dt_transfer few[MOVE_FEW],
+        *moves = t->remote <= MOVE_FEW ? few : PyMem_New(dt_transfer, (size_t)t->remote);
+    shape few_strides[MOVE_FEW],
+        *strides = t->remote <= MOVE_FEW ? few_strides : PyMem_New(shape, (size_t)t->remote);
     dt_run *run = NULL;
     if (moves != NULL && strides != NULL) {
         bool good = t->call.local.status == DT_OK;
         int n = 0;
         for (int i = 0; i < t->count; i++)
             if (t->plans[i] != NULL) {
-                int64_t *own = strides + (size_t)n * DT_MAX_NDIM;
-                moves[n] = good ? move_of(&t->items[i], t->plans[i],
-                                          t->world->transport->rank, own)
-                                : (dt_transfer){.plan = t->plans[i], .src_stride = own};
+                moves[n] =
+                    good ? move_of(&t->items[i], t->plans[i],
+                                   t->world->transport->rank, strides[n])
+                         : (dt_transfer){.plan = t->plans[i], .src_stride = strides[n]};
                 n++;
             }
         PyThreadState *state = is_long(t) ? ext_world_enter(t->world) : NULL;
@@ -148,24 +151,24 @@ make_run(transfer *t, dt_group *group)
         if (state != NULL)
             ext_world_leave(t->world, state);
     }
-    PyMem_Free(moves);
-    PyMem_Free(strides);
+    EXT_SOME_FREE(moves, few);
+    EXT_SOME_FREE(strides, few_strides);
     if (run == NULL)
         PyErr_NoMemory();
     return run;
 }
 
-/* Starts the run and, unless it may go on behind the caller's back, waits. What is
- * known to fail is waited for: there may be no result to give back. */
+/* Starts a run that goes on behind the caller's back. */
 static int
-travel(transfer *t, dt_group *group, PyObject **out)
+set_out(transfer *t, dt_run *run, PyObject **out)
 {
     ext_item *items = PyMem_New(ext_item, (size_t)t->remote);
     const dt_plan **plans = PyMem_New(const dt_plan *, (size_t)t->remote);
-    dt_run *run =
-        items == NULL || plans == NULL ? (PyErr_NoMemory(), NULL) : make_run(t, group);
     PyObject *pending = NULL;
-    if (run != NULL) {
+    if (items == NULL || plans == NULL) {
+        PyErr_NoMemory();
+        dt_run_free(run);
+    } else {
         int n = 0;
         for (int i = 0; i < t->count; i++)
             if (t->plans[i] != NULL) {
@@ -182,14 +185,63 @@ travel(transfer *t, dt_group *group, PyObject **out)
     PyMem_Free(items);
     PyMem_Free(plans);
     int failed = pending == NULL ? -1 : ext_pending_start(pending);
-    if (failed == 0 && out != NULL && t->call.local.status == DT_OK) {
-        *out = pending;
-        return 0;
-    }
     if (failed == 0)
-        failed = ext_pending_wait(pending);
-    Py_XDECREF(pending);
+        *out = pending;
+    else
+        Py_XDECREF(pending);
     return failed;
+}
+
+/* Whether other Python threads need not run meanwhile. */
+static bool
+is_short(const transfer *t)
+{
+    for (int i = 0; i < t->count; i++) {
+        PyArrayObject *array = (PyArrayObject *)t->items[i].array;
+        PyArrayObject *result = (PyArrayObject *)t->items[i].result;
+        if ((array != NULL && PyArray_NBYTES(array) >= RELEASE_GIL_FROM) ||
+            (result != NULL && PyArray_NBYTES(result) >= RELEASE_GIL_FROM))
+            return false;
+    }
+    return true;
+}
+
+/* Runs it to its end. Where messages of a failed run may still touch the arrays, these
+ * are leaked. */
+static int
+go(transfer *t, dt_run *run)
+{
+    dt_error err;
+    if (t->o->teller != NULL)
+        dt_run_watch(run);
+    dt_task *task = dt_run_task(run);
+    PyThreadState *state =
+        is_short(t) ? ext_world_stay(t->world) : ext_world_enter(t->world);
+    dt_status status = dt_start(task, &err);
+    if (status == DT_OK) {
+        status = dt_wait(task, &err);
+        ext_told |= status != DT_OK;
+    }
+    ext_world_leave(t->world, state);
+    for (int i = 0; i < t->count && dt_run_poisoned(run); i++) {
+        Py_XINCREF(t->items[i].array);
+        Py_XINCREF(t->items[i].result);
+    }
+    if (t->o->teller != NULL)
+        watch_tell(t->o->teller, run, t->world);
+    dt_run_free(run);
+    return ext_check(status, &err);
+}
+
+/* What is known to fail is waited for: there may be no result to give back. */
+static int
+travel(transfer *t, dt_group *group, PyObject **out)
+{
+    dt_run *run = make_run(t, group);
+    if (run == NULL)
+        return -1;
+    bool later = out != NULL && t->call.local.status == DT_OK;
+    return later ? set_out(t, run, out) : go(t, run);
 }
 
 /* Several arrays are one value to the journal: of whom they are made, in as many records
@@ -271,7 +323,8 @@ prepare(transfer *t)
 static int
 move_inside(transfer *t, dt_group *group, PyObject **pending)
 {
-    t->plans = PyMem_Calloc((size_t)t->count, sizeof *t->plans);
+    const dt_plan *few[MOVE_FEW];
+    t->plans = EXT_SOME(few, t->count);
     if (t->plans == NULL)
         return ext_no_memory();
     ext_pending_sweep(t->world);
@@ -295,7 +348,7 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
     for (int i = 0; i < t->count; i++)
         if (t->plans[i] != NULL)
             dt_plan_release(ext_plans, t->plans[i]);
-    PyMem_Free(t->plans);
+    EXT_SOME_FREE(t->plans, few);
     return failed;
 }
 

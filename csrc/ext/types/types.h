@@ -126,6 +126,8 @@ typedef struct {
     bool shared_memory, closed;
     dt_trail *trail;                /* freed with this; NULL: of one rank */
     bool busy;                      /* between ext_world_enter and ext_world_leave */
+    bool stays;                     /* the same, and with the GIL: ext_world_stay */
+    PyThreadState *state;           /* where it has let go of that after all */
     int64_t live_bytes, peak_bytes; /* of tensors without data, where it is alone */
 } WorldObject;
 
@@ -137,6 +139,9 @@ dt_world *ext_world(const dt_mesh *mesh, const char *what);
 /* Around everything in comm that may wait: lets go of the GIL and takes it again. In
  * between every other call on this world, from whatever thread, gets an error. */
 PyThreadState *ext_world_enter(dt_world *world);
+/* The same of what is short unless other ranks are late: it lets go of the GIL only when it
+ * has waited for some microseconds. Ranks that are threads need it before that. */
+PyThreadState *ext_world_stay(dt_world *world);
 void ext_world_leave(dt_world *world, PyThreadState *state);
 /* Coordinate of this thread's rank in a mesh: 1, or 0 if it is outside, -1 on error. */
 int ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
