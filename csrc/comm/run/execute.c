@@ -244,15 +244,18 @@ make_new(bool *able, dt_group *group, const dt_transfer *moves, int count,
     return run;
 }
 
-/* All of it but the error: field by field, for most of its kilobytes are rarely used. */
+/* All of it but the error: field by field, for most of its kilobytes are rarely used. A run
+ * that is used again mostly has the text: that is a part of what is hashed. */
 static void
 take_call(dt_run *run, const dt_call *call)
 {
+    bool known = run->task.what != NULL && run->call.hash == call->hash;
     run->call.hash = call->hash;
     run->call.lineage = call->lineage;
     run->call.traced = call->traced;
     run->call.name = call->name;
-    memccpy(run->call.what, call->what, '\0', sizeof run->call.what);
+    if (!known)
+        memccpy(run->call.what, call->what, '\0', sizeof run->call.what);
     run->task.what = run->call.what;
 }
 

@@ -320,6 +320,22 @@ prepare(transfer *t)
             note_error(&t->call);
 }
 
+/* The names of most calls are that of the one before. */
+static uint32_t
+name_of(const char *what)
+{
+    static char last[32];
+    static uint32_t name;
+    if (strcmp(what, last) == 0)
+        return name;
+    uint32_t other = ext_local_name(what);
+    if (strlen(what) < sizeof last) {
+        strcpy(last, what);
+        name = other;
+    }
+    return other;
+}
+
 static int
 move_inside(transfer *t, dt_group *group, PyObject **pending)
 {
@@ -343,8 +359,8 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
         if (!t->unplanned)
             ext_local_failed(ext_local_name(t->o->what), t->o->what);
         failed = -1;
-    } else
-        ext_local_done(ext_local_name(t->o->what));
+    } else if (ext_trace.trail != NULL)
+        ext_local_done(name_of(t->o->what));
     for (int i = 0; i < t->count; i++)
         if (t->plans[i] != NULL)
             dt_plan_release(ext_plans, t->plans[i]);

@@ -66,6 +66,7 @@ typedef struct {
     PyObject *placements; /* tuple */
     PyObject *shape;      /* tuple */
     PyObject *weakrefs;
+    PyObject *next; /* the Layout that a tensor of this one was moved to last, or NULL */
 } LayoutObject;
 
 extern PyTypeObject ext_layout_type;
