@@ -289,9 +289,8 @@ trace(transfer *t)
 
 /* What is compared across ranks before anything moves. */
 static void
-describe(transfer *t)
+describe_well(transfer *t)
 {
-    dt_error local = t->call.local;
     if (t->count == 1 && t->plans[0] != NULL)
         ext_call_plan(&t->call, t->plans[0], t->o->what);
     else {
@@ -306,9 +305,19 @@ describe(transfer *t)
     ext_call_hash(&t->call, &t->o->max_bytes, sizeof t->o->max_bytes);
     ext_call_hash(&t->call, &t->o->detail, sizeof t->o->detail);
     trace(t);
-    t->call.local.status = local.status;
-    if (local.status != DT_OK)
-        t->call.local = local;
+}
+
+/* The same; a local error stays. */
+static void
+describe(transfer *t)
+{
+    if (t->call.local.status == DT_OK) {
+        describe_well(t);
+        return;
+    }
+    dt_error local = t->call.local;
+    describe_well(t);
+    t->call.local = local;
 }
 
 /* Every step before the run, with all that can go wrong on this rank alone. */
