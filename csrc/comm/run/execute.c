@@ -151,12 +151,12 @@ prepare(dt_run *run, const dt_transfer *moves, int count, dt_error *err)
 /* A run of the same plan that has ended and can be used again: its legs are right, only
  * its arrays are others. */
 static dt_run *
-take_kept(dt_group *group, const dt_transfer *move, int64_t scratch, bool plain)
+take_kept(dt_group *group, const dt_plan *plan, int64_t scratch, bool plain)
 {
     dt_run **link = &group->world->kept_runs;
     for (; *link != NULL; link = &(*link)->next) {
         dt_run *run = *link;
-        if (run->serial != move->plan->serial || run->task.group != group ||
+        if (run->serial != plan->serial || run->task.group != group ||
             run->scratch != scratch || run->plain != plain)
             continue;
         *link = run->next;
@@ -217,7 +217,7 @@ use_kept(bool *able, dt_run *run, const dt_transfer *move)
     *able = local->status == DT_OK && dt_run_ready(run);
     if (local->status != DT_OK || *able)
         return run;
-    dt_run *plain = take_kept(run->task.group, move, run->scratch, true);
+    dt_run *plain = take_kept(run->task.group, move->plan, run->scratch, true);
     if (plain == NULL)
         return run;
     keep(run);
@@ -264,7 +264,8 @@ dt_run_make(dt_group *group, const dt_transfer *moves, int count, int64_t scratc
             const dt_call *call)
 {
     bool well = call->local.status == DT_OK, able;
-    dt_run *run = well && count == 1 ? take_kept(group, moves, scratch, false) : NULL;
+    dt_run *run =
+        well && count == 1 ? take_kept(group, moves->plan, scratch, false) : NULL;
     run = run != NULL ? use_kept(&able, run, moves)
                       : make_new(&able, group, moves, count, scratch, &call->local);
     if (run == NULL)
@@ -277,6 +278,37 @@ dt_run_make(dt_group *group, const dt_transfer *moves, int count, int64_t scratc
     if (run->call.local.status == DT_OK && !able)
         dt_agreement_object(run->agreement);
     return run;
+}
+
+dt_run *
+dt_run_take(dt_group *group, const dt_plan *plan, uint64_t hash)
+{
+    dt_run *run = take_kept(group, plan, 0, false);
+    if (run == NULL || run->call.hash == hash)
+        return run;
+    keep(run);
+    return NULL;
+}
+
+bool
+dt_run_again(dt_run *run, const dt_transfer *move, uint64_t lineage, bool traced,
+             const dt_error *local)
+{
+    run->call.lineage = lineage;
+    run->call.traced = traced;
+    run->state = DT_RUN_AGREE;
+    run->leg = 0;
+    run->watched = run->anew = false;
+    if (local != NULL)
+        run->call.local = *local;
+    else
+        run->call.local.status = use_again(run, move, &run->call.local);
+    bool able = run->call.local.status != DT_OK || dt_run_ready(run);
+    if (able && dt_agreement_make(&run->agreement, run->task.group, &run->call, false,
+                                  NULL) == DT_OK)
+        return true;
+    keep(run);
+    return false;
 }
 
 dt_task *

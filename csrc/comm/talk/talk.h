@@ -144,7 +144,7 @@ struct dt_world {
     dt_status (*poll)(void *data);
     /* Called before and after a wait of more than some microseconds; may be NULL. */
     void (*let_go)(void *data, bool waits);
-    void *poll_data; /* of both */
+    void *poll_data;          /* of both */
     dt_made_here *made;       /* of this rank's journal; NULL: it has none */
     dt_testify_here *testify; /* the same; NULL on all ranks: none */
     struct dt_trail *trail;   /* the caller's; NULL: none. trail.h */

@@ -8,7 +8,7 @@
 static const size_t LARGE_BYTES = (size_t)8 << 20;
 
 enum {
-    FEW_BYTES = 256, /* that are copied as they come */
+    FEW_BYTES = 256,  /* that are copied as they come */
     LINE = 64,        /* bytes of a cache line */
     FILL_BYTES = 4096 /* what a fill repeats */
 };
@@ -154,7 +154,8 @@ copy_few(char *dst, const int64_t *dst_stride, const char *src,
     for (int d = ndim - 1; d >= 0; d--) {
         if (shape[d] == 1)
             continue;
-        if (rows == 1 && dst_stride[d] == (int64_t)run && src_stride[d] == dst_stride[d])
+        if (rows == 1 && dst_stride[d] == (int64_t)run &&
+            src_stride[d] == dst_stride[d])
             run *= (size_t)shape[d];
         else if (rows > 1)
             return false;

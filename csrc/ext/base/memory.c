@@ -30,10 +30,11 @@ take_block(size_t bytes)
     bool ready = block_type.tp_base != NULL || PyType_Ready(&block_type) == 0;
     void *block = ready ? dt_memory_take(bytes) : NULL;
     if (block == NULL)
-        return ready ? (BlockObject *)PyErr_Format(PyExc_MemoryError,
-                                                   "no memory for an array of %zu bytes",
-                                                   bytes)
-                     : NULL;
+        return ready
+                   ? (BlockObject *)PyErr_Format(PyExc_MemoryError,
+                                                 "no memory for an array of %zu bytes",
+                                                 bytes)
+                   : NULL;
     BlockObject *self = PyObject_New(BlockObject, &block_type);
     if (self == NULL)
         dt_memory_give(block);

@@ -151,10 +151,8 @@ remember(const offer *o, const dt_layout *layout, uint64_t detail)
     offered *f = offered_place(o);
     dt_layout_release(ext_context, f->layout);
     dt_layout_retain(layout);
-    *f = (offered){.layout = layout,
-                   .meta = o->meta,
-                   .hash = o->call.hash,
-                   .detail = detail};
+    *f = (offered){
+        .layout = layout, .meta = o->meta, .hash = o->call.hash, .detail = detail};
     memcpy(f->placements, o->placements, sizeof f->placements);
     memcpy(f->what, o->call.what, sizeof f->what);
 }

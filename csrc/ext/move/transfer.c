@@ -130,10 +130,12 @@ static dt_run *
 make_run(transfer *t, dt_group *group)
 {
     typedef int64_t shape[DT_MAX_NDIM];
-    dt_transfer few[MOVE_FEW],
-        *moves = t->remote <= MOVE_FEW ? few : PyMem_New(dt_transfer, (size_t)t->remote);
-    shape few_strides[MOVE_FEW],
-        *strides = t->remote <= MOVE_FEW ? few_strides : PyMem_New(shape, (size_t)t->remote);
+    dt_transfer few[MOVE_FEW], *moves = t->remote <= MOVE_FEW
+                                            ? few
+                                            : PyMem_New(dt_transfer, (size_t)t->remote);
+    shape few_strides[MOVE_FEW], *strides = t->remote <= MOVE_FEW
+                                                ? few_strides
+                                                : PyMem_New(shape, (size_t)t->remote);
     dt_run *run = NULL;
     if (moves != NULL && strides != NULL) {
         bool good = t->call.local.status == DT_OK;
@@ -141,8 +143,8 @@ make_run(transfer *t, dt_group *group)
         for (int i = 0; i < t->count; i++)
             if (t->plans[i] != NULL) {
                 moves[n] =
-                    good ? move_of(&t->items[i], t->plans[i],
-                                   t->world->transport->rank, strides[n])
+                    good ? move_of(&t->items[i], t->plans[i], t->world->transport->rank,
+                                   strides[n])
                          : (dt_transfer){.plan = t->plans[i], .src_stride = strides[n]};
                 n++;
             }
@@ -206,29 +208,27 @@ is_short(const transfer *t)
     return true;
 }
 
-/* Runs it to its end. Where messages of a failed run may still touch the arrays, these
- * are leaked. */
-static int
-go(transfer *t, dt_run *run)
+int
+move_finish(const ext_item *items, int count, dt_run *run, dt_world *world, bool brief,
+            PyObject *teller)
 {
     dt_error err;
-    if (t->o->teller != NULL)
+    if (teller != NULL)
         dt_run_watch(run);
     dt_task *task = dt_run_task(run);
-    PyThreadState *state =
-        is_short(t) ? ext_world_stay(t->world) : ext_world_enter(t->world);
+    PyThreadState *state = brief ? ext_world_stay(world) : ext_world_enter(world);
     dt_status status = dt_start(task, &err);
     if (status == DT_OK) {
         status = dt_wait(task, &err);
         ext_told |= status != DT_OK;
     }
-    ext_world_leave(t->world, state);
-    for (int i = 0; i < t->count && dt_run_poisoned(run); i++) {
-        Py_XINCREF(t->items[i].array);
-        Py_XINCREF(t->items[i].result);
+    ext_world_leave(world, state);
+    for (int i = 0; i < count && dt_run_poisoned(run); i++) {
+        Py_XINCREF(items[i].array);
+        Py_XINCREF(items[i].result);
     }
-    if (t->o->teller != NULL)
-        watch_tell(t->o->teller, run, t->world);
+    if (teller != NULL)
+        watch_tell(teller, run, world);
     dt_run_free(run);
     return ext_check(status, &err);
 }
@@ -241,7 +241,9 @@ travel(transfer *t, dt_group *group, PyObject **out)
     if (run == NULL)
         return -1;
     bool later = out != NULL && t->call.local.status == DT_OK;
-    return later ? set_out(t, run, out) : go(t, run);
+    return later ? set_out(t, run, out)
+                 : move_finish(t->items, t->count, run, t->world, is_short(t),
+                               t->o->teller);
 }
 
 /* Several arrays are one value to the journal: of whom they are made, in as many records
@@ -329,22 +331,6 @@ prepare(transfer *t)
             note_error(&t->call);
 }
 
-/* The names of most calls are that of the one before. */
-static uint32_t
-name_of(const char *what)
-{
-    static char last[32];
-    static uint32_t name;
-    if (strcmp(what, last) == 0)
-        return name;
-    uint32_t other = ext_local_name(what);
-    if (strlen(what) < sizeof last) {
-        strcpy(last, what);
-        name = other;
-    }
-    return other;
-}
-
 static int
 move_inside(transfer *t, dt_group *group, PyObject **pending)
 {
@@ -368,8 +354,8 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
         if (!t->unplanned)
             ext_local_failed(ext_local_name(t->o->what), t->o->what);
         failed = -1;
-    } else if (ext_trace.trail != NULL)
-        ext_local_done(name_of(t->o->what));
+    } else
+        move_done(t->o->what);
     for (int i = 0; i < t->count; i++)
         if (t->plans[i] != NULL)
             dt_plan_release(ext_plans, t->plans[i]);

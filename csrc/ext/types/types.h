@@ -66,7 +66,8 @@ typedef struct {
     PyObject *placements; /* tuple */
     PyObject *shape;      /* tuple */
     PyObject *weakrefs;
-    PyObject *next; /* the Layout that a tensor of this one was moved to last, or NULL */
+    PyObject
+        *next; /* the Layout that a tensor of this one was moved to last, or NULL */
 } LayoutObject;
 
 extern PyTypeObject ext_layout_type;
@@ -372,7 +373,8 @@ enum { EXT_JOURNAL = DT_JOURNAL, EXT_RECORDED = DT_OPERANDS_TOLD };
 typedef struct ext_record {
     uint64_t lineage; /* of the result */
     uint64_t call;    /* of the operator and its constants */
-    PyObject *text; /* the call, for people, or that and numbers; of an arrival bytes and
+    PyObject
+        *text; /* the call, for people, or that and numbers; of an arrival bytes and
                        the shape; NULL: no record */
     uint64_t operands[EXT_RECORDED]; /* lineages, numbers, hashes of other things */
     uint32_t kinds;                  /* of the operands: none of these, a DTensor */
