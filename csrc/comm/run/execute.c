@@ -151,12 +151,12 @@ prepare(dt_run *run, const dt_transfer *moves, int count, dt_error *err)
 /* A run of the same plan that has ended and can be used again: its legs are right, only
  * its arrays are others. */
 static dt_run *
-take_kept(dt_group *group, const dt_transfer *move, int64_t scratch, bool plain)
+take_kept(dt_group *group, const dt_plan *plan, int64_t scratch, bool plain)
 {
     dt_run **link = &group->world->kept_runs;
     for (; *link != NULL; link = &(*link)->next) {
         dt_run *run = *link;
-        if (run->serial != move->plan->serial || run->task.group != group ||
+        if (run->serial != plan->serial || run->task.group != group ||
             run->scratch != scratch || run->plain != plain)
             continue;
         *link = run->next;
@@ -207,47 +207,108 @@ keep(dt_run *run)
         }
 }
 
-/* Uses a run again, or, where its ways cannot move these arrays, one of plain ways. */
+/* Uses a run again, or, where its ways cannot move these arrays, one of plain ways. *able:
+ * it can do so by the ways that are meant. */
 static dt_run *
-use_kept(dt_run *run, const dt_transfer *move, dt_error *local)
+use_kept(bool *able, dt_run *run, const dt_transfer *move)
 {
+    dt_error *local = &run->call.local;
     local->status = use_again(run, move, local);
-    if (local->status != DT_OK || dt_run_ready(run))
+    *able = local->status == DT_OK && dt_run_ready(run);
+    if (local->status != DT_OK || *able)
         return run;
-    dt_run *plain = take_kept(run->task.group, move, run->scratch, true);
+    dt_run *plain = take_kept(run->task.group, move->plan, run->scratch, true);
     if (plain == NULL)
         return run;
     keep(run);
-    local->status = use_again(plain, move, local);
+    plain->call.local.status = use_again(plain, move, &plain->call.local);
     return plain;
+}
+
+/* A new run; after an error one that only tells it. */
+static dt_run *
+make_new(bool *able, dt_group *group, const dt_transfer *moves, int count,
+         int64_t scratch, const dt_error *error)
+{
+    bool well = error->status == DT_OK;
+    dt_run *run = run_alloc(group, moves, well ? count : 0, scratch);
+    *able = false;
+    if (run == NULL)
+        return NULL;
+    dt_error *local = &run->call.local;
+    if (well)
+        local->status = prepare(run, moves, count, local);
+    else
+        *local = *error;
+    *able = local->status == DT_OK && dt_run_ready(run);
+    return run;
+}
+
+/* All of it but the error: field by field, for most of its kilobytes are rarely used. A run
+ * that is used again mostly has the text: that is a part of what is hashed. */
+static void
+take_call(dt_run *run, const dt_call *call)
+{
+    bool known = run->task.what != NULL && run->call.hash == call->hash;
+    run->call.hash = call->hash;
+    run->call.lineage = call->lineage;
+    run->call.traced = call->traced;
+    run->call.name = call->name;
+    if (!known)
+        memccpy(run->call.what, call->what, '\0', sizeof run->call.what);
+    run->task.what = run->call.what;
 }
 
 dt_run *
 dt_run_make(dt_group *group, const dt_transfer *moves, int count, int64_t scratch,
             const dt_call *call)
 {
-    dt_error local = call->local;
-    bool well = local.status == DT_OK;
-    dt_run *run = well && count == 1 ? take_kept(group, moves, scratch, false) : NULL;
-    if (run != NULL) {
-        run = use_kept(run, moves, &local);
-    } else {
-        run = run_alloc(group, moves, well ? count : 0, scratch);
-        if (run == NULL)
-            return NULL;
-        if (well)
-            local.status = prepare(run, moves, count, &local);
-    }
-    run->call = *call;
-    run->call.local = local;
-    run->task.what = run->call.what;
+    bool well = call->local.status == DT_OK, able;
+    dt_run *run =
+        well && count == 1 ? take_kept(group, moves->plan, scratch, false) : NULL;
+    run = run != NULL ? use_kept(&able, run, moves)
+                      : make_new(&able, group, moves, count, scratch, &call->local);
+    if (run == NULL)
+        return NULL;
+    take_call(run, call);
     if (dt_agreement_make(&run->agreement, group, &run->call, false, NULL) != DT_OK) {
         dt_run_free(run);
         return NULL;
     }
-    if (run->call.local.status == DT_OK && (run->plain || !dt_run_ready(run)))
+    if (run->call.local.status == DT_OK && !able)
         dt_agreement_object(run->agreement);
     return run;
+}
+
+dt_run *
+dt_run_take(dt_group *group, const dt_plan *plan, uint64_t hash)
+{
+    dt_run *run = take_kept(group, plan, 0, false);
+    if (run == NULL || run->call.hash == hash)
+        return run;
+    keep(run);
+    return NULL;
+}
+
+bool
+dt_run_again(dt_run *run, const dt_transfer *move, uint64_t lineage, bool traced,
+             const dt_error *local)
+{
+    run->call.lineage = lineage;
+    run->call.traced = traced;
+    run->state = DT_RUN_AGREE;
+    run->leg = 0;
+    run->watched = run->anew = false;
+    if (local != NULL)
+        run->call.local = *local;
+    else
+        run->call.local.status = use_again(run, move, &run->call.local);
+    bool able = run->call.local.status != DT_OK || dt_run_ready(run);
+    if (able && dt_agreement_make(&run->agreement, run->task.group, &run->call, false,
+                                  NULL) == DT_OK)
+        return true;
+    keep(run);
+    return false;
 }
 
 dt_task *

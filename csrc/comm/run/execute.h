@@ -35,6 +35,14 @@ typedef struct {
 dt_run *dt_run_make(dt_group *group, const dt_transfer *moves, int count,
                     int64_t scratch, const dt_call *call);
 
+/* A run of one move by a plan that is kept to be used again, whose call had this hash; NULL:
+ * there is none. The other one prepares it, as dt_run_make, for a call that differs from
+ * that one in its arrays and lineage, or has failed here before (`local`, or NULL). False:
+ * not all ranks can read these arrays, or there is no memory; the run is kept. */
+dt_run *dt_run_take(dt_group *group, const dt_plan *plan, uint64_t hash);
+bool dt_run_again(dt_run *run, const dt_transfer *move, uint64_t lineage, bool traced,
+                  const dt_error *local);
+
 dt_task *dt_run_task(dt_run *run); /* to be started and waited for */
 void dt_run_free(dt_run *run);     /* ended, or never started */
 

@@ -169,6 +169,9 @@ static dt_status
 order_source(dt_item *item, const dt_leg *leg, int k, int64_t rank, dt_error *err)
 {
     const dt_layout *from = item->move.plan->from;
+    size_t strides = sizeof *item->stride * (size_t)from->ndim;
+    if (strides == 0 || memcmp(item->stride, item->ordered, strides) == 0)
+        return DT_OK;
     int64_t shape[DT_MAX_NDIM];
     dt_layout_shape_at(shape, from, rank);
     if (has_strides(item->stride, item->ordered, shape, from->ndim) ||

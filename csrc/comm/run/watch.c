@@ -12,7 +12,7 @@ static void
 add_round(dt_event *out, int64_t *sent, const dt_group *group, const dt_round *round)
 {
     for (int64_t k = 0; k < round->send_count; k++) {
-        int64_t bytes = dt_queue_bytes(&round->sends[k]);
+        int64_t bytes = round->sends[k].bytes;
         out->bytes += bytes;
         sent[group->ranks[round->sends[k].place]] += bytes;
     }

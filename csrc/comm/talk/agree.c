@@ -34,7 +34,7 @@ restart(dt_agreement *a, uint64_t number)
 {
     dt_group *group = a->task.group;
     /* Groups that share tags must not take each other's calls for their own. */
-    uint64_t hash = a->call.hash ^ group->hash;
+    uint64_t hash = a->hash ^ group->hash;
     a->number = number;
     a->round = 0;
     a->heard = 0;
@@ -48,9 +48,9 @@ restart(dt_agreement *a, uint64_t number)
         .detail_max = a->detail,
         .fault_min = group->faults,
         .fault_max = group->faults,
-        .lineage_min = a->call.traced ? a->call.lineage : UINT64_MAX,
-        .lineage_max = a->call.traced ? a->call.lineage : 0,
-        .failed = a->call.local.status != DT_OK ? group->index : INT64_MAX,
+        .lineage_min = a->traced ? a->call->lineage : UINT64_MAX,
+        .lineage_max = a->traced ? a->call->lineage : 0,
+        .failed = a->call->local.status != DT_OK ? group->index : INT64_MAX,
     };
     group->started = number;
     group->queue->first->number = number;
@@ -180,7 +180,7 @@ static dt_status
 agreement_advance(bool *done, dt_task *task, dt_error *err)
 {
     dt_agreement *a = (dt_agreement *)task;
-    const dt_error *end = a->silent ? &a->call.local : &a->verdict.error;
+    const dt_error *end = a->silent ? &a->call->local : &a->verdict.error;
     bool on = true;
     while (on && a->stage != NULL)
         DT_TRY(a->stage(&on, a, err));
@@ -228,19 +228,14 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     if (a == NULL)
         return dt_fail(err, DT_MEMORY, "%s: no memory to agree on it", call->what);
     bool check = group->world->check != DT_CHECK_NOTHING;
-    a->call.hash = check || force ? call->hash : 0;
-    a->call.lineage = call->lineage;
-    a->call.name = call->name;
-    a->call.traced = call->traced && check;
+    a->call = call;
+    a->hash = check || force ? call->hash : 0;
+    a->traced = call->traced && check;
     a->detail = 0;
-    memccpy(a->call.what, call->what, '\0', sizeof a->call.what);
-    a->call.local.status = call->local.status;
-    if (call->local.status != DT_OK)
-        a->call.local = call->local;
     a->task.advance = agreement_advance;
     a->task.abandon = agreement_abandon;
     a->task.group = group;
-    a->task.what = a->call.what;
+    a->task.what = call->what;
     a->task.queued = a->task.finished = false;
     a->silent = group->size == 1 || group->world->transport->alone;
     a->stage = a->silent ? NULL : start;

@@ -33,6 +33,7 @@ typedef struct {
  * can know), and lineages never. */
 typedef struct dt_agreement dt_agreement;
 
+/* The call lives as long as the agreement. */
 dt_status dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call,
                             bool force, dt_error *err);
 dt_task *dt_agreement_task(dt_agreement *agreement);

@@ -34,7 +34,7 @@ dt_agreement_hear_now(bool *on, dt_agreement *a, void *data, size_t bytes, int p
             err, DT_RUNTIME, "%s has left %s #%" PRIu64,
             dt_name_rank(a->task.group->world->transport, a->task.group->ranks[place])
                 .text,
-            a->call.what, dt_count_in(a->number));
+            a->call->what, dt_count_in(a->number));
     return DT_OK;
 }
 

@@ -94,8 +94,10 @@ typedef struct {
 } dt_walk;
 
 struct dt_agreement {
-    dt_task task; /* first: the task is the agreement */
-    dt_call call;
+    dt_task task;        /* first: the task is the agreement */
+    const dt_call *call; /* whose text, name, lineage and error are its own ... */
+    uint64_t hash;       /* ... and what is compared of the rest */
+    bool traced;
     bool silent;               /* nothing to send */
     bool stuck;                /* the transport may touch it for ever */
     bool said;                 /* what this round or stage has to send is sent */

@@ -62,9 +62,9 @@ dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error)
 static uint32_t
 name_of(const dt_agreement *a)
 {
-    if (a->call.name != 0)
-        return a->call.name;
-    return (uint32_t)dt_hash(0, a->call.what, strcspn(a->call.what, "("));
+    if (a->call->name != 0)
+        return a->call->name;
+    return (uint32_t)dt_hash(0, a->call->what, strcspn(a->call->what, "("));
 }
 
 /* A call has ended with a failure: ranks of other groups that wait for this one, because

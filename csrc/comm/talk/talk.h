@@ -142,7 +142,9 @@ struct dt_world {
     const struct dt_way *way; /* DTENSOR_WAY, for tests: where it fits; NULL: any */
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */
     dt_status (*poll)(void *data);
-    void *poll_data;
+    /* Called before and after a wait of more than some microseconds; may be NULL. */
+    void (*let_go)(void *data, bool waits);
+    void *poll_data;          /* of both */
     dt_made_here *made;       /* of this rank's journal; NULL: it has none */
     dt_testify_here *testify; /* the same; NULL on all ranks: none */
     struct dt_trail *trail;   /* the caller's; NULL: none. trail.h */

@@ -20,7 +20,7 @@ tell_all(bool *on, dt_agreement *a, int phase, dt_error *err)
 static dt_status
 tell_error(bool *on, dt_agreement *a, dt_error *err)
 {
-    a->verdict.error = a->call.local;
+    a->verdict.error = a->call->local;
     return tell_all(on, a, DT_PHASE_ERROR, err);
 }
 
@@ -151,9 +151,9 @@ write_speech(dt_agreement *a)
     memset(&a->speech, 0, sizeof a->speech);
     a->speech.number = a->number;
     a->speech.came = a->came;
-    a->speech.hash = a->call.hash;
-    a->speech.lineage = a->call.traced ? a->call.lineage : 0;
-    snprintf(a->speech.what, sizeof a->speech.what, "%s", a->call.what);
+    a->speech.hash = a->hash;
+    a->speech.lineage = a->traced ? a->call->lineage : 0;
+    snprintf(a->speech.what, sizeof a->speech.what, "%s", a->call->what);
 }
 
 static dt_status

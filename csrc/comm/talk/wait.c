@@ -368,8 +368,13 @@ dt_wait(dt_task *task, dt_error *err)
     int patience = world->transport->oversubscribed ? 50 : 1000;
     for (int spin = 0; !task->finished && spin < patience; spin++)
         dt_progress(world);
-    if (!task->finished)
+    if (!task->finished) {
+        if (world->let_go != NULL)
+            world->let_go(world->poll_data, true);
         wait_long(task, &interrupted);
+        if (world->let_go != NULL)
+            world->let_go(world->poll_data, false);
+    }
     if (interrupted)
         return dt_fail(err, DT_INTERRUPTED, "interrupted while it waited in %s",
                        task->what);

@@ -226,8 +226,8 @@ void
 dt_walk_begin(dt_agreement *a, dt_agreement_stage *after)
 {
     a->walk.after = after;
-    a->walk.lineage = a->call.lineage;
-    a->walk.traced = a->call.traced;
+    a->walk.lineage = a->call->lineage;
+    a->walk.traced = a->traced;
     a->walk.step = a->walk.place_count = 0;
     a->place = 0;
     a->stage = a->task.group->index == 0 ? hear_all : say;

@@ -81,18 +81,12 @@ fetch_part(const source *from, const dt_part *part, dt_error *err)
 static void
 unpack(const dt_queue *queue, const char *packed)
 {
-    dt_queue whole = *queue;
-    dt_cursor cursor;
-    dt_box box;
-    whole.capacity = DT_ENCLOSED_MOST;
-    dt_cursor_begin(&cursor, &whole);
-    while (dt_cursor_next(&box, NULL, &cursor, 0, 0)) {
-        const dt_ends *ends = &box.array->ends;
-        int64_t stride[DT_MAX_NDIM];
-        dt_box_strides(stride, &box);
-        dt_copy_box(ends->dst + dt_box_offset(&box, ends->dst_stride), ends->dst_stride,
-                    packed, stride, box.array->ndim, box.size, box.array->itemsize);
-        packed += dt_box_bytes(&box);
+    for (int p = 0; p < queue->count; p++) {
+        const dt_array *array = queue->parts[p].array;
+        const dt_piece *piece = queue->parts[p].piece;
+        dt_piece_unpack(array->ends.dst, array->ends.dst_stride, packed, piece,
+                        array->ndim, array->itemsize);
+        packed += piece->elements * (int64_t)array->itemsize;
     }
 }
 

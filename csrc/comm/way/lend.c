@@ -42,8 +42,10 @@ static size_t
 stage_bytes(const dt_leg *leg, int round, int k)
 {
     int rank = leg->group->world->transport->rank;
+    if (!lends(&leg->rounds[round]))
+        return 0;
     size_t bytes = (size_t)dt_layout_bytes_at(read_from(leg, round, k), rank);
-    return lends(&leg->rounds[round]) ? (bytes + 63) / 64 * 64 : 0;
+    return (bytes + 63) / 64 * 64;
 }
 
 /* Room for a copy of small arrays that others cannot reach. */
@@ -155,17 +157,11 @@ dt_lend(int64_t *words, const dt_leg *leg, const dt_reading *r)
 void
 dt_lend_enclose(char *out, const dt_queue *queue)
 {
-    dt_queue whole = *queue;
-    dt_cursor cursor;
-    dt_box box;
-    whole.capacity = DT_ENCLOSED_MOST;
-    dt_cursor_begin(&cursor, &whole);
-    while (dt_cursor_next(&box, NULL, &cursor, 0, 0)) {
-        const dt_ends *ends = &box.array->ends;
-        int64_t packed[DT_MAX_NDIM];
-        dt_box_strides(packed, &box);
-        dt_copy_box(out, packed, ends->src + dt_box_offset(&box, ends->src_stride),
-                    ends->src_stride, box.array->ndim, box.size, box.array->itemsize);
-        out += dt_box_bytes(&box);
+    for (int p = 0; p < queue->count; p++) {
+        const dt_array *array = queue->parts[p].array;
+        const dt_piece *piece = queue->parts[p].piece;
+        dt_piece_pack(out, array->ends.src, array->ends.src_stride, piece, array->ndim,
+                      array->itemsize);
+        out += piece->elements * (int64_t)array->itemsize;
     }
 }

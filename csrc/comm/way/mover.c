@@ -42,7 +42,7 @@ buffer_bytes(const dt_round *round)
         const dt_queue *queue = k < round->send_count
                                     ? &round->sends[k]
                                     : &round->receives[k - round->send_count];
-        int64_t bytes = dt_queue_bytes(queue);
+        int64_t bytes = queue->bytes;
         if (queue->capacity <= round->slice)
             most = bytes > most ? bytes : most;
     }

@@ -75,7 +75,7 @@ read_fits(const char **why, const dt_world *world, const dt_step *step)
 static size_t
 told_bytes(const dt_queue *queue, size_t words)
 {
-    return dt_enclosed(queue) ? sizeof(int64_t) + (size_t)dt_queue_bytes(queue) : words;
+    return dt_enclosed(queue) ? sizeof(int64_t) + (size_t)queue->bytes : words;
 }
 
 /* The same on all ranks, and another one for arrays that lie otherwise: nobody reads
@@ -191,7 +191,7 @@ begin_round(dt_leg *leg, dt_error *err)
     for (int64_t k = 0; k < round->send_count; k++) {
         const dt_queue *queue = &round->sends[k];
         const void *told = r->mine;
-        counter->bytes += dt_queue_bytes(queue);
+        counter->bytes += queue->bytes;
         r->readers[k].has_read = dt_enclosed(queue);
         if (dt_enclosed(queue)) {
             char *own = r->told + (size_t)k * r->most;

@@ -12,7 +12,7 @@ enum { DT_ENCLOSED_MOST = 1024 };
 static inline bool
 dt_enclosed(const dt_queue *queue)
 {
-    return dt_queue_bytes(queue) <= DT_ENCLOSED_MOST;
+    return queue->bytes <= DT_ENCLOSED_MOST;
 }
 
 /* A rank that has something for this one. */

@@ -240,8 +240,10 @@ make_queues(dt_round *round, const dt_group *group, bool sending, bool may_go_wh
         parts[i] = entries[i].part;
         const dt_array *array = parts[i].array;
         dt_queue *last = made > 0 ? &queues[made - 1] : NULL;
+        int64_t bytes = parts[i].piece->elements * (int64_t)array->itemsize;
         if (last != NULL && last->place == entries[i].place) {
             last->count++;
+            last->bytes += bytes;
             last->capacity = limited(round->slice, array->itemsize);
             continue;
         }
@@ -252,6 +254,7 @@ make_queues(dt_round *round, const dt_group *group, bool sending, bool may_go_wh
             (dt_queue){.place = entries[i].place,
                        .count = 1,
                        .parts = &parts[i],
+                       .bytes = bytes,
                        .capacity = limited(whole ? (size_t)INT32_MAX : round->slice,
                                            array->itemsize)};
     }
@@ -264,16 +267,6 @@ make_queues(dt_round *round, const dt_group *group, bool sending, bool may_go_wh
         round->receive_count = made;
     }
     return DT_OK;
-}
-
-int64_t
-dt_queue_bytes(const dt_queue *queue)
-{
-    int64_t bytes = 0;
-    for (int k = 0; k < queue->count; k++)
-        bytes +=
-            queue->parts[k].piece->elements * (int64_t)queue->parts[k].array->itemsize;
-    return bytes;
 }
 
 /* A share of the scratch for each buffer; the same on all ranks. */

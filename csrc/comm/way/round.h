@@ -39,6 +39,7 @@ typedef struct {
     int count;
     const dt_part *parts;
     size_t capacity; /* bytes of a message at most */
+    int64_t bytes;   /* of all parts */
 } dt_queue;
 
 typedef struct {
@@ -76,9 +77,6 @@ void dt_round_place(dt_round *round, const dt_ends *ends);
 /* Whether array `k` must lie in C order, if it has these strides, for the messages of
  * the round to be cut as the receivers cut them. */
 bool dt_round_wants_order(const dt_round *round, int k, const int64_t *stride);
-
-/* Bytes that this rank sends to one rank. */
-int64_t dt_queue_bytes(const dt_queue *queue);
 
 dt_status dt_round_no_memory(dt_error *err); /* DT_MEMORY: also of what uses rounds */
 

@@ -54,6 +54,13 @@ void dt_piece_copy(char *dst, const int64_t *dst_stride, const char *src,
                    const int64_t *src_stride, const dt_piece *piece, int ndim,
                    size_t itemsize);
 
+/* The elements of a piece, one behind the other as in an array of its own in C order: taken
+ * from, or put into, the asking rank's local array. */
+void dt_piece_pack(char *packed, const char *array, const int64_t *stride,
+                   const dt_piece *piece, int ndim, size_t itemsize);
+void dt_piece_unpack(char *array, const int64_t *stride, const char *packed,
+                     const dt_piece *piece, int ndim, size_t itemsize);
+
 /* How many messages of how many elements a rank sends in all, itself left out: without
  * making the pieces, where both layouts are on one mesh. */
 void dt_exchange_count(int64_t *messages, int64_t *elements,

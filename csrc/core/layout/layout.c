@@ -439,6 +439,8 @@ dt_layout_placement(const dt_layout *layout, int mesh_dim)
     if (!dt_placement_cuts(placement) || layout->dims[placement.dim].strided)
         return placement;
     const dt_cut *cut = &layout->dims[placement.dim];
+    if (cut->count == 1)
+        return placement;
     int k = position_of(cut->mesh_dims, cut->count, mesh_dim);
     placement.split = split_of(layout->mesh, cut->mesh_dims, k);
     return placement;

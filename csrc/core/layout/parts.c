@@ -105,8 +105,12 @@ int64_t
 dt_layout_part_size(const dt_layout *layout, int dim, int64_t part)
 {
     const dt_cut *cut = &layout->dims[dim];
+    if (cut->count == 0) /* these two are most of all */
+        return layout->shape[dim];
     if (cut->cuts != NULL)
         return cut->cuts[part + 1] - cut->cuts[part];
+    if (cut->count == 1 && !cut->strided)
+        return dt_chunk(layout->shape[dim], cut->parts, part).size;
     cut_level levels[DT_MESH_MAX_NDIM];
     return part_levels(levels, layout, dim, part);
 }

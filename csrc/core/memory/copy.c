@@ -8,6 +8,7 @@
 static const size_t LARGE_BYTES = (size_t)8 << 20;
 
 enum {
+    FEW_BYTES = 256,  /* that are copied as they come */
     LINE = 64,        /* bytes of a cache line */
     FILL_BYTES = 4096 /* what a fill repeats */
 };
@@ -142,20 +143,57 @@ dt_c_strides(int64_t *stride, int ndim, const int64_t *shape, size_t itemsize)
     }
 }
 
+/* Few bytes in rows at one distance: to find out what is best would cost more than it
+ * saves. False: it is no such box. */
+static bool
+copy_few(char *dst, const int64_t *dst_stride, const char *src,
+         const int64_t *src_stride, int ndim, const int64_t *shape, size_t itemsize)
+{
+    size_t run = itemsize;
+    int64_t rows = 1, to = 0, from = 0;
+    for (int d = ndim - 1; d >= 0; d--) {
+        if (shape[d] == 1)
+            continue;
+        if (rows == 1 && dst_stride[d] == (int64_t)run &&
+            src_stride[d] == dst_stride[d])
+            run *= (size_t)shape[d];
+        else if (rows > 1)
+            return false;
+        else {
+            rows = shape[d];
+            to = dst_stride[d];
+            from = src_stride[d];
+        }
+    }
+    for (int64_t row = 0; row < rows; row++, dst += to, src += from)
+        if (run == 8)
+            memcpy(dst, src, 8);
+        else if (run == 16)
+            memcpy(dst, src, 16);
+        else if (run == 4)
+            memcpy(dst, src, 4);
+        else
+            memcpy(dst, src, run);
+    return true;
+}
+
 void
 dt_copy_box(void *dst, const int64_t *dst_stride, const void *src,
             const int64_t *src_stride, int ndim, const int64_t *shape, size_t itemsize)
 {
-    box b;
-    b.to = dst;
-    b.from = src;
-    b.run = itemsize;
-    b.ndim = 0;
     size_t bytes = itemsize;
     for (int i = 0; i < ndim; i++)
         bytes *= (size_t)shape[i];
     if (bytes == 0)
         return;
+    if (bytes <= FEW_BYTES &&
+        copy_few(dst, dst_stride, src, src_stride, ndim, shape, itemsize))
+        return;
+    box b;
+    b.to = dst;
+    b.from = src;
+    b.run = itemsize;
+    b.ndim = 0;
     for (int i = 0; i < ndim; i++)
         if (shape[i] != 1)
             add_axis(&b, (dt_axis){shape[i], dst_stride[i], src_stride[i]});

@@ -5,8 +5,11 @@
 static int
 find_name(const ext_signature *signature, PyObject *name)
 {
+    if (!PyUnicode_IS_COMPACT_ASCII(name))
+        return -1;
+    const char *text = PyUnicode_DATA(name);
     for (int i = 0; i < signature->count; i++)
-        if (PyUnicode_CompareWithASCIIString(name, signature->names[i]) == 0)
+        if (text[0] == signature->names[i][0] && strcmp(text, signature->names[i]) == 0)
             return i;
     return -1;
 }

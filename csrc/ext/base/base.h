@@ -92,6 +92,15 @@ void ext_append(PyObject **list, PyObject *item);
 /* An attribute of a module, imported at first use and kept in *kept; borrowed. */
 PyObject *ext_import(PyObject **kept, const char *module, const char *name);
 
+/* Zeroed memory for `count` things: the array `few` where that is enough, so that one call
+ * with one tensor takes none. NULL: no memory, without an exception. */
+#define EXT_SOME(few, count)                                                           \
+    (memset((few), 0, sizeof(few)),                                                    \
+     (size_t)(count) <= sizeof(few) / sizeof *(few)                                    \
+         ? (few)                                                                       \
+         : PyMem_Calloc((size_t)(count), sizeof *(few)))
+#define EXT_SOME_FREE(memory, few) PyMem_Free((memory) == (few) ? NULL : (memory))
+
 /* --- arguments.c: parameters of METH_FASTCALL | METH_KEYWORDS functions --- */
 
 /* A function with keywords and its flags, as in a row of a PyMethodDef. */

@@ -3,26 +3,44 @@
 
 #include "core/memory/memory.h"
 
-static const char BLOCK[] = "dtensor.block";
+/* What owns the block of an array, as its base. */
+typedef struct {
+    PyObject_HEAD
+    void *block;
+} BlockObject;
 
 static void
-give_back(PyObject *capsule)
+block_dealloc(PyObject *object)
 {
-    dt_memory_give(PyCapsule_GetPointer(capsule, BLOCK));
+    dt_memory_give(((BlockObject *)object)->block);
+    PyObject_Free(object);
 }
 
-/* A block, owned by a new capsule. */
-static PyObject *
+static PyTypeObject block_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor._C._Block",
+    .tp_basicsize = sizeof(BlockObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "Memory of an array.",
+    .tp_dealloc = block_dealloc,
+};
+
+static BlockObject *
 take_block(size_t bytes)
 {
-    void *block = dt_memory_take(bytes);
+    bool ready = block_type.tp_base != NULL || PyType_Ready(&block_type) == 0;
+    void *block = ready ? dt_memory_take(bytes) : NULL;
     if (block == NULL)
-        return PyErr_Format(PyExc_MemoryError, "no memory for an array of %zu bytes",
-                            bytes);
-    PyObject *capsule = PyCapsule_New(block, BLOCK, give_back);
-    if (capsule == NULL)
+        return ready
+                   ? (BlockObject *)PyErr_Format(PyExc_MemoryError,
+                                                 "no memory for an array of %zu bytes",
+                                                 bytes)
+                   : NULL;
+    BlockObject *self = PyObject_New(BlockObject, &block_type);
+    if (self == NULL)
         dt_memory_give(block);
-    return capsule;
+    else
+        self->block = block;
+    return self;
 }
 
 PyObject *
@@ -38,19 +56,18 @@ ext_array(int ndim, const int64_t *shape, dt_dtype dtype)
     PyArray_Descr *descr = ext_descr(dtype);
     if (descr == NULL)
         return NULL;
-    PyObject *owner = take_block(bytes);
+    BlockObject *owner = take_block(bytes);
     if (owner == NULL) {
         Py_DECREF(descr);
         return NULL;
     }
     PyObject *array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, lengths, NULL,
-                                           PyCapsule_GetPointer(owner, BLOCK),
-                                           NPY_ARRAY_CARRAY, NULL);
+                                           owner->block, NPY_ARRAY_CARRAY, NULL);
     if (array == NULL) {
         Py_DECREF(owner);
         return NULL;
     }
-    if (PyArray_SetBaseObject((PyArrayObject *)array, owner) < 0)
+    if (PyArray_SetBaseObject((PyArrayObject *)array, (PyObject *)owner) < 0)
         Py_CLEAR(array);
     return array;
 }

@@ -5,7 +5,6 @@
  * tell each other what they hold. */
 #include "ext/make/make.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { LOCAL, MESH, PLACEMENTS, RUN_CHECK, SHAPE, STRIDE, GRAD, ARGUMENTS };
@@ -94,6 +93,70 @@ describe(offer *o)
     ext_call_hash(&o->call, &o->run_check, sizeof o->run_check);
 }
 
+/* --- what was offered last --- */
+
+/* Offers are made again and again: the layout, and what the ranks compare of them. Like the
+ * targets of moves it keeps layouts alive, but no more than these. */
+typedef struct {
+    const dt_layout *layout; /* retained; NULL: nothing yet */
+    dt_placement placements[DT_MESH_MAX_NDIM];
+    ext_meta meta;
+    uint64_t hash, detail;
+    char what[DT_CALL_MAX];
+} offered;
+
+enum { OFFERED = 16 };
+
+static offered offered_last[OFFERED];
+
+static offered *
+offered_place(const offer *o)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)o->mesh->mesh >> 4;
+    for (int d = 0; d < o->meta.ndim; d++)
+        hash = hash * 31 + (uint64_t)o->meta.shape[d];
+    for (int m = 0; m < o->mesh->mesh->ndim; m++)
+        hash = hash * 31 + (uint64_t)o->placements[m].kind * 8 +
+               (uint64_t)o->placements[m].dim;
+    return &offered_last[(hash ^ hash >> 8) % OFFERED];
+}
+
+/* Only offers of the plain kind are kept. */
+static bool
+is_plain(const offer *o)
+{
+    return !o->shape_given && !o->run_check && o->meta.given == META_GIVEN &&
+           ext_trace.scope.name == NULL;
+}
+
+static bool
+was_offered(const offered *f, const offer *o)
+{
+    const dt_mesh *mesh = o->mesh->mesh;
+    if (f->layout == NULL || f->layout->mesh != mesh || f->meta.ndim != o->meta.ndim ||
+        f->meta.dtype != o->meta.dtype || !is_plain(o))
+        return false;
+    for (int d = 0; d < o->meta.ndim; d++)
+        if (f->meta.shape[d] != o->meta.shape[d])
+            return false;
+    for (int m = 0; m < mesh->ndim; m++)
+        if (!dt_placement_equal(f->placements[m], o->placements[m]))
+            return false;
+    return true;
+}
+
+static void
+remember(const offer *o, const dt_layout *layout, uint64_t detail)
+{
+    offered *f = offered_place(o);
+    dt_layout_release(ext_context, f->layout);
+    dt_layout_retain(layout);
+    *f = (offered){
+        .layout = layout, .meta = o->meta, .hash = o->call.hash, .detail = detail};
+    memcpy(f->placements, o->placements, sizeof f->placements);
+    memcpy(f->what, o->call.what, sizeof f->what);
+}
+
 /* --- the layout --- */
 
 /* The layout of parts that are all like this one; NULL with an exception. */
@@ -138,13 +201,11 @@ uneven_layout(const offer *o)
     return ext_layout_made(status, layout, &err);
 }
 
-/* The layout that all ranks of the mesh agree on; `failed`: an exception is set, which
- * they all get. */
-static const dt_layout *
-agreed_layout(offer *o, bool failed)
+/* What the ranks compare of their layouts; without one an exception is set, which they
+ * get. */
+static uint64_t
+detail_of(offer *o, const dt_layout *even, bool fit)
 {
-    const dt_layout *even = failed ? NULL : even_layout(o);
-    bool fit = even != NULL && fits(o, even);
     dt_call detail = {.hash = fit};
     if (even == NULL)
         ext_catch(&o->call.local);
@@ -152,8 +213,36 @@ agreed_layout(offer *o, bool failed)
         ext_call_layout(&detail, even);
     if (o->run_check)
         ext_call_hash(&detail, &o->meta.requires_grad, sizeof o->meta.requires_grad);
+    return detail.hash;
+}
+
+/* The layout that all ranks of the mesh agree on; `failed`: an exception is set, which
+ * they all get. */
+static const dt_layout *
+agreed_layout(offer *o, bool failed)
+{
+    const offered *known = failed ? NULL : offered_place(o);
+    const dt_layout *even;
+    bool fit;
+    uint64_t hash;
+    if (known != NULL && was_offered(known, o) && fits(o, known->layout)) {
+        fit = true;
+        even = known->layout;
+        hash = known->detail;
+        dt_layout_retain(even);
+        o->call.hash = known->hash;
+        memccpy(o->call.what, known->what, '\0', sizeof o->call.what);
+    } else {
+        if (!failed)
+            describe(o);
+        even = failed ? NULL : even_layout(o);
+        fit = even != NULL && fits(o, even);
+        hash = detail_of(o, even, fit);
+        if (fit && is_plain(o))
+            remember(o, even, hash);
+    }
     bool equal = false;
-    int status = ext_call_compare(&equal, o->group, &o->call, detail.hash);
+    int status = ext_call_compare(&equal, o->group, &o->call, hash);
     if (status == 0 && equal && fit)
         return even;
     dt_layout_release(ext_context, even);
@@ -190,8 +279,6 @@ accept(offer *o, PyObject *const *given)
     bool failed = read_arguments(o, given) < 0;
     if (failed && !o->inside)
         return NULL;
-    if (!failed)
-        describe(o);
     const dt_layout *layout = o->inside ? agreed_layout(o, failed) : outside_layout(o);
     if (layout == NULL)
         return NULL;
@@ -214,9 +301,13 @@ ext_from_local(PyObject *Py_UNUSED(ignored), PyObject *const *args, Py_ssize_t n
     PyObject *given[ARGUMENTS];
     if (ext_arguments(given, &signature, args, nargs, kwnames) < 0)
         return NULL;
-    offer o = {.mesh = ext_argument_mesh(given[MESH], WHAT)};
+    offer o; /* field by field: most of its kilobytes are rarely used */
+    o.mesh = ext_argument_mesh(given[MESH], WHAT);
     if (o.mesh == NULL)
         return NULL;
+    o.array = NULL;
+    o.run_check = false;
+    o.meta.given = META_NONE;
     PyObject *result = accept(&o, given);
     Py_DECREF(o.mesh);
     Py_XDECREF(o.array);

@@ -208,7 +208,7 @@ dt_status
 ext_call_agree(dt_group *group, const dt_call *call, bool force, dt_error *err)
 {
     err->status = DT_OK;
-    PyThreadState *state = ext_world_enter(group->world);
+    PyThreadState *state = ext_world_stay(group->world);
     dt_agree(group, call, force, err);
     ext_world_leave(group->world, state);
     ext_told |= err->status != DT_OK;
@@ -284,7 +284,7 @@ int
 ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail)
 {
     dt_error err = {.status = DT_OK};
-    PyThreadState *state = ext_world_enter(group->world);
+    PyThreadState *state = ext_world_stay(group->world);
     dt_agree_detail(equal, group, call, detail, &err);
     ext_world_leave(group->world, state);
     ext_told |= err.status != DT_OK;
@@ -338,7 +338,7 @@ ext_meta_share(dt_group *group, const dt_mesh *mesh, const ext_meta *mine,
         return (ext_meta *)PyErr_NoMemory();
     ext_meta *by_rank = all + size;
     dt_error err;
-    PyThreadState *state = ext_world_enter(group->world);
+    PyThreadState *state = ext_world_stay(group->world);
     dt_status status = dt_share(by_rank, group, mine, sizeof *mine, what, &err);
     ext_world_leave(group->world, state);
     for (size_t k = 0; status == DT_OK && k < size; k++)

@@ -90,3 +90,17 @@ ext_local_end(const ext_local_call *call, bool well)
     if (!well && !ext_told)
         ext_local_failed(call->name, call->text);
 }
+
+void
+move_done(const char *what)
+{
+    static char last[32]; /* most are of the name of the one before */
+    static uint32_t name;
+    if (ext_trace.trail == NULL)
+        return;
+    if (strcmp(what, last) != 0) {
+        name = ext_local_name(what);
+        strncpy(last, what, sizeof last - 1);
+    }
+    ext_local_done(name);
+}

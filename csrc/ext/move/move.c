@@ -67,7 +67,10 @@ ext_move_items(ext_item *items, int count, const char *what, int64_t max_bytes,
                const dt_error *local, PyObject **pending)
 {
     transfer_options o = {.what = what, .max_bytes = max_bytes, .local = local};
-    return move_all(items, count, &o, pending);
+    bool simple = count == 1 && max_bytes == 0 && pending == NULL &&
+                  watch_on_move == NULL && (local == NULL || local->status == DT_OK);
+    int done = simple ? move_again(items, what) : 0;
+    return done > 0 ? 0 : done < 0 ? -1 : move_all(items, count, &o, pending);
 }
 
 PyObject *

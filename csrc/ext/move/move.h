@@ -69,6 +69,9 @@ ext_local_done(uint32_t name)
         ext_local_recovered();
 }
 
+/* A move of this name that sends nothing ended well. */
+void move_done(const char *what);
+
 /* A call in which others are made, as a step of an optimizer: of some text, which lives as
  * long. At its end: not `well`, an exception is set, which is told, unless what raised it
  * has done so. */
@@ -105,6 +108,8 @@ ext_meta *ext_meta_share(dt_group *group, const dt_mesh *mesh, const ext_meta *m
                          const char *what);
 
 /* --- move.c --- */
+
+enum { MOVE_FEW = 2 }; /* arrays: so many move without memory for lists of them */
 
 /* One array on its way. */
 typedef struct {
@@ -150,9 +155,17 @@ typedef struct {
 
 int move_transfer(ext_item *items, int count, dt_world *world,
                   const transfer_options *o, PyObject **pending);
+/* Runs it to its end. Where messages of a failed run may still touch the arrays, these
+ * are leaked. `brief`: other Python threads need not run meanwhile. */
+int move_finish(const ext_item *items, int count, dt_run *run, dt_world *world,
+                bool brief, PyObject *teller);
 /* Into item->result, at once, by a plan that sends nothing. */
 int move_locally(const ext_item *item, const dt_plan *plan, int64_t rank);
 
+/* --- again.c: one array moves as one did before --- */
+
+/* 1: it has moved; 0: it is to be moved by move_transfer; -1 with an exception. */
+int move_again(ext_item *item, const char *what);
 /* --- simulate.c --- */
 
 /* Counts moves that go together; results have no data. */

@@ -144,7 +144,12 @@ target_placements(const dt_layout *from, MeshObject *mesh, PyObject *given,
         dt_layout_retain(from);
         return ext_layout(from, mesh);
     }
-    return ext_layout(layout_with(from, mesh->mesh, placements), mesh);
+    LayoutObject *source = from->owner;
+    LayoutObject *to = ext_layout(layout_with(from, mesh->mesh, placements), mesh);
+    /* The source's object keeps that of the target: the next move wants it again. */
+    if (to != NULL && source != NULL && source->next != (PyObject *)to)
+        Py_XSETREF(source->next, Py_NewRef((PyObject *)to));
+    return to;
 }
 
 LayoutObject *

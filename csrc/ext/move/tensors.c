@@ -78,7 +78,7 @@ static int
 move_together(PyObject **out, moving *p, int count, const ext_move_options *o,
               const dt_error *local)
 {
-    ext_item *items = PyMem_Calloc((size_t)count, sizeof *items);
+    ext_item few[MOVE_FEW], *items = EXT_SOME(few, count);
     if (items == NULL)
         return ext_no_memory();
     for (int i = 0; i < count; i++)
@@ -104,7 +104,7 @@ move_together(PyObject **out, moving *p, int count, const ext_move_options *o,
         Py_XDECREF(items[i].result);
     }
     Py_XDECREF(pending);
-    PyMem_Free(items);
+    EXT_SOME_FREE(items, few);
     return failed;
 }
 
@@ -133,11 +133,12 @@ int
 ext_move_tensors(PyObject **out, PyObject *const *tensors, int count,
                  const ext_move_options *o)
 {
-    moving *p = PyMem_Calloc((size_t)count + 1, sizeof *p);
+    moving few[MOVE_FEW], *p = EXT_SOME(few, count);
     if (p == NULL)
         return ext_no_memory();
     int failed = 0, ready = 0;
-    dt_error local = {.status = DT_OK};
+    dt_error local; /* its text is not read */
+    local.status = DT_OK;
     for (int i = 0; i < count; i++)
         out[i] = NULL;
     while (failed == 0 && ready < count) {
@@ -160,6 +161,6 @@ ext_move_tensors(PyObject **out, PyObject *const *tensors, int count,
     }
     for (int i = 0; i < ready; i++)
         moving_clear(&p[i]);
-    PyMem_Free(p);
+    EXT_SOME_FREE(p, few);
     return failed;
 }

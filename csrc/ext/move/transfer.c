@@ -129,18 +129,23 @@ is_long(const transfer *t)
 static dt_run *
 make_run(transfer *t, dt_group *group)
 {
-    dt_transfer *moves = PyMem_New(dt_transfer, (size_t)t->remote);
-    int64_t *strides = PyMem_New(int64_t, (size_t)t->remote *DT_MAX_NDIM);
+    typedef int64_t shape[DT_MAX_NDIM];
+    dt_transfer few[MOVE_FEW], *moves = t->remote <= MOVE_FEW
+                                            ? few
+                                            : PyMem_New(dt_transfer, (size_t)t->remote);
+    shape few_strides[MOVE_FEW], *strides = t->remote <= MOVE_FEW
+                                                ? few_strides
+                                                : PyMem_New(shape, (size_t)t->remote);
     dt_run *run = NULL;
     if (moves != NULL && strides != NULL) {
         bool good = t->call.local.status == DT_OK;
         int n = 0;
         for (int i = 0; i < t->count; i++)
             if (t->plans[i] != NULL) {
-                int64_t *own = strides + (size_t)n * DT_MAX_NDIM;
-                moves[n] = good ? move_of(&t->items[i], t->plans[i],
-                                          t->world->transport->rank, own)
-                                : (dt_transfer){.plan = t->plans[i], .src_stride = own};
+                moves[n] =
+                    good ? move_of(&t->items[i], t->plans[i], t->world->transport->rank,
+                                   strides[n])
+                         : (dt_transfer){.plan = t->plans[i], .src_stride = strides[n]};
                 n++;
             }
         PyThreadState *state = is_long(t) ? ext_world_enter(t->world) : NULL;
@@ -148,24 +153,24 @@ make_run(transfer *t, dt_group *group)
         if (state != NULL)
             ext_world_leave(t->world, state);
     }
-    PyMem_Free(moves);
-    PyMem_Free(strides);
+    EXT_SOME_FREE(moves, few);
+    EXT_SOME_FREE(strides, few_strides);
     if (run == NULL)
         PyErr_NoMemory();
     return run;
 }
 
-/* Starts the run and, unless it may go on behind the caller's back, waits. What is
- * known to fail is waited for: there may be no result to give back. */
+/* Starts a run that goes on behind the caller's back. */
 static int
-travel(transfer *t, dt_group *group, PyObject **out)
+set_out(transfer *t, dt_run *run, PyObject **out)
 {
     ext_item *items = PyMem_New(ext_item, (size_t)t->remote);
     const dt_plan **plans = PyMem_New(const dt_plan *, (size_t)t->remote);
-    dt_run *run =
-        items == NULL || plans == NULL ? (PyErr_NoMemory(), NULL) : make_run(t, group);
     PyObject *pending = NULL;
-    if (run != NULL) {
+    if (items == NULL || plans == NULL) {
+        PyErr_NoMemory();
+        dt_run_free(run);
+    } else {
         int n = 0;
         for (int i = 0; i < t->count; i++)
             if (t->plans[i] != NULL) {
@@ -182,14 +187,63 @@ travel(transfer *t, dt_group *group, PyObject **out)
     PyMem_Free(items);
     PyMem_Free(plans);
     int failed = pending == NULL ? -1 : ext_pending_start(pending);
-    if (failed == 0 && out != NULL && t->call.local.status == DT_OK) {
-        *out = pending;
-        return 0;
-    }
     if (failed == 0)
-        failed = ext_pending_wait(pending);
-    Py_XDECREF(pending);
+        *out = pending;
+    else
+        Py_XDECREF(pending);
     return failed;
+}
+
+/* Whether other Python threads need not run meanwhile. */
+static bool
+is_short(const transfer *t)
+{
+    for (int i = 0; i < t->count; i++) {
+        PyArrayObject *array = (PyArrayObject *)t->items[i].array;
+        PyArrayObject *result = (PyArrayObject *)t->items[i].result;
+        if ((array != NULL && PyArray_NBYTES(array) >= RELEASE_GIL_FROM) ||
+            (result != NULL && PyArray_NBYTES(result) >= RELEASE_GIL_FROM))
+            return false;
+    }
+    return true;
+}
+
+int
+move_finish(const ext_item *items, int count, dt_run *run, dt_world *world, bool brief,
+            PyObject *teller)
+{
+    dt_error err;
+    if (teller != NULL)
+        dt_run_watch(run);
+    dt_task *task = dt_run_task(run);
+    PyThreadState *state = brief ? ext_world_stay(world) : ext_world_enter(world);
+    dt_status status = dt_start(task, &err);
+    if (status == DT_OK) {
+        status = dt_wait(task, &err);
+        ext_told |= status != DT_OK;
+    }
+    ext_world_leave(world, state);
+    for (int i = 0; i < count && dt_run_poisoned(run); i++) {
+        Py_XINCREF(items[i].array);
+        Py_XINCREF(items[i].result);
+    }
+    if (teller != NULL)
+        watch_tell(teller, run, world);
+    dt_run_free(run);
+    return ext_check(status, &err);
+}
+
+/* What is known to fail is waited for: there may be no result to give back. */
+static int
+travel(transfer *t, dt_group *group, PyObject **out)
+{
+    dt_run *run = make_run(t, group);
+    if (run == NULL)
+        return -1;
+    bool later = out != NULL && t->call.local.status == DT_OK;
+    return later ? set_out(t, run, out)
+                 : move_finish(t->items, t->count, run, t->world, is_short(t),
+                               t->o->teller);
 }
 
 /* Several arrays are one value to the journal: of whom they are made, in as many records
@@ -237,9 +291,8 @@ trace(transfer *t)
 
 /* What is compared across ranks before anything moves. */
 static void
-describe(transfer *t)
+describe_well(transfer *t)
 {
-    dt_error local = t->call.local;
     if (t->count == 1 && t->plans[0] != NULL)
         ext_call_plan(&t->call, t->plans[0], t->o->what);
     else {
@@ -254,9 +307,19 @@ describe(transfer *t)
     ext_call_hash(&t->call, &t->o->max_bytes, sizeof t->o->max_bytes);
     ext_call_hash(&t->call, &t->o->detail, sizeof t->o->detail);
     trace(t);
-    t->call.local.status = local.status;
-    if (local.status != DT_OK)
-        t->call.local = local;
+}
+
+/* The same; a local error stays. */
+static void
+describe(transfer *t)
+{
+    if (t->call.local.status == DT_OK) {
+        describe_well(t);
+        return;
+    }
+    dt_error local = t->call.local;
+    describe_well(t);
+    t->call.local = local;
 }
 
 /* Every step before the run, with all that can go wrong on this rank alone. */
@@ -271,7 +334,8 @@ prepare(transfer *t)
 static int
 move_inside(transfer *t, dt_group *group, PyObject **pending)
 {
-    t->plans = PyMem_Calloc((size_t)t->count, sizeof *t->plans);
+    const dt_plan *few[MOVE_FEW];
+    t->plans = EXT_SOME(few, t->count);
     if (t->plans == NULL)
         return ext_no_memory();
     ext_pending_sweep(t->world);
@@ -291,11 +355,11 @@ move_inside(transfer *t, dt_group *group, PyObject **pending)
             ext_local_failed(ext_local_name(t->o->what), t->o->what);
         failed = -1;
     } else
-        ext_local_done(ext_local_name(t->o->what));
+        move_done(t->o->what);
     for (int i = 0; i < t->count; i++)
         if (t->plans[i] != NULL)
             dt_plan_release(ext_plans, t->plans[i]);
-    PyMem_Free(t->plans);
+    EXT_SOME_FREE(t->plans, few);
     return failed;
 }
 

@@ -79,8 +79,12 @@ array_of(PyObject *object, PyObject *dtype, bool numbers, const char *what)
     if (ext_refuse_masked(object, what) < 0)
         return NULL;
     PyObject *source = ext_is_tensor(object) ? ((TensorObject *)object)->array : object;
-    PyObject *array = PyArray_FromAny(source, NULL, 0, 0,
-                                      NPY_ARRAY_ALIGNED | NPY_ARRAY_ENSUREARRAY, NULL);
+    bool is_one =
+        PyArray_CheckExact(source) && PyArray_ISALIGNED((PyArrayObject *)source);
+    PyObject *array =
+        is_one ? Py_NewRef(source)
+               : PyArray_FromAny(source, NULL, 0, 0,
+                                 NPY_ARRAY_ALIGNED | NPY_ARRAY_ENSUREARRAY, NULL);
     if (array == NULL)
         return NULL;
     dt_dtype have, want;

@@ -77,7 +77,8 @@ ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number, uint64_t op
 {
     PyErr_Clear(); /* of a text that could not be made */
     ext_record *record = ext_journal_add(text != NULL ? text : Py_NewRef(Py_None));
-    const char *name = text == NULL ? NULL : PyUnicode_AsUTF8(text);
+    const char *name =
+        text == NULL || !PyUnicode_Check(text) ? NULL : PyUnicode_AsUTF8(text);
     record->call = name == NULL ? 0 : dt_hash(0, name, strlen(name));
     PyErr_Clear();
     record->operands[0] = operand;
@@ -89,14 +90,61 @@ ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number, uint64_t op
         ext_journal_number(record, number);
 }
 
+/* Of an arrival: its text is only written where ranks differ. */
+typedef struct {
+    uint64_t number;
+    dt_dtype dtype;
+    char what[32];
+} arrival;
+
+static bool
+is_arrival(PyObject *text)
+{
+    return PyTuple_Check(text) && PyBytes_Check(PyTuple_GET_ITEM(text, 0));
+}
+
+void
+ext_journal_arrival(uint64_t lineage, const char *what, uint64_t number,
+                    LayoutObject *layout)
+{
+    arrival a;
+    memset(&a, 0, sizeof a); /* what lies between, too: it is hashed */
+    a.number = number;
+    a.dtype = layout->layout->dtype;
+    size_t length = strlen(what);
+    memcpy(a.what, what, length < sizeof a.what ? length : sizeof a.what - 1);
+    PyObject *bytes = PyBytes_FromStringAndSize((const char *)&a, sizeof a);
+    PyObject *text = bytes == NULL ? NULL : PyTuple_Pack(2, bytes, layout->shape);
+    Py_XDECREF(bytes);
+    ext_journal_note(lineage, text, NULL, lineage, true, 0);
+    const dt_layout *of = layout->layout;
+    ext_record *record = find(lineage);
+    if (text == NULL || record == NULL)
+        return;
+    record->call = dt_hash((uint64_t)of->ndim, &a, sizeof a);
+    record->call =
+        dt_hash(record->call, of->shape, sizeof *of->shape * (size_t)of->ndim);
+}
+
+/* "from_local #3 of (4, 4) float32"; new. */
+static PyObject *
+arrival_text(PyObject *text)
+{
+    arrival a;
+    memcpy(&a, PyBytes_AS_STRING(PyTuple_GET_ITEM(text, 0)), sizeof a);
+    return PyUnicode_FromFormat("%s #%llu of %R %s", a.what,
+                                (unsigned long long)a.number, PyTuple_GET_ITEM(text, 1),
+                                dt_dtype_name(a.dtype));
+}
+
 PyObject *
 ext_journal_text(uint64_t lineage)
 {
     const ext_record *record = find(lineage);
     if (record == NULL)
         return NULL;
-    return PyTuple_Check(record->text) ? PyTuple_GET_ITEM(record->text, 0)
-                                       : record->text;
+    PyObject *text = record->text;
+    return PyTuple_Check(text) && !is_arrival(text) ? PyTuple_GET_ITEM(text, 0) : text;
 }
 
 void
@@ -151,11 +199,14 @@ put_text(char *out, size_t size, const ext_record *record)
             put_text(out + s.used, size - s.used, call);
         return;
     }
+    PyObject *arrived = is_arrival(text) ? arrival_text(text) : NULL;
+    text = arrived != NULL ? arrived : text;
     bool tuple = PyTuple_Check(text);
-    Py_ssize_t others = tuple ? PyTuple_GET_SIZE(text) : 1;
+    Py_ssize_t others = tuple && !is_arrival(text) ? PyTuple_GET_SIZE(text) : 1;
     PyObject *name = tuple ? PyTuple_GET_ITEM(text, 0) : text;
     const char *what = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
     dt_sentence_add(&s, "%s", what == NULL ? "?" : what);
+    Py_XDECREF(arrived);
     int numbers = 0;
     for (int k = 0; k < record->count && k < EXT_RECORDED; k++) {
         uint64_t word = record->operands[k];

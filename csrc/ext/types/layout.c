@@ -32,7 +32,7 @@ ext_layout(const dt_layout *layout, MeshObject *mesh)
     }
     self->layout = layout;
     self->mesh = (MeshObject *)Py_NewRef((PyObject *)mesh);
-    self->placements = self->shape = self->weakrefs = NULL;
+    self->placements = self->shape = self->weakrefs = self->next = NULL;
     if (layout_fill(self) < 0) {
         Py_DECREF(self);
         return NULL;
@@ -55,11 +55,19 @@ layout_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->mesh);
     Py_VISIT(self->placements);
     Py_VISIT(self->shape);
+    Py_VISIT(self->next);
     return 0;
 }
 
-/* There is no tp_clear: a cycle goes through the dictionary of the mesh, which has one,
- * and a layout can be found again by its owner pointer until it is freed. */
+/* All else stays: another cycle goes through the dictionary of the mesh, which has a
+ * tp_clear, and a layout can be found again by its owner pointer until it is freed. */
+static int
+layout_clear(PyObject *object)
+{
+    Py_CLEAR(((LayoutObject *)object)->next);
+    return 0;
+}
+
 static void
 layout_dealloc(PyObject *object)
 {
@@ -73,6 +81,7 @@ layout_dealloc(PyObject *object)
     Py_XDECREF(self->mesh);
     Py_XDECREF(self->placements);
     Py_XDECREF(self->shape);
+    Py_XDECREF(self->next);
     PyObject_GC_Del(self);
 }
 
@@ -389,6 +398,7 @@ PyTypeObject ext_layout_type = {
     .tp_new = layout_new,
     .tp_dealloc = layout_dealloc,
     .tp_traverse = layout_traverse,
+    .tp_clear = layout_clear,
     .tp_methods = layout_methods,
     .tp_members = ext_layout_members,
     .tp_getset = ext_layout_attributes,

@@ -59,10 +59,7 @@ ext_arrived(PyObject *tensor, const char *what)
         Py_DECREF(tensor);
         return NULL;
     }
-    PyObject *text = PyUnicode_FromFormat(
-        "%s #%llu of %R %s", what, (unsigned long long)dt_count_in(number),
-        layout->shape, dt_dtype_name(layout->layout->dtype));
-    ext_journal_note(lineage, text, NULL, lineage, true, 0);
+    ext_journal_arrival(lineage, what, dt_count_in(number), layout);
     return ext_with_lineage(tensor, lineage);
 }
 

@@ -29,7 +29,8 @@ ext_placements(dt_placement out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
             out[m] = DT_REPLICATED;
         return 0;
     }
-    if (!PySequence_Check(object))
+    if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object) &&
+        !PySequence_Check(object))
         return ext_fail(PyExc_TypeError,
                         "%s: placements must be a sequence with one placement for each "
                         "mesh dimension, such as [Shard(0)], not %R",

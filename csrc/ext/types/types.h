@@ -66,6 +66,8 @@ typedef struct {
     PyObject *placements; /* tuple */
     PyObject *shape;      /* tuple */
     PyObject *weakrefs;
+    PyObject
+        *next; /* the Layout that a tensor of this one was moved to last, or NULL */
 } LayoutObject;
 
 extern PyTypeObject ext_layout_type;
@@ -126,6 +128,8 @@ typedef struct {
     bool shared_memory, closed;
     dt_trail *trail;                /* freed with this; NULL: of one rank */
     bool busy;                      /* between ext_world_enter and ext_world_leave */
+    bool stays;                     /* the same, and with the GIL: ext_world_stay */
+    PyThreadState *state;           /* where it has let go of that after all */
     int64_t live_bytes, peak_bytes; /* of tensors without data, where it is alone */
 } WorldObject;
 
@@ -137,6 +141,9 @@ dt_world *ext_world(const dt_mesh *mesh, const char *what);
 /* Around everything in comm that may wait: lets go of the GIL and takes it again. In
  * between every other call on this world, from whatever thread, gets an error. */
 PyThreadState *ext_world_enter(dt_world *world);
+/* The same of what is short unless other ranks are late: it lets go of the GIL only when it
+ * has waited for some microseconds. Ranks that are threads need it before that. */
+PyThreadState *ext_world_stay(dt_world *world);
 void ext_world_leave(dt_world *world, PyThreadState *state);
 /* Coordinate of this thread's rank in a mesh: 1, or 0 if it is outside, -1 on error. */
 int ext_coordinate(int64_t out[DT_MESH_MAX_NDIM], const dt_mesh *mesh,
@@ -366,7 +373,9 @@ enum { EXT_JOURNAL = DT_JOURNAL, EXT_RECORDED = DT_OPERANDS_TOLD };
 typedef struct ext_record {
     uint64_t lineage; /* of the result */
     uint64_t call;    /* of the operator and its constants */
-    PyObject *text;   /* the call, for people, or that and a number; NULL: no record */
+    PyObject
+        *text; /* the call, for people, or that and numbers; of an arrival bytes and
+                       the shape; NULL: no record */
     uint64_t operands[EXT_RECORDED]; /* lineages, numbers, hashes of other things */
     uint32_t kinds;                  /* of the operands: none of these, a DTensor */
     int count;                       /* of all operands */
@@ -419,6 +428,9 @@ ext_float_bits(PyObject *number)
  * `plain`. Steals `text` (NULL: none); `number`, which it shows, may be NULL. */
 void ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number,
                       uint64_t operand, bool plain, uint64_t second);
+/* An array that is new to a mesh: the number-th of its ranks. */
+void ext_journal_arrival(uint64_t lineage, const char *what, uint64_t number,
+                         LayoutObject *layout);
 /* The text of the newest call of a lineage: borrowed, or NULL. */
 PyObject *ext_journal_text(uint64_t lineage);
 /* A write by that call into memory whose lineage was `before`, and is now `lineage`. */

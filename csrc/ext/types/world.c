@@ -9,6 +9,13 @@
 
 /* --- the object --- */
 
+/* What the dictionary of the thread's state has, so that it is not looked up each time. A
+ * thread may have one state after another, of which each has a number of its own. */
+static _Thread_local struct {
+    uint64_t state; /* 0: none */
+    WorldObject *world;
+} looked_up __attribute__((tls_model("initial-exec")));
+
 /* A world that was met is not closed here: that is collective, and ranks may free in
  * different orders. */
 static void
@@ -18,6 +25,8 @@ world_dealloc(PyObject *object)
     if (self->threads && self->transport != NULL)
         self->transport->table->close(self->transport);
     free(self->trail);
+    if (looked_up.world == self)
+        looked_up.state = 0;
     PyObject_Free(object);
 }
 
@@ -42,7 +51,8 @@ ext_world_object(dt_transport *transport, bool threads)
     self->size = transport->size;
     self->threads = threads;
     self->shared_memory = transport->shared_memory;
-    self->closed = self->busy = false;
+    self->closed = self->busy = self->stays = false;
+    self->state = NULL;
     self->live_bytes = self->peak_bytes = 0;
     return self;
 }
@@ -57,10 +67,18 @@ _Thread_local uint64_t ext_cost_hash __attribute__((tls_model("initial-exec")));
 WorldObject *
 ext_world_current(void)
 {
+    uint64_t state = PyThreadState_GetID(PyThreadState_Get());
+    if (looked_up.state == state)
+        return looked_up.world;
     PyObject *dict = PyThreadState_GetDict();
     if (dict == NULL || current_key == NULL)
         return NULL;
-    return (WorldObject *)PyDict_GetItemWithError(dict, current_key);
+    WorldObject *world = (WorldObject *)PyDict_GetItemWithError(dict, current_key);
+    if (world != NULL) {
+        looked_up.world = world;
+        looked_up.state = state;
+    }
+    return world;
 }
 
 int
@@ -71,6 +89,7 @@ ext_world_set_current(WorldObject *self)
     PyObject *dict = PyThreadState_GetDict();
     if (dict == NULL || current_key == NULL)
         return -1;
+    looked_up.state = 0; /* it is looked up again */
     ext_thread_rank = self->rank + 1;
     ext_cost_hash = self->world != NULL ? self->world->cost.hash : 0;
     return PyDict_SetItem(dict, current_key, (PyObject *)self);
@@ -293,12 +312,26 @@ poll(void *Py_UNUSED(data))
     return failed ? DT_INTERRUPTED : DT_OK;
 }
 
+/* Before a rank waits for long, and after it. */
+static void
+let_go(void *data, bool waits)
+{
+    WorldObject *self = data;
+    if (waits && self->stays)
+        self->state = PyEval_SaveThread();
+    if (!waits && self->state != NULL) {
+        PyEval_RestoreThread(self->state);
+        self->state = NULL;
+    }
+}
+
 void
 ext_world_begin(WorldObject *self, dt_world *world)
 {
     self->world = world;
     self->transport = NULL;
     world->poll = poll;
+    world->let_go = let_go;
     world->poll_data = self;
 }
 
@@ -309,9 +342,21 @@ ext_world_enter(dt_world *world)
     return PyEval_SaveThread();
 }
 
+PyThreadState *
+ext_world_stay(dt_world *world)
+{
+    WorldObject *self = object_of(world);
+    if (self->threads || world->active != NULL)
+        return ext_world_enter(world);
+    self->busy = self->stays = true;
+    return NULL;
+}
+
 void
 ext_world_leave(dt_world *world, PyThreadState *state)
 {
-    PyEval_RestoreThread(state);
-    object_of(world)->busy = false;
+    WorldObject *self = object_of(world);
+    if (state != NULL)
+        PyEval_RestoreThread(state);
+    self->busy = self->stays = false;
 }
