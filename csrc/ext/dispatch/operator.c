@@ -182,6 +182,7 @@ find_parameter(int *place, Py_ssize_t *positional, PyObject *function, const cha
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* An `out` without a default is an operand: the result of another operator. */
 static int
 read_parameters(OperatorObject *self)
 {
@@ -191,10 +192,15 @@ read_parameters(OperatorObject *self)
         find_parameter(&keepdim, &count, self->function, "keepdim") < 0 ||
         find_parameter(&out, &count, self->function, "out") < 0)
         return -1;
+    PyObject *defaults = PyObject_GetAttrString(self->function, "__defaults__");
+    if (defaults == NULL)
+        return -1;
+    Py_ssize_t given = PyTuple_Check(defaults) ? PyTuple_GET_SIZE(defaults) : 0;
+    Py_DECREF(defaults);
     self->dim = dim >= 0;
     self->keepdim = keepdim >= 0;
     self->positional = count;
-    self->out = out >= 0 && out < count ? out : PY_SSIZE_T_MAX;
+    self->out = out >= count - given && out < count ? out : PY_SSIZE_T_MAX;
     return 0;
 }
 

@@ -33,9 +33,11 @@ from dtensor.ops._make.reduction import (
     kind_of,
     loop_dtype,
     partial_rows,
+    reduced_axes,
     reduction,
 )
 from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.reduce.chain import REDUCED, in_parts, reduced_in_parts
 from dtensor.ops.reduce.gradient import BY_UFUNC as OF_REDUCTIONS
 from dtensor.ops.reduce.scan import scan
 
@@ -92,14 +94,54 @@ def _reduce(ufunc: np.ufunc) -> Any:
         keepdims: bool = False,
         initial: Any = MISSING,
         where: Any = True,
-    ) -> Answer:
+    ) -> Answer | Callable[..., Any]:
+        plain = where is True and initial is MISSING and out is None
+        if plain and _is_chained(ufunc, array, axis):
+            return of_parts
         return reduction(ufunc, array, axis, dtype, keepdims, initial, where, out=out)
+
+    def of_parts(
+        array: Any,
+        axis: Any = 0,
+        dtype: DTypeLike = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = MISSING,
+        where: Any = True,
+    ) -> Any:
+        (dim,) = reduced_axes(axis, array.ndim)
+        given = array.detach() if ufunc in OF_REDUCTIONS else array
+        result = reduced_in_parts(ufunc, given, dim, dtype, bool(keepdims))
+        if ufunc not in OF_REDUCTIONS or not _is_recorded(array):
+            return result
+        kept = _C.save(array)
+
+        def back(grad: Any) -> Any:
+            x = kept.unpack()
+            y = of_parts(x, dim, dtype, None, keepdims)
+            return OF_REDUCTIONS[ufunc](grad, y, x, dim, dtype, None, keepdims)
+
+        _C.record_function(name, back, (array,), (result,))
+        return result
 
     name = f"{ufunc.__name__}.reduce"
     answer = casts_out(operator(reduce, name=name, agrees=_RAISES.get(ufunc)))
     if ufunc in OF_REDUCTIONS:
         answer.vjp(OF_REDUCTIONS[ufunc])
     return answer
+
+
+def _is_chained(ufunc: np.ufunc, x: Operand, axis: Axis) -> bool:
+    """Return whether the elements along one cut dim are reduced by a ufunc that is no
+    reduction of Partials."""
+    axes = reduced_axes(axis, x.ndim)
+    return (
+        len(axes) == 1
+        and in_parts(x.layout, axes[0])
+        and x.shape[axes[0]] > 0
+        and kind_of(ufunc, x.dtype) is None
+        and ufunc in REDUCED
+    )
 
 
 def _accumulate(ufunc: np.ufunc) -> Any:
