@@ -346,6 +346,12 @@ set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
 }
 
 static PyObject *
+is_observed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyBool_FromLong(op_recorder != NULL || watch_on_operator != NULL);
+}
+
+static PyObject *
 is_implicit_replication(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     return PyBool_FromLong(ext_implicit_replication);
@@ -368,6 +374,9 @@ PyMethodDef ext_op_methods[] = {
     {"set_implicit_replication", set_implicit_replication, METH_O,
      "set_implicit_replication(wanted, /)\n--\n\n"
      "Whether a Tensor beside a DTensor counts as replicated; return what was."},
+    {"is_observed", is_observed, METH_NOARGS,
+     "is_observed()\n--\n\n"
+     "Return whether somebody is told of each operator that is called."},
     {"is_implicit_replication", is_implicit_replication, METH_NOARGS,
      "is_implicit_replication()\n--\n\n"
      "Return whether a Tensor beside a DTensor counts as replicated in this thread."},

@@ -15,6 +15,7 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.parts import (
+    alone,
     find,
     inside,
     key_of,
@@ -66,7 +67,7 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         if is_recorded(a, *values) and ufunc not in _INTO:
             raise NotImplementedError(f"derivative for {name} is not implemented")
         _C.check_write(name, a, values)
-        if _in_parts(ufunc, a, indices, values):
+        if isinstance(a, _C.DTensor) and _in_parts(ufunc, a, indices, values):
             kinds = (np.ones(1, getattr(x, "dtype", type(x))) for x in values)
             ufunc.at(np.ones(1, a.dtype), [0], *kinds)
             _at_parts(name, ufunc, a.detach(), indices.detach(), values)
@@ -104,8 +105,9 @@ def _known(name: str, x: Any, like: Any) -> Any:
 def _write_at(
     name: str, ufunc: np.ufunc, a: Any, index: Any, values: Sequence[Any]
 ) -> None:
-    if not isinstance(a, _C.DTensor):
-        ufunc.at(np.asarray(a), index, *values)
+    if not isinstance(a, _C.DTensor) or alone(a.layout):
+        whole = local(a) if isinstance(a, _C.DTensor) else np.asarray(a)
+        ufunc.at(whole, index, *values)
     elif _is_first(index) and not a.layout.is_partial and _is_box(a.layout):
         _at_own(ufunc, a, np.asarray(index), [*map(np.asarray, values)])
     else:
@@ -153,9 +155,11 @@ def _at_own(
 # --- of cut indices -------------------------------------------------------------------
 
 
-def _in_parts(ufunc: np.ufunc, a: Any, index: Any, values: Sequence[Any]) -> bool:
+def _in_parts(
+    ufunc: np.ufunc, a: _C.DTensor, index: Any, values: Sequence[Any]
+) -> bool:
     """Return whether indices, and one array of values for them, are to stay cut."""
-    if not isinstance(a, _C.DTensor) or not isinstance(index, _C.DTensor):
+    if not isinstance(index, _C.DTensor):
         return False
     fits = index.ndim == 1 and index.dtype.kind in "iu" and index.layout.is_cut(0)
     if not fits or len(values) != 1 or ufunc.nin != 2 or is_meta(a):
