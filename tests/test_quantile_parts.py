@@ -1,5 +1,6 @@
 """Medians and quantiles along cut dims, against NumPy; and what they send."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -137,5 +138,31 @@ def test_a_median_sends_a_twentieth_of_a_part(ranks):
         assert sent_parts(np.median, x) <= 0.05
         assert np.median(x).item() == np.median(whole)
         assert sent_parts(lambda x: np.percentile(x, 99), x) <= 0.05
+
+    ranks(body)
+
+
+@pytest.mark.parametrize("function", [np.nanquantile, np.nanpercentile])
+def test_lines_of_nan_alone_have_the_dtype_of_others(ranks, function):
+    """NumPy's depends on the values; what it gives for empty arrays has no levels."""
+
+    def body():
+        for dtype, levels in itertools.product(("f2", "f4"), ([0.3], [0.3, 0.4])):
+            q = np.array(levels)
+            for shape, axis in [((5,), 0), ((4, 3), 1), ((4, 3), 0), ((4, 3), None)]:
+                whole = np.full(shape, np.nan, dtype)
+                x = distribute_tensor(whole, line(), [Shard(0)], src_data_rank=None)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)
+                    got, want = function(x, q, axis=axis), function(whole, q, axis=axis)
+                assert got.dtype == np.float64 and got.shape == want.shape
+                assert np.isnan(np.asarray(got.full_tensor())).all()
+            for shape, axis in [((0,), 0), ((4, 0), 1), ((0, 4), 1)]:
+                whole = np.empty(shape, dtype)
+                x = distribute_tensor(whole, line(), [Shard(0)], src_data_rank=None)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)
+                    got, want = function(x, q, axis=axis), function(whole, q, axis=axis)
+                assert (got.dtype, got.shape) == (want.dtype, want.shape)
 
     ranks(body)

@@ -32,6 +32,32 @@ call_with_out(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
     return result;
 }
 
+/* A call whose `out` is given by position: it and what follows become keywords. */
+static PyObject *
+call_with_names(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+                PyObject *kwnames)
+{
+    Py_ssize_t named = nargs - self->out;
+    Py_ssize_t count = named + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames));
+    PyObject *code = PyObject_GetAttrString(self->function, "__code__");
+    PyObject *known = code == NULL ? NULL : PyObject_GetAttrString(code, "co_varnames");
+    PyObject *names = known == NULL ? NULL : PyTuple_New(count), *result = NULL;
+    for (Py_ssize_t k = 0; names != NULL && k < count; k++) {
+        PyObject *name = k < named ? PyTuple_GET_ITEM(known, self->out + k)
+                                   : PyTuple_GET_ITEM(kwnames, k - named);
+        PyTuple_SET_ITEM(names, k, Py_NewRef(name));
+    }
+    if (names != NULL && op_find_keyword(kwnames, "out") >= 0)
+        PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument 'out'",
+                     self->name);
+    else if (names != NULL)
+        result = call_with_out(self, args, self->out, names, 0);
+    Py_XDECREF(code);
+    Py_XDECREF(known);
+    Py_XDECREF(names);
+    return result;
+}
+
 static PyObject *
 operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
@@ -40,6 +66,8 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
     OperatorObject *self = (OperatorObject *)object;
     Py_ssize_t nargs = PyVectorcall_NARGS(flags);
     Py_ssize_t place = kwnames == NULL ? -1 : op_find_keyword(kwnames, "out");
+    if (nargs > self->out && nargs <= self->positional && args[self->out] != Py_None)
+        return call_with_names(self, args, nargs, kwnames);
     if (place >= 0)
         return call_with_out(self, args, nargs, kwnames, place);
     op_call call;
@@ -127,9 +155,10 @@ operator_vjp_all(PyObject *self, PyObject *function)
 
 /* --- the type --- */
 
-/* Whether a Python function has a parameter of this name. */
+/* Which parameter of a Python function has this name, or -1; `positional`: how many of
+ * them may be given by position. */
 static int
-has_parameter(bool *out, PyObject *function, const char *name)
+find_parameter(int *place, Py_ssize_t *positional, PyObject *function, const char *name)
 {
     PyObject *code = PyObject_GetAttrString(function, "__code__");
     PyObject *names = NULL, *plain = NULL, *keywords = NULL;
@@ -139,17 +168,40 @@ has_parameter(bool *out, PyObject *function, const char *name)
         keywords = PyObject_GetAttrString(code, "co_kwonlyargcount");
     }
     if (names != NULL && plain != NULL && keywords != NULL) {
-        Py_ssize_t count = PyLong_AsSsize_t(plain) + PyLong_AsSsize_t(keywords);
-        *out = false;
-        for (Py_ssize_t k = 0; k < count && k < PyTuple_GET_SIZE(names); k++)
-            *out |=
-                PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), name) == 0;
+        *positional = PyLong_AsSsize_t(plain);
+        Py_ssize_t count = *positional + PyLong_AsSsize_t(keywords);
+        *place = -1;
+        for (int k = 0; k < count && k < PyTuple_GET_SIZE(names); k++)
+            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), name) == 0)
+                *place = k;
     }
     Py_XDECREF(code);
     Py_XDECREF(names);
     Py_XDECREF(plain);
     Py_XDECREF(keywords);
     return PyErr_Occurred() ? -1 : 0;
+}
+
+/* An `out` without a default is an operand: the result of another operator. */
+static int
+read_parameters(OperatorObject *self)
+{
+    int dim, keepdim, out;
+    Py_ssize_t count = 0;
+    if (find_parameter(&dim, &count, self->function, "dim") < 0 ||
+        find_parameter(&keepdim, &count, self->function, "keepdim") < 0 ||
+        find_parameter(&out, &count, self->function, "out") < 0)
+        return -1;
+    PyObject *defaults = PyObject_GetAttrString(self->function, "__defaults__");
+    if (defaults == NULL)
+        return -1;
+    Py_ssize_t given = PyTuple_Check(defaults) ? PyTuple_GET_SIZE(defaults) : 0;
+    Py_DECREF(defaults);
+    self->dim = dim >= 0;
+    self->keepdim = keepdim >= 0;
+    self->positional = count;
+    self->out = out >= count - given && out < count ? out : PY_SSIZE_T_MAX;
+    return 0;
 }
 
 static PyObject *
@@ -173,9 +225,7 @@ operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->operands = operands;
     self->agrees = agrees == Py_None ? NULL : Py_NewRef(agrees);
     self->doc = PyObject_GetAttrString(function, "__doc__");
-    if (self->text == NULL || self->doc == NULL ||
-        has_parameter(&self->dim, function, "dim") < 0 ||
-        has_parameter(&self->keepdim, function, "keepdim") < 0)
+    if (self->text == NULL || self->doc == NULL || read_parameters(self) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -296,6 +346,12 @@ set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
 }
 
 static PyObject *
+is_observed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyBool_FromLong(op_recorder != NULL || watch_on_operator != NULL);
+}
+
+static PyObject *
 is_implicit_replication(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     return PyBool_FromLong(ext_implicit_replication);
@@ -318,6 +374,9 @@ PyMethodDef ext_op_methods[] = {
     {"set_implicit_replication", set_implicit_replication, METH_O,
      "set_implicit_replication(wanted, /)\n--\n\n"
      "Whether a Tensor beside a DTensor counts as replicated; return what was."},
+    {"is_observed", is_observed, METH_NOARGS,
+     "is_observed()\n--\n\n"
+     "Return whether somebody is told of each operator that is called."},
     {"is_implicit_replication", is_implicit_replication, METH_NOARGS,
      "is_implicit_replication()\n--\n\n"
      "Return whether a Tensor beside a DTensor counts as replicated in this thread."},

@@ -57,6 +57,8 @@ typedef struct {
     const char *text;      /* of name */
     uint32_t local;        /* the name on the trail: ext/move/local.c's */
     int operands;          /* leading positional parameters that may be numbers */
+    Py_ssize_t positional; /* parameters that may be given by position */
+    Py_ssize_t out;        /* which of them is `out`, or PY_SSIZE_T_MAX */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */

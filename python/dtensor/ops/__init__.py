@@ -71,6 +71,7 @@ from dtensor.ops.shape import (  # noqa: F401
     join as _join,
     pad as _pad,
     rearrange as _rearrange,
+    sliding as _sliding,
     split as _split,
     turn as _turn,
     view as _view,
@@ -120,6 +121,7 @@ from dtensor.ops.shape.edit import *  # noqa: F403
 from dtensor.ops.shape.join import *  # noqa: F403
 from dtensor.ops.shape.pad import *  # noqa: F403
 from dtensor.ops.shape.rearrange import *  # noqa: F403
+from dtensor.ops.shape.sliding import *  # noqa: F403
 from dtensor.ops.shape.split import *  # noqa: F403
 from dtensor.ops.shape.turn import *  # noqa: F403
 from dtensor.ops.shape.view import *  # noqa: F403
@@ -164,6 +166,7 @@ __all__ += _relate.__all__
 __all__ += _search.__all__
 __all__ += _sets.__all__
 __all__ += _softmax.__all__
+__all__ += _sliding.__all__
 __all__ += _sort.__all__
 __all__ += _topk.__all__
 __all__ += _split.__all__

@@ -4,10 +4,11 @@ See docs/operators.md."""
 
 import string
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from dtensor._C import LOCAL_SHAPE, Call, Operand, Operator, Part, Rule
 from dtensor.ops._make.axes import normalize_axis_tuple
+from dtensor.ops._make.one_rank import AT_ONCE, by_numpy
 
 __all__ = [
     "FUNCTIONS",
@@ -99,9 +100,12 @@ def casts_out(answer: F) -> F:
 
 
 def implements(*functions: Callable[..., Any]) -> Callable[[F], F]:
-    """Register an operator or a function as the implementation of `functions`."""
+    """Register an operator or a function as the implementation of `functions`; on one
+    rank some are NumPy's own (`one_rank`)."""
 
     def register(answer: F) -> F:
+        if functions[0] in AT_ONCE:
+            answer = cast(F, by_numpy(functions[0], answer))
         for function in functions:
             FUNCTIONS[function] = answer
         return answer

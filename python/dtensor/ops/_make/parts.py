@@ -13,6 +13,7 @@ from dtensor import _C
 from dtensor.ops._make.strict import on_implicit
 
 __all__ = [
+    "alone",
     "counted",
     "find",
     "inside",
@@ -39,6 +40,11 @@ Span = tuple[int, int]  # start, count
 def inside(layout: _C.Layout) -> bool:
     """Return whether the caller's rank holds a part at all."""
     return layout.mesh.get_coordinate() is not None
+
+
+def alone(layout: _C.Layout) -> bool:
+    """Return whether the caller's rank is all of the mesh, and holds the whole."""
+    return math.prod(layout.mesh.shape) == 1 and inside(layout)
 
 
 @lru_cache(256)

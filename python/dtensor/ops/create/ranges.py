@@ -15,7 +15,7 @@ from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.created import Placements, layout_of, made, mesh_like
 from dtensor.ops._make.fallback import replicated
 from dtensor.ops._make.operator import implements
-from dtensor.ops._make.parts import key_of, positions, values_of
+from dtensor.ops._make.parts import alone, key_of, positions, values_of
 
 __all__ = ["arange", "fftfreq", "geomspace", "linspace", "logspace", "rfftfreq"]
 
@@ -62,8 +62,10 @@ def arange(
     if count > np.iinfo(np.intp).max:
         raise ValueError("Maximum allowed size exceeded")
     layout = layout_of((count,), kind, device_mesh, placements)
-    if count <= 2 or kind.kind == "b":
+    if count <= 2 or kind.kind == "b" or alone(layout):
         array = np.arange(start, stop, step, kind)  # type: ignore[call-overload]
+        if alone(layout):
+            return made(layout, lambda _own: array)
         return made(layout, lambda own: array[positions(own, 0)])
     first, second = (np.array(value).astype(kind) for value in (start, start + step))
     return made(layout, lambda own: _progression(positions(own, 0), first, second))
@@ -133,7 +135,9 @@ def _sampled(
     if isinstance(options.get("base"), _C.Tensor):
         options["base"] = values_of(name, options["base"])[()]
     num = python.index(num)
-    if num < 0 or any(np.ndim(end) for end in (*ends, options.get("base", 0))):
+    one = device_mesh is not None and math.prod(device_mesh.shape) == 1
+    spread = any(np.ndim(end) for end in (*ends, options.get("base", 0)))
+    if num < 0 or one or spread:
         whole = function(*ends, num, **options)
         layout = layout_of(whole.shape, whole.dtype, device_mesh, placements)
         return made(layout, lambda own: whole[key_of(own)])

@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtensor.ops._make.copies import astype, copy, same
+from dtensor.ops._make.copies import astype, copy
 from dtensor.ops._make.elementwise import Rows, broadcast, conjugated, flat
 from dtensor.ops._make.operator import (
     Operand,
     broadcasts_out,
     call,
     implements,
-    letters,
     method,
     operator,
 )
-from dtensor.ops._make.words import Answer, rule
+from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise import piecewise
 from dtensor.ops.elementwise.piecewise import *  # noqa: F403
 from dtensor.ops.elementwise.piecewise import where_
@@ -41,7 +40,6 @@ __all__ = [
     "real_if_close",
     "round",
     "sinc",
-    "unwrap",
 ]
 __all__ += piecewise.__all__
 
@@ -161,25 +159,6 @@ def round(a: Operand, decimals: int = 0, out: None = None) -> Answer:
 
 round.vjp(flat)
 around = implements(np.around)(round)
-
-
-@implements(np.unwrap)
-@operator
-def unwrap(
-    p: Operand,
-    discont: float | None = None,
-    axis: int = -1,
-    *,
-    period: float = math.tau,
-) -> Answer:
-    """Add multiples of a period where neighbours differ by more: see `numpy.unwrap`.
-
-    The dim `axis` is made whole."""
-    names = letters(p.ndim, whole=[axis % max(p.ndim, 1)])
-    return rule([names], [names]), call(np.unwrap, p, discont, axis, period=period)
-
-
-unwrap.vjp(same)
 
 
 # --- with a tolerance -----------------------------------------------------------------

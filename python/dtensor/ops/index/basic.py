@@ -9,6 +9,7 @@ import numpy as np
 from dtensor import _C
 from dtensor.ops._make.operator import Operand, Part, Rule, call, letters, operator
 from dtensor.ops._make.parts import spans, values_of
+from dtensor.ops.index.backwards import reversed_along, reversible
 from dtensor.ops.index.terms import At, Gap, Mask, New, Pick, Span, Term
 
 __all__ = [
@@ -35,12 +36,15 @@ def basic(x: _C.DTensor, keys: Sequence[Key]) -> _C.DTensor:
     """Return a view, in two steps if needed.
 
     The first step takes a window of the dims that are reversed or dropped, and leaves
-    its parts where they are. The second step needs only this window (one row for an
-    integer) whole.
+    its parts where they are. Cut dims are then reversed in parts, as by `flip`. The
+    second step needs only the rest of this window (one row for an integer) whole.
     """
     if _in_two_steps(x.layout, keys):
         x = basic_step(x, tuple(window(k) for k in keys if not isinstance(k, New)))
-        keys = [_rest(k) for k in keys]
+        backwards = [k.dim for k in keys if isinstance(k, Span) and k.step < 0]
+        turned = reversible(x.layout, backwards)
+        x = reversed_along("getitem", x, backwards) if turned else x
+        keys = [_rest(k, turned) for k in keys]
     view: _C.DTensor = basic_step(x, tuple(keys))
     return view
 
@@ -71,13 +75,13 @@ def window(key: Span | At) -> Span:
     return Span(key.dim, key.start + (key.size - 1) * key.step, key.size, -key.step)
 
 
-def _rest(key: Key) -> Key:
-    """Return the key to apply to the window of a key."""
+def _rest(key: Key, turned: bool) -> Key:
+    """Return the key to apply to the window of a key, which may be reversed already."""
     if isinstance(key, At):
         return At(key.dim, 0)
     if isinstance(key, New):
         return key
-    if key.step > 0:
+    if key.step > 0 or turned:
         return Span(key.dim, 0, key.size, 1)
     return Span(key.dim, key.size - 1, key.size, -1)
 

@@ -1,17 +1,20 @@
 """In-place writing by index, by mask and along dims: put, place, copyto, ..."""
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._core.device import is_meta
+from dtensor._core.nested import mapped
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.known import ndim, shape, size
 from dtensor.ops._make.operator import implements, method
-from dtensor.ops._make.parts import find, inside, local, values_of
+from dtensor.ops._make.parts import alone, find, inside, local, values_of
 from dtensor.ops._make.words import hollow
 from dtensor.ops.index.take import check_along, flat_index
 from dtensor.ops.index.terms import checked_index
@@ -29,6 +32,34 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _at_once(function: Callable[..., None]) -> Callable[[F], F]:
+    """Let NumPy's function write into an array that one rank has, if there is nothing
+    to record."""
+
+    def register(answer: F) -> F:
+        @functools.wraps(answer)
+        def either(a: Any, *args: Any, **options: Any) -> None:
+            others = [x for x in (*args, *options.values()) if isinstance(x, _C.Tensor)]
+            if not all(map(_is_alone, [a, *others])) or not local(a).flags.writeable:
+                answer(a, *args, **options)
+                return
+            bare, named = mapped((args, options), _C.DTensor, local)
+            function(local(a), *bare, **named)
+            _C.written(a, function.__name__, *args)
+
+        return cast(F, either)
+
+    return register
+
+
+def _is_alone(x: Any) -> bool:
+    """Return whether this rank has all of a tensor without a gradient."""
+    if not isinstance(x, _C.DTensor) or (x.requires_grad and _C.is_grad_enabled()):
+        return False
+    return alone(x.layout) and not x.layout.is_partial and not is_meta(x)
 
 
 def _recorded(
@@ -77,6 +108,7 @@ def _whole(name: str, *others: Any) -> tuple[Any, ...]:
 
 @method
 @implements(np.put)
+@_at_once(np.put)
 @composite
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """Set elements by their indices in the flattened array.
@@ -101,6 +133,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 
 
 @implements(np.place)
+@_at_once(np.place)
 @composite
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Set the elements for which a mask is true to values, which are used in turn.
@@ -126,6 +159,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 @implements(np.putmask)
+@_at_once(np.putmask)
 @composite
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Set the elements for which a mask is true to those of `values` at the same place.
@@ -236,6 +270,7 @@ def fill(x: Any, value: Any) -> None:
 
 
 @implements(np.fill_diagonal)
+@_at_once(np.fill_diagonal)
 @composite
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Set the elements whose indices are all equal.

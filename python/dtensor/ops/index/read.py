@@ -35,13 +35,16 @@ def getitem(x: Operand, index: Any) -> Any:
     * Slices leave the parts of cut dims where they are and move nothing. The result
       shares memory with `x`, so writing to it writes to `x`. The exception are strided
       shards (`_StridedShard`), which are gathered.
+    * Slices with a negative step give a copy where they reverse a cut dim: each rank
+      sends its part of them to the opposite one. Those of a Partial, and of strided
+      shards, are gathered.
     * An integer on a cut dim moves that one row only.
     * Arrays of integers: only the wanted elements move, and nothing moves if the index
       names them in the order of the parts. Where several arrays pick from cut dims, the
       result is Partial: each rank gives what it has.
     * Masks select, on each rank, from its own part; the result keeps the parts.
 
-    Collective, unless the index consists of slices only.
+    Collective, unless the index consists of slices with positive steps only.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.parts import (
+    alone,
     find,
     inside,
     key_of,
@@ -130,6 +131,9 @@ def _set(x: _C.DTensor, index: Any, value: Any) -> None:
     value = _value(x, value)
     forward = _forward(x, index, value)
     if forward is not None and _write_through(x, forward, value):
+        return
+    if alone(x.layout):
+        local(x)[whole(index)] = whole(value)
         return
     terms = check_bounds("setitem", x.shape, parse("setitem", x.shape, x.dtype, index))
     if any(_is_odd(x, term) for term in terms):

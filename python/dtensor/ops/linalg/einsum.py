@@ -7,7 +7,7 @@ diagonal) must not be cut, nor must dims of length 1 that are broadcast.
 import math
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from dtensor._C import Tensor
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.words import Answer, Shape, hollow, rule
 from dtensor.ops.linalg.adjoint import conj
-from dtensor.ops.linalg.triangle import on_diagonal
+from dtensor.ops.linalg.triangle import diagonal, on_diagonal
 
 __all__ = ["einsum"]
 
@@ -120,9 +120,11 @@ def _einsum(
     dtype: npt.DTypeLike | None = None,
     order: str = "K",
     casting: str = "safe",
-) -> Answer:
+) -> Answer | Callable[..., Any]:
     shapes = tuple(x.shape for x in arrays)
     terms, result = _parsed(subscripts, shapes)
+    if any(_is_cut_twice(x, term) for x, term in zip(arrays, terms, strict=True)):
+        return _of_diagonals
     lengths: dict[int, int] = {}
     for term, shape in zip(terms, shapes, strict=True):
         for label, length in zip(term, shape, strict=True):
@@ -144,6 +146,30 @@ def _einsum(
         settings["optimize"] = ["einsum_path", (0, 1)]
     kernel = call(np.einsum, _text(terms, result), *arrays, **settings)
     return rule(words, [out], "each"), kernel
+
+
+def _is_cut_twice(x: Operand, term: Term) -> bool:
+    """Return whether an operand's diagonal is wanted of dims one of which is cut."""
+    dims = [d for d, label in enumerate(term) if term.count(label) > 1]
+    same = all(x.shape[d] == x.shape[term.index(term[d])] for d in dims)
+    return same and x.layout is not None and any(map(x.layout.is_cut, dims))
+
+
+def _of_diagonals(subscripts: str, *arrays: Any, **options: Any) -> Any:
+    """Take the diagonals first: each rank gives what it has of them."""
+    terms, result = _parsed(subscripts, tuple(np.shape(x) for x in arrays))
+    taken, left = [], []
+    for array, labels in zip(arrays, terms, strict=True):
+        x, term = array, list(labels)
+        while twice := [label for label in term if term.count(label) > 1]:
+            first = term.index(twice[0])
+            second = term.index(twice[0], first + 1)
+            x = diagonal(x, 0, first, second)
+            term = [w for d, w in enumerate(term) if d not in (first, second)]
+            term.append(twice[0])
+        taken.append(x)
+        left.append(tuple(term))
+    return _einsum(_text(tuple(left), result), *taken, **options)
 
 
 def _gradient(place: int, grad: Any, subscripts: str, arrays: Sequence[Any]) -> Any:

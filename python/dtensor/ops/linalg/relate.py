@@ -1,6 +1,8 @@
 """Covariances, convolutions, polynomials."""
 
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from dtensor.ops._make.operator import Operand, Rule, call, operator
 from dtensor.ops._make.parts import move, values_of
 from dtensor.ops._make.strict import caller
 from dtensor.ops.index.read import getitem
+from dtensor.ops.shape.borders import resized
+from dtensor.ops.shape.reach import by_rows, ranges_of, reachable
 
 __all__ = ["convolve", "corrcoef", "correlate", "cov", "polyval"]
 
@@ -128,7 +132,11 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 
 @composed(np.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
-    """Return the convolution of two sequences, which are made whole.
+    """Return the convolution of two sequences.
+
+    The shorter one is made whole. Of the longer one, ranks send their neighbours as
+    many elements as the shorter one has; the result is cut as it is. Strided ones, and
+    those of a Partial, are made whole.
 
     Parameters
     ----------
@@ -140,14 +148,20 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """
     mesh = mesh_of((a, v))
     a, v = (np.atleast_1d(on_mesh(x, mesh)) for x in (a, v))
+    if v.size > a.size:
+        a, v = v, a
     return _folded(a, v, mode, "convolve")
 
 
 @composed(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
-    """Return the correlation of two sequences; parameters as of `convolve`."""
+    """Return the correlation of two sequences; parameters, and what is sent, as of
+    `convolve`. If `v` is the longer one, the result is turned around."""
     mesh = mesh_of((a, v))
-    return _folded(on_mesh(a, mesh), on_mesh(v, mesh), mode, "correlate")
+    a, v = on_mesh(a, mesh), on_mesh(v, mesh)
+    if v.size > a.size and a.ndim == v.ndim == 1:
+        return _turned(_folded(v, a, mode, "correlate"))
+    return _folded(a, v, mode, "correlate")
 
 
 @operator(name="convolve", operands=2)
@@ -158,7 +172,44 @@ def _folded(a: Operand, v: Operand, mode: Any, name: str) -> Any:
     small, large = sorted((a.size, v.size))
     length = {3: large + small - 1, 2: large, 1: large - small + 1}[kind]
     dtype = np.result_type(a.dtype, v.dtype)
+    if a.layout is not None and reachable(a.layout, 0) and v.size <= a.size:
+        return functools.partial(_folded_parts, kind, length)
     return Rule(f"*,*->{length}"), call(function, a, v, mode), dtype
+
+
+# How many of the results in the mode "full" come before those in the others, by the
+# length of the shorter sequence.
+_LEFT_OUT: dict[int, Callable[[int], int]] = {
+    1: lambda n: n - 1,
+    2: lambda n: (n - 1) // 2,
+    3: lambda _: 0,
+}
+
+
+def _folded_parts(
+    kind: int, length: int, a: _C.DTensor, v: Any, _mode: Any, name: str
+) -> Any:
+    """Compute on each rank the results where its elements are; those behind the end are
+    the last rank's."""
+    if isinstance(v, _C.DTensor):
+        v = move(name, v, v.layout.with_placements(None))
+    skip, reach = _LEFT_OUT[kind](v.size), v.size - 1
+    own = [(min(i, length), min(j, length)) for i, j in ranges_of(a.layout, 0)]
+    own[-1] = (own[-1][0], length)
+    wanted = [
+        (max(0, i + skip - reach), min(a.size, j + skip)) if i < j else (0, 0)
+        for i, j in own
+    ]
+
+    def inner(rows: Any, number: int, v: Any) -> Any:
+        (i, j), (first, _) = own[number], wanted[number]
+        if i == j:
+            return rows.astype(np.result_type(rows.dtype, v.dtype))
+        return _folded(rows, v, "full", name)[i + skip - first : j + skip - first]
+
+    to = resized(a.layout, 0, [j - i for i, j in own])
+    to = to.with_dtype(np.result_type(a.dtype, v.dtype))
+    return by_rows(name, a, 0, wanted, to, inner, on_mesh(v, a.device_mesh))
 
 
 def _of_whole(g: Any, a: Any, v: Any, name: str) -> Any:

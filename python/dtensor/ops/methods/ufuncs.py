@@ -1,7 +1,7 @@
 """Methods of ufuncs: reduce, accumulate, reduceat, outer and at."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,6 @@ from dtensor.ops._make.operator import (
     letters,
     operator,
 )
-from dtensor.ops._make.parts import (
-    find,
-    inside,
-    key_of,
-    local,
-    place,
-    values_of,
-)
 from dtensor.ops._make.reduction import (
     MISSING,
     Axis,
@@ -33,17 +25,16 @@ from dtensor.ops._make.reduction import (
     kind_of,
     loop_dtype,
     partial_rows,
+    reduced_axes,
     reduction,
 )
 from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.methods.ufunc_at import RAISES, at_of, is_recorded
+from dtensor.ops.reduce.chain import REDUCED, in_parts, reduced_in_parts
 from dtensor.ops.reduce.gradient import BY_UFUNC as OF_REDUCTIONS
 from dtensor.ops.reduce.scan import scan
 
 __all__ = ["ufunc_method"]
-
-# What a loop may raise because of the elements of one part: an integer that is raised
-# to a negative one.
-_RAISES: dict[np.ufunc, type[Exception]] = {np.power: ValueError}
 
 
 @functools.cache
@@ -68,7 +59,7 @@ def ufunc_method(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
         "accumulate": _accumulate,
         "reduceat": _reduceat,
         "outer": _outer,
-        "at": _at,
+        "at": at_of,
     }
     if method not in makers:
         raise TypeError(f"{ufunc.__name__} of DTensors has no method {method!r}")
@@ -92,14 +83,54 @@ def _reduce(ufunc: np.ufunc) -> Any:
         keepdims: bool = False,
         initial: Any = MISSING,
         where: Any = True,
-    ) -> Answer:
+    ) -> Answer | Callable[..., Any]:
+        plain = where is True and initial is MISSING and out is None
+        if plain and _is_chained(ufunc, array, axis):
+            return of_parts
         return reduction(ufunc, array, axis, dtype, keepdims, initial, where, out=out)
 
+    def of_parts(
+        array: Any,
+        axis: Any = 0,
+        dtype: DTypeLike = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = MISSING,
+        where: Any = True,
+    ) -> Any:
+        (dim,) = reduced_axes(axis, array.ndim)
+        given = array.detach() if ufunc in OF_REDUCTIONS else array
+        result = reduced_in_parts(ufunc, given, dim, dtype, bool(keepdims))
+        if ufunc not in OF_REDUCTIONS or not is_recorded(array):
+            return result
+        kept = _C.save(array)
+
+        def back(grad: Any) -> Any:
+            x = kept.unpack()
+            y = of_parts(x, dim, dtype, None, keepdims)
+            return OF_REDUCTIONS[ufunc](grad, y, x, dim, dtype, None, keepdims)
+
+        _C.record_function(name, back, (array,), (result,))
+        return result
+
     name = f"{ufunc.__name__}.reduce"
-    answer = casts_out(operator(reduce, name=name, agrees=_RAISES.get(ufunc)))
+    answer = casts_out(operator(reduce, name=name, agrees=RAISES.get(ufunc)))
     if ufunc in OF_REDUCTIONS:
         answer.vjp(OF_REDUCTIONS[ufunc])
     return answer
+
+
+def _is_chained(ufunc: np.ufunc, x: Operand, axis: Axis) -> bool:
+    """Return whether the elements along one cut dim are reduced by a ufunc that is no
+    reduction of Partials."""
+    axes = reduced_axes(axis, x.ndim)
+    return (
+        len(axes) == 1
+        and in_parts(x.layout, axes[0])
+        and x.shape[axes[0]] > 0
+        and kind_of(ufunc, x.dtype) is None
+        and ufunc in REDUCED
+    )
 
 
 def _accumulate(ufunc: np.ufunc) -> Any:
@@ -130,7 +161,7 @@ def _reduceat(ufunc: np.ufunc) -> Any:
 
     name = f"{ufunc.__name__}.reduceat"
     answer = casts_out(
-        operator(reduceat, name=name, operands=2, agrees=_RAISES.get(ufunc))
+        operator(reduceat, name=name, operands=2, agrees=RAISES.get(ufunc))
     )
     if ufunc is np.add:
         answer.vjp(_of_slices)
@@ -179,103 +210,3 @@ def _outer(ufunc: np.ufunc) -> Any:
         return ufunc(np.reshape(a, a.shape + (1,) * b.ndim), b, **options)
 
     return outer
-
-
-# --- in place -------------------------------------------------------------------------
-
-
-# How the gradient of what is written comes to the values.
-_INTO: dict[np.ufunc, Callable[[Any], Any]] = {
-    np.add: lambda g: g,
-    np.subtract: lambda g: -g,
-}
-
-
-def _at(ufunc: np.ufunc) -> Callable[..., None]:
-    name = f"{ufunc.__name__}.at"
-
-    def at(a: Any, indices: Any, *values: Any) -> None:
-        """Work in place at indices: see `numpy.ufunc.at`. Collective.
-
-        Integers for the first dim are found by the ranks that have them; for any other
-        index the array is gathered and written back."""
-        if not isinstance(a, _C.Tensor):
-            ufunc.at(a, indices, *values)
-            return
-        if _is_recorded(a, *values) and ufunc not in _INTO:
-            raise NotImplementedError(f"derivative for {name} is not implemented")
-        _C.check_write(name, a, values)
-        index, *arrays = (_known(name, x, a) for x in (indices, *values))
-        ones = (np.ones(1, np.asarray(x).dtype) for x in arrays)
-        ufunc.at(np.ones(1, a.dtype), [0], *ones)  # an error of dtypes comes first
-        _write_at(name, ufunc, a.detach(), index, arrays)
-        _C.record_write(
-            name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values), index
-        )
-
-    return at
-
-
-def _is_recorded(*operands: Any) -> bool:
-    return _C.is_grad_enabled() and any(
-        isinstance(x, _C.Tensor) and x.requires_grad for x in operands
-    )
-
-
-def _known(name: str, x: Any, like: Any) -> Any:
-    """Return an index, or values, with arrays in the place of tensors."""
-    if isinstance(x, tuple):
-        return tuple(_known(name, item, like) for item in x)
-    if not isinstance(x, _C.Tensor):
-        return x
-    x = x.detach()
-    return values_of(name, x) if isinstance(like, _C.DTensor) else np.asarray(x)
-
-
-def _write_at(
-    name: str, ufunc: np.ufunc, a: Any, index: Any, values: Sequence[Any]
-) -> None:
-    if not isinstance(a, _C.DTensor):
-        ufunc.at(np.asarray(a), index, *values)
-    elif _is_first(index) and not a.layout.is_partial and _is_box(a.layout):
-        _at_own(ufunc, a, np.asarray(index), [*map(np.asarray, values)])
-    else:
-        array = np.array(values_of(name, a))
-        ufunc.at(array, index, *values)
-        if inside(a.layout):
-            np.copyto(local(a), local(place(array, a.layout)))
-
-
-def _is_first(index: Any) -> bool:
-    """Return whether an index is integers for the first dim."""
-    if isinstance(index, tuple) or index is None or isinstance(index, slice):
-        return False
-    array = np.asarray(index)
-    return array.dtype.kind in "iu"
-
-
-def _is_box(layout: _C.Layout) -> bool:
-    """Return whether the part of every rank, not only of this one, is a box."""
-    return layout.ndim > 0 and not any(
-        layout.is_strided(dim) for dim in range(layout.ndim)
-    )
-
-
-def _at_own(
-    ufunc: np.ufunc,
-    a: _C.DTensor,
-    index: npt.NDArray[Any],
-    arrays: list[npt.NDArray[Any]],
-) -> None:
-    """Work on what this rank holds; all ranks know all indices and values."""
-    probe = np.broadcast_to(np.zeros((), bool), a.shape)
-    shape = probe[index].shape  # or NumPy's IndexError, on every rank
-    values = [np.broadcast_to(array, shape) for array in arrays]
-    if ufunc in _RAISES:
-        ufunc(np.ones(1, a.dtype), *arrays)  # what it raises, it raises on every rank
-    if not inside(a.layout):
-        return
-    index = np.where(index < 0, index + a.shape[0], index)
-    where, held = find(a.layout, 0, index)
-    rest = (slice(None), *key_of(a.layout)[1:])
-    ufunc.at(local(a), where[held], *(value[held][rest] for value in values))

@@ -1,18 +1,26 @@
-"""Differences of neighbours, and functions based on them: gradient, trapezoid."""
+"""Differences of neighbours, and what is based on them: gradient, trapezoid, unwrap."""
 
+import functools
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
+from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import MISSING
+from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.elementwise.pointwise import not_equal, subtract
+from dtensor.ops.reduce.scan import scan
+from dtensor.ops.shape.reach import by_rows, ranges_of, reachable
 
-__all__ = ["diff", "ediff1d", "gradient", "trapezoid"]
+__all__ = ["diff", "ediff1d", "gradient", "trapezoid", "unwrap"]
 
 Array = npt.NDArray[Any]
 
@@ -82,12 +90,47 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 @operator(operands=2, name="gradient")
-def _gradient(f: Operand, spacing: Operand, axis: int, edge_order: int) -> Answer:
+def _gradient(
+    f: Operand, spacing: Operand, axis: int, edge_order: int
+) -> Answer | Callable[..., Any]:
     names = letters(f.ndim, whole=[axis])
     points = [names[axis]] if spacing.ndim else []
     dtype = np.gradient(np.ones(4, f.dtype)).dtype
+    if f.layout is not None and reachable(f.layout, axis) and edge_order in (1, 2):
+        return functools.partial(_gradient_parts, dtype)
     kernel = call(np.gradient, f, spacing, axis=axis, edge_order=edge_order)
     return rule([names, points], [names], "0"), kernel, dtype
+
+
+def _gradient_parts(
+    dtype: Any, f: _C.DTensor, spacing: Any, axis: int, edge_order: int
+) -> Any:
+    """Compute on each rank with one row of its neighbours, or as many as the formula
+    for the ends needs."""
+    points = values_of("gradient", spacing)
+    if points.ndim:
+        if points.shape != (f.shape[axis],):
+            np.gradient(np.empty(f.shape[axis]), points)  # NumPy's error
+        steps = np.diff(points)
+        points = steps[:1].reshape(()) if (steps == steps[0]).all() else points
+    own = ranges_of(f.layout, axis)
+    wanted = [
+        (max(0, a - edge_order), min(f.shape[axis], b + edge_order))
+        if a < b
+        else (a, a)
+        for a, b in own
+    ]
+
+    def inner(rows: Any, number: int) -> Any:
+        (a, b), (first, last) = own[number], wanted[number]
+        if a == b:
+            return rows.astype(dtype)
+        near = points[first:last] if points.ndim else points
+        key = (slice(None),) * axis + (slice(a - first, b - first),)
+        return _gradient(rows, near, axis, edge_order)[key]
+
+    to = f.layout.with_dtype(dtype)
+    return by_rows("gradient", f, axis, wanted, to, inner)
 
 
 @operator(operands=2, name="gradient_backward")
@@ -128,7 +171,8 @@ _gradient_back.vjp(
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Return derivatives by central differences: see `numpy.gradient`.
 
-    Each axis is made whole while the derivative along it is computed.
+    Along a cut axis ranks send their neighbours one row (two with ``edge_order=2``).
+    Strided axes, and those of a Partial that is not a sum, are made whole.
 
     Returns
     -------
@@ -177,3 +221,70 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     elif x is not None:
         step = np.diff(x, axis=axis)
     return np.sum(step * np.add(*_pairs(y, axis)) / 2.0, axis=axis)
+
+
+# --- phases ---------------------------------------------------------------------------
+
+
+@implements(np.unwrap)
+@operator
+def unwrap(
+    p: Operand,
+    discont: float | None = None,
+    axis: int = -1,
+    *,
+    period: float = math.tau,
+) -> Answer | Callable[..., Any]:
+    """Add multiples of a period where neighbours differ by more: see `numpy.unwrap`.
+
+    Along a cut axis ranks send their neighbours one row, and all ranks the sum of what
+    they add. Strided axes, and those of a Partial, are made whole."""
+    names = letters(p.ndim, whole=[axis % max(p.ndim, 1)])
+    if p.layout is not None and reachable(p.layout, axis % p.ndim):
+        return _unwrap_parts
+    return rule([names], [names]), call(np.unwrap, p, discont, axis, period=period)
+
+
+def _unwrap_back(grad: Any, _out: Any, _p: Any, *_: Any, **__: Any) -> Any:
+    return grad
+
+
+@one_step("unwrap", _unwrap_back)
+def _unwrap_parts(
+    p: _C.DTensor, discont: Any = None, axis: int = -1, *, period: float = math.tau
+) -> Any:
+    """Add up the multiples of all neighbours before each element."""
+    dim = axis % p.ndim
+    own = ranges_of(p.layout, dim)
+    wanted = [(max(0, a - 1), b) if a < b else (a, a) for a, b in own]
+    dtype = np.unwrap(np.ones(1, p.dtype), discont, period=period).dtype
+
+    def inner(rows: Any, number: int) -> Any:
+        (a, b), (first, _) = own[number], wanted[number]
+        each = _turns(np.moveaxis(np.asarray(rows), dim, 0), dtype, discont, period)
+        lead = np.zeros_like(each, shape=(min(b - a, 1 - a + first), *each.shape[1:]))
+        return _C.as_tensor(np.moveaxis(np.concatenate([lead, each]), 0, dim))
+
+    to = p.layout.with_dtype(dtype)
+    turns = scan(np.add, by_rows("unwrap", p, dim, wanted, to, inner), dim)
+    return np.add(p, turns, dtype=dtype)
+
+
+def _turns(p: Array, dtype: Any, discont: Any, period: float) -> Array:
+    """Return what `numpy.unwrap` adds to the difference of each two neighbours."""
+    steps = np.diff(p, axis=0)
+    high: Any = period / 2
+    both_ways = True  # whether a step of half a period may be taken either way
+    if np.issubdtype(dtype, np.integer):
+        high, rest = divmod(period, 2)
+        both_ways = rest == 0
+    low = -high
+    within = np.mod(steps - low, period) + low
+    if both_ways:
+        np.copyto(within, high, where=(within == low) & (steps > 0))
+    turns = within - steps
+    np.copyto(turns, 0, where=abs(steps) < (period / 2 if discont is None else discont))
+    return np.asarray(turns, dtype)
+
+
+unwrap.vjp(_unwrap_back)

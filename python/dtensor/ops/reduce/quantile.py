@@ -3,15 +3,12 @@
 The reduced dims are made whole; of long lines only the elements that are needed are
 found (`quantile_parts`)."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dtensor import _C
-from dtensor.ops._make.copies import copy
 from dtensor.ops._make.operator import (
     Operand,
     axes_of,
@@ -66,8 +63,18 @@ def _sorted_out(
         ]
         function(np.empty(a.shape, a.dtype), *probes, axis=axes)  # or NumPy's error
     keepdims = bool(options.get("keepdims"))
-    text = rule(terms, [[*first, *kept(names, axes, keepdims)]])
+    nothing = a.size == 0 and function in _LEAVE_OUT  # then NumPy forgets the levels
+    text = rule(terms, [[*first * (not nothing), *kept(names, axes, keepdims)]])
+    if nothing:
+        return text, call(function, a, *levels, axis=given, **options), _float(a)
     return text, call(_run, function, a, *levels, axis=given, **options)
+
+
+_LEAVE_OUT = (np.nanquantile, np.nanpercentile)
+
+
+def _float(a: Operand) -> np.dtype[Any]:
+    return np.nanmean(np.ones(1, a.dtype)).dtype
 
 
 def _run(
@@ -81,34 +88,17 @@ def _run(
     """Return NumPy's result, also for parts for which NumPy has none."""
     rest = [n for dim, n in enumerate(x.shape) if dim not in axis]
     if 0 not in rest:
-        return function(x, *levels, axis=axis, keepdims=keepdims, **options)
+        result = function(x, *levels, axis=axis, keepdims=keepdims, **options)
+        if function not in _LEAVE_OUT or not hasattr(levels[0], "dtype"):
+            return result
+        # Of NaN alone NumPy gives the dtype of `x`, whatever that of the levels is.
+        options.pop("weights", None)
+        dtype = function(np.ones(1, x.dtype), *levels, **options).dtype
+        return np.asarray(result, dtype)
     options.pop("weights", None)
     one = np.asarray(function(np.ones(1, x.dtype), *levels, **options))
     shape = [1 if dim in axis else n for dim, n in enumerate(x.shape)]
     return np.empty([*one.shape, *(shape if keepdims else rest)], one.dtype)
-
-
-def _with_out(function: Callable[..., Any], answer: Any, place: int) -> Any:
-    """Make an operator the implementation of NumPy's function; `out=`, argument
-    `place`, also takes what is found in parts."""
-
-    @functools.wraps(function)
-    def either(a: Any, *args: Any, **options: Any) -> Any:
-        if len(args) >= place:
-            options["out"] = args[place - 1]
-            args = (*args[: place - 1], None, *args[place:])
-        out = options.pop("out", None)
-        if out is None:
-            return answer(a, *args, **options)
-        axis = options.get("axis", options.get("dim"))
-        axis = args[place - 2] if len(args) >= place - 1 else axis
-        if not isinstance(a, _C.DTensor) or not _is_selected(a, axis):
-            return answer(a, *args, **options, out=out)
-        result = answer(a, *args, **options)
-        return copy(np.broadcast_to(result, out.shape), out=out)
-
-    implements(function)(either)
-    return answer
 
 
 def _is_selected(a: Any, axis: Axis) -> bool:
@@ -133,6 +123,7 @@ _MEDIAN = _median_of_parts(np.median)
 _NANMEDIAN = _median_of_parts(np.nanmedian)
 
 
+@implements(np.median)
 @operator
 def median(
     a: Operand,
@@ -152,9 +143,9 @@ def median(
 
 
 median.vjp(of_median(np.median))
-_with_out(np.median, median, 2)
 
 
+@implements(np.nanmedian)
 @broadcasts_out
 @operator
 def nanmedian(
@@ -170,7 +161,6 @@ def nanmedian(
 
 
 nanmedian.vjp(of_median(np.nanmedian))
-_with_out(np.nanmedian, nanmedian, 2)
 
 
 def _quantile(function: Callable[..., Any]) -> Any:
@@ -225,7 +215,7 @@ def _quantile(function: Callable[..., Any]) -> Any:
     """
     answer = broadcasts_out(operator(make, operands=2))
     answer.vjp(of_quantile(function))
-    return _with_out(function, answer, 3)
+    return implements(function)(answer)
 
 
 def _levels(name: str, q: Any) -> Any:

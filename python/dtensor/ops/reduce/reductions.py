@@ -209,7 +209,9 @@ def count_nonzero(a: Operand, axis: Axis = None, *, keepdims: bool = False) -> A
     axes = reduced_axes(axis, a.ndim)
     names = letters(a.ndim)
     text = rule([names], [kept(names, axes, keepdims)])
-    counts = call(np.count_nonzero, a, axis=axes, keepdims=keepdims)
+    # Without axes NumPy has a faster way.
+    chosen = None if len(axes) == a.ndim and not keepdims else axes
+    counts = call(np.count_nonzero, a, axis=chosen, keepdims=keepdims)
     return text, counts, np.dtype(np.intp)
 
 

@@ -28,6 +28,7 @@ from dtensor.ops._make.reduction import (
 )
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.elementwise.piecewise import where_
+from dtensor.ops.reduce.chain import in_parts, scanned_in_parts
 
 __all__ = ["scan"]
 
@@ -63,8 +64,9 @@ def scan(
 ) -> Any:
     """Return ``function.accumulate(x, axis, dtype, out)``.
 
-    Along a cut dim, sums and products move one element for each part and line; other
-    functions make the dim whole."""
+    Along a cut dim one element for each part and line is sent, by functions that are
+    not associative from rank to rank. `numpy.power`, strided dims, and the gradients of
+    functions other than sums and products, make the dim whole."""
     if x.ndim == 0:
         raise TypeError("cannot accumulate on a scalar")
     out = out[0] if isinstance(out, tuple) else out
@@ -75,20 +77,28 @@ def scan(
 
 def _scanned(function: np.ufunc, x: Any, axis: int, dtype: DTypeLike) -> Any:
     dim = normalize_axis_index(axis, x.ndim)
-    if function in (np.add, np.multiply) and _is_in_parts(x, dim):
+    if not _is_in_parts(x, dim) or function is np.power:
+        return _whole_scan(function)(x, axis, dtype)
+    if function in (np.add, np.multiply):
         return _scan_of_parts(function, x, dim, dtype)
-    return _whole_scan(function)(x, axis, dtype)
+    if function not in GRADIENTS or not (_C.is_grad_enabled() and x.requires_grad):
+        return scanned_in_parts(function, x, dim, dtype)
+    result = scanned_in_parts(function, x.detach(), dim, dtype)
+    kept = _C.save(x)
+
+    def back(grad: Any) -> Any:
+        x = kept.unpack()
+        return GRADIENTS[function](grad, _scanned(function, x, dim, dtype), x, dim)
+
+    _C.record_function(f"{function.__name__}.accumulate", back, (x,), (result,))
+    return result
 
 
 # --- of parts -------------------------------------------------------------------------
 
 
 def _is_in_parts(x: Any, dim: int) -> bool:
-    """Return whether each rank has one range of a dim that is cut, in their order."""
-    if not isinstance(x, _C.DTensor):
-        return False
-    order = x.layout.cut_by(dim)
-    return order != () and not x.layout.is_strided(dim) and [*order] == sorted(order)
+    return isinstance(x, _C.DTensor) and in_parts(x.layout, dim)
 
 
 def _scan_of_parts(

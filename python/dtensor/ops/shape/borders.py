@@ -19,7 +19,7 @@ from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.parts import inside, local, make, move, move_all, parts_of
 
-__all__ = ["BOUNDARIES", "Border", "bordered"]
+__all__ = ["BOUNDARIES", "Border", "Rows", "bordered", "number_of", "resized"]
 
 Array = npt.NDArray[Any]
 Range = tuple[int, int]  # first row, and the one after the last
@@ -50,10 +50,10 @@ class _Shift(NamedTuple):
         sizes = [_length(rows) for rows in self.rows]
         none, by = [0] * abs(self.by), self.by
         moved = none + sizes[:-by] if by > 0 else sizes[-by:] + none
-        return _resized(like, dim, sizes), _resized(like, dim, moved)
+        return resized(like, dim, sizes), resized(like, dim, moved)
 
 
-def _resized(like: _C.Layout, dim: int, sizes: Sequence[int]) -> _C.Layout:
+def resized(like: _C.Layout, dim: int, sizes: Sequence[int]) -> _C.Layout:
     """Return a layout whose parts have other lengths along one dim."""
     shape, cuts = list(like.shape), dict(like.cuts or {})
     shape[dim] = sum(sizes)
@@ -92,7 +92,7 @@ def _own(layout: _C.Layout, dim: int) -> list[Range]:
     return [(start, start + count) for start, count in parts or ()]
 
 
-def _number(layout: _C.Layout, dim: int) -> int:
+def number_of(layout: _C.Layout, dim: int) -> int:
     """Return the number of this rank's part of a dim."""
     at = layout.mesh.get_coordinate() or [0] * layout.mesh.ndim
     number = 0
@@ -162,7 +162,7 @@ class Border(NamedTuple):
 
     def rows_before(self, layout: _C.Layout) -> int:
         """Return how many rows this rank has before its part."""
-        start = _own(layout, self.dim)[_number(layout, self.dim)][0]
+        start = _own(layout, self.dim)[number_of(layout, self.dim)][0]
         return min(self.before, start) if self.boundary == "none" else self.before
 
     def layout(self, layout: _C.Layout) -> _C.Layout:
@@ -170,7 +170,7 @@ class Border(NamedTuple):
         sizes = [
             sum(self.counts(layout, q)) for q in range(len(_own(layout, self.dim)))
         ]
-        return _resized(layout, self.dim, sizes)
+        return resized(layout, self.dim, sizes)
 
     def spread(self, rows: Array, count: int) -> Array:
         """Return `count` rows beyond an end, of those that stand for them."""
@@ -184,6 +184,10 @@ class Border(NamedTuple):
             return np.broadcast_to(rows, shape)
         return np.full(shape, self.value, rows.dtype)
 
+    def linear(self) -> "Border":
+        """Return what gives the gradient of the gradient: rows of a value have none."""
+        return self._replace(value=0)
+
     def gathered(self, grad: Array) -> Array:
         """Return the gradient of the rows that `spread` was given."""
         if self.boundary == "reflect":
@@ -193,6 +197,43 @@ class Border(NamedTuple):
         if self.boundary == "nearest":
             return np.add.reduce(grad, self.dim, keepdims=True)
         return grad[_at(self.dim, (0, 0))]
+
+
+class Rows(NamedTuple):
+    """Any rows of the array for each part of a dim, as a border that has no ends."""
+
+    dim: int
+    wanted: tuple[Range, ...]  # of each part
+
+    def check(self, layout: _C.Layout) -> None:
+        """Raise ValueError if there are not as many ranges as parts."""
+        if len(self.wanted) != len(_own(layout, self.dim)):
+            raise ValueError(f"rows: {len(self.wanted)} ranges for {layout}")
+
+    def windows(self, layout: _C.Layout) -> tuple[tuple[Range, ...], ...]:
+        """Return which rows each part gets, as `Border.windows` does."""
+        none = ((0, 0),) * len(self.wanted)
+        return none, self.wanted, none
+
+    def counts(self, layout: _C.Layout, q: int) -> tuple[int, int, int]:
+        """Return how many rows part `q` has, as `Border.counts` does."""
+        return 0, _length(self.wanted[q]), 0
+
+    def layout(self, layout: _C.Layout) -> _C.Layout:
+        """Return the layout of the parts with these rows."""
+        return resized(layout, self.dim, [*map(_length, self.wanted)])
+
+    def spread(self, rows: Array, count: int) -> Array:
+        """Return what is beyond an end: nothing."""
+        return rows
+
+    def gathered(self, grad: Array) -> Array:
+        """Return the gradient of what is beyond an end."""
+        return grad
+
+    def linear(self) -> "Rows":
+        """Return what gives the gradient of the gradient."""
+        return self
 
 
 # --- the moves ------------------------------------------------------------------------
@@ -209,7 +250,7 @@ class _Piece(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    border: Border
+    border: Border | Rows
     layout: _C.Layout  # of the tensor
     result: _C.Layout
     own: list[Range]
@@ -221,7 +262,7 @@ class _Plan(NamedTuple):
 
     def number(self) -> int:
         """Return the number of this rank's part."""
-        return _number(self.layout, self.border.dim)
+        return number_of(self.layout, self.border.dim)
 
     def part(self, x: Array, rows: Range) -> Array:
         """Return rows of the whole that are in this rank's part."""
@@ -230,7 +271,7 @@ class _Plan(NamedTuple):
 
 
 @lru_cache(256)
-def _plan(layout: _C.Layout, border: Border) -> _Plan:
+def _plan(layout: _C.Layout, border: Border | Rows) -> _Plan:
     pieces = [
         _Piece(side, shift.by, shift.rows, *shift.layouts(layout, border.dim))
         for side, wanted in enumerate(border.windows(layout))
@@ -300,8 +341,8 @@ def _added(grad: _C.DTensor, plan: _Plan) -> _C.DTensor:
     return make(result, to)
 
 
-def bordered(x: _C.DTensor, border: Border) -> _C.DTensor:
-    """Return a tensor whose parts have a border along one dim; the rows of borders are
+def bordered(x: _C.DTensor, border: Border | Rows) -> _C.DTensor:
+    """Return a tensor whose parts have a border along one dim, or other rows; these are
     in several parts."""
     border.check(x.layout)
     plan = _plan(x.layout.settled(), border)
@@ -319,7 +360,7 @@ def _without_border(grad: _C.DTensor, plan: _Plan) -> _C.DTensor:
     with within("halo_backward", grad, *plan.border):
         at = plan.result.with_dtype(grad.dtype)
         result = _added(move("halo", grad.detach(), at), plan)
-    linear = plan.border._replace(value=0)
+    linear = plan.border.linear()
     _C.record_function(
         "halo_backward", lambda twice: bordered(twice, linear), (grad,), (result,)
     )

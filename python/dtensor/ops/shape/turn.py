@@ -23,8 +23,8 @@ from dtensor.ops._make.operator import (
 from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, Shape, hollow, rule
+from dtensor.ops.index.backwards import reversed_along, reversible
 from dtensor.ops.index.read import getitem
-from dtensor.ops.shape.backwards import reversed_along, reversible
 from dtensor.ops.shape.joined import joinable, joined, rows_only
 from dtensor.ops.shape.view import ravel, reshape
 

@@ -1,0 +1,175 @@
+"""Scans and reductions of any ufunc along a cut dim.
+
+Of functions that may be called in any grouping each rank tells the others the total
+of its part. Of others (a difference, a quotient) each rank waits for what the one
+before it has come to, as one process would.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._core.device import is_meta
+from dtensor.ops._make.blocks import stacked
+from dtensor.ops._make.composite import settled, within
+from dtensor.ops._make.fallback import without_gradient
+from dtensor.ops._make.parts import inside, local, make, move, move_all
+from dtensor.ops.index.read import getitem
+from dtensor.ops.shape.borders import number_of, resized
+from dtensor.ops.shape.reach import ranges_of
+
+__all__ = ["REDUCED", "in_parts", "reduced_in_parts", "scanned_in_parts"]
+
+Array = npt.NDArray[Any]
+
+# Those for which f(f(a, b), c) is f(a, f(b, c)).
+ASSOCIATIVE = {
+    np.add,
+    np.bitwise_and,
+    np.bitwise_or,
+    np.bitwise_xor,
+    np.fmax,
+    np.fmin,
+    np.gcd,
+    np.hypot,
+    np.lcm,
+    np.logaddexp,
+    np.logaddexp2,
+    np.logical_and,
+    np.logical_or,
+    np.logical_xor,
+    np.maximum,
+    np.minimum,
+    np.multiply,
+}
+
+# Those that are reduced in parts. Of others NumPy's `reduce` need not be the end of its
+# `accumulate`.
+REDUCED = ASSOCIATIVE | {np.subtract, np.divide}
+
+
+@lru_cache(256)
+def in_parts(layout: _C.Layout | None, dim: int) -> bool:
+    """Return whether each rank has one range of a dim that is cut, in their order."""
+    if layout is None or layout.ndim == 0:
+        return False
+    order = layout.cut_by(dim)
+    return order != () and not layout.is_strided(dim) and [*order] == sorted(order)
+
+
+def scanned_in_parts(function: np.ufunc, x: _C.DTensor, dim: int, dtype: Any) -> Any:
+    """Return ``function.accumulate(x, dim, dtype)``, cut as `x`.
+
+    Collective: an element for each part and line is sent to all ranks; by functions
+    that are not associative to the next rank, one after another. It has no gradient.
+    """
+    name = f"{function.__name__}.accumulate"
+    with within(name, x, dim, dtype):
+        y = settled(name, x.detach())
+        wide = function.accumulate(np.ones(1, y.dtype), dtype=dtype).dtype
+        to = y.layout.with_dtype(wide)
+        if function in ASSOCIATIVE:
+            result = _joined(name, function, y, to, dim, dtype)
+        else:
+            result = _chained(name, function, y, to, dim)
+    return without_gradient(name, (x,), result)
+
+
+def _joined(
+    name: str, function: np.ufunc, x: _C.DTensor, to: _C.Layout, dim: int, dtype: Any
+) -> _C.DTensor:
+    totals = _totals(name, function, x, to, dim, dtype)
+    if is_meta(x):
+        return _C.without_data(to)
+    if not inside(to):
+        return make((), to)
+    part = function.accumulate(local(x), axis=dim, dtype=to.dtype)
+    mine = number_of(to, dim)
+    some = [k for k, (a, b) in enumerate(ranges_of(to, dim)) if a < b and k < mine]
+    if some:
+        before = function.reduce(totals[some], axis=0, dtype=to.dtype)
+        part = function(np.expand_dims(before, dim), part, dtype=to.dtype)
+    return make(part, to)
+
+
+def _totals(
+    name: str, function: np.ufunc, x: _C.DTensor, to: _C.Layout, dim: int, dtype: Any
+) -> Array:
+    """Return a row for each part: what it is reduced to, if it has elements."""
+    rows = stacked(to, (dim,))
+    whole = rows.whole(0)
+    if is_meta(x):
+        move(name, _C.without_data(rows), whole)
+        return np.empty(0)
+    total: Array = np.empty(0, to.dtype)
+    if inside(to):
+        total = np.zeros(rows.local_shape(), to.dtype)
+        if local(x).shape[dim]:
+            total[0] = function.reduce(local(x), axis=dim, dtype=to.dtype)
+    return local(move(name, make(total, rows), whole))
+
+
+def _chained(
+    name: str, function: np.ufunc, x: _C.DTensor, to: _C.Layout, dim: int
+) -> _C.DTensor:
+    """Let each part go on from the last row of the one before."""
+    own = ranges_of(to, dim)
+    first = next((k for k, (a, b) in enumerate(own) if a < b), len(own))
+    alone = [
+        resized(to, dim, [int(k == part) for k in range(len(own))])
+        for part in range(len(own))
+    ]
+    here = inside(to) and not is_meta(x)
+    mine = number_of(to, dim) if inside(to) else -1
+    part = local(x).astype(to.dtype) if here else np.empty(0, to.dtype)
+    key = (slice(None),) * dim
+    carry: Array = np.empty(alone[0].local_shape() if here else 0, to.dtype)
+    if mine == first:
+        part = function.accumulate(part, axis=dim, dtype=to.dtype)
+    for k in range(first, len(own) - 1):
+        row = part[(*key, slice(-1, None))] if part.shape[dim:][:1] != (0,) else carry
+        none = part[(*key, slice(0))]
+        sent = make(row if mine == k else none, alone[k]) if here else None
+        sent = sent if sent is not None else _blank(x, alone[k])
+        (come,) = move_all(name, [sent], [alone[k + 1]])
+        if here and mine == k + 1:
+            carry = local(come)
+            both = np.concatenate([carry, part], dim)
+            both = function.accumulate(both, axis=dim, dtype=to.dtype)
+            part = both[(*key, slice(1, None))]
+    return make(part, to) if here else _blank(x, to)
+
+
+def _blank(x: _C.DTensor, layout: _C.Layout) -> _C.DTensor:
+    return _C.without_data(layout) if is_meta(x) else make((), layout)
+
+
+def reduced_in_parts(
+    function: np.ufunc, x: _C.DTensor, dim: int, dtype: Any, keepdims: bool
+) -> Any:
+    """Return ``function.reduce(x, dim, dtype, keepdims=keepdims)`` of a cut dim that
+    has elements. What is sent is as for `scanned_in_parts`."""
+    name = f"{function.__name__}.reduce"
+    if function not in ASSOCIATIVE:
+        result = scanned_in_parts(function, x, dim, dtype)
+        last = slice(-1, None) if keepdims else -1
+        return getitem(result, (*(slice(None),) * dim, last))
+    with within(name, x, dim, dtype):
+        y = settled(name, x.detach())
+        wide = function.reduce(np.ones(1, y.dtype), dtype=dtype).dtype
+        totals = _totals(name, function, y, y.layout.with_dtype(wide), dim, dtype)
+        rest = [d for d in range(y.ndim) if d != dim]
+        places = {d: d if keepdims else k for k, d in enumerate(rest)}
+        shape = [1 if d == dim else n for d, n in enumerate(y.shape)]
+        shape = shape if keepdims else [shape[d] for d in rest]
+        to = y.layout.like(shape, places, wide)
+        if is_meta(y) or not inside(to):
+            result = _blank(y, to)
+        else:
+            some = [k for k, (a, b) in enumerate(ranges_of(y.layout, dim)) if a < b]
+            total = function.reduce(totals[some], axis=0, dtype=wide)
+            result = make(np.asarray(total).reshape(to.local_shape()), to)
+    return without_gradient(name, (x,), result)

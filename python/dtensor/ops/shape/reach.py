@@ -1,0 +1,85 @@
+"""Functions of parts and of the rows that they reach: windows, differences, filters.
+
+Each part of the result is made of some rows of a cut dim. Those that other ranks have
+are sent, once; the function is called on each rank's rows, and is made of operators, so
+that it has a gradient.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C
+from dtensor._core import world
+from dtensor._core.device import is_meta
+from dtensor.ops._make.parts import inside, parts_of
+from dtensor.ops.shape.borders import Range, Rows, bordered, number_of
+
+__all__ = ["by_rows", "ranges_of", "reachable"]
+
+
+@lru_cache(256)
+def reachable(layout: _C.Layout | None, dim: int) -> bool:
+    """Return whether a dim is cut, and each rank has one range of it, in the order of
+    the mesh dims."""
+    if layout is None or not layout.is_cut(dim):
+        return False
+    orders = [layout.cut_by(d) for d in range(layout.ndim)]
+    ordered = all([*order] == sorted(order) for order in orders)
+    strided = any(layout.is_strided(d) for d in range(layout.ndim))
+    return ordered and not (strided or layout.is_partial)
+
+
+def ranges_of(layout: _C.Layout, dim: int) -> list[Range]:
+    """Return the first row of each part of a dim, and the one after its last."""
+    return [(start, start + count) for start, count in parts_of(layout, dim) or ()]
+
+
+def by_rows(
+    name: str,
+    x: _C.DTensor,
+    dim: int,
+    wanted: Sequence[Range],
+    to: _C.Layout,
+    function: Callable[..., Any],
+    *others: _C.DTensor,
+) -> _C.DTensor:
+    """Return a tensor each part of which is a function of some rows of another.
+
+    Collective: the rows are sent, and the ranks agree on the result.
+
+    Parameters
+    ----------
+    name : str
+        Of the function, for messages.
+    x : DTensor
+        `reachable` along `dim`.
+    wanted : sequence of (int, int)
+        The rows that each part of `dim` wants, from and up to.
+    to : Layout
+        Of the result.
+    function : callable
+        ``function(rows, number, *others)`` gets a Tensor of rows and the number of the
+        part, and returns a Tensor.
+    *others : DTensor
+        Replicated ones, of which it gets the whole.
+    """
+    if is_meta(x):
+        return _C.without_data(to)
+    y = bordered(x, Rows(dim, tuple(wanted)))
+    part: Any = np.empty(0, to.dtype)
+    try:
+        if inside(y.layout):
+            spread = [
+                _C.Replicate() if p._cut_dim is None else _C.Partial()
+                for p in y.placements
+            ]
+            whole = [other.to_local(grad_placements=spread) for other in others]
+            part = function(y.to_local(), number_of(x.layout, dim), *whole)
+    except Exception as error:
+        if inside(y.layout):
+            world.current().agree(b"", name, error, y.device_mesh)
+        raise
+    return _C.DTensor.from_local(part, y.device_mesh, y.placements)
