@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Tensor
+from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.words import Answer, Shape, hollow, rule
 from dtensor.ops.linalg.adjoint import conj
@@ -142,7 +143,8 @@ def _einsum(
     settings = {"dtype": dtype, "order": order, "casting": casting}
     if len(arrays) == 2 and math.prod(lengths.values()) > _BY_BLAS:
         settings["optimize"] = ["einsum_path", (0, 1)]
-    kernel = call(np.einsum, _text(terms, result), *arrays, **settings)
+    make = wide_call if dtype is None else call
+    kernel = make(np.einsum, _text(terms, result), *arrays, **settings)
     return rule(words, [out], "each"), kernel
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dtensor.ops._make.operator import Operand, Part, call, operator
+from dtensor.ops._make.halves import wide_call
+from dtensor.ops._make.operator import Operand, Part, operator
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import conj
 from dtensor.ops.model.columns import (
@@ -65,7 +66,7 @@ def _convolution(
         operands, rows = [*operands, words.bias], _ROWS_WITH_BIAS
         adds = Part(lambda operands, results: adds_once(2, operands, results))
     product = rule(operands, [words.out], rows, words.lengths)
-    return product, call(convolve, input, weight, bias, adds, steps), input.dtype
+    return product, wide_call(convolve, input, weight, bias, adds, steps), input.dtype
 
 
 @operator(name="convolution_input")
@@ -76,7 +77,7 @@ def _convolution_input(
     words = _Terms(shape, weight.shape, grad.shape[2:])
     local = Part(lambda _operands, results: results[0].local_shape())
     product = rule([words.out, words.weight], [words.x], _ROWS, words.lengths)
-    return product, call(convolve_input, grad, weight, local, steps), grad.dtype
+    return product, wide_call(convolve_input, grad, weight, local, steps), grad.dtype
 
 
 @operator(name="convolution_weight")
@@ -90,7 +91,7 @@ def _convolution_weight(
     words = _Terms(input.shape, shape, grad.shape[2:])
     local = Part(lambda _operands, results: results[0].local_shape())
     product = rule([words.out, words.x], [words.weight], _ROWS, words.lengths)
-    return product, call(convolve_weight, grad, input, local, steps), grad.dtype
+    return product, wide_call(convolve_weight, grad, input, local, steps), grad.dtype
 
 
 _convolution.vjp(
