@@ -99,7 +99,7 @@ narrowed(PyObject *result, PyObject *dtype)
     return out;
 }
 
-/* Several results, as a tuple. Steals them. */
+/* Several results, in a tuple or a named one. Steals them. */
 static PyObject *
 all_narrowed(PyObject *results, PyObject *dtypes)
 {
@@ -114,6 +114,8 @@ all_narrowed(PyObject *results, PyObject *dtypes)
         PyObject *dtype = several ? PyTuple_GET_ITEM(dtypes, k) : dtypes;
         ext_put(&out, k, narrowed(Py_NewRef(PyTuple_GET_ITEM(results, k)), dtype));
     }
+    if (out != NULL && !PyTuple_CheckExact(results))
+        Py_SETREF(out, PyObject_CallObject((PyObject *)Py_TYPE(results), out));
     Py_DECREF(results);
     return out;
 }
@@ -144,7 +146,7 @@ wide_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames
         PyMem_Free(given);
     if (result == NULL)
         return NULL;
-    return PyTuple_CheckExact(result) ? all_narrowed(result, wide->dtypes)
+    return PyTuple_Check(result) ? all_narrowed(result, wide->dtypes)
                                       : narrowed(result, wide->dtypes);
 }
 

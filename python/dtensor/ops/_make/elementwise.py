@@ -144,7 +144,8 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
             check_constant(x)
         partial = rows.of(xs) if plain else None
         kernel = function
-        arrays = {x.dtype for x in (*xs, where) if isinstance(x, Operand)}
+        floats = (xs[0], where) if function is np.ldexp else (*xs, where)
+        arrays = {x.dtype for x in floats if isinstance(x, Operand)}
         if plain and function not in BIT_BY_BIT and _are_bfloat16(arrays):
             kernel = in_float32(function, *(x for x in arrays if is_bfloat16(x)))
         return (

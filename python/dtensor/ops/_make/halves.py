@@ -12,7 +12,7 @@ import numpy as np
 from dtensor import _C
 from dtensor.ops._make.operator import Operand, call
 
-__all__ = ["in_float32", "is_bfloat16", "is_half", "wide_call"]
+__all__ = ["in_float32", "is_bfloat16", "is_half", "weak_call", "wide_call"]
 
 DType = np.dtype[Any]
 
@@ -42,8 +42,24 @@ def in_float32(kernel: Callable[..., Any], *dtypes: DType) -> Callable[..., Any]
 
 
 def wide_call(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Return the call of a kernel, in float32 if all operands are halves of one dtype."""
-    dtypes = {x.dtype for x in args if isinstance(x, Operand)} - {None}
-    if len(dtypes) == 1 and is_half(dtype := dtypes.pop()):
-        kernel = _C.in_float32(kernel, dtype)
-    return call(kernel, *args, **options)
+    """Return the call of a kernel, in float32 if all operands are halves of one dtype.
+
+    Masks and Python numbers may be beside them."""
+    dtype = _common(args)
+    return call(in_float32(kernel, dtype) if dtype else kernel, *args, **options)
+
+
+def weak_call(kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Return the same where operands are of bfloat16. NumPy knows of float16 that
+    Python numbers do not widen it."""
+    make = wide_call if is_bfloat16(_common(args)) else call
+    return make(kernel, *args, **options)
+
+
+def _common(args: tuple[Any, ...]) -> DType | None:
+    """Return the dtype of halves, if all operands have it; lists are looked into."""
+    items = [x for arg in args for x in (arg if isinstance(arg, list) else [arg])]
+    dtypes = {x.dtype for x in items if isinstance(x, Operand)}
+    dtypes -= {None, np.dtype(bool)}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    return dtype if is_half(dtype) else None

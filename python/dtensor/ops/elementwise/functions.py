@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dtensor.ops._make.copies import astype, copy, same
 from dtensor.ops._make.elementwise import Rows, broadcast, conjugated, flat
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     broadcasts_out,
@@ -54,7 +55,7 @@ def _unary(
     vjp: Callable[..., Any] | None = None,
 ) -> Any:
     def make(x: Any, **options: Any) -> Answer:
-        return broadcast([x], rows.of([x])), call(function, x, **options)
+        return broadcast([x], rows.of([x])), weak_call(function, x, **options)
 
     make.__name__ = function.__name__
     make.__doc__ = f"""Element by element: see `numpy.{function.__name__}`.
@@ -176,7 +177,7 @@ def unwrap(
 
     The dim `axis` is made whole."""
     names = letters(p.ndim, whole=[axis % max(p.ndim, 1)])
-    return rule([names], [names]), call(np.unwrap, p, discont, axis, period=period)
+    return rule([names], [names]), weak_call(np.unwrap, p, discont, axis, period=period)
 
 
 unwrap.vjp(same)

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Tensor
-from dtensor.ops._make.halves import wide_call
+from dtensor.ops._make.copies import copy
+from dtensor.ops._make.halves import is_half, wide_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.words import Answer, Shape, hollow, rule
 from dtensor.ops.linalg.adjoint import conj
@@ -261,4 +262,9 @@ def einsum(
     arrays = [x if isinstance(x, Tensor) else np.asarray(x) for x in given]
     if len(arrays) < 3:
         return _einsum(subscripts, *arrays, out=out, **options)
-    return _in_steps(subscripts, arrays, out, options)
+    dtype = np.result_type(*(x.dtype for x in arrays))
+    if options.get("dtype") is not None or not is_half(dtype):
+        return _in_steps(subscripts, arrays, out, options)
+    wide = [x.astype(np.float32) for x in arrays]
+    result = _in_steps(subscripts, wide, None, options).astype(dtype)
+    return result if out is None else copy(result, out=out)

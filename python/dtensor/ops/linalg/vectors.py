@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -48,9 +49,9 @@ def vdot(a: Operand, b: Operand, /) -> Answer:
     """
     if a.shape == b.shape:
         names = letters(a.ndim)
-        return rule([names, names], [[]], "each"), call(np.vdot, a, b)
+        return rule([names, names], [[]], "each"), wide_call(np.vdot, a, b)
     terms = [["*"] * x.ndim for x in (a, b)]
-    return rule(terms, [[]], "each"), call(np.vdot, a, b)
+    return rule(terms, [[]], "each"), wide_call(np.vdot, a, b)
 
 
 vdot.vjp(
@@ -84,7 +85,8 @@ def vecdot(
     ValueError
         If the lengths k differ.
     """
-    kernel = call(np.vecdot, x1, x2, **given(dtype, casting, axis))
+    make = wide_call if dtype is None else call
+    kernel = make(np.vecdot, x1, x2, **given(dtype, casting, axis))
     if 0 in (x1.ndim, x2.ndim):
         np.vecdot(0, 0)  # NumPy's error
     places = [normalize_axis_index(axis, x.ndim) for x in (x1, x2)]
@@ -122,7 +124,8 @@ def matvec(
     casting: str = "same_kind",
 ) -> Answer:
     """Products of matrices, shape (..., m, n), and vectors, (..., n)."""
-    kernel = call(np.matvec, x1, x2, **given(dtype, casting))
+    make = wide_call if dtype is None else call
+    kernel = make(np.matvec, x1, x2, **given(dtype, casting))
     return Rule("...mn,...n->...m", partial="each"), kernel
 
 
@@ -137,7 +140,8 @@ def vecmat(
     casting: str = "same_kind",
 ) -> Answer:
     """Products of conjugate vectors, shape (..., m), and matrices, (..., m, n)."""
-    kernel = call(np.vecmat, x1, x2, **given(dtype, casting))
+    make = wide_call if dtype is None else call
+    kernel = make(np.vecmat, x1, x2, **given(dtype, casting))
     return Rule("...m,...mn->...n", partial="each"), kernel
 
 

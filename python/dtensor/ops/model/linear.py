@@ -146,7 +146,11 @@ def linear(
     lead, (n, k) = names[:-2], names[-2:]
     terms, out = [[*lead, k], [n, k]], [*lead, n]
     if bias is None:
-        return rule(terms, [out], "each"), wide_call(_forward, input, weight), input.dtype
+        return (
+            rule(terms, [out], "each"),
+            wide_call(_forward, input, weight),
+            input.dtype,
+        )
     if bias.shape != weight.shape[:1]:
         _check_bias((*input.shape[:-1], weight.shape[0]), bias.shape)
         return _with_any_bias
@@ -167,7 +171,11 @@ def _with_any_bias(input: Any, weight: Any, bias: Any) -> Any:  # noqa: A002
 @operator(name="linear_input")
 def _linear_input(rows: Operand, weight: Operand) -> Answer:
     """Return ``rows @ weight``."""
-    return Rule("...n,nk->...k", partial="each"), wide_call(_times, rows, weight), rows.dtype
+    return (
+        Rule("...n,nk->...k", partial="each"),
+        wide_call(_times, rows, weight),
+        rows.dtype,
+    )
 
 
 @operator(name="linear_weight")

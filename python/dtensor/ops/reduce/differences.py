@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.composite import composite
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.reduction import MISSING
 from dtensor.ops._make.words import Answer, rule
@@ -86,7 +87,7 @@ def _gradient(f: Operand, spacing: Operand, axis: int, edge_order: int) -> Answe
     names = letters(f.ndim, whole=[axis])
     points = [names[axis]] if spacing.ndim else []
     dtype = np.gradient(np.ones(4, f.dtype)).dtype
-    kernel = call(np.gradient, f, spacing, axis=axis, edge_order=edge_order)
+    kernel = weak_call(np.gradient, f, spacing, axis=axis, edge_order=edge_order)
     return rule([names, points], [names], "0"), kernel, dtype
 
 

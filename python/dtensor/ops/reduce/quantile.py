@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.copies import copy
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     axes_of,
     broadcasts_out,
-    call,
     implements,
     letters,
     operator,
@@ -67,7 +67,7 @@ def _sorted_out(
         function(np.empty(a.shape, a.dtype), *probes, axis=axes)  # or NumPy's error
     keepdims = bool(options.get("keepdims"))
     text = rule(terms, [[*first, *kept(names, axes, keepdims)]])
-    return text, call(_run, function, a, *levels, axis=given, **options)
+    return text, weak_call(_run, function, a, *levels, axis=given, **options)
 
 
 def _run(
