@@ -897,6 +897,7 @@ class Operator:
     operands: Final[int]
     view: bool
     divides: bool
+    autocast: Callable[..., Any] | None
     __name__: str
     __qualname__: str
     __wrapped__: Final[Callable[..., Any]]
@@ -1053,6 +1054,8 @@ class Kernel:
     def __call__(self, *args: Any) -> Any: ...
 
 def kernel(name: str, /) -> Kernel: ...
+def set_autocast(wanted: bool, /) -> bool: ...
+def is_autocast() -> bool: ...
 
 class Wide:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Tensor
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.copies import copy
 from dtensor.ops._make.halves import is_half, wide_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
@@ -115,6 +116,7 @@ def _text(terms: tuple[Term, ...], out: Term) -> str:
 # --- one or two operands --------------------------------------------------------------
 
 
+@narrowed
 @operator(name="einsum")
 def _einsum(
     subscripts: str,
@@ -231,6 +233,7 @@ def _in_steps(subscripts: str, arrays: list[Any], out: Any, options: Any) -> Any
 
 
 @implements(np.einsum)
+@narrowed
 def einsum(
     *operands: Any, out: Any = None, optimize: object = False, **options: Any
 ) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import (
@@ -47,6 +48,7 @@ __all__ += _vectors.__all__
 _MULTIPLY = Rule("...,...->...", partial="each")
 
 
+@narrowed
 @method
 @method(name="mm")
 @method(name="bmm")
@@ -237,6 +239,7 @@ def _axes_lists(axes: Any, ndim: int) -> tuple[list[int], list[int]]:
     return pair[0], pair[1]
 
 
+@narrowed
 @implements(np.tensordot, np.linalg.tensordot)
 @operator(operands=2)
 def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Answer:

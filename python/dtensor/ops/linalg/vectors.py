@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import (
@@ -60,6 +61,7 @@ vdot.vjp(
 )
 
 
+@narrowed
 @method
 @implements(np.vecdot, np.linalg.vecdot)
 @operator(operands=2)
@@ -113,6 +115,7 @@ vecdot.vjp(
 )
 
 
+@narrowed
 @implements(np.matvec)
 @operator(operands=2)
 def matvec(
@@ -129,6 +132,7 @@ def matvec(
     return Rule("...mn,...n->...m", partial="each"), kernel
 
 
+@narrowed
 @implements(np.vecmat)
 @operator(operands=2)
 def vecmat(

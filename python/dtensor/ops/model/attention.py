@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.halves import in_float32
 from dtensor.ops._make.operator import Operand, call, letters, operator
@@ -314,6 +315,7 @@ def _with_dropout(
 # --- what is called -------------------------------------------------------------------
 
 
+@narrowed
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import Operand, Part, operator
 from dtensor.ops._make.words import Answer, rule
@@ -245,6 +246,7 @@ def _convolve(
     return out[0] if alone else out
 
 
+@narrowed
 def conv1d(
     input: Any,  # noqa: A002
     weight: Any,
@@ -276,6 +278,7 @@ def conv1d(
     return _convolve(1, input, weight, bias, stride, padding, dilation, groups)
 
 
+@narrowed
 def conv2d(
     input: Any,  # noqa: A002
     weight: Any,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import Operand, Part, Rule, letters, operator
 from dtensor.ops._make.words import Answer, Shape, rule
@@ -112,6 +113,7 @@ def _check_bias(out: Shape, bias: Shape) -> None:
         )
 
 
+@narrowed
 @operator
 def linear(
     input: Operand,  # noqa: A002

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._make.autocast import in_single
 from dtensor.ops._make.copies import copy
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
@@ -223,7 +224,7 @@ def _quantile(function: Callable[..., Any]) -> Any:
     axis, out, overwrite_input, method, keepdims, weights
         As NumPy's; the input is never overwritten.
     """
-    answer = broadcasts_out(operator(make, operands=2))
+    answer = in_single(broadcasts_out(operator(make, operands=2)))
     answer.vjp(of_quantile(function))
     return _with_out(function, answer, 3)
 
