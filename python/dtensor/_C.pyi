@@ -897,6 +897,7 @@ class Operator:
     operands: Final[int]
     view: bool
     divides: bool
+    autocast: Callable[..., Any] | None
     __name__: str
     __qualname__: str
     __wrapped__: Final[Callable[..., Any]]
@@ -1054,6 +1055,17 @@ class Kernel:
     def __call__(self, *args: Any) -> Any: ...
 
 def kernel(name: str, /) -> Kernel: ...
+def set_autocast(wanted: bool, /) -> bool: ...
+def is_autocast() -> bool: ...
+
+class Wide:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+def in_float32(
+    function: Callable[..., Any],
+    dtypes: np.dtype[Any] | tuple[np.dtype[Any], ...],
+    /,
+) -> Wide: ...
 def _set_kernel_level(level: int, /) -> int: ...
 def adam_steps(
     params: list[Tensor],

@@ -11,7 +11,7 @@
 /* --- operator.c --- */
 
 extern PyTypeObject ext_operator_type;
-extern PyMethodDef ext_op_methods[];
+extern PyMethodDef ext_op_methods[], op_autocast_methods[];
 
 /* --- dispatch.c --- */
 
@@ -75,14 +75,21 @@ void watch_operator_done(PyObject *after); /* steals it */
 PyObject *op_python_arguments(PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames, PyObject **kwargs);
 
-/* --- recorder.c --- */
+/* --- recorder.c and autocast.c --- */
 
-/* Called as recorder(operator, args, kwargs, result) after each operator that this
- * thread calls, but not for those within; or NULL. */
-extern _Thread_local PyObject *op_recorder;
+/* What is done in this thread beside operators, or in their place. */
+typedef struct {
+    PyObject *recorder; /* called as recorder(operator, args, kwargs, result) after each
+                         * operator, but not for those within; or NULL */
+    bool casts;         /* operators with `autocast` go by it */
+} op_besides;
+
+extern _Thread_local op_besides op_aside;
 PyObject *op_call_recorded(PyObject *op, PyObject *const *args, size_t flags,
                            PyObject *kwnames);
 PyObject *op_set_recorder(PyObject *module, PyObject *recorder);
+PyObject *op_call_cast(OperatorObject *op, PyObject *const *args, size_t flags,
+                       PyObject *kwnames);
 
 /* --- check.c --- */
 

@@ -61,9 +61,11 @@ call_with_names(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
 static PyObject *
 operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
-    if (op_recorder != NULL)
-        return op_call_recorded(object, args, flags, kwnames);
     OperatorObject *self = (OperatorObject *)object;
+    if (op_aside.recorder != NULL)
+        return op_call_recorded(object, args, flags, kwnames);
+    if (op_aside.casts && self->autocast != NULL)
+        return op_call_cast(self, args, flags, kwnames);
     Py_ssize_t nargs = PyVectorcall_NARGS(flags);
     Py_ssize_t place = kwnames == NULL ? -1 : op_find_keyword(kwnames, "out");
     if (nargs > self->out && nargs <= self->positional && args[self->out] != Py_None)
@@ -242,6 +244,7 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->dict);
     Py_XDECREF(self->replacement);
     Py_XDECREF(self->agrees);
+    Py_XDECREF(self->autocast);
     tape_vjp_free(self->vjp);
     Py_TYPE(object)->tp_free(object);
 }
@@ -265,6 +268,9 @@ static PyMemberDef operator_members[] = {
     {"__doc__", T_OBJECT, offsetof(OperatorObject, doc), READONLY, NULL},
     {"operands", T_INT, offsetof(OperatorObject, operands), READONLY,
      "How many leading parameters are arrays even if they are numbers."},
+    {"autocast", T_OBJECT, offsetof(OperatorObject, autocast), 0,
+     "What is called in its place, with the operator and its arguments, while\n"
+     "`is_autocast`; or None."},
     {"view", T_BOOL, offsetof(OperatorObject, view), 0,
      "Whether results share the memory of its only operand, as a rule: for counting\n"
      "the memory of tensors without data."},
@@ -348,7 +354,8 @@ set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
 static PyObject *
 is_observed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    return PyBool_FromLong(op_recorder != NULL || watch_on_operator != NULL);
+    return PyBool_FromLong(op_aside.recorder != NULL || op_aside.casts ||
+                           watch_on_operator != NULL);
 }
 
 static PyObject *

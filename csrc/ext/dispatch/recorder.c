@@ -2,7 +2,7 @@
  * give. Of the outermost calls: what an operator is made of is its own affair. */
 #include "ext/dispatch/dispatch.h"
 
-_Thread_local PyObject *op_recorder;
+_Thread_local op_besides op_aside;
 
 static PyObject *
 tell(PyObject *recorder, PyObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -20,10 +20,10 @@ tell(PyObject *recorder, PyObject *op, PyObject *const *args, Py_ssize_t nargs,
 PyObject *
 op_call_recorded(PyObject *op, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
-    PyObject *recorder = op_recorder;
-    op_recorder = NULL; /* of what happens within nobody is told */
+    PyObject *recorder = op_aside.recorder;
+    op_aside.recorder = NULL; /* of what happens within nobody is told */
     PyObject *result = PyObject_Vectorcall(op, args, flags, kwnames);
-    op_recorder = recorder;
+    op_aside.recorder = recorder;
     if (result == NULL)
         return NULL;
     PyObject *answer =
@@ -37,6 +37,6 @@ op_call_recorded(PyObject *op, PyObject *const *args, size_t flags, PyObject *kw
 PyObject *
 op_set_recorder(PyObject *Py_UNUSED(module), PyObject *recorder)
 {
-    Py_XSETREF(op_recorder, recorder == Py_None ? NULL : Py_NewRef(recorder));
+    Py_XSETREF(op_aside.recorder, recorder == Py_None ? NULL : Py_NewRef(recorder));
     Py_RETURN_NONE;
 }

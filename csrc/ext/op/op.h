@@ -59,6 +59,7 @@ typedef struct {
     int operands;          /* leading positional parameters that may be numbers */
     Py_ssize_t positional; /* parameters that may be given by position */
     Py_ssize_t out;        /* which of them is `out`, or PY_SSIZE_T_MAX */
+    PyObject *autocast;    /* called in its place within autocast, or NULL */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */

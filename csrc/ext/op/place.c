@@ -72,6 +72,16 @@ bind(op_maker *m, const dt_layout *const *layouts)
 
 /* --- layouts of the operands --- */
 
+/* A dtype as NumPy promotes it with Python numbers: float32 for bfloat16, of which it
+ * knows nothing. */
+static PyObject *
+promoted(PyObject *dtype)
+{
+    if (ext_dtype_is((PyArray_Descr *)dtype, DT_BFLOAT16))
+        return (PyObject *)PyArray_DescrFromType(NPY_FLOAT);
+    return Py_NewRef(dtype);
+}
+
 /* The dtype that a Python number takes beside the other operands, as NumPy finds it. */
 static int
 number_dtype(const op_maker *m, dt_dtype *out, PyObject *number)
@@ -84,7 +94,7 @@ number_dtype(const op_maker *m, dt_dtype *out, PyObject *number)
     for (int k = 0; kinds != NULL && k < call->operand_count; k++) {
         PyObject *dtype = ((OperandObject *)m->metas[k])->dtype;
         if (dtype != Py_None)
-            ext_append(&kinds, Py_NewRef(dtype));
+            ext_append(&kinds, promoted(dtype));
     }
     if (kinds != NULL)
         ext_append(&kinds, Py_NewRef(number));

@@ -11,6 +11,11 @@ values. Dtypes and type promotion are NumPy's. Modules have PyTorch's paths:
 from typing import Any, NoReturn
 
 from dtensor import api as _api
+from dtensor.amp import autocast as autocast
+from dtensor.amp.autocast_mode import (
+    get_autocast_dtype as get_autocast_dtype,
+    is_autocast_enabled as is_autocast_enabled,
+)
 from dtensor.autograd import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
@@ -38,7 +43,9 @@ from dtensor.torch._shape import *  # noqa: F403
 # isort: split
 from dtensor.torch import (
     accelerator as accelerator,
+    amp as amp,
     autograd as autograd,
+    cpu as cpu,
     cuda as cuda,
     distributed as distributed,
     fft as fft,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dtensor import ops as _ops
+from dtensor.ops._make.autocast import narrowed as _narrowed
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
@@ -46,6 +47,7 @@ def _weighted(input: Any, product: Any, beta: float, alpha: float) -> Any:
     return (input if beta == 1 else beta * input) + product
 
 
+@_narrowed
 def addmm(
     input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
 ) -> Any:
@@ -56,6 +58,7 @@ def addmm(
 addmv = baddbmm = addmm
 
 
+@_narrowed
 def addbmm(
     input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1
 ) -> Any:
@@ -64,6 +67,7 @@ def addbmm(
     return _weighted(input, product, beta, alpha)
 
 
+@_narrowed
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """Return ``beta * input + alpha * outer(vec1, vec2)``."""
     return _weighted(input, ops.outer(vec1, vec2), beta, alpha)

@@ -7,6 +7,7 @@ from typing import Any
 
 from dtensor import _C, random as _random
 from dtensor._core.nested import mapped
+from dtensor.amp.autocast_mode import present
 from dtensor.autograd import Function, backward, enable_grad
 from dtensor.autograd.graph import saved_tensors_hooks
 
@@ -32,6 +33,8 @@ def checkpoint(
     **kwargs: Any,
 ) -> Any:
     """Call a function whose activations backward recomputes instead of keeping.
+
+    The second call is within `autocast` if the first one was.
 
     Collective if the function is: backward calls it once more, on all ranks.
 
@@ -139,6 +142,7 @@ class _Frame:
     ) -> None:
         self._call = call
         self._context = context
+        self._autocast = present()
         self._state = _random.get_rng_state() if preserve_rng_state else None
         self._check = check
         self._early_stop = early_stop
@@ -173,6 +177,7 @@ class _Frame:
                 enable_grad(),
                 saved_tensors_hooks(pack, lambda tensor: tensor),
                 self._context,
+                self._autocast,
                 contextlib.suppress(_Enough),
             ):
                 self._call()
@@ -207,7 +212,7 @@ class _Reentrant(Function):
     def forward(
         ctx: Any, function: Callable[..., Any], preserve: bool, kwargs: Any, *args: Any
     ) -> Any:
-        ctx.function, ctx.kwargs = function, kwargs
+        ctx.function, ctx.kwargs, ctx.autocast = function, kwargs, present()
         ctx.state = _random.get_rng_state() if preserve else None
         ctx.tensors = [k for k, x in enumerate(args) if isinstance(x, _C.Tensor)]
         ctx.args = [None if k in ctx.tensors else x for k, x in enumerate(args)]
@@ -223,7 +228,7 @@ class _Reentrant(Function):
         try:
             if ctx.state is not None:
                 _random.set_rng_state(ctx.state)
-            with enable_grad():
+            with enable_grad(), ctx.autocast:
                 outputs = ctx.function(*args, **ctx.kwargs)
         finally:
             _random.set_rng_state(before)

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from dtensor import _C
 from dtensor.ops._make.copies import astype, copy
+from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.parts import move
 
-__all__ = ["as_dtype", "composite", "settled", "within"]
+__all__ = ["as_dtype", "composite", "rounded_once", "settled", "within"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,3 +75,23 @@ def settled(name: str, x: Any) -> Any:
 def as_dtype(x: Any, dtype: Any) -> Any:
     """Return a tensor in a dtype; the tensor itself if it has that dtype."""
     return x if x.dtype == dtype else astype(x, dtype)
+
+
+def rounded_once(function: F) -> F:
+    """Let a composite of a tensor of 16-bit floats compute in float32, and round what
+    it returns; if it is told no other dtype."""
+    names = list(inspect.signature(function).parameters)
+    place = names.index("dtype") if "dtype" in names else None
+
+    @functools.wraps(function)
+    def run(x: Any, *args: Any, **options: Any) -> Any:
+        told = options.get("dtype")
+        if place is not None and len(args) >= place:
+            told = args[place - 1]
+        dtype = getattr(x, "dtype", None)
+        if told is not None or not isinstance(dtype, np.dtype) or not is_half(dtype):
+            return function(x, *args, **options)
+        result = function(as_dtype(x, np.float32), *args, **options)
+        return as_dtype(result, dtype) if result.dtype == np.float32 else result
+
+    return cast(F, run)

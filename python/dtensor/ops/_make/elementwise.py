@@ -9,6 +9,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.halves import in_float32, is_bfloat16
 from dtensor.ops._make.operator import Operand, call, implements, operator
 from dtensor.ops._make.parts import inside
 from dtensor.ops._make.words import Answer, rule
@@ -96,6 +97,17 @@ def anywhere(mask: Any) -> bool:
     return bool(np.any(mask))
 
 
+# What bfloat16 has to compute by itself: neighbours of numbers differ in float32.
+BIT_BY_BIT = {np.nextafter, np.spacing}
+
+
+def _are_bfloat16(dtypes: set[np.dtype[Any] | None]) -> bool:
+    """Return whether operands are of bfloat16, beside masks and Python numbers."""
+    return {dtype.name for dtype in dtypes if dtype is not None} - {"bool"} == {
+        "bfloat16"
+    }
+
+
 @functools.cache
 def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
     """Return the operator of an elementwise ufunc.
@@ -131,9 +143,14 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
         for x in (*xs, where):
             check_constant(x)
         partial = rows.of(xs) if plain else None
+        kernel = function
+        floats = (xs[0], where) if function is np.ldexp else (*xs, where)
+        arrays = {x.dtype for x in floats if isinstance(x, Operand)}
+        if plain and function not in BIT_BY_BIT and _are_bfloat16(arrays):
+            kernel = in_float32(function, *(x for x in arrays if is_bfloat16(x)))
         return (
             broadcast([*xs, where], partial, function.nout),
-            call(function, *xs, **options),
+            call(kernel, *xs, **options),
         )
 
     make.__name__ = function.__name__

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._make.halves import in_float32, is_half
 
 __all__ = ["inexact", "kernel_for"]
 
@@ -51,7 +52,9 @@ def kernel_for(
         return _C.kernel(name), dtype
     if dtype in DIRECT:
         return _cast(_C.kernel(name), dtype, dtype), dtype
-    if dtype.itemsize == 2:
+    if is_half(dtype) and dtypes[0] == dtype:
+        return in_float32(_C.kernel(name), dtype), dtype
+    if is_half(dtype):
         return _cast(_C.kernel(name), np.dtype(np.float32), dtype), dtype
     return _cast(otherwise, dtype, dtype), dtype
 

@@ -11,6 +11,7 @@ from dtensor import _C
 from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.elementwise import check_constant
+from dtensor.ops._make.halves import in_float32, is_half
 from dtensor.ops._make.operator import Operand, Part, Rule, axes_of, call, letters
 from dtensor.ops._make.words import Answer
 
@@ -185,7 +186,11 @@ def reduction(
     words = ",".join(" ".join(term) for term in terms)
     words += "->" + " ".join(kept(names, axes, keepdims))
     text = Rule(words, partial=rows, reduce=None if kind is None else kind.op)
-    return text, call(kernel or function.reduce, x, **options), result
+    kernel = kernel or function.reduce
+    if is_half(result) and kind is not None and kind.op in ("sum", "product"):
+        options.pop("dtype", None)
+        kernel = in_float32(kernel, result)
+    return text, call(kernel, x, **options), result
 
 
 def loop_dtype(

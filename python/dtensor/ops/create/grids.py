@@ -10,6 +10,7 @@ from dtensor import _C
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.created import Placements, layout_of, made
 from dtensor.ops._make.fallback import composed, on_mesh, replicated
+from dtensor.ops._make.halves import is_bfloat16, weak_call
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -60,8 +61,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 @operator(name="vander")
 def _vander(x: Operand, count: int, increasing: bool) -> Any:
-    dtype = np.promote_types(x.dtype, int)
-    return Rule(f"a->a {count}"), call(np.vander, x, count, increasing), dtype
+    dtype = x.dtype if is_bfloat16(x.dtype) else np.promote_types(x.dtype, int)
+    return Rule(f"a->a {count}"), weak_call(np.vander, x, count, increasing), dtype
 
 
 def _of_powers(grad: Any, _out: Any, x: Any, count: int, increasing: bool) -> Any:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dtensor.ops._make.copies import astype, copy
 from dtensor.ops._make.elementwise import Rows, broadcast, conjugated, flat
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     broadcasts_out,
@@ -52,7 +53,7 @@ def _unary(
     vjp: Callable[..., Any] | None = None,
 ) -> Any:
     def make(x: Any, **options: Any) -> Answer:
-        return broadcast([x], rows.of([x])), call(function, x, **options)
+        return broadcast([x], rows.of([x])), weak_call(function, x, **options)
 
     make.__name__ = function.__name__
     make.__doc__ = f"""Element by element: see `numpy.{function.__name__}`.

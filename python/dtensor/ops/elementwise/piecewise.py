@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor.ops._make.elementwise import anywhere, broadcast, conjugated
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -32,7 +33,7 @@ _CHOICE = ";".join(f"R,{op},{op}->{op}" for op in OPS)
 
 @operator(operands=3, name="where")
 def where_(condition: Operand, x: Any, y: Any) -> Answer:
-    return broadcast([condition, x, y], _CHOICE), call(np.where, condition, x, y)
+    return broadcast([condition, x, y], _CHOICE), weak_call(np.where, condition, x, y)
 
 
 where_.vjp(
@@ -67,7 +68,8 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 @operator(operands=3, name="clip")
 def _clip(a: Operand, low: Any, high: Any, **options: Any) -> Answer:
     rows = "increasing" if not options else None
-    return broadcast([a, low, high], rows), call(np.clip, a, low, high, **options)
+    make = call if options else weak_call
+    return broadcast([a, low, high], rows), make(np.clip, a, low, high, **options)
 
 
 def _of_clip(

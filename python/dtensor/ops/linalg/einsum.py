@@ -15,6 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Tensor
+from dtensor.ops._make.autocast import narrowed
+from dtensor.ops._make.copies import copy
+from dtensor.ops._make.halves import is_half, wide_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.words import Answer, Shape, hollow, rule
 from dtensor.ops.linalg.adjoint import conj
@@ -113,6 +116,7 @@ def _text(terms: tuple[Term, ...], out: Term) -> str:
 # --- one or two operands --------------------------------------------------------------
 
 
+@narrowed
 @operator(name="einsum")
 def _einsum(
     subscripts: str,
@@ -144,7 +148,8 @@ def _einsum(
     settings = {"dtype": dtype, "order": order, "casting": casting}
     if len(arrays) == 2 and math.prod(lengths.values()) > _BY_BLAS:
         settings["optimize"] = ["einsum_path", (0, 1)]
-    kernel = call(np.einsum, _text(terms, result), *arrays, **settings)
+    make = wide_call if dtype is None else call
+    kernel = make(np.einsum, _text(terms, result), *arrays, **settings)
     return rule(words, [out], "each"), kernel
 
 
@@ -254,6 +259,7 @@ def _in_steps(subscripts: str, arrays: list[Any], out: Any, options: Any) -> Any
 
 
 @implements(np.einsum)
+@narrowed
 def einsum(
     *operands: Any, out: Any = None, optimize: object = False, **options: Any
 ) -> Any:
@@ -285,4 +291,9 @@ def einsum(
     arrays = [x if isinstance(x, Tensor) else np.asarray(x) for x in given]
     if len(arrays) < 3:
         return _einsum(subscripts, *arrays, out=out, **options)
-    return _in_steps(subscripts, arrays, out, options)
+    dtype = np.result_type(*(x.dtype for x in arrays))
+    if options.get("dtype") is not None or not is_half(dtype):
+        return _in_steps(subscripts, arrays, out, options)
+    wide = [x.astype(np.float32) for x in arrays]
+    result = _in_steps(subscripts, wide, None, options).astype(dtype)
+    return result if out is None else copy(result, out=out)

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -46,6 +48,7 @@ __all__ += _vectors.__all__
 _MULTIPLY = Rule("...,...->...", partial="each")
 
 
+@narrowed
 @method
 @method(name="mm")
 @method(name="bmm")
@@ -89,6 +92,8 @@ def matmul(
     left, right = (f"...{m}k" if m else "k"), (f"...k{n}" if n else "k")
     out = f"...{m}{n}" if m or n else ""
     text = f"{left},{right}->{out}"
+    if dtype is None:
+        return Rule(text, partial="each"), wide_call(np.matmul, x1, x2)
     return Rule(text, partial="each"), call(np.matmul, x1, x2, **given(dtype, casting))
 
 
@@ -156,11 +161,11 @@ def dot(a: Operand, b: Operand) -> Answer | Callable[..., Any]:
         If the lengths of the two dims differ.
     """
     if 0 in (a.ndim, b.ndim):
-        return _MULTIPLY, call(np.dot, a, b)
+        return _MULTIPLY, wide_call(np.dot, a, b)
     if a.shape[-1:] == b.shape[:1] and in_panels(a, b):
         return _by_panels
     pairs = _dot_pairs(a, b)
-    return _contraction(a, b, pairs), call(np.dot, a, b)
+    return _contraction(a, b, pairs), wide_call(np.dot, a, b)
 
 
 def _dot_pairs(a: Any, b: Any) -> list[tuple[int, int]]:
@@ -186,8 +191,8 @@ def inner(a: Operand, b: Operand, /) -> Answer:
     array, shape a.shape[:-1] + b.shape[:-1]
     """
     if 0 in (a.ndim, b.ndim):
-        return _MULTIPLY, call(np.inner, a, b)
-    return _contraction(a, b, _inner_pairs(a, b)), call(np.inner, a, b)
+        return _MULTIPLY, wide_call(np.inner, a, b)
+    return _contraction(a, b, _inner_pairs(a, b)), wide_call(np.inner, a, b)
 
 
 def _inner_pairs(a: Any, b: Any) -> list[tuple[int, int]]:
@@ -214,7 +219,7 @@ def outer(a: Operand, b: Operand) -> Answer:
     """
     left, right = letters(a.ndim), letters(b.ndim, skip=a.ndim)
     product = rule([left, right], [[group(left), group(right)]], "each")
-    return product, call(np.outer, a, b)
+    return product, wide_call(np.outer, a, b)
 
 
 outer.vjp(
@@ -234,6 +239,7 @@ def _axes_lists(axes: Any, ndim: int) -> tuple[list[int], list[int]]:
     return pair[0], pair[1]
 
 
+@narrowed
 @implements(np.tensordot, np.linalg.tensordot)
 @operator(operands=2)
 def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Answer:
@@ -255,7 +261,7 @@ def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Answer:
     ValueError
         If the dims of a pair differ in length.
     """
-    kernel = call(np.tensordot, a, b, axes=axes)
+    kernel = wide_call(np.tensordot, a, b, axes=axes)
     return _contraction(a, b, _pairs(a, b, axes)), kernel
 
 
@@ -295,7 +301,7 @@ def kron(a: Operand, b: Operand) -> Answer:
     right = ["1"] * (ndim - b.ndim) + letters(b.ndim, skip=a.ndim)
     out = [group(words) for words in zip(left, right, strict=True)]
     terms = [left[ndim - a.ndim :], right[ndim - b.ndim :]]
-    return rule(terms, [out], "each"), call(np.kron, a, b)
+    return rule(terms, [out], "each"), wide_call(np.kron, a, b)
 
 
 kron.vjp(

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import composite
+from dtensor.ops._make.composite import composite, rounded_once
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.operator import (
     Operand,
@@ -139,6 +139,7 @@ def _norm_of_matrices(x: Any, order: Any, axes: Axes, keepdims: bool) -> Any:
 
 @implements(np.linalg.norm)
 @composite
+@rounded_once
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Norm of vectors or matrices.
 
@@ -182,6 +183,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 @implements(np.linalg.vector_norm)
 @composite
+@rounded_once
 def vector_norm(
     x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2
 ) -> Any:
@@ -191,6 +193,7 @@ def vector_norm(
 
 @implements(np.linalg.matrix_norm)
 @composite
+@rounded_once
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Norm of matrices, shape (..., m, n) -> (...)."""
     return _norm_of_matrices(x, ord, (-2, -1), keepdims)
@@ -198,6 +201,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 @method(name="norm")
 @composite
+@rounded_once
 def _norm_method(
     x: Any, p: Any = "fro", axis: Any = None, keepdims: bool = False
 ) -> Any:

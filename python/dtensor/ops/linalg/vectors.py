@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._core.dtype import dtype_of
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.halves import wide_call
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
@@ -48,9 +50,9 @@ def vdot(a: Operand, b: Operand, /) -> Answer:
     """
     if a.shape == b.shape:
         names = letters(a.ndim)
-        return rule([names, names], [[]], "each"), call(np.vdot, a, b)
+        return rule([names, names], [[]], "each"), wide_call(np.vdot, a, b)
     terms = [["*"] * x.ndim for x in (a, b)]
-    return rule(terms, [[]], "each"), call(np.vdot, a, b)
+    return rule(terms, [[]], "each"), wide_call(np.vdot, a, b)
 
 
 vdot.vjp(
@@ -59,6 +61,7 @@ vdot.vjp(
 )
 
 
+@narrowed
 @method
 @implements(np.vecdot, np.linalg.vecdot)
 @operator(operands=2)
@@ -84,7 +87,8 @@ def vecdot(
     ValueError
         If the lengths k differ.
     """
-    kernel = call(np.vecdot, x1, x2, **given(dtype, casting, axis))
+    make = wide_call if dtype is None else call
+    kernel = make(np.vecdot, x1, x2, **given(dtype, casting, axis))
     if 0 in (x1.ndim, x2.ndim):
         np.vecdot(0, 0)  # NumPy's error
     places = [normalize_axis_index(axis, x.ndim) for x in (x1, x2)]
@@ -111,6 +115,7 @@ vecdot.vjp(
 )
 
 
+@narrowed
 @implements(np.matvec)
 @operator(operands=2)
 def matvec(
@@ -122,10 +127,12 @@ def matvec(
     casting: str = "same_kind",
 ) -> Answer:
     """Products of matrices, shape (..., m, n), and vectors, (..., n)."""
-    kernel = call(np.matvec, x1, x2, **given(dtype, casting))
+    make = wide_call if dtype is None else call
+    kernel = make(np.matvec, x1, x2, **given(dtype, casting))
     return Rule("...mn,...n->...m", partial="each"), kernel
 
 
+@narrowed
 @implements(np.vecmat)
 @operator(operands=2)
 def vecmat(
@@ -137,7 +144,8 @@ def vecmat(
     casting: str = "same_kind",
 ) -> Answer:
     """Products of conjugate vectors, shape (..., m), and matrices, (..., m, n)."""
-    kernel = call(np.vecmat, x1, x2, **given(dtype, casting))
+    make = wide_call if dtype is None else call
+    kernel = make(np.vecmat, x1, x2, **given(dtype, casting))
     return Rule("...m,...mn->...n", partial="each"), kernel
 
 

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.fallback import on_mesh
+from dtensor.ops._make.halves import in_float32
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.words import Answer, Shape, Words, group, rule
 from dtensor.ops.elementwise.functions import isneginf
@@ -154,25 +156,11 @@ def _with_flat_mask(q: Any, k: Any, v: Any, mask: Any, *constants: Any) -> Any:
 # --- kernels --------------------------------------------------------------------------
 
 
-def _wide(kernel: Callable[..., Any], dtypes: list[Any]) -> Callable[..., Any]:
-    """Return a kernel for arrays of 16 bits, which computes in float32."""
-
-    def run(*args: Any) -> Any:
-        wide = [
-            x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype != bool else x
-            for x in args
-        ]
-        pairs = zip(kernel(*wide), dtypes, strict=True)
-        return tuple(x.astype(dtype, copy=False) for x, dtype in pairs)
-
-    return run
-
-
 def _kernel(name: str, dtypes: list[Any]) -> Callable[..., Any]:
     """Return the kernel whose results have these dtypes."""
     kernel = _C.kernel(name)
     plain = dtypes[0] in (np.float32, np.float64)
-    return kernel if plain else _wide(kernel, dtypes)
+    return kernel if plain else in_float32(kernel, *dtypes)
 
 
 def _sum_dtype(q: Operand) -> np.dtype[Any]:
@@ -327,6 +315,7 @@ def _with_dropout(
 # --- what is called -------------------------------------------------------------------
 
 
+@narrowed
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from dtensor.ops._make.operator import Operand, Part, call, operator
+from dtensor.ops._make.autocast import narrowed
+from dtensor.ops._make.halves import wide_call
+from dtensor.ops._make.operator import Operand, Part, operator
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import conj
 from dtensor.ops.model.columns import (
@@ -65,7 +67,7 @@ def _convolution(
         operands, rows = [*operands, words.bias], _ROWS_WITH_BIAS
         adds = Part(lambda operands, results: adds_once(2, operands, results))
     product = rule(operands, [words.out], rows, words.lengths)
-    return product, call(convolve, input, weight, bias, adds, steps), input.dtype
+    return product, wide_call(convolve, input, weight, bias, adds, steps), input.dtype
 
 
 @operator(name="convolution_input")
@@ -76,7 +78,7 @@ def _convolution_input(
     words = _Terms(shape, weight.shape, grad.shape[2:])
     local = Part(lambda _operands, results: results[0].local_shape())
     product = rule([words.out, words.weight], [words.x], _ROWS, words.lengths)
-    return product, call(convolve_input, grad, weight, local, steps), grad.dtype
+    return product, wide_call(convolve_input, grad, weight, local, steps), grad.dtype
 
 
 @operator(name="convolution_weight")
@@ -90,7 +92,7 @@ def _convolution_weight(
     words = _Terms(input.shape, shape, grad.shape[2:])
     local = Part(lambda _operands, results: results[0].local_shape())
     product = rule([words.out, words.x], [words.weight], _ROWS, words.lengths)
-    return product, call(convolve_weight, grad, input, local, steps), grad.dtype
+    return product, wide_call(convolve_weight, grad, input, local, steps), grad.dtype
 
 
 _convolution.vjp(
@@ -244,6 +246,7 @@ def _convolve(
     return out[0] if alone else out
 
 
+@narrowed
 def conv1d(
     input: Any,  # noqa: A002
     weight: Any,
@@ -275,6 +278,7 @@ def conv1d(
     return _convolve(1, input, weight, bias, stride, padding, dilation, groups)
 
 
+@narrowed
 def conv2d(
     input: Any,  # noqa: A002
     weight: Any,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor.ops._make.autocast import in_single
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.kernel import inexact, kernel_for
 from dtensor.ops._make.operator import Operand, Part, call, letters, operator
@@ -299,6 +300,7 @@ def _of_probabilities(
     return reduced(-row_dot(logs, target, dim), reduction)
 
 
+@in_single
 def cross_entropy(
     input: Any,
     target: Any,
@@ -370,6 +372,7 @@ def cross_entropy(
     )
 
 
+@in_single
 def nll_loss(
     input: Any,
     target: Any,

@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor.ops._make.operator import Operand, Part, Rule, call, letters, operator
+from dtensor.ops._make.autocast import narrowed
+from dtensor.ops._make.halves import wide_call
+from dtensor.ops._make.operator import Operand, Part, Rule, letters, operator
 from dtensor.ops._make.words import Answer, Shape, rule
 from dtensor.ops.elementwise.pointwise import add
 from dtensor.ops.linalg.adjoint import conj
@@ -111,6 +113,7 @@ def _check_bias(out: Shape, bias: Shape) -> None:
         )
 
 
+@narrowed
 @operator
 def linear(
     input: Operand,  # noqa: A002
@@ -145,13 +148,17 @@ def linear(
     lead, (n, k) = names[:-2], names[-2:]
     terms, out = [[*lead, k], [n, k]], [*lead, n]
     if bias is None:
-        return rule(terms, [out], "each"), call(_forward, input, weight), input.dtype
+        return (
+            rule(terms, [out], "each"),
+            wide_call(_forward, input, weight),
+            input.dtype,
+        )
     if bias.shape != weight.shape[:1]:
         _check_bias((*input.shape[:-1], weight.shape[0]), bias.shape)
         return _with_any_bias
     adds = Part(lambda operands, results: adds_once(2, operands, results))
     product = rule([*terms, [n]], [out], _WITH_BIAS)
-    return product, call(_forward_bias, input, weight, bias, adds), input.dtype
+    return product, wide_call(_forward_bias, input, weight, bias, adds), input.dtype
 
 
 def _vector(input: Any, weight: Any, bias: Any = None) -> Any:  # noqa: A002
@@ -166,7 +173,11 @@ def _with_any_bias(input: Any, weight: Any, bias: Any) -> Any:  # noqa: A002
 @operator(name="linear_input")
 def _linear_input(rows: Operand, weight: Operand) -> Answer:
     """Return ``rows @ weight``."""
-    return Rule("...n,nk->...k", partial="each"), call(_times, rows, weight), rows.dtype
+    return (
+        Rule("...n,nk->...k", partial="each"),
+        wide_call(_times, rows, weight),
+        rows.dtype,
+    )
 
 
 @operator(name="linear_weight")
@@ -175,7 +186,7 @@ def _linear_weight(rows: Operand, others: Operand) -> Answer:
     names = letters(rows.ndim + 1)
     lead, (n, k) = names[:-2], names[-2:]
     product = rule([[*lead, n], [*lead, k]], [[n, k]], "each")
-    return product, call(_outer, rows, others), rows.dtype
+    return product, wide_call(_outer, rows, others), rows.dtype
 
 
 linear.vjp(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor.ops._make.autocast import in_single
 from dtensor.ops.model.activation import logsigmoid
 from dtensor.ops.model.cross_entropy import cross_entropy, nll_loss
 from dtensor.ops.model.number_loss import (
@@ -69,6 +70,7 @@ def _loss(
     return reduced(losses, reduction)
 
 
+@in_single
 def mse_loss(
     input: Any,
     target: Any,
@@ -103,6 +105,7 @@ def mse_loss(
     return _loss("mse", input, target, reduction, weight)
 
 
+@in_single
 def l1_loss(
     input: Any,
     target: Any,
@@ -116,6 +119,7 @@ def l1_loss(
     return _loss("l1", input, target, reduction, weight)
 
 
+@in_single
 def smooth_l1_loss(
     input: Any,
     target: Any,
@@ -132,6 +136,7 @@ def smooth_l1_loss(
     return _loss("smooth_l1" if beta else "l1", input, target, reduction, p=beta)
 
 
+@in_single
 def huber_loss(
     input: Any,
     target: Any,
@@ -147,6 +152,7 @@ def huber_loss(
     return _loss("huber", input, target, reduction, weight, delta, by_weight=False)
 
 
+@in_single
 def kl_div(
     input: Any,
     target: Any,
@@ -189,6 +195,7 @@ def kl_div(
     return found * (1 / input.shape[0]) if batchmean and input.ndim else found
 
 
+@in_single
 def binary_cross_entropy(
     input: Any,
     target: Any,
@@ -227,6 +234,7 @@ def binary_cross_entropy(
     return reduced(number_loss(input, target, "bce", 0.0, "none") * weight, reduction)
 
 
+@in_single
 def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
+from dtensor.ops._make.halves import in_float32, is_half
 from dtensor.ops._make.kernel import inexact, kernel_for
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.words import Answer, Words, group, rule
@@ -38,11 +40,19 @@ def norm(
         raise TypeError(f"{name} is not defined for complex numbers")
     whole, affine = _words(name, x, dims)
     given = [w for w in weights if w is not None]
-    kernel, dtype = kernel_for(
-        name, [x.dtype, *(w.dtype for w in given)], FORWARD[name]
-    )
+    dtypes = [w.dtype for w in given]
+    if _is_mixed(x.dtype, *dtypes):
+        kernel, dtype = in_float32(_C.kernel(name), x.dtype), x.dtype
+    else:
+        kernel, dtype = kernel_for(name, [x.dtype, *dtypes], FORWARD[name])
     text = rule([whole, *[affine] * len(given)], [whole])
     return text, call(kernel, x, *weights, float(eps), dims), dtype
+
+
+def _is_mixed(x: np.dtype[Any], *weights: np.dtype[Any]) -> bool:
+    """Return whether 16-bit floats are scaled by float32: then they stay what they are,
+    and gradients of weights are of float32."""
+    return is_half(x) and {*weights} == {np.dtype(np.float32)}
 
 
 # --- gradients ------------------------------------------------------------------------
@@ -84,6 +94,10 @@ def norm_backward(
     kernel, dtype = kernel_for(
         f"{name}_backward", [v.dtype for v in given], BACKWARD[name]
     )
+    if weight is not None and _is_mixed(x.dtype, weight.dtype):
+        each = [x.dtype, weight.dtype, weight.dtype]
+        dtype = tuple(d for k, d in enumerate(each) if wanted >> k & 1)
+        kernel = in_float32(_C.kernel(f"{name}_backward"), *dtype)
     results = [w for k, w in enumerate((whole, affine, affine)) if wanted >> k & 1]
     terms = [whole, whole] if weight is None else [whole, whole, affine]
     text = rule(terms, results, "0")

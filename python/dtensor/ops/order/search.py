@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     Rule,
-    call,
     implements,
     letters,
     method,
@@ -44,9 +44,9 @@ def searchsorted(
     names = " ".join(letters(v.ndim, skip=1))
     if sorter is None:
         text = f"a,{names}->{names}"
-        return Rule(text), call(np.searchsorted, a, v, side), INDEX
+        return Rule(text), weak_call(np.searchsorted, a, v, side), INDEX
     text = f"*,{names},*->{names}"
-    return Rule(text), call(np.searchsorted, a, v, side, sorter), INDEX
+    return Rule(text), weak_call(np.searchsorted, a, v, side, sorter), INDEX
 
 
 @method(name="searchsorted")
@@ -72,4 +72,4 @@ def digitize(x: Operand, bins: Operand, right: bool = False) -> Any:
     if x.dtype is not None and x.dtype.kind == "c":
         raise TypeError("x may not be complex")
     names = " ".join(letters(x.ndim))
-    return Rule(f"{names},*->{names}"), call(np.digitize, x, bins, right), INDEX
+    return Rule(f"{names},*->{names}"), weak_call(np.digitize, x, bins, right), INDEX

@@ -14,6 +14,7 @@ from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.copies import astype
 from dtensor.ops._make.fallback import composed
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
     Operand,
@@ -85,7 +86,7 @@ def sort(
     kind, order, stable
         As NumPy's.
     """
-    kernel = call(np.sort, a, axis=axis, kind=kind, order=order, stable=stable)
+    kernel = weak_call(np.sort, a, axis=axis, kind=kind, order=order, stable=stable)
     in_parts = _checked(sort_parts.sort, kind, order, stable)
     return _along(a, axis, kernel, a.dtype, in_parts)
 
@@ -145,7 +146,7 @@ def argsort(
     """Return the indices that sort an array; parameters as of `sort`.
 
     In parts it sends two parts, one of indices."""
-    kernel = call(np.argsort, a, axis=axis, kind=kind, order=order, stable=stable)
+    kernel = weak_call(np.argsort, a, axis=axis, kind=kind, order=order, stable=stable)
     in_parts = _checked(sort_parts.argsort, kind, order, stable)
     return _along(a, axis, kernel, INDEX, in_parts)
 
@@ -181,7 +182,7 @@ def partition(
         As NumPy's.
     """
     _check_kth(a, kth, axis)
-    kernel = call(np.partition, a, kth, axis, kind, order)
+    kernel = weak_call(np.partition, a, kth, axis, kind, order)
     in_parts = sort_parts.partition if order is None else None
     return _along(a, axis, kernel, a.dtype, in_parts)
 
@@ -210,7 +211,7 @@ def argpartition(
 ) -> Any:
     """Return the indices that partition an array; parameters as of `partition`."""
     _check_kth(a, kth, axis)
-    kernel = call(np.argpartition, a, kth, axis, kind, order)
+    kernel = weak_call(np.argpartition, a, kth, axis, kind, order)
     in_parts = sort_parts.argpartition if order is None else None
     return _along(a, axis, kernel, INDEX, in_parts)
 

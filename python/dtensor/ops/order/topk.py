@@ -11,11 +11,11 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import settled, within
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     Part,
     Rule,
-    call,
     letters,
     method,
     operator,
@@ -89,7 +89,7 @@ def topk(
         return _topk_of_parts
     names = letters(x.ndim, whole=[at])
     after = " ".join([*names[:at], str(k), *names[at + 1 :]])
-    kernel = call(_topk, x, k, at, largest)
+    kernel = weak_call(_topk, x, k, at, largest)
     return Rule(f"{' '.join(names)}->{after},{after}"), kernel, (x.dtype, INDEX)
 
 
@@ -177,7 +177,7 @@ def _held(dim: int) -> Part:
 def _put(a: Operand, g: Operand, index: Operand, dim: int) -> Answer:
     """Return an array cut as `a`, with `g` where `index` says, and zeros elsewhere."""
     names, some = _words(a, dim)
-    kernel = call(_put_part, a, g, index, dim, _held(dim))
+    kernel = weak_call(_put_part, a, g, index, dim, _held(dim))
     return rule([names, some, some], [names]), kernel, g.dtype
 
 
@@ -205,7 +205,7 @@ def _get(x: Operand, index: Operand, dim: int) -> Answer:
     names, some = _words(x, dim)
     return (
         rule([names, some], [some]),
-        call(_get_part, x, index, dim, _held(dim)),
+        weak_call(_get_part, x, index, dim, _held(dim)),
         x.dtype,
     )
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
 from dtensor.ops._make.composite import composite
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import MISSING
@@ -98,7 +99,7 @@ def _gradient(
     dtype = np.gradient(np.ones(4, f.dtype)).dtype
     if f.layout is not None and reachable(f.layout, axis) and edge_order in (1, 2):
         return functools.partial(_gradient_parts, dtype)
-    kernel = call(np.gradient, f, spacing, axis=axis, edge_order=edge_order)
+    kernel = weak_call(np.gradient, f, spacing, axis=axis, edge_order=edge_order)
     return rule([names, points], [names], "0"), kernel, dtype
 
 
@@ -242,7 +243,7 @@ def unwrap(
     names = letters(p.ndim, whole=[axis % max(p.ndim, 1)])
     if p.layout is not None and reachable(p.layout, axis % p.ndim):
         return _unwrap_parts
-    return rule([names], [names]), call(np.unwrap, p, discont, axis, period=period)
+    return rule([names], [names]), weak_call(np.unwrap, p, discont, axis, period=period)
 
 
 def _unwrap_back(grad: Any, _out: Any, _p: Any, *_: Any, **__: Any) -> Any:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._make.autocast import in_single
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     axes_of,
-    broadcasts_out,
     call,
+    broadcasts_out,
     implements,
     letters,
     operator,
@@ -67,7 +69,7 @@ def _sorted_out(
     text = rule(terms, [[*first * (not nothing), *kept(names, axes, keepdims)]])
     if nothing:
         return text, call(function, a, *levels, axis=given, **options), _float(a)
-    return text, call(_run, function, a, *levels, axis=given, **options)
+    return text, weak_call(_run, function, a, *levels, axis=given, **options)
 
 
 _LEAVE_OUT = (np.nanquantile, np.nanpercentile)
@@ -213,7 +215,7 @@ def _quantile(function: Callable[..., Any]) -> Any:
     axis, out, overwrite_input, method, keepdims, weights
         As NumPy's; the input is never overwritten.
     """
-    answer = broadcasts_out(operator(make, operands=2))
+    answer = in_single(broadcasts_out(operator(make, operands=2)))
     answer.vjp(of_quantile(function))
     return implements(function)(answer)
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     Part,
     axes_of,
-    call,
     letters,
     operator,
 )
@@ -81,7 +81,7 @@ def _scattered(
     g: Operand, a: Operand, q: Operand, axes: Any, keepdims: bool, *how: Any
 ) -> Answer:
     names, first, short = _terms(a, q, axes, keepdims)
-    kernel = call(_scatter, g, a, q, axes, *how)
+    kernel = weak_call(_scatter, g, a, q, axes, *how)
     return rule([short, names, first], [names]), kernel, g.dtype
 
 
@@ -104,7 +104,7 @@ def _gathered(
     x: Operand, a: Operand, q: Operand, axes: Any, keepdims: bool, *how: Any
 ) -> Answer:
     names, first, short = _terms(a, q, axes, keepdims)
-    kernel = call(_gather, x, a, q, axes, keepdims, *how)
+    kernel = weak_call(_gather, x, a, q, axes, keepdims, *how)
     return rule([names, names, first], [short]), kernel, x.dtype
 
 
@@ -206,7 +206,7 @@ def _put(
     keepdims: bool,
 ) -> Answer:
     names, short = _words(a, g, axes, keepdims)
-    kernel = call(_put_part, a, g, low, high, way, axes, _lines_of(axes))
+    kernel = weak_call(_put_part, a, g, low, high, way, axes, _lines_of(axes))
     return rule([names, *[short] * 4], [names]), kernel, g.dtype
 
 
@@ -238,7 +238,7 @@ def _get(
     x: Operand, low: Operand, high: Operand, way: Operand, axes: Any, keepdims: bool
 ) -> Answer:
     names, short = _words(x, low, axes, keepdims)
-    kernel = call(_get_part, x, low, high, way, axes, _lines_of(axes))
+    kernel = weak_call(_get_part, x, low, high, way, axes, _lines_of(axes))
     return rule([names, *[short] * 3], [short]), kernel, x.dtype
 
 

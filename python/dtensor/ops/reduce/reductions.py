@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._make.autocast import in_single
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.operator import (
     Operand,
@@ -128,7 +129,9 @@ def typed(
 
 
 _PROD = "Return the product of the elements along axes; parameters as of `sum`."
-prod = method(casts_out(typed(np.prod, np.multiply, reduced(of_product), _PROD)))
+prod = in_single(
+    method(casts_out(typed(np.prod, np.multiply, reduced(of_product), _PROD)))
+)
 
 
 def _of_extreme(
@@ -224,6 +227,7 @@ def _diagonal_sum(
     return np.add.reduce(np.moveaxis(x, axes, (0, 1))[where], axis=0, dtype=dtype)
 
 
+@in_single
 @method
 @implements(np.trace)
 @operator

@@ -17,6 +17,7 @@ from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import as_dtype, settled, within
 from dtensor.ops._make.copies import copy
 from dtensor.ops._make.elementwise import conjugated
+from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.parts import inside, local, make, move, positions
 from dtensor.ops._make.reduction import (
@@ -77,6 +78,10 @@ def scan(
 
 def _scanned(function: np.ufunc, x: Any, axis: int, dtype: DTypeLike) -> Any:
     dim = normalize_axis_index(axis, x.ndim)
+    wide = np.dtype(x.dtype if dtype is None else dtype)
+    if function in (np.add, np.multiply) and is_half(wide):
+        scanned = _scanned(function, as_dtype(x, np.float32), dim, None)
+        return as_dtype(scanned, wide)
     if not _is_in_parts(x, dim) or function is np.power:
         return _whole_scan(function)(x, axis, dtype)
     if function in (np.add, np.multiply):

@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
-from dtensor.ops._make.composite import as_dtype, composite, settled
+from dtensor.ops._make.composite import (
+    as_dtype,
+    composite,
+    rounded_once,
+    settled,
+)
 from dtensor.ops._make.elementwise import anywhere, broadcast
+from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import (
     Operand,
     axes_of,
@@ -84,7 +90,8 @@ def mean(
     axis : int or tuple of int, optional
         Default: all.
     dtype : dtype_like, optional
-        The dtype to compute in; default: float64 for integers, float32 for float16.
+        The dtype to compute in; default: float64 for integers, float32 for floats of
+        16 bits.
     out : DTensor, optional
         What the result is written to.
     keepdims : bool, default False
@@ -100,9 +107,9 @@ def mean(
     axes = _axes(axis, a.ndim)
     if where is True and not counted(a, axes, True, False):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
-    half = dtype is None and a.dtype == np.float16
+    half = dtype is None and is_half(a.dtype)
     result = _mean(a, axes, np.float32 if half else dtype, keepdims, where)
-    return as_dtype(result, np.float16) if half else result
+    return as_dtype(result, a.dtype) if half else result
 
 
 @operator
@@ -124,6 +131,7 @@ centered.vjp(
 @method
 @implements(np.var)
 @composite
+@rounded_once
 def var(
     a: Any,
     axis: Axis = None,
@@ -214,7 +222,7 @@ def deviation(
 
     make.__name__ = function.__name__
     make.__doc__ = doc
-    return implements(function)(composite(make))
+    return implements(function)(composite(rounded_once(make)))
 
 
 _STD = "Return the standard deviation along axes; parameters as of `var`."
@@ -292,6 +300,7 @@ def _weights(weights: Any, a: Any, axis: Axis) -> Any:
 
 
 @composite
+@rounded_once
 def logsumexp(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Return ``log(sum(exp(a)))`` along axes, without overflow.
 

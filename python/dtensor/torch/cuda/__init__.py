@@ -1,6 +1,9 @@
 """``torch.cuda`` for a machine without CUDA devices."""
 
+from dtensor.torch.cuda import amp as amp
+
 __all__ = [
+    "amp",
     "device_count",
     "empty_cache",
     "is_available",

@@ -1,0 +1,3 @@
+"""The names of ``torch.amp.grad_scaler``."""
+
+from dtensor.amp import GradScaler as GradScaler
