@@ -112,8 +112,10 @@ class Blocks:
         dealt = make(array.reshape(rows, self.mine, 1, self.width), self.layout(rows))
         cut = move(name, dealt, dealt.layout.with_placements(self._cut(0)))
         matrix: Any = np.reshape(cut, (rows, self.mine * self.count * self.width))
-        columns = matrix.shape[1]
-        return matrix if columns == self.columns else copy(matrix[:, : self.columns])
+        if matrix.shape[1] != self.columns:
+            matrix = copy(matrix[:, : self.columns])
+        # Of a matrix of one row, the rank that has it may have been given a column.
+        return move(name, matrix, matrix.layout.with_placements(self._cut(0)))
 
 
 class Dealt:

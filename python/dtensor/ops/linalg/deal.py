@@ -92,7 +92,7 @@ class Deal:
 
     def is_few(self, columns: int) -> bool:
         """Return whether it costs little to have as many columns on every rank."""
-        return columns * (self.high * self.wide) ** 2 <= self.like.shape[0]
+        return bool(columns * (self.high * self.wide) ** 2 <= self.like.shape[0])
 
     # --- layouts ----------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from dtensor.ops.linalg.lu import LU
 from dtensor.ops.linalg.panels import divided, less_product, reflections
 from dtensor.ops.linalg.tall_parts import by_rows
 
-__all__ = ["cholesky", "det", "inv", "qr", "slogdet", "solve"]
+__all__ = ["cholesky", "det", "inv", "qr", "raise_if", "slogdet", "solve"]
 
 Array = npt.NDArray[Any]
 
@@ -38,7 +38,7 @@ _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 
 @operator(name="linalg", agrees=LinAlgError)
 def _verdict(wrong: Operand, sentence: str) -> Answer:
-    """Raise if a number is not 0; also on ranks outside the mesh."""
+    """Raise on all ranks of the mesh if a number is not 0."""
     return rule([[]], [[]]), call(_judge, wrong, sentence), wrong.dtype
 
 
@@ -48,7 +48,7 @@ def _judge(wrong: Array, sentence: str) -> Array:
     return wrong
 
 
-def _raise_if(wrong: bool, like: _C.Layout, sentence: str) -> None:
+def raise_if(wrong: bool, like: _C.Layout, sentence: str) -> None:
     _verdict(make(np.array(wrong), like.like((), {}, np.bool_)), sentence)
 
 
@@ -67,13 +67,13 @@ def cholesky(x: Any, upper: bool = False) -> Any:
     if is_meta(x):
         return _C.without_data(x.layout)
     deal, to = Deal(x.layout), x.layout
-    failed, array = np.False_, np.empty(0, x.dtype)
+    failed, array = False, np.empty(0, x.dtype)
     if inside(to):
         array = deal.dealt("cholesky", x)
         del x
         wrong = [_lower(deal, array, *block) for block in deal.blocks]
-        failed = deal.total("cholesky", np.array(any(wrong), np.float32)) > 0
-    _raise_if(failed, to, "Matrix is not positive definite")
+        failed = bool(deal.total("cholesky", np.array(any(wrong), np.float32)) > 0)
+    raise_if(failed, to, "Matrix is not positive definite")
     return deal.cut("cholesky", array, to)
 
 
@@ -160,7 +160,8 @@ def inv(x: Any) -> Any:
 def _one(deal: Deal) -> Array:
     """Return the caller's part of the matrix 1, its rows dealt."""
     columns = positions(deal.layout(deal.like.shape, False), 1)
-    return np.equal.outer(deal.rows[deal.i], columns).astype(deal.like.dtype)
+    found = np.equal.outer(deal.rows[deal.i], columns)
+    return np.asarray(found, deal.like.dtype)
 
 
 def _divided(
@@ -173,13 +174,13 @@ def _divided(
     right side and of the result; some blocks."""
     deal = Deal(a.layout)
     whole, few = to.with_placements(None), deal.is_few(to.shape[1])
-    factors, is_singular = None, np.False_
+    factors, is_singular = None, False
     if inside(to):
         widths = [count for _, count in parts_of(deal.layout(to.shape, False), 1) or ()]
         array = deal.dealt(name, a)
         factors = LU(name, deal, array, right(deal), widths)
-        is_singular = np.any(factors.diagonal() == 0)
-    _raise_if(is_singular, a.layout, "Singular matrix")
+        is_singular = bool(np.any(factors.diagonal() == 0))
+    raise_if(is_singular, a.layout, "Singular matrix")
     if factors is None:
         return make(np.empty(0), whole if few else to)
     if few:
