@@ -16,11 +16,13 @@ from dtensor import (
     Shard,
     distribute_tensor,
 )
+from dtensor.debug import CommDebugMode
 from dtensor.linalg import LinAlgError
-from dtensor.ops.linalg import cyclic
+from dtensor.ops.linalg import cyclic, deal, panels
 
 la = np.linalg
 S0, S1, R = Shard(0), Shard(1), Replicate()
+WIDTH = deal.WIDTH
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +30,10 @@ def all_are_large(monkeypatch):
     """Matrices of any size are factored in parts, in several narrow blocks."""
     monkeypatch.setattr(cyclic, "LEAST_BYTES", 1)
     monkeypatch.setattr(cyclic, "WIDTH", 10)
-    monkeypatch.setattr(cyclic, "SCRATCH_BYTES", 2000)
+    monkeypatch.setattr(deal, "WIDTH", 5)
+    monkeypatch.setattr(panels, "TILE", (7, 6))
+    monkeypatch.setattr(panels, "SIDE", 2)
+    monkeypatch.setattr(panels, "NARROW", 2)
 
 
 def values(*shape: int, dtype: str = "d") -> np.ndarray:
@@ -238,7 +243,16 @@ def test_gradients_in_parts_are_those_of_whole_matrices(ranks, dtype):
     ranks(body)
 
 
-# --- what is kept ---------------------------------------------------------------------
+# --- what is sent, kept and done ------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [5, 6, 8, 12])
+def test_grids_of_more_ranks_have_the_same_factors(count):
+    def body():
+        check(lambda a: placed(a, line(), S0), 29)
+        fails(lambda a: placed(a, line(), S0))
+
+    dtensor.testing.run_ranks(count, body)
 
 
 def test_blocks_are_dealt_so_that_all_have_the_same_work(ranks):
@@ -250,3 +264,50 @@ def test_blocks_are_dealt_so_that_all_have_the_same_work(ranks):
 
     work = ranks(body)
     assert max(work) <= 1.3 * sum(work) / len(work)
+
+
+@pytest.mark.parametrize("count", [2, 4, 6, 8, 16])
+def test_no_rank_of_a_grid_has_much_more_work_than_the_mean(monkeypatch, count):
+    monkeypatch.setattr(deal, "WIDTH", WIDTH)
+
+    def body():
+        like = _C.Layout(line(), [S0], (3000, 3000), np.float64)
+        grid = deal.Deal(like)
+        return sum(
+            (stop - start)
+            * np.count_nonzero(grid.rows[grid.i] >= stop)
+            * np.count_nonzero(grid.columns[grid.j] >= stop)
+            for start, stop, _ in grid.blocks
+        )
+
+    work = dtensor.testing.run_ranks(count, body)
+    assert max(work) <= 1.3 * sum(work) / len(work)
+
+
+# ranks -> parts that a rank sends: the matrix once to be dealt, and each block of a
+# factor to the other ranks of a row and of a column of the grid; the factor once.
+SENT = {4: (3, 2.2), 8: (4.2, 3.4), 16: (5.3, 5.3)}
+
+
+@pytest.mark.parametrize("count", SENT)
+def test_factors_send_a_few_parts_on_any_number_of_ranks(monkeypatch, count):
+    monkeypatch.setattr(deal, "WIDTH", WIDTH)
+    n = 1000
+    spd, a, b = positive(n), values(n, n), values(n)
+
+    def body():
+        sent = []
+        for array, fn in ((spd, la.cholesky), (a, lambda x: la.solve(x, b))):
+            x = placed(array, line(), S0)
+            with CommDebugMode() as comm:
+                fn(x)
+            sent.append(sum(comm.get_comm_bytes().values()) * count / a.nbytes)
+        return sent
+
+    for name, of_ranks, most in zip(
+        ("cholesky", "solve"),
+        zip(*dtensor.testing.run_ranks(count, body), strict=True),
+        SENT[count],
+        strict=True,
+    ):
+        assert max(of_ranks) <= most, (name, of_ranks)

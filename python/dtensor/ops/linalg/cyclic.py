@@ -18,7 +18,7 @@ from dtensor.ops._make.operator import Operand
 from dtensor.ops._make.parts import inside, local, make, move, positions
 from dtensor.ops.linalg.tall_parts import by_rows
 
-__all__ = ["Blocks", "Dealt", "is_large", "less_product"]
+__all__ = ["Blocks", "Dealt", "is_large"]
 
 Array = npt.NDArray[Any]
 
@@ -26,8 +26,6 @@ Array = npt.NDArray[Any]
 LEAST_BYTES = 64 << 20
 # Columns of a block.
 WIDTH = 64
-# What is subtracted at once.
-SCRATCH_BYTES = 16 << 20
 
 
 def is_large(a: Operand) -> bool:
@@ -39,14 +37,6 @@ def is_large(a: Operand) -> bool:
     parts = math.prod(layout.mesh.shape[m] for m in cutting)
     large = math.prod(a.shape) * dtype.itemsize > LEAST_BYTES
     return dtype.char in "fdFD" and parts > 1 and large
-
-
-def less_product(target: Array, left: Array, right: Array) -> None:
-    """Subtract a product from an array, some rows at a time."""
-    scratch = min(SCRATCH_BYTES, target.nbytes // 4)
-    rows = max(1, scratch // max(1, target.shape[1] * target.itemsize))
-    for start in range(0, len(target), rows):
-        target[start : start + rows] -= left[start : start + rows] @ right
 
 
 class Blocks:
@@ -122,8 +112,10 @@ class Blocks:
         dealt = make(array.reshape(rows, self.mine, 1, self.width), self.layout(rows))
         cut = move(name, dealt, dealt.layout.with_placements(self._cut(0)))
         matrix: Any = np.reshape(cut, (rows, self.mine * self.count * self.width))
-        columns = matrix.shape[1]
-        return matrix if columns == self.columns else copy(matrix[:, : self.columns])
+        if matrix.shape[1] != self.columns:
+            matrix = copy(matrix[:, : self.columns])
+        # Of a matrix of one row, the rank that has it may have been given a column.
+        return move(name, matrix, matrix.layout.with_placements(self._cut(0)))
 
 
 class Dealt:

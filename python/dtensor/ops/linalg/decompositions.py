@@ -17,7 +17,7 @@ from dtensor._C import DTensor
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.parts import inside
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.linalg import factors as _factors, gradient as back, square
+from dtensor.ops.linalg import factors as _factors, gradient as back, spectra, square
 from dtensor.ops.linalg.adjoint import conj
 from dtensor.ops.linalg.cyclic import is_large
 from dtensor.ops.linalg.factors import *  # noqa: F403
@@ -62,8 +62,8 @@ def _in_parts(function: Step, back: Step) -> Step:
     of the same arguments."""
     name = function.__name__
 
-    def step(a: Any, *args: Any) -> Any:
-        return recorded(name, function, back, (a,), *args)
+    def step(a: Any, *args: Any, **named: Any) -> Any:
+        return recorded(name, function, back, (a,), *args, *named.values())
 
     return step
 
@@ -181,22 +181,39 @@ matrix_power.vjp(lambda grad, _out, a, n: back.of_matrix_power(grad, a, n))
 
 @implements(np.linalg.eigh)
 @operator(agrees=LinAlgError)
-def eigh(a: Operand, UPLO: str = "L") -> Answer:
-    """Eigenvalues and -vectors of Hermitian matrices, shape (..., n, n)."""
+def eigh(a: Operand, UPLO: str = "L") -> Answer | Step:
+    """Eigenvalues and -vectors of Hermitian matrices, shape (..., n, n).
+
+    Of a large matrix in parts the rows of the vectors are cut, the values are on every
+    rank; blocks of columns go from rank to rank several times."""
+    if _stays_cut(a) and UPLO in ("L", "U", "l", "u"):
+        return _in_parts(spectra.eigh, _eigh_back)
     return _square(a, "n", "nn"), call(np.linalg.eigh, a, UPLO)
 
 
-eigh.vjp(lambda grad, out, _a, _UPLO="L": back.of_eigh(grad, out))
+def _eigh_back(grad: Any, out: Any, _a: Any, _uplo: str = "L") -> Any:
+    return back.of_eigh(grad, out)
+
+
+eigh.vjp(_eigh_back)
 
 
 @implements(np.linalg.eigvalsh)
 @operator(agrees=LinAlgError)
-def eigvalsh(a: Operand, UPLO: str = "L") -> Answer:
-    """Eigenvalues of Hermitian matrices, shape (..., n, n) -> (..., n), ascending."""
+def eigvalsh(a: Operand, UPLO: str = "L") -> Answer | Step:
+    """Eigenvalues of Hermitian matrices, shape (..., n, n) -> (..., n), ascending.
+
+    A large matrix in parts stays cut."""
+    if _stays_cut(a) and UPLO in ("L", "U", "l", "u"):
+        return _in_parts(spectra.eigvalsh, _eigvalsh_back)
     return _square(a, "n"), call(np.linalg.eigvalsh, a, UPLO)
 
 
-eigvalsh.vjp(lambda grad, _out, a, UPLO="L": back.of_eigvalsh(grad, eigh(a, UPLO)[1]))
+def _eigvalsh_back(grad: Any, _out: Any, a: Any, uplo: str = "L") -> Any:
+    return back.of_eigvalsh(grad, eigh(a, uplo)[1])
+
+
+eigvalsh.vjp(_eigvalsh_back)
 
 
 # NumPy before 2.5 returns real eigenvalues if those of all matrices are real. This is
@@ -247,8 +264,8 @@ def _are_real(a: Any, values: Any) -> bool:
 def eig(a: Any) -> Any:
     """Eigenvalues and -vectors of matrices, shape (..., n, n), as a named tuple.
 
-    They are complex. Before NumPy 2.5 they are real if all are, which takes a
-    collective call to find out.
+    A matrix is made whole on every rank. The values are complex. Before NumPy 2.5 they
+    are real if all are, which takes a collective call to find out.
     """
     values, vectors = _eig(a)
     real = _are_real(a, values)
@@ -259,8 +276,8 @@ def eig(a: Any) -> Any:
 def eigvals(a: Any) -> Any:
     """Eigenvalues of matrices, shape (..., n, n) -> (..., n).
 
-    They are complex. Before NumPy 2.5 they are real if all are, which takes a
-    collective call to find out.
+    A matrix is made whole on every rank. The values are complex. Before NumPy 2.5 they
+    are real if all are, which takes a collective call to find out.
     """
     values = _eigvals(a)
     return np.real(values) if _are_real(a, values) else values

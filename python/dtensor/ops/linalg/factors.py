@@ -1,8 +1,9 @@
 """Matrices of any shape: pseudo-inverse, rank, QR factors, singular values.
 
 A tall or wide matrix that is cut stays cut (`tall_parts`): each rank sends a factor as
-small as a square of the shorter side. Others are made whole; stacks of them may be cut.
-All are collective (decompositions.py).
+small as a square of the shorter side. So does another one above 64 MiB (`square`,
+`spectra`). Others are made whole; stacks of them may be cut. All are collective
+(decompositions.py).
 """
 
 from collections.abc import Callable
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from dtensor.ops._make.composite import within
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.linalg import gradient as back, square, tall
+from dtensor.ops.linalg import gradient as back, spectra, square, tall
 from dtensor.ops.linalg.cyclic import is_large
 from dtensor.ops.linalg.recorded import recorded
 from dtensor.ops.linalg.tall_parts import is_tall, is_wide
@@ -54,7 +56,8 @@ def pinv(
 ) -> Answer | Step:
     """Pseudo-inverse of matrices, shape (..., m, n) -> (..., n, m).
 
-    That of a tall matrix in parts is cut by columns, of a wide one by rows.
+    That of a tall matrix in parts is cut by columns, of a wide one by rows; so is that
+    of another matrix above 64 MiB that is cut.
 
     Parameters
     ----------
@@ -69,15 +72,17 @@ def pinv(
     given = {} if rtol is np._NoValue else {"rtol": rtol}
     dtype = a.dtype if 0 in (m, n) else None  # as NumPy
     answer = Rule(text), call(np.linalg.pinv, a, rcond, hermitian, **given), dtype
-    if rtol is np._NoValue and not isinstance(rcond, Operand) and _is_long(a):
+    is_cut = _is_long(a) or is_large(a)
+    if rtol is np._NoValue and not isinstance(rcond, Operand) and is_cut:
         return partial(_pinv_of_parts, 1e-15 if rcond is None else rcond)
-    if rcond is None and not isinstance(rtol, Operand) and _is_long(a):
+    if rcond is None and not isinstance(rtol, Operand) and is_cut:
         return partial(_pinv_of_parts, tall.tolerance(a, rtol))
     return answer
 
 
-def _pinv_of_parts(relative: Any, a: Any, *_: Any, **__: Any) -> Any:
-    return recorded("pinv", tall.pinv, _pinv_back, (a,), relative)
+def _pinv_of_parts(relative: Any, a: Any, /, *_: Any, **__: Any) -> Any:
+    function = tall.pinv if _is_long(a) else spectra.pinv
+    return recorded("pinv", function, _pinv_back, (a,), relative)
 
 
 def _pinv_back(grad: Any, out: Any, a: Any, *_: Any, **__: Any) -> Any:
@@ -107,29 +112,34 @@ def matrix_rank(
         return rule([["*"] * A.ndim], [[]]), kernel, np.intp
     m, n = lengths(A)
     text = f"... {m} {n}{_tolerances(tol, rtol)}->..."
-    if _is_long(A) and not _tolerances(tol, rtol) and None in (tol, rtol):
+    is_cut = _is_long(A) or is_large(A)
+    if is_cut and not _tolerances(tol, rtol) and None in (tol, rtol):
         return partial(_rank_of_parts, tol, rtol)
     return Rule(text), kernel, np.intp
 
 
-def _rank_of_parts(tol: Any, rtol: Any, a: Any, *_: Any, **__: Any) -> Any:
+def _rank_of_parts(tol: Any, rtol: Any, a: Any, /, *_: Any, **__: Any) -> Any:
     if tol is None:
         rtol = tall.tolerance(a, rtol)
-    rank = partial(np.linalg.matrix_rank, tol=tol, rtol=rtol)
-    return tall.of_r("matrix_rank", rank)(a.detach())
+    if _is_long(a):
+        rank = partial(np.linalg.matrix_rank, tol=tol, rtol=rtol)
+        return tall.of_r("matrix_rank", rank)(a.detach())
+    with within("matrix_rank", a):
+        return spectra.matrix_rank(a.detach(), tol, rtol)
 
 
 @implements(np.linalg.cond)
 @operator(agrees=LinAlgError)
 def cond(x: Operand, p: Any = None) -> Answer | Step:
     """Condition number of matrices, shape (..., m, n) -> (...), in the norm `p`."""
-    if p in (None, 2, -2) and _is_long(x):
+    if p in (None, 2, -2) and (_is_long(x) or is_large(x)):
         return _cond_of_parts
     return _matrix(x, ""), call(np.linalg.cond, x, p)
 
 
 def _cond_of_parts(x: Any, p: Any = None) -> Any:
-    return recorded("cond", tall.of_r("cond", np.linalg.cond), _cond_back, (x,), p)
+    found = tall.of_r("cond", np.linalg.cond) if _is_long(x) else spectra.cond
+    return recorded("cond", found, _cond_back, (x,), p)
 
 
 def _cond_back(grad: Any, _out: Any, x: Any, p: Any = None) -> Any:
@@ -207,7 +217,9 @@ def svd(
     """Singular value decomposition of matrices, shape (..., m, n).
 
     Of a tall matrix in parts, U is cut by rows; of a wide one Vh is by columns. With
-    `full_matrices` one of them is a square of the longer side: matrices are made whole.
+    `full_matrices` one of them is a square of the longer side: matrices that are not
+    square are made whole. Of other matrices above 64 MiB that are cut, U is cut by rows
+    and Vh by columns; blocks of columns go from rank to rank several times.
 
     Parameters
     ----------
@@ -223,10 +235,12 @@ def svd(
     -------
     named tuple of U, S and Vh, or S
     """
-    if not compute_uv and _is_long(a):
+    if not compute_uv and (_is_long(a) or is_large(a)):
         return lambda a, *_, **__: svdvals(a)
     if not full_matrices and _is_long(a):
         return _svd_of_parts
+    if is_large(a) and (not full_matrices or a.shape[0] == a.shape[1]):
+        return _svd_of_blocks
     words = ("mm", "k", "nn") if full_matrices else ("mk", "k", "kn")
     kernel = call(np.linalg.svd, a, full_matrices, compute_uv, hermitian)
     return _matrix(a, *(words if compute_uv else "k")), kernel
@@ -254,6 +268,10 @@ def _svd_of_parts(a: Any, *_: Any, **__: Any) -> Any:
     return recorded("svd", tall.svd, _svd_back, (a,), False)
 
 
+def _svd_of_blocks(a: Any, *_: Any, **__: Any) -> Any:
+    return recorded("svd", spectra.svd, _svd_back, (a,), False)
+
+
 svd.vjp(_svd_back)
 
 
@@ -263,12 +281,18 @@ def svdvals(x: Operand, /) -> Answer | Step:
     """Singular values of matrices, shape (..., m, n) -> (..., min(m, n))."""
     if _is_long(x):
         return _svdvals_of_parts
+    if is_large(x):
+        return _svdvals_of_blocks
     return _matrix(x, "k"), call(np.linalg.svdvals, x)
 
 
 def _svdvals_of_parts(x: Any) -> Any:
     found = tall.of_r("svdvals", np.linalg.svdvals)
     return recorded("svdvals", found, _svdvals_back, (x,))
+
+
+def _svdvals_of_blocks(x: Any) -> Any:
+    return recorded("svdvals", spectra.svdvals, _svdvals_back, (x,))
 
 
 def _svdvals_back(grad: Any, _out: Any, x: Any) -> Any:

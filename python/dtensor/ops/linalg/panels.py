@@ -1,16 +1,60 @@
-"""The factors of a block of columns, which one rank has: LU, and reflections."""
+"""The factors of a block of columns, which one rank has: LU, and reflections; division
+by triangles."""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["factor", "permuted", "reflections", "unit_lower"]
+__all__ = [
+    "divided",
+    "divided_upper",
+    "factor",
+    "less_product",
+    "order_of",
+    "reflections",
+    "swapped",
+    "unit_lower",
+]
 
 Array = npt.NDArray[Any]
 
 # As many columns are eliminated one at a time.
 NARROW = 8
+# Triangles up to this side are divided by at once.
+SIDE = 32
+# Rows and columns of what is subtracted at once: it stays in the cache.
+TILE = (128, 4096)
+
+
+def less_product(target: Array, left: Array, right: Array) -> None:
+    """Subtract a product from an array, tile by tile."""
+    rows, columns = TILE
+    for i in range(0, target.shape[0], rows):
+        some = left[i : i + rows]
+        for j in range(0, target.shape[1], columns):
+            tile = target[i : i + rows, j : j + columns]
+            np.subtract(tile, some @ right[:, j : j + columns], out=tile)
+
+
+# --- triangles ------------------------------------------------------------------------
+
+
+def divided(lower: Array, right: Array) -> Array:
+    """Return the solution of equations with a lower triangle."""
+    if len(lower) <= SIDE:
+        return np.asarray(np.linalg.solve(lower, right))
+    half = len(lower) // 2
+    found = np.empty_like(right)
+    found[:half] = divided(lower[:half, :half], right[:half])
+    rest = right[half:] - lower[half:, :half] @ found[:half]
+    found[half:] = divided(lower[half:, half:], rest)
+    return found
+
+
+def divided_upper(upper: Array, right: Array) -> Array:
+    """Return the solution of equations with an upper triangle."""
+    return divided(upper[::-1, ::-1], right[::-1])[::-1]
 
 
 def unit_lower(panel: Array) -> Array:
@@ -23,45 +67,74 @@ def unit_lower(panel: Array) -> Array:
 # --- LU -------------------------------------------------------------------------------
 
 
-def permuted(rows: Array, pivots: Array) -> None:
-    """Swap row 0 with row `pivots[0]`, and so on."""
-    order = np.arange(len(rows))
+def _exchanged(pivots: Array) -> dict[int, int]:
+    """Return which row is where, of those that are not in their place, after row 0 is
+    swapped with row `pivots[0]`, and so on."""
+    at: dict[int, int] = {}
     for k, pivot in enumerate(pivots.tolist()):
-        order[[k, pivot]] = order[[pivot, k]]
-    moved = np.flatnonzero(order != np.arange(len(rows)))
-    rows[moved] = rows[order[moved]]
+        at[k], at[pivot] = at.get(pivot, pivot), at.get(k, k)
+    return at
 
 
-def factor(panel: Array) -> Array:
+def order_of(pivots: Array) -> Array:
+    """Return the numbers of the rows that these swaps bring to the top."""
+    at = _exchanged(pivots)
+    return np.array([at[k] for k in range(len(pivots))], int)
+
+
+def swapped(chosen: Array) -> tuple[Array, Array]:
+    """Return where rows go to, and which these are, if each of the chosen ones in turn
+    is swapped with the one in its place at the top."""
+    at: dict[int, int] = {}
+    place: dict[int, int] = {}
+    for k, row in enumerate(chosen.tolist()):
+        old, other = place.get(row, row), at.get(k, k)
+        at[old], place[other] = other, old
+        at[k], place[row] = row, k
+    return np.array(list(at), int), np.array(list(at.values()), int)
+
+
+def _permuted(lines: Array, pivots: Array) -> None:
+    at = _exchanged(pivots)
+    lines[:, list(at)] = lines[:, list(at.values())]
+
+
+def factor(lines: Array) -> Array:
     """Factor a panel in place, with partial pivoting, and return its pivots.
 
     The halves of the columns one after the other (Toledo, "Locality of reference in LU
     decomposition with partial pivoting", 1997). A column of zeros stays as it is.
+
+    Parameters
+    ----------
+    lines : array
+        The columns of the panel, one below the other: its transpose.
     """
-    columns = panel.shape[1]
+    columns = len(lines)
     if columns <= NARROW:
-        return _eliminate(panel)
+        return _eliminate(lines)
     half = columns // 2
-    left, right = panel[:, :half], panel[:, half:]
+    left, right = lines[:half], lines[half:]
     first = factor(left)
-    permuted(right, first)
-    right[:half] = np.linalg.solve(unit_lower(left[:half]), right[:half])
-    right[half:] -= left[half:] @ right[:half]
-    second = factor(right[half:])
-    permuted(left[half:], second)
+    _permuted(right, first)
+    right[:, :half] = divided(unit_lower(left[:, :half].T), right[:, :half].T).T
+    right[:, half:] -= right[:, :half] @ left[:, half:]
+    second = factor(right[:, half:])
+    _permuted(left[:, half:], second)
     return np.concatenate([first, second + half])
 
 
-def _eliminate(panel: Array) -> Array:
-    pivots = np.empty(panel.shape[1], int)
-    for k in range(panel.shape[1]):
-        pivots[k] = pivot = k + int(np.argmax(np.abs(panel[k:, k])))
-        if panel[pivot, k] == 0:
+def _eliminate(lines: Array) -> Array:
+    pivots = np.empty(len(lines), int)
+    for k, line in enumerate(lines):
+        pivots[k] = pivot = k + int(np.argmax(np.abs(line[k:])))
+        if line[pivot] == 0:
             continue
         if pivot != k:
-            panel[[k, pivot]] = panel[[pivot, k]]
-        panel[k + 1 :, k] /= panel[k, k]
-        panel[k + 1 :, k + 1 :] -= np.outer(panel[k + 1 :, k], panel[k, k + 1 :])
+            lines[:, [k, pivot]] = lines[:, [pivot, k]]
+        line[k + 1 :] /= line[k]
+        rest = lines[k + 1 :]
+        rest[:, k + 1 :] -= rest[:, k, None] * line[k + 1 :]
     return pivots
 
 

@@ -1,7 +1,7 @@
 """Large square matrices in parts: Cholesky, LU and QR factors, block by block.
 
-Each block of columns is factored by the rank that has it and shared; every rank then
-changes its own columns. Nobody has more than some parts.
+For Cholesky and LU factors the matrix is dealt to a grid of ranks (`deal`); for QR
+factors only its columns are (`cyclic`). Nobody has more than some parts.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,16 @@ from dtensor.ops._make.composite import as_dtype, settled
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.kernel import inexact
 from dtensor.ops._make.operator import Operand, call, operator
-from dtensor.ops._make.parts import inside, local, make, move, spans
+from dtensor.ops._make.parts import inside, make, move, parts_of, positions
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import adjoint
-from dtensor.ops.linalg.cyclic import Blocks, Dealt, less_product
-from dtensor.ops.linalg.panels import factor, permuted, reflections, unit_lower
+from dtensor.ops.linalg.cyclic import Blocks, Dealt
+from dtensor.ops.linalg.deal import WIDTH, Deal
+from dtensor.ops.linalg.lu import LU
+from dtensor.ops.linalg.panels import divided, less_product, reflections
 from dtensor.ops.linalg.tall_parts import by_rows
 
-__all__ = ["cholesky", "det", "inv", "qr", "slogdet", "solve"]
+__all__ = ["cholesky", "det", "inv", "qr", "raise_if", "slogdet", "solve"]
 
 Array = npt.NDArray[Any]
 
@@ -36,7 +38,7 @@ _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 
 @operator(name="linalg", agrees=LinAlgError)
 def _verdict(wrong: Operand, sentence: str) -> Answer:
-    """Raise if a number is not 0; also on ranks outside the mesh."""
+    """Raise on all ranks of the mesh if a number is not 0."""
     return rule([[]], [[]]), call(_judge, wrong, sentence), wrong.dtype
 
 
@@ -46,7 +48,7 @@ def _judge(wrong: Array, sentence: str) -> Array:
     return wrong
 
 
-def _raise_if(wrong: bool, like: _C.Layout, sentence: str) -> None:
+def raise_if(wrong: bool, like: _C.Layout, sentence: str) -> None:
     _verdict(make(np.array(wrong), like.like((), {}, np.bool_)), sentence)
 
 
@@ -54,125 +56,70 @@ def _raise_if(wrong: bool, like: _C.Layout, sentence: str) -> None:
 
 
 def cholesky(x: Any, upper: bool = False) -> Any:
-    """Return the lower factor, its rows cut; the upper one, its columns cut."""
+    """Return the lower factor, its rows cut; the upper one, its columns cut.
+
+    Sent: the matrix and its factor once each to be dealt, and each block of the factor
+    along the rows and the columns of the grid. Memory: two parts, and some blocks.
+    """
     if upper:
         return adjoint(cholesky(adjoint(x)))
+    x = by_rows("cholesky", x)
     if is_meta(x):
-        return _C.without_data(by_rows("cholesky", x).layout)
-    n = x.shape[0]
-    dealt = Dealt("cholesky", x)
-    blocks, array = dealt.blocks, dealt.array
-    failed = False
-    for block in range(-(-n // blocks.width)):
-        start = block * blocks.width
-        stop = min(start + blocks.width, n)
-        is_mine, columns = blocks.where(block)
-        panel = None
-        if is_mine:
-            panel = _lower(array[start:, columns][:, : stop - start])
-            array[:, columns] = 0
-            array[start:, columns][:, : stop - start] = panel
-        size = (n - start, stop - start)
-        panel = blocks.share("cholesky", block, panel, size)
-        if inside(blocks.like):
-            failed = failed or bool(np.isnan(panel[0, 0]))
-            _less_squares(blocks, array, block, panel)
-    _raise_if(failed, blocks.like, "Matrix is not positive definite")
-    return blocks.gathered("cholesky", array)
+        return _C.without_data(x.layout)
+    deal, to = Deal(x.layout), x.layout
+    failed, array = False, np.empty(0, x.dtype)
+    if inside(to):
+        array = deal.dealt("cholesky", x)
+        del x
+        wrong = [_lower(deal, array, *block) for block in deal.blocks]
+        failed = bool(deal.total("cholesky", np.array(any(wrong), np.float32)) > 0)
+    raise_if(failed, to, "Matrix is not positive definite")
+    return deal.cut("cholesky", array, to)
 
 
-def _lower(panel: Array) -> Array:
-    """Return the factor of a block of columns, or NaN where there is none."""
-    width = panel.shape[1]
-    try:
-        top = np.linalg.cholesky(panel[:width])
-    except LinAlgError:
-        return np.full_like(panel, np.nan)
-    rest = np.linalg.solve(top, np.conj(panel[width:].T))
-    return np.concatenate([top, np.conj(rest.T)])
-
-
-def _less_squares(blocks: Blocks, array: Array, block: int, panel: Array) -> None:
-    """Change the columns after a block, from the diagonal down."""
-    n, first = len(array), block * blocks.width
-    for k in range(blocks.after(block), blocks.mine):
-        start = blocks.start(k)
-        stop = min(start + blocks.width, n)
-        if start < stop:
-            mine = array[start:, k * blocks.width :][:, : stop - start]
-            right = panel[start - first : stop - first]
-            less_product(mine, panel[start - first :], np.conj(right.T))
+def _lower(deal: Deal, array: Array, start: int, stop: int, owner: int) -> bool:
+    """Put a block of the factor in its place, and change what comes after it; return
+    whether there is none."""
+    rows, columns = deal.rows[deal.i], deal.columns[deal.j]
+    top, below = np.searchsorted(rows, (start, stop))
+    first, after = np.searchsorted(columns, (start, stop))
+    # Columns from `first` to `after` are none unless the caller is in the owner's.
+    counts = [np.searchsorted(each, (start, stop)) for each in deal.rows]
+    widths = deal.only(owner, stop - start)
+    square = deal.joined(
+        "cholesky",
+        array[top:below, first:after],
+        [high - low for low, high in counts],
+        widths,
+        0,
+    )
+    is_wrong, panel = False, array[below:, first:after]
+    if owner == deal.j:
+        ids = np.concatenate(
+            [each[(start <= each) & (each < stop)] for each in deal.rows]
+        )
+        try:
+            lower = np.linalg.cholesky(square[np.argsort(ids)])
+        except LinAlgError:
+            is_wrong, lower = True, np.eye(stop - start, dtype=array.dtype)
+        array[:top, first:after] = 0
+        array[top:below, first:after] = lower[rows[top:below] - start]
+        panel[:] = np.conj(divided(lower, np.conj(panel.T)).T)
+    heights = [
+        len(each) - high for each, (_, high) in zip(deal.rows, counts, strict=True)
+    ]
+    left = deal.joined("cholesky", panel, heights, widths, 1)
+    right = np.conj(deal.turned("cholesky", left, rows[below:], stop).T)
+    for k in range(0, len(columns) - after, WIDTH):
+        at = int(after) + k
+        some = int(np.searchsorted(rows, columns[at]))
+        less_product(
+            array[some:, at : at + WIDTH], left[some - below :], right[:, k : k + WIDTH]
+        )
+    return is_wrong
 
 
 # --- LU -------------------------------------------------------------------------------
-
-
-class _LU:
-    """A matrix while it becomes its upper factor; `diagonal` is that one's.
-
-    Parameters
-    ----------
-    right : array
-        This rank's columns of what the lower factor is divided from; overwritten.
-    """
-
-    def __init__(self, name: str, x: Any, right: Array) -> None:
-        self.name, self.right, self.n = name, right, x.shape[0]
-        dealt = Dealt(name, x)
-        self.blocks, self.array = dealt.blocks, dealt.array
-        self.count = -(-self.n // self.blocks.width)
-        self.diagonal = np.ones(self.n, self.array.dtype)
-        self.swaps = 0
-        for block in range(self.count):
-            self._step(block)
-
-    def _range(self, block: int) -> tuple[int, int]:
-        start = block * self.blocks.width
-        return start, min(start + self.blocks.width, self.n)
-
-    def _step(self, block: int) -> None:
-        blocks = self.blocks
-        start, stop = self._range(block)
-        is_mine, columns = blocks.where(block)
-        panel = None
-        if is_mine:
-            mine = self.array[start:, columns][:, : stop - start]
-            found = np.asfortranarray(mine)
-            pivots = factor(found)
-            mine[:] = found
-            panel = np.concatenate([found, pivots[None].astype(found.dtype)])
-        size = (self.n - start + 1, stop - start)
-        panel = blocks.share(self.name, block, panel, size)
-        if not inside(blocks.like):
-            return
-        pivots, panel = panel[-1].real.astype(int), panel[:-1]
-        self.diagonal[start:stop] = np.diagonal(panel)
-        self.swaps += int(np.count_nonzero(pivots != np.arange(stop - start)))
-        lower = unit_lower(panel[: stop - start])
-        after = self.array[start:, blocks.after(block) * blocks.width :]
-        for rest in (after, self.right[start:]):
-            permuted(rest, pivots)
-            top = np.linalg.solve(lower, rest[: stop - start])
-            rest[: stop - start] = top
-            less_product(rest[stop - start :], panel[stop - start :], top)
-
-    def solve(self) -> None:
-        """Divide `right` by the upper factor."""
-        is_singular = bool(np.any(self.diagonal == 0))
-        _raise_if(is_singular, self.blocks.like, "Singular matrix")
-        for block in reversed(range(self.count)):
-            start, stop = self._range(block)
-            is_mine, columns = self.blocks.where(block)
-            panel = None
-            if is_mine:
-                panel = self.array[:stop, columns][:, : stop - start]
-            size = (stop, stop - start)
-            panel = self.blocks.share(self.name, block, panel, size)
-            if inside(self.blocks.like):
-                upper = np.triu(panel[start:])
-                found = np.linalg.solve(upper, self.right[start:stop])
-                self.right[start:stop] = found
-                less_product(self.right[:start], panel[:start], found)
 
 
 def _by_columns(like: _C.Layout, columns: int) -> _C.Layout:
@@ -197,28 +144,48 @@ def solve(a: Any, b: Any) -> Any:
     if is_meta(a) or is_meta(right):
         result = _C.without_data(to)
     else:
-        result = make(_solved(a, np.array(local(right), order="C")), to)
+        result = _divided("solve", a, lambda deal: deal.dealt("solve", right, 1), to)
     if not one:
-        return result
-    result = move("solve", result, to.with_placements(None))
-    return np.reshape(result, (-1,))
-
-
-def _solved(a: Any, right: Array) -> Array:
-    factors = _LU("solve", a, right if right.ndim == 2 else right.reshape(0, 0))
-    factors.solve()
-    return factors.right
+        return move("solve", result, to)
+    return np.reshape(move("solve", result, to.with_placements(None)), (-1,))
 
 
 def inv(x: Any) -> Any:
     """Return the inverse, its columns cut."""
     x = by_rows("inv", x)
     to = _by_columns(x.layout, x.shape[0])
-    if is_meta(x):
-        return _C.without_data(to)
-    start, count = next(iter(spans(to, 1)), (0, 0)) if inside(to) else (0, 0)
-    right = np.eye(x.shape[0], count, -start, x.dtype)
-    return make(_solved(x, right), to)
+    return _C.without_data(to) if is_meta(x) else _divided("inv", x, _one, to)
+
+
+def _one(deal: Deal) -> Array:
+    """Return the caller's part of the matrix 1, its rows dealt."""
+    columns = positions(deal.layout(deal.like.shape, False), 1)
+    found = np.equal.outer(deal.rows[deal.i], columns)
+    return np.asarray(found, deal.like.dtype)
+
+
+def _divided(
+    name: str, a: Any, right: Callable[[Deal], Array], to: _C.Layout
+) -> _C.DTensor:
+    """Return what is divided by a matrix, with the caller's part of the right side.
+
+    The result is in a layout, or on every rank if it has few columns. Sent: the matrix
+    once to be dealt, and what `LU` says. Memory: a part of the matrix; a part of the
+    right side and of the result; some blocks."""
+    deal = Deal(a.layout)
+    whole, few = to.with_placements(None), deal.is_few(to.shape[1])
+    factors, is_singular = None, False
+    if inside(to):
+        widths = [count for _, count in parts_of(deal.layout(to.shape, False), 1) or ()]
+        array = deal.dealt(name, a)
+        factors = LU(name, deal, array, right(deal), widths)
+        is_singular = bool(np.any(factors.diagonal() == 0))
+    raise_if(is_singular, a.layout, "Singular matrix")
+    if factors is None:
+        return make(np.empty(0), whole if few else to)
+    if few:
+        return make(factors.solve_few(), whole)
+    return deal.cut(name, factors.solve(), to, 1)
 
 
 def slogdet(x: Any) -> Any:
@@ -246,15 +213,17 @@ def det(x: Any) -> Any:
 def _determinant(name: str, x: Any) -> tuple[Any, Any]:
     """Return sign and logarithm, of double precision."""
     x = by_rows(name, x)
-    if is_meta(x):
+    if is_meta(x) or not inside(x.layout):
         return 0, 0
-    factors = _LU(name, x, np.empty((x.shape[0], 0), x.dtype))
-    values = factors.diagonal.astype(np.result_type(x.dtype, np.float64))
+    deal = Deal(x.layout)
+    nothing = np.empty((len(deal.rows[deal.i]), 0), x.dtype)
+    factors = LU(name, deal, deal.dealt(name, x), nothing, [0] * deal.wide)
+    values = factors.diagonal().astype(np.result_type(x.dtype, np.float64))
     sizes = np.abs(values)
     with np.errstate(divide="ignore"):
         logarithm = np.log(sizes).sum()
-    sign = np.prod(values / np.where(sizes == 0, 1, sizes)) * (-1) ** factors.swaps
-    return sign, logarithm
+    sign = np.prod(values / np.where(sizes == 0, 1, sizes))
+    return -sign if factors.is_odd() else sign, logarithm
 
 
 # --- QR -------------------------------------------------------------------------------

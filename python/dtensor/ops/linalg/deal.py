@@ -1,0 +1,206 @@
+"""Large square matrices dealt to a grid of ranks, blocks of rows and columns in turn.
+
+So every rank has work until the end of a factorization (Dongarra, van de Geijn, Walker,
+"Scalability issues affecting the design of a dense linear algebra library", 1994), and
+needs only what ranks in its row and its column of the grid have.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._C import Replicate, Shard
+from dtensor.ops._make.parts import local, make, move, parts_of
+
+__all__ = ["Deal"]
+
+Array = npt.NDArray[Any]
+
+# Rows or columns of a block, and how many of them a rank has at least.
+WIDTH = 192
+LEAST_BLOCKS = 6
+
+
+def _edges(lengths: Sequence[int]) -> tuple[int, ...]:
+    return (0, *accumulate(int(n) for n in lengths))
+
+
+def _ranges(layout: _C.Layout, dim: int, at: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the ranges of a dim at a coordinate, as start and stop."""
+    found = ((start[dim], start[dim] + n[dim]) for start, n in layout.boxes(at))
+    return [pair for pair in dict.fromkeys(found) if pair[0] < pair[1]]
+
+
+def _indices(layout: _C.Layout, dim: int, at: Sequence[int]) -> Array:
+    ranges = (np.arange(*pair) for pair in _ranges(layout, dim, at))
+    return np.concatenate([np.empty(0, int), *ranges])
+
+
+class Deal:
+    """Who has which rows and columns of a square matrix.
+
+    Parameters
+    ----------
+    like : Layout
+        Of the matrix, its rows cut. The ranks that cut them become a grid.
+
+    Attributes
+    ----------
+    high, wide : int
+        Of the grid.
+    i, j : int
+        The caller's row and column of the grid; 0 outside the mesh.
+    rows, columns : list of array
+        Which ones each row, and each column, of the grid has; ascending.
+    blocks : list of tuple
+        Start, stop and column of the grid of each block of columns.
+    """
+
+    def __init__(self, like: _C.Layout) -> None:
+        self.like = like
+        mesh: Any = like.mesh
+        cutting = like.cut_by(0)
+        others = [m for m in range(mesh.ndim) if m not in cutting]
+        count = math.prod(mesh.shape[m] for m in cutting)
+        sides = [k for k in range(1, count + 1) if count % k == 0 and k * k <= count]
+        self.high, self.wide = sides[-1], count // sides[-1]
+        shape = (*(mesh.shape[m] for m in others), self.high, self.wide)
+        ranks = mesh.mesh.transpose([*others, *cutting]).reshape(shape)
+        self.mesh = type(mesh)._make(mesh.device_type, shape, ranks, None, mesh.world)
+        self.i, self.j = (self.mesh.get_coordinate() or [0, 0])[-2:]
+        n = like.shape[0]
+        width = max(1, min(WIDTH, -(-n // (LEAST_BLOCKS * self.wide))))
+        # The rows of a block of columns are dealt to all rows of the grid.
+        self._down, self._along = (
+            _C._StridedShard(dim, split_factor=max(1, -(-n // length)))
+            for dim, length in enumerate((width, width * self.wide))
+        )
+        layout, at = self.layout(like.shape), [0] * len(others)
+        self.rows = [_indices(layout, 0, [*at, i, 0]) for i in range(self.high)]
+        self.columns = [_indices(layout, 1, [*at, 0, j]) for j in range(self.wide)]
+        self.blocks = sorted(
+            (start, stop, j)
+            for j in range(self.wide)
+            for start, stop in _ranges(layout, 1, [*at, 0, j])
+        )
+
+    def is_few(self, columns: int) -> bool:
+        """Return whether it costs little to have as many columns on every rank."""
+        return bool(columns * (self.high * self.wide) ** 2 <= self.like.shape[0])
+
+    # --- layouts ----------------------------------------------------------------------
+
+    def _on_grid(self, a: _C.Placement, b: _C.Placement) -> list[_C.Placement]:
+        return [*([Replicate()] * (self.mesh.ndim - 2)), a, b]
+
+    def layout(self, shape: Sequence[int], is_dealt: bool = True) -> _C.Layout:
+        """Return the layout of a matrix whose rows are dealt; so are its columns, or
+        each column of the grid has some of them."""
+        along = self._along if is_dealt else Shard(1)
+        placements = self._on_grid(self._down, along)
+        return _C.Layout(self.mesh, placements, tuple(shape), self.like.dtype)
+
+    def _as_cut(self, layout: _C.Layout, dim: int) -> _C.Layout:
+        """Return a layout that is cut along one dim only, of the grid."""
+        counts = [count for _, count in parts_of(layout, dim) or ()]
+        return _C.Layout(
+            self.mesh,
+            self._on_grid(Shard(dim), Shard(dim)),
+            layout.shape,
+            layout.dtype,
+            cuts={dim: _edges(counts)},
+        )
+
+    # --- moves ------------------------------------------------------------------------
+
+    def dealt(self, name: str, x: _C.DTensor, dim: int = 0) -> Array:
+        """Return the caller's part of a matrix that is cut along `dim`, as an array of
+        its own: the square one, or another of as many rows."""
+        known = make(local(x), self._as_cut(x.layout, dim))
+        to = self.layout(x.shape, dim == 0)
+        found = local(move(name, known, to))
+        return found.copy() if np.may_share_memory(found, local(x)) else found
+
+    def cut(self, name: str, array: Array, to: _C.Layout, dim: int = 0) -> _C.DTensor:
+        """Return a matrix that is dealt in a layout that is cut along `dim`."""
+        known = make(array, self.layout(to.shape, dim == 0))
+        return make(local(move(name, known, self._as_cut(to, dim))), to)
+
+    def only(self, owner: int, width: int) -> list[int]:
+        """Return the widths of what one column of the grid has alone."""
+        return [width if j == owner else 0 for j in range(self.wide)]
+
+    def joined(
+        self, name: str, piece: Array, heights: Any, widths: Any, dims: Any
+    ) -> Array:
+        """Return the pieces of a column of the grid (`dims` 0) below each other, of a
+        row (1) side by side, or of all; how high they are is the same in a row."""
+        cuts = {0: _edges(heights), 1: _edges(widths)}
+        shape = cuts[0][-1], cuts[1][-1]
+        placements = self._on_grid(Shard(0), Shard(1))
+        here = _C.Layout(self.mesh, placements, shape, self.like.dtype, cuts=cuts)
+        own = make(np.ascontiguousarray(piece), here)
+        return local(move(name, own, here.whole(dims)))
+
+    def shown(self, name: str, piece: Array | None, owner: int, shape: Any) -> Array:
+        """Return on all ranks what the ranks of one column of the grid have."""
+        cuts = {1: _edges(self.only(owner, shape[1]))}
+        placements = self._on_grid(Replicate(), Shard(1))
+        here = _C.Layout(self.mesh, placements, shape, self.like.dtype, cuts=cuts)
+        if piece is None:
+            piece = np.empty((shape[0], 0), self.like.dtype)
+        return local(move(name, make(piece, here), here.whole(1)))
+
+    def turned(self, name: str, rows: Array, ids: Array, first: int) -> Array:
+        """Return which rows, from `first` on, have the numbers of the caller's columns.
+
+        Parameters
+        ----------
+        name : str
+            Of the function.
+        rows, ids : array
+            Rows that all of this row of the grid have, and their numbers.
+        first : int
+        """
+        met = [[both[both >= first] for both in column] for column in self._meetings]
+        mesh_dims = (self.mesh.ndim - 1, self.mesh.ndim - 2)
+        sizes = [len(both) for of_column in met for both in of_column]
+        edges = _edges(sizes)
+        here = _C.Layout(
+            self.mesh,
+            self._on_grid(Shard(0), Shard(0)),
+            (edges[-1], rows.shape[1]),
+            self.like.dtype,
+            shard_order={0: mesh_dims},
+            cuts={0: edges},
+        )
+        to = _C.Layout(
+            self.mesh,
+            self._on_grid(Replicate(), Shard(0)),
+            here.shape,
+            here.dtype,
+            cuts={0: edges[:: self.high]},
+        )
+        mine = rows[np.searchsorted(ids, met[self.j][self.i])]
+        found = local(move(name, make(mine, here), to))
+        return np.asarray(found[np.argsort(np.concatenate(met[self.j]))])
+
+    @cached_property
+    def _meetings(self) -> list[list[Array]]:
+        """Return the numbers that columns and rows of the grid have in common."""
+        return [
+            [np.intersect1d(rows, columns, assume_unique=True) for rows in self.rows]
+            for columns in self.columns
+        ]
+
+    def total(self, name: str, array: Array) -> Array:
+        """Return the sum of the arrays of all ranks of the grid."""
+        placements = self._on_grid(_C.Partial(), _C.Partial())
+        here = _C.Layout(self.mesh, placements, array.shape, array.dtype)
+        return local(move(name, make(array, here), here.with_placements(None)))

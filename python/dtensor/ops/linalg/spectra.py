@@ -1,0 +1,234 @@
+"""Eigenvalues of large Hermitian matrices and singular values of others, in parts.
+
+No rank has more than some parts: Jacobi's method (`jacobi`) turns columns in pairs. Of
+singular values the left vectors are the factor q of the turned columns.
+"""
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._core.device import is_meta
+from dtensor.ops._make.parts import inside, local, make, move, parts_of, positions
+from dtensor.ops.linalg.adjoint import adjoint
+from dtensor.ops.linalg.jacobi import Turns
+from dtensor.ops.linalg.product_parts import multiply
+from dtensor.ops.linalg.square import qr, raise_if
+from dtensor.ops.linalg.tall_parts import by_rows
+
+__all__ = ["cond", "eigh", "eigvalsh", "matrix_rank", "pinv", "svd", "svdvals"]
+
+Array = npt.NDArray[Any]
+
+_EighResult: Any = type(np.linalg.eigh(np.eye(1)))
+_SVDResult: Any = type(np.linalg.svd(np.eye(1)))
+
+
+def _by_columns(like: _C.Layout) -> _C.Layout:
+    """Return the layout whose columns are cut as these rows are."""
+    cutting, ndim = like.cut_by(0), like.mesh.ndim
+    placements = [_C.Shard(1) if m in cutting else _C.Replicate() for m in range(ndim)]
+    return like.with_placements(placements)
+
+
+def _values_of(like: _C.Layout) -> _C.Layout:
+    """Return the layout of real numbers, one for each column, on every rank."""
+    real = np.finfo(like.dtype).dtype
+    return _C.Layout(like.mesh, [_C.Replicate()] * like.mesh.ndim, like.shape[1:], real)
+
+
+def _scaled(name: str, array: Array, to: _C.Layout) -> int:
+    """Divide the parts of a matrix by a power of 2, so that the largest element is
+    about 1; return which."""
+    placements = [_C.Partial("max") if p.is_shard() else p for p in to.placements]
+    real = np.finfo(to.dtype)
+    here = _C.Layout(to.mesh, placements, (), real.dtype)
+    parts = (np.abs(array.real), np.abs(array.imag))
+    largest = np.array(max(part.max(initial=0) for part in parts), real.dtype)
+    total = local(move(name, make(largest, here), here.with_placements(None)))
+    exponent = int(np.frexp(total)[1]) if np.isfinite(total) else 0
+    exponent = max(real.minexp, min(exponent, real.maxexp - 1))
+    array *= real.dtype.type(2) ** -exponent
+    return exponent
+
+
+def _shown(name: str, values: Array, turns: Turns) -> Array:
+    """Return a number for each column, of all of them."""
+    columns = turns.columns().layout
+    counts = (count for _, count in parts_of(columns, 1) or ())
+    cuts = {0: (0, *accumulate(counts))}
+    placements = [_C.Shard(0) if p.is_shard() else p for p in columns.placements]
+    shape, dtype = columns.shape[1:], values.dtype
+    here = _C.Layout(columns.mesh, placements, shape, dtype, cuts=cuts)
+    return local(move(name, make(values, here), here.whole(0)))
+
+
+def eigh(x: Any, uplo: str = "L") -> Any:
+    """Return the eigenvalues, on every rank, and the vectors, their rows cut."""
+    return _eigen("eigh", x, uplo, True)
+
+
+def eigvalsh(x: Any, uplo: str = "L") -> Any:
+    """Return the eigenvalues on every rank."""
+    return _eigen("eigvalsh", x, uplo, False)
+
+
+def _eigen(name: str, x: Any, uplo: str, wants_vectors: bool) -> Any:
+    x = by_rows(name, x)
+    of_values = _values_of(x.layout)
+    values, vectors = np.empty(0), np.empty(0)
+    if is_meta(x):
+        found = (_C.without_data(of_values), _C.without_data(x.layout))
+        return _EighResult(*found) if wants_vectors else found[0]
+    converged = True
+    if inside(x.layout):
+        known, exponent = _hermitian(name, x, uplo.upper() == "L")
+        turns = Turns(name, known, True, wants_vectors)
+        del known
+        converged = turns.run()
+        if converged:
+            count = turns.array.shape[1]
+            rows = turns.first() + np.arange(count)
+            mine = turns.array[rows, np.arange(count)].real
+            values = _shown(name, mine, turns)
+            order = np.argsort(values)
+            values = np.ldexp(values[order], exponent)
+            if turns.turns is not None:
+                vectors = turns.turns[:, order]
+        del turns
+    raise_if(not converged, x.layout, "Eigenvalues did not converge")
+    found_values = make(values, of_values)
+    if not wants_vectors:
+        return found_values
+    return _EighResult(found_values, make(vectors, x.layout))
+
+
+def _hermitian(name: str, x: Any, is_lower: bool) -> tuple[_C.DTensor, int]:
+    """Return the matrix of one triangle, scaled, its columns cut; and the scale.
+
+    Sent: one part."""
+    to = _by_columns(x.layout)
+    array = local(move(name, x, to))
+    other = np.conj(local(x).T)  # columns, too
+    rows, columns = np.arange(x.shape[0])[:, None], positions(to, 1)
+    known = rows > columns if is_lower else rows < columns
+    array = np.where(known, array, other)
+    on = np.arange(len(columns))
+    array[columns, on] = array[columns, on].real
+    exponent = _scaled(name, array, to)
+    return make(array, to), exponent
+
+
+def svd(x: Any, *_: Any) -> Any:
+    """Return the reduced factors u, s, vh: the rows of u and the columns of vh are cut,
+    s is on every rank."""
+    if x.shape[0] < x.shape[1]:
+        u, s, vh = svd(adjoint(x))
+        return _SVDResult(adjoint(vh), s, adjoint(u))
+    return _SVDResult(*_singular("svd", x, True))
+
+
+def svdvals(x: Any) -> Any:
+    """Return the singular values on every rank."""
+    x = adjoint(x) if x.shape[0] < x.shape[1] else x
+    return _singular("svdvals", x, False)[1]
+
+
+def _singular(name: str, x: Any, wants_vectors: bool) -> tuple[Any, Any, Any]:
+    """Return u, s, vh of a matrix that is not wide; without vectors s alone."""
+    x = by_rows(name, x)
+    like, of_values = x.layout, _values_of(x.layout)
+    of_turns = like.like((x.shape[1],) * 2, {0: 0})
+    if is_meta(x):
+        u, s, vt = map(_C.without_data, (like, of_values, of_turns))
+        return u, s, adjoint(vt)
+    turned: Any = np.empty(0)
+    v: Any = np.empty(0)
+    exponent, converged = 0, True
+    order = np.empty(0, int)
+    if inside(like):
+        to = _by_columns(like)
+        array = local(move(name, x, to))
+        array = array.copy() if np.may_share_memory(array, local(x)) else array
+        exponent = _scaled(name, array, to)
+        turns = Turns(name, make(array, to), False, wants_vectors)
+        del array
+        converged = turns.run()
+        if converged:
+            sizes = _shown(name, np.linalg.norm(turns.array, axis=0), turns)
+            order = np.argsort(-sizes)
+            if turns.turns is not None:
+                v = turns.turns[:, order]
+            turned = turns.columns()
+        del turns
+        if converged:
+            turned = local(move(name, turned, like))[:, order]
+    raise_if(not converged, like, "SVD did not converge")
+    turned = make(np.ascontiguousarray(turned), like)
+    q, r = qr(turned) if wants_vectors else (turned, qr(turned, "r"))
+    del turned
+    on: Any = np.diagonal(r)
+    diagonal = local(move(name, on, on.layout.with_placements(None)))
+    if not inside(like):
+        u, s, vt = (make(np.empty(0), each) for each in (like, of_values, of_turns))
+        return u, s, adjoint(vt)
+    sizes = np.abs(diagonal)
+    order = np.argsort(-sizes, kind="stable")
+    s = make(np.ldexp(sizes[order], exponent), of_values)
+    if not wants_vectors:
+        return q, s, q
+    phases = np.where(sizes == 0, 1, diagonal / np.where(sizes == 0, 1, sizes))
+    left = np.multiply(local(q), phases, out=local(q))[:, order]
+    return make(left, like), s, adjoint(make(v[:, order], of_turns))
+
+
+# --- what follows from singular values ------------------------------------------------
+
+
+def _of_values(s: Any, function: Callable[[Array], Any], dtype: Any) -> Any:
+    """Return a number that every rank computes of the singular values."""
+    to = s.layout.like((), {}, dtype)
+    if is_meta(s):
+        return _C.without_data(to)
+    return make(np.asarray(function(local(s)), dtype) if inside(to) else (), to)
+
+
+def matrix_rank(x: Any, tol: Any, rtol: Any) -> Any:
+    """Return how many singular values are above a bound, or a part of the largest."""
+
+    def rank(s: Array) -> Any:
+        least = s.max(initial=0) * rtol if tol is None else tol
+        return np.count_nonzero(s > least)
+
+    return _of_values(svdvals(x), rank, np.intp)
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    """Return the ratio of the largest singular value and the least, or its inverse."""
+
+    def ratio(s: Array) -> Any:
+        ends = s[[-1, 0]] if p == -2 else s[[0, -1]]
+        with np.errstate(all="ignore"):
+            found = ends[0] / ends[1]
+        return np.inf if np.isnan(found) else found
+
+    s = svdvals(x)
+    return _of_values(s, ratio, s.dtype)
+
+
+def pinv(x: Any, relative: Any) -> Any:
+    """Return the pseudo-inverse, cut by columns; of a wide matrix by rows."""
+    if x.shape[0] < x.shape[1]:
+        return adjoint(pinv(adjoint(x), relative))
+    u, s, vh = svd(x)
+    v = adjoint(vh)
+    if not is_meta(x) and inside(s.layout):
+        sizes = local(s)
+        is_known = sizes > relative * sizes.max(initial=0)
+        known = np.divide(1, sizes, where=is_known, out=np.zeros_like(sizes))
+        u = make(local(u) * known, u.layout)
+    return adjoint(multiply(u, adjoint(v)))
