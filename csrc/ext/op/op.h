@@ -79,6 +79,7 @@ typedef struct {
     LayoutObject *layout; /* of the first DTensor, or NULL */
     PyObject *tensor;     /* the first Tensor that is none, or NULL */
     bool cacheable;       /* all constants can be compared */
+    bool torch;           /* an operand is in PyTorch's dialect: so are the results */
     bool by_zero;         /* addends would be divided by the last operand, which is 0 */
     int operand_count, static_count, word_count;
     int operand_room, static_room, word_room;
