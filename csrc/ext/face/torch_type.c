@@ -27,6 +27,15 @@ torch_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return need_methods() < 0 ? NULL : PyObject_Call(constructor, args, kwargs);
 }
 
+static int
+torch_bool(PyObject *self)
+{
+    if (ext_tensor_count((TensorObject *)self) > 1)
+        return ext_fail(PyExc_RuntimeError, "Boolean value of Tensor with more than one "
+                                            "value is ambiguous");
+    return ext_tensor_numbers.nb_bool(self);
+}
+
 static PyObject *
 torch_repr(PyObject *self)
 {
@@ -39,6 +48,7 @@ ext_fill_torch_types(void)
 {
     torch_numbers = ext_tensor_numbers;
     ext_fill_torch_slots(&torch_numbers);
+    torch_numbers.nb_bool = torch_bool;
     ext_torch_tensor_type.tp_doc = ext_tensor_type.tp_doc;
     ext_torch_tensor_type.tp_new = torch_new;
     ext_torch_tensor_type.tp_repr = torch_repr;

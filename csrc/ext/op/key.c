@@ -451,7 +451,8 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     call->lineage = 0;
     Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     /* Without nargs, the name of a keyword could be an argument. */
-    uintptr_t first = (uintptr_t)ext_thread_rank << 32 | (uintptr_t)nargs;
+    uintptr_t first = (uintptr_t)ext_thread_rank << 32 |
+                      (uintptr_t)ext_default_dtype << 24 | (uintptr_t)nargs;
     if (push_word(call, first << TAG_BITS, TAG_NOTHING) < 0)
         return -1;
     for (Py_ssize_t k = 0; k < nargs; k++)

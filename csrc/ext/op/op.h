@@ -41,6 +41,7 @@ typedef struct {
     PyObject *shape, *dtype; /* a Python number's dtype is None */
     PyObject *layout;        /* or None */
     bool zero;               /* it is known to be 0: op_call.by_zero */
+    PyObject *number;        /* the type of a Python number (borrowed), or NULL */
 } OperandObject;
 
 extern PyTypeObject ext_rule_type, ext_call_type, ext_part_type, ext_operand_type;

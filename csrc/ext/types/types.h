@@ -299,6 +299,18 @@ ext_into_torch(PyObject *made)
     return made;
 }
 
+/* Turns a new tensor of our own types, or NULL, into one of the dialect of another. */
+static inline PyObject *
+ext_like_dialect(PyObject *made, PyObject *like)
+{
+    bool torch = ext_is_torch(like);
+    if (made != NULL && !torch && Py_TYPE(made) == &ext_torch_dtensor_type)
+        Py_SET_TYPE(made, &ext_dtensor_type);
+    else if (made != NULL && !torch && Py_TYPE(made) == &ext_torch_tensor_type)
+        Py_SET_TYPE(made, &ext_tensor_type);
+    return torch ? ext_into_torch(made) : made;
+}
+
 /* The same if `like`, any object, is in it. */
 static inline PyObject *
 ext_in_dialect(PyObject *made, PyObject *like)
