@@ -17,6 +17,8 @@ void ext_fill_world_type(void);
 /* --- torch_type.c --- */
 
 void ext_fill_torch_types(void); /* after ext_fill_tensor_types */
+/* Before a type is made ready: torch's DTensor has two bases, which are. */
+int ext_give_torch_bases(PyTypeObject *type);
 PyObject *ext_tensor_as_torch(PyObject *self, PyObject *ignored);
 PyObject *ext_tensor_as_numpy(PyObject *self, PyObject *ignored);
 extern const char ext_tensor_as_torch_doc[], ext_tensor_as_numpy_doc[];

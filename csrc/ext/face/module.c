@@ -82,7 +82,8 @@ add_types(PyObject *module)
     ext_fill_torch_types();
     ext_fill_world_type();
     for (size_t k = 0; k < sizeof TYPES / sizeof *TYPES; k++)
-        if (PyType_Ready(TYPES[k].type) < 0 ||
+        if (ext_give_torch_bases(TYPES[k].type) < 0 ||
+            PyType_Ready(TYPES[k].type) < 0 ||
             set_match_args(TYPES[k].type, TYPES[k].match) < 0 ||
             add_type(module, TYPES[k].type) < 0)
             return -1;

@@ -66,8 +66,15 @@ ext_fill_torch_types(void)
         types[k]->tp_dictoffset = ext_tensor_type.tp_dictoffset;
         types[k]->tp_weaklistoffset = ext_tensor_type.tp_weaklistoffset;
     }
-    ext_torch_dtensor_type.tp_bases =
-        PyTuple_Pack(2, &ext_torch_tensor_type, &ext_dtensor_type);
+}
+
+/* The garbage collector may look at bases, which must be ready. */
+int
+ext_give_torch_bases(PyTypeObject *type)
+{
+    if (type == &ext_torch_dtensor_type)
+        type->tp_bases = PyTuple_Pack(2, &ext_torch_tensor_type, &ext_dtensor_type);
+    return type == &ext_torch_dtensor_type && type->tp_bases == NULL ? -1 : 0;
 }
 
 /* --- from one dialect into the other --- */

@@ -41,6 +41,9 @@ from dtensor.torch._pointwise import *  # noqa: F403
 from dtensor.torch._shape import *  # noqa: F403
 
 # isort: split
+from dtensor.torch.distributed import _dialect
+
+# isort: split
 from dtensor.torch import (
     _create,
     _methods,
@@ -70,7 +73,9 @@ CharTensor = _create.legacy("int8")
 ByteTensor = _create.legacy("uint8")
 BoolTensor = _create.legacy("bool")
 
-_methods.install(_create.constructor, {})
+_methods.install(
+    _create.constructor, {"from_local": staticmethod(_dialect.from_local)}
+)
 
 def compile(model: Any = None, **options: Any) -> Any:
     """Return the module or function unchanged; without one, a decorator for it."""

@@ -4,6 +4,7 @@ Most are the functions of `dtensor.torch`, which take the tensor first. What Num
 dialect has under PyTorch's name and with PyTorch's meaning is inherited from it.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,19 @@ def _changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"As `{function.__name__}`, in place; return this tensor."
     return change
+
+
+def _named(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function take NumPy's names of arguments as well, as PyTorch does."""
+
+    @functools.wraps(function)
+    def answer(self: Any, *args: Any, **options: Any) -> Any:
+        for old, new in (("axis", "dim"), ("keepdims", "keepdim")):
+            if old in options:
+                options[new] = options.pop(old)
+        return function(self, *args, **options)
+
+    return answer
 
 
 def _turns(function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -296,6 +310,8 @@ def rename(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 TABLE: dict[str, Any] = {
     name: getattr(module, name) for module, names in SAME.items() for name in names
 }
+TABLE |= {name: _named(getattr(_reduce, name)) for name in SAME[_reduce]}
+TABLE |= {name: _named(TABLE[name]) for name in "cumprod cumsum logsumexp".split()}
 TABLE |= {name: rename(name, _casts(dtype)) for name, dtype in CASTS.items()}
 TABLE |= {
     f"{name}_": _changes(TABLE.get(name) or METHODS[name], f"{name}_")

@@ -91,10 +91,6 @@ __all__.remove("equal")
 log: Any = FUNCTIONS["log"]
 
 
-def _is_bool(x: Any) -> bool:
-    return getattr(x, "dtype", type(x)) == bool
-
-
 def add(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``input + alpha * other``."""
     return _add(input, other if alpha == 1 else mul(other, alpha), **options)
@@ -102,11 +98,6 @@ def add(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
 
 def sub(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``input - alpha * other``."""
-    if _is_bool(input) and _is_bool(other):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead."
-        )
     other = other if alpha == 1 else mul(other, alpha)
     return FUNCTIONS["subtract"](input, other, **options)
 
@@ -146,7 +137,11 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
         If integers are raised to a negative integer.
     """
     to = dtype_for([input, exponent])
-    if to.kind in "bui":
+    if to.kind == "b":
+        if hasattr(exponent, "dtype"):
+            raise RuntimeError("pow: the exponent of booleans is a number, True or False")
+        return ops.logical_or(input, ops.logical_not(exponent))
+    if to.kind in "ui":
         if not hasattr(exponent, "dtype") and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         input = cast(np.asarray(input) if not hasattr(input, "dtype") else input, to)
@@ -190,7 +185,13 @@ def clamp(input: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
     RuntimeError
         If there is no limit.
     """
+    limits = [x for x in (min, max) if x is not None]
+    numbers = not all(hasattr(x, "dtype") for x in limits)
     input, min, max = cast_alike(input, min, max)
+    if input.dtype.kind == "c" or (input.dtype.kind == "b" and numbers):
+        raise RuntimeError(f"clamp is not supported for {input.dtype}")
+    if input.dtype.kind == "V":  # with whom Python's numbers would be float32
+        min, max = (x if x is None else cast(x, input.dtype) for x in (min, max))
     return ops.clamp(input, min, max, **options)
 
 

@@ -20,6 +20,25 @@ __all__ = ["can_cast", "default_dtype", "promote_types", "promoted", "result_typ
 KINDS = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}  # V: bfloat16
 BARE = ("uint16", "uint32", "uint64")  # PyTorch has little arithmetic of these
 Dtype = np.dtype[Any]
+# What takes tensors alone, and what is not for complex numbers.
+TENSORS_ONLY = {
+    np.arctan2,
+    np.fmax,
+    np.fmin,
+    np.hypot,
+    np.logaddexp,
+    np.logaddexp2,
+    np.logical_and,
+    np.logical_or,
+    np.logical_xor,
+    np.maximum,
+    np.minimum,
+    np.nextafter,
+}
+ORDERED = {np.maximum, np.minimum, np.fmax, np.fmin, np.less, np.less_equal}
+QUESTIONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater}
+QUESTIONS |= {np.greater_equal, np.logical_and, np.logical_or, np.logical_xor}
+ORDERED |= {np.greater, np.greater_equal, np.floor_divide, np.remainder, np.fmod}
 
 
 def default_dtype() -> Dtype:
@@ -165,8 +184,25 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
     return made
 
 
+def _check(function: np.ufunc, xs: Sequence[Any]) -> None:
+    """Raise torch's errors for operands that it refuses."""
+    name = function.__name__
+    of = [np.dtype(x.number) if x.dtype is None else x.dtype for x in xs]
+    if function in TENSORS_ONLY and not all(x.number is None for x in xs):
+        raise TypeError(f"{name}(): argument 'other' must be Tensor, not a number")
+    if function in ORDERED and any(each.kind == "c" for each in of):
+        raise RuntimeError(f"{name} does not support complex inputs")
+    if function is np.subtract and any(each == bool for each in of):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you "
+            "are trying to invert a mask, use the `~` or `logical_not()` operator "
+            "instead."
+        )
+
+
 def _options(function: np.ufunc, xs: Sequence[Any], floats: bool) -> dict[str, Any]:
     """Return what the ufunc is to be told: nothing where NumPy does the same."""
+    _check(function, xs)
     if not all(x.dtype is None or x.dtype.kind in KINDS for x in xs):
         return {}
     wanted = dtype_for(xs)
@@ -175,6 +211,6 @@ def _options(function: np.ufunc, xs: Sequence[Any], floats: bool) -> dict[str, A
     own = _computed(function, xs)
     if own is not None and all(each == wanted for each in own[: function.nin]):
         return {}
-    if own is not None and any(each == bool for each in own[function.nin :]):
-        return {"signature": (*(wanted,) * function.nin, *own[function.nin :])}
-    return {"dtype": wanted}
+    result = np.dtype(bool) if function in QUESTIONS else wanted
+    loop = (*(wanted,) * function.nin, *(result,) * function.nout)
+    return {"signature": loop, "casting": "unsafe"}
