@@ -19,8 +19,12 @@ without_data(const op_call *call)
 static PyObject *
 call_composite(const op_entry *entry, const op_call *call)
 {
-    return PyObject_Vectorcall(entry->composite, call->args, (size_t)call->nargs,
-                               entry->kwnames);
+    bool before = ext_trace.numpy;
+    ext_trace.numpy |= call->torch;
+    PyObject *result = PyObject_Vectorcall(entry->composite, call->args,
+                                           (size_t)call->nargs, entry->kwnames);
+    ext_trace.numpy = before;
+    return call->torch ? op_results_in_torch(result) : result;
 }
 
 /* Calls the operators that another one is composed of. What fails between them, for want

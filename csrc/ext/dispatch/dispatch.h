@@ -29,7 +29,8 @@ extern int64_t ext_implicit_bytes;  /* if they become whole arrays of as many or
 static inline PyObject *
 op_local_array(PyObject *object)
 {
-    if (Py_TYPE(object) == &ext_dtensor_type)
+    if (Py_TYPE(object) == &ext_dtensor_type ||
+        Py_TYPE(object) == &ext_torch_dtensor_type)
         return ((DTensorObject *)object)->pending == NULL
                    ? ((TensorObject *)object)->array
                    : (PyObject *)ext_local(object);
@@ -59,6 +60,17 @@ PyObject *op_run_nothing(const op_entry *entry, const op_call *call, PyObject *o
 /* A tuple as one of the type that the kernel gives: a list, or a named tuple. Steals
  * it. */
 PyObject *op_contained(PyObject *tuple, PyObject *type);
+
+/* --- dialect.c --- */
+
+/* A new object of a type of tensors that shares the memory of a tensor, and what was
+ * recorded of it. */
+PyObject *op_alias(PyObject *tensor, PyTypeObject *type);
+/* Whether there is a tensor of PyTorch's dialect in arguments; kwargs may be NULL. */
+bool op_holds_torch(PyObject *args, PyObject *kwargs);
+/* What a function has given for such tensors, in their dialect; steals it. */
+PyObject *op_results_in_torch(PyObject *result);
+extern PyMethodDef ext_dialect_methods[];
 
 /* --- watch.c: a Python function that is told of operators while they run --- */
 

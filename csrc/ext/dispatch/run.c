@@ -53,7 +53,7 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call)
     if (result == NULL)
         return NULL;
     if (entry->solo)
-        return ext_tensor(result);
+        return call->torch ? ext_into_torch(ext_tensor(result)) : ext_tensor(result);
     if (!fits(&entry->results[k], (PyArrayObject *)result)) {
         raise_misfit(&entry->results[k], result, call);
         Py_DECREF(result);
@@ -62,7 +62,7 @@ wrap(const op_entry *entry, int k, PyObject *result, const op_call *call)
     result = ext_dtensor(result, entry->results[k].layout);
     if (result != NULL) /* new: nothing has been written into it */
         ((DTensorObject *)result)->lineage = op_lineage(call, k);
-    return result;
+    return call->torch ? ext_into_torch(result) : result;
 }
 
 PyObject *

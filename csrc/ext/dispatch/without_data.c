@@ -30,11 +30,11 @@ empty_results(const op_entry *entry, const op_call *call, PyObject *const *moved
                           : of != NULL
                               ? ext_view_without_data(of, r->ndim, r->shape, dtype)
                               : ext_array_without_data(r->ndim, r->shape, dtype);
-        ext_put(&out, k,
-                array == NULL ? NULL
-                : entry->solo ? ext_tensor(array)
-                              : ext_with_lineage(ext_dtensor(array, r->layout),
-                                                 op_lineage(call, k)));
+        PyObject *made = array == NULL ? NULL
+                         : entry->solo ? ext_tensor(array)
+                                       : ext_with_lineage(ext_dtensor(array, r->layout),
+                                                          op_lineage(call, k));
+        ext_put(&out, k, call->torch ? ext_into_torch(made) : made);
     }
     if (entry->container != NULL)
         return op_contained(out, entry->container);

@@ -30,7 +30,9 @@ static PyObject *
 get_local(PyObject *self, void *Py_UNUSED(closure))
 {
     PyArrayObject *array = ext_local(self);
-    return array == NULL ? NULL : ext_tensor(Py_NewRef((PyObject *)array));
+    if (array == NULL)
+        return NULL;
+    return ext_in_dialect(ext_tensor(Py_NewRef((PyObject *)array)), self);
 }
 
 PyGetSetDef ext_dtensor_attributes[] = {

@@ -14,11 +14,20 @@
 void ext_fill_tensor_types(void);
 void ext_fill_world_type(void);
 
+/* --- torch_type.c --- */
+
+void ext_fill_torch_types(void); /* after ext_fill_tensor_types */
+/* Before a type is made ready: torch's DTensor has two bases, which are. */
+int ext_give_torch_bases(PyTypeObject *type);
+PyObject *ext_tensor_as_torch(PyObject *self, PyObject *ignored);
+PyObject *ext_tensor_as_numpy(PyObject *self, PyObject *ignored);
+extern const char ext_tensor_as_torch_doc[], ext_tensor_as_numpy_doc[];
+
 /* --- methods of the module, one table per file --- */
 
 extern PyMethodDef ext_redistribute_methods[], ext_explain_methods[],
     ext_world_methods[], ext_checkpoint_methods[], ext_protocol_methods[],
-    ext_lineage_methods[], ext_carried_methods[];
+    ext_lineage_methods[], ext_carried_methods[], ext_torch_methods[];
 
 /* --- tensor_attributes.c, tensor_methods.c: the tables of Tensor --- */
 
@@ -75,9 +84,11 @@ PyObject *ext_tensor_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nar
                            PyObject *kwnames);
 PyObject *ext_tensor_function(PyObject *self, PyObject *args);
 
-int ext_fill_slots(PyObject *given); /* from a dict by name */
+int ext_fill_slots(PyObject *given, bool torch); /* from a dict by name */
 void ext_fill_number_slots(PyNumberMethods *numbers);
+void ext_fill_torch_slots(PyNumberMethods *numbers);
 PyObject *ext_tensor_compare(PyObject *a, PyObject *b, int op);
+PyObject *ext_torch_compare(PyObject *a, PyObject *b, int op);
 PyObject *ext_tensor_iter(PyObject *self);
 extern PyMappingMethods ext_tensor_mapping;
 extern PySequenceMethods ext_tensor_sequence;

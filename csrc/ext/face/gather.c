@@ -34,7 +34,7 @@ ext_dtensor_full(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
     PyObject *array = ext_dtensor_gather(self, root, "full_tensor");
     if (array == NULL || array == Py_None)
         return array;
-    PyObject *result = ext_tensor(array);
+    PyObject *result = ext_in_dialect(ext_tensor(array), object);
     return root < 0 ? tape_gathered(result, self, given[0]) : result;
 }
 

@@ -64,7 +64,7 @@ of_part(PyObject *Py_UNUSED(module), PyObject *args)
                                                            (LayoutObject *)layout);
     if (tensor != NULL)
         ext_made_in_scope(tensor);
-    return tensor;
+    return ext_in_dialect(tensor, part);
 }
 
 /* The mesh of an argument that is a DTensor, or a list or dict of some; NULL: of one rank,

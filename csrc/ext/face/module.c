@@ -18,6 +18,8 @@ static const struct {
     {&ext_world_type, {NULL}},
     {&ext_tensor_type, {NULL}},
     {&ext_dtensor_type, {NULL}},
+    {&ext_torch_tensor_type, {NULL}},
+    {&ext_torch_dtensor_type, {NULL}},
     {&ext_rule_type, {NULL}},
     {&ext_call_type, {NULL}},
     {&ext_part_type, {NULL}},
@@ -63,15 +65,28 @@ add_attributes(PyTypeObject *type, PyGetSetDef *table)
     return failed;
 }
 
+/* Under its own name, but for the two of PyTorch's dialect. */
+static int
+add_type(PyObject *module, PyTypeObject *type)
+{
+    if (type == &ext_torch_tensor_type)
+        return PyModule_AddObjectRef(module, "TorchTensor", (PyObject *)type);
+    if (type == &ext_torch_dtensor_type)
+        return PyModule_AddObjectRef(module, "TorchDTensor", (PyObject *)type);
+    return PyModule_AddType(module, type);
+}
+
 static int
 add_types(PyObject *module)
 {
     ext_fill_tensor_types();
+    ext_fill_torch_types();
     ext_fill_world_type();
     for (size_t k = 0; k < sizeof TYPES / sizeof *TYPES; k++)
-        if (PyType_Ready(TYPES[k].type) < 0 ||
+        if (ext_give_torch_bases(TYPES[k].type) < 0 ||
+            PyType_Ready(TYPES[k].type) < 0 ||
             set_match_args(TYPES[k].type, TYPES[k].match) < 0 ||
-            PyModule_AddType(module, TYPES[k].type) < 0)
+            add_type(module, TYPES[k].type) < 0)
             return -1;
     return add_attributes(&ext_tensor_type, ext_slot_attributes);
 }
@@ -118,7 +133,8 @@ module_fill(PyObject *module)
         ext_tape_methods,    ext_saved_methods,        ext_gradient_methods,
         ext_engine_methods,  ext_kernel_methods, ext_wide_methods,      ext_random_methods,
         ext_optim_methods,   ext_without_data_methods, ext_checkpoint_methods,
-        ext_lineage_methods, ext_carried_methods};
+        ext_lineage_methods, ext_carried_methods,
+        ext_torch_methods,   ext_dialect_methods};
     if (ext_state_make() < 0)
         return -1;
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)

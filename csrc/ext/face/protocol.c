@@ -40,8 +40,11 @@ ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t na
         answer = PyObject_CallFunctionObjArgs(ufunc_method, ufunc, method, NULL);
     if (answer == NULL)
         return NULL;
+    bool before = ext_trace.numpy;
+    ext_trace.numpy = true;
     PyObject *result =
         PyObject_Vectorcall(answer, args + 2, (size_t)(nargs - 2), kwnames);
+    ext_trace.numpy = before;
     Py_DECREF(answer);
     return result;
 }
@@ -115,10 +118,15 @@ ext_tensor_function(PyObject *self, PyObject *args)
     PyObject *keywords = keywords_of(self, given, kwargs, &answer);
     if (keywords == NULL)
         return NULL;
+    bool before = ext_trace.numpy;
+    ext_trace.numpy = true;
     PyObject *result =
         answer != NULL
             ? PyObject_Call(answer, given, keywords)
             : PyObject_CallFunctionObjArgs(fallback, function, given, keywords, NULL);
+    ext_trace.numpy = before;
+    if (ext_is_torch(self) || op_holds_torch(given, keywords))
+        result = op_results_in_torch(result);
     Py_DECREF(keywords);
     return result;
 }
@@ -147,7 +155,7 @@ install(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
                                      &PyDict_Type, &slots, &PyDict_Type, &methods,
                                      &PyDict_Type, &table, &other, &method))
         return NULL;
-    if (ext_fill_slots(slots) < 0 || add_methods(methods) < 0)
+    if (ext_fill_slots(slots, false) < 0 || add_methods(methods) < 0)
         return NULL;
     Py_XSETREF(functions, Py_NewRef(table));
     Py_XSETREF(fallback, Py_NewRef(other));

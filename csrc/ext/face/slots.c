@@ -55,13 +55,25 @@ static const char *const NAMES[] = {
 #undef NAME
 };
 
-static PyObject *answers[SLOT_COUNT_];
+/* Those of NumPy's dialect, then those of PyTorch's that are other operators. */
+static PyObject *answers[2 * SLOT_COUNT_];
+
+/* The slot of a tensor in PyTorch's dialect. Code of the library that runs for a function
+ * of NumPy's name promotes as NumPy does. */
+static int
+torch_slot(int slot)
+{
+    bool other = !ext_trace.numpy && answers[SLOT_COUNT_ + slot] != NULL;
+    return other ? SLOT_COUNT_ + slot : slot;
+}
+
 
 static PyObject *
 answer_of(int slot)
 {
     if (answers[slot] == NULL)
-        PyErr_Format(PyExc_NotImplementedError, "no operator for %s", NAMES[slot]);
+        PyErr_Format(PyExc_NotImplementedError, "no operator for %s",
+                     NAMES[slot % SLOT_COUNT_]);
     return answers[slot];
 }
 
@@ -112,42 +124,56 @@ call_in_place(int slot, PyObject *a, PyObject *b)
     return result == NULL ? NULL : Py_NewRef(a);
 }
 
-#define UNARY(name)                                                                    \
-    static PyObject *number_##name(PyObject *a)                                        \
+/* The functions of the slots of each dialect: `place` finds the answer. */
+#define UNARY(dialect, place, name)                                                    \
+    static PyObject *dialect##_##name(PyObject *a)                                     \
     {                                                                                  \
-        return call_one(SLOT_##name, a);                                               \
+        return call_one(place(SLOT_##name), a);                                        \
     }
-#define BINARY(name)                                                                   \
-    static PyObject *number_##name(PyObject *a, PyObject *b)                           \
+#define BINARY(dialect, place, name)                                                   \
+    static PyObject *dialect##_##name(PyObject *a, PyObject *b)                        \
     {                                                                                  \
-        return call_two(SLOT_##name, a, b);                                            \
+        return call_two(place(SLOT_##name), a, b);                                     \
     }
-#define IN_PLACE(name, slot)                                                           \
-    BINARY(name)                                                                       \
-    static PyObject *number_in_place_##name(PyObject *a, PyObject *b)                  \
+#define IN_PLACE(dialect, place, name)                                                 \
+    BINARY(dialect, place, name)                                                       \
+    static PyObject *dialect##_in_place_##name(PyObject *a, PyObject *b)               \
     {                                                                                  \
-        return call_in_place(SLOT_##name, a, b);                                       \
+        return call_in_place(place(SLOT_##name), a, b);                                \
+    }
+#define POWER(dialect, place, name, call)                                              \
+    static PyObject *dialect##_##name(PyObject *a, PyObject *b, PyObject *modulus)     \
+    {                                                                                  \
+        if (modulus != Py_None)                                                        \
+            Py_RETURN_NOTIMPLEMENTED;                                                  \
+        return call(place(SLOT_power), a, b);                                          \
     }
 
-UNARY_SLOTS(UNARY)
-BINARY(divmod)
-IN_PLACE_SLOTS(IN_PLACE)
+#define PLAIN(slot) (slot)
+#define UNARY_NUMPY(name) UNARY(number, PLAIN, name)
+#define UNARY_TORCH(name) UNARY(torch, torch_slot, name)
+#define IN_PLACE_NUMPY(name, slot) IN_PLACE(number, PLAIN, name)
+#define IN_PLACE_TORCH(name, slot) IN_PLACE(torch, torch_slot, name)
 
-static PyObject *
-number_power(PyObject *a, PyObject *b, PyObject *modulus)
-{
-    if (modulus != Py_None)
-        Py_RETURN_NOTIMPLEMENTED;
-    return call_two(SLOT_power, a, b);
-}
+UNARY_SLOTS(UNARY_NUMPY)
+UNARY_SLOTS(UNARY_TORCH)
+IN_PLACE_SLOTS(IN_PLACE_NUMPY)
+IN_PLACE_SLOTS(IN_PLACE_TORCH)
+BINARY(number, PLAIN, divmod)
+BINARY(torch, torch_slot, divmod)
+POWER(number, PLAIN, power, call_two)
+POWER(number, PLAIN, in_place_power, call_in_place)
+POWER(torch, torch_slot, power, call_two)
+POWER(torch, torch_slot, in_place_power, call_in_place)
 
-static PyObject *
-number_in_place_power(PyObject *a, PyObject *b, PyObject *modulus)
-{
-    if (modulus != Py_None)
-        Py_RETURN_NOTIMPLEMENTED;
-    return call_in_place(SLOT_power, a, b);
-}
+#define FILL_UNARY(name) numbers->nb_##name = number_##name;
+#define FILL(name, slot)                                                               \
+    numbers->nb_##slot = number_##name;                                                \
+    numbers->nb_inplace_##slot = number_in_place_##name;
+#define FILL_UNARY_TORCH(name) numbers->nb_##name = torch_##name;
+#define FILL_TORCH(name, slot)                                                         \
+    numbers->nb_##slot = torch_##name;                                                 \
+    numbers->nb_inplace_##slot = torch_in_place_##name;
 
 void
 ext_fill_number_slots(PyNumberMethods *numbers)
@@ -155,25 +181,35 @@ ext_fill_number_slots(PyNumberMethods *numbers)
     numbers->nb_divmod = number_divmod;
     numbers->nb_power = number_power;
     numbers->nb_inplace_power = number_in_place_power;
-#define FILL_UNARY(name) numbers->nb_##name = number_##name;
     UNARY_SLOTS(FILL_UNARY)
-#undef FILL_UNARY
-#define FILL(name, slot)                                                               \
-    numbers->nb_##slot = number_##name;                                                \
-    numbers->nb_inplace_##slot = number_in_place_##name;
     IN_PLACE_SLOTS(FILL)
-#undef FILL
 }
+
+void
+ext_fill_torch_slots(PyNumberMethods *numbers)
+{
+    numbers->nb_divmod = torch_divmod;
+    numbers->nb_power = torch_power;
+    numbers->nb_inplace_power = torch_in_place_power;
+    UNARY_SLOTS(FILL_UNARY_TORCH)
+    IN_PLACE_SLOTS(FILL_TORCH)
+}
+
+static const int COMPARISONS[] = {
+    [Py_LT] = SLOT_less,      [Py_LE] = SLOT_less_equal, [Py_EQ] = SLOT_equal,
+    [Py_NE] = SLOT_not_equal, [Py_GT] = SLOT_greater,    [Py_GE] = SLOT_greater_equal,
+};
 
 PyObject *
 ext_tensor_compare(PyObject *a, PyObject *b, int op)
 {
-    static const int COMPARISONS[] = {
-        [Py_LT] = SLOT_less,    [Py_LE] = SLOT_less_equal,
-        [Py_EQ] = SLOT_equal,   [Py_NE] = SLOT_not_equal,
-        [Py_GT] = SLOT_greater, [Py_GE] = SLOT_greater_equal,
-    };
     return call_two(COMPARISONS[op], a, b);
+}
+
+PyObject *
+ext_torch_compare(PyObject *a, PyObject *b, int op)
+{
+    return call_two(torch_slot(COMPARISONS[op]), a, b);
 }
 
 /* --- x[i] --- */
@@ -295,12 +331,12 @@ PyGetSetDef ext_slot_attributes[] = {
 };
 
 int
-ext_fill_slots(PyObject *given)
+ext_fill_slots(PyObject *given, bool torch)
 {
     for (int k = 0; k < SLOT_COUNT_; k++) {
         PyObject *answer = PyDict_GetItemString(given, NAMES[k]);
         if (answer != NULL)
-            Py_XSETREF(answers[k], Py_NewRef(answer));
+            Py_XSETREF(answers[torch ? SLOT_COUNT_ + k : k], Py_NewRef(answer));
     }
     return 0;
 }

@@ -338,6 +338,8 @@ PyMethodDef ext_tensor_methods[] = {
     {"numpy", EXT_FAST(tensor_numpy), numpy_doc},
     {"item", tensor_item, METH_NOARGS, item_doc},
     {"tolist", tensor_tolist, METH_NOARGS, tolist_doc},
+    {"as_torch", ext_tensor_as_torch, METH_NOARGS, ext_tensor_as_torch_doc},
+    {"as_numpy", ext_tensor_as_numpy, METH_NOARGS, ext_tensor_as_numpy_doc},
     {"wait", tensor_wait, METH_NOARGS, wait_doc},
     {"__array__", EXT_FAST(tensor_array), array_doc},
     {"__complex__", tensor_complex, METH_NOARGS, complex_doc},

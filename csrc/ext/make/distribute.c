@@ -273,8 +273,9 @@ deliver(delivery *d, PyObject *const *given)
     if (layout == NULL)
         return NULL;
     PyObject *part = d->inside ? receive_part(d, layout) : ext_part(layout, -1);
-    return ext_arrived(
+    PyObject *made = ext_arrived(
         ext_dtensor_new(part, layout, d->mesh, d->meta.requires_grad != 0), WHAT);
+    return ext_in_dialect(made, given[TENSOR]);
 }
 
 PyObject *

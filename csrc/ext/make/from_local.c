@@ -288,6 +288,7 @@ accept(offer *o, PyObject *const *given)
         Py_CLEAR(o->array);
     PyObject *result = ext_arrived(
         ext_dtensor_new(Py_XNewRef(o->array), layout, o->mesh, false), WHAT);
+    ext_in_dialect(result, given[LOCAL]);
     return tape_from_local(result, given[LOCAL], given[GRAD]);
 }
 

@@ -60,5 +60,5 @@ ext_dtensor_chunked(DTensorObject *self)
         return NULL;
     PyObject *made =
         ext_dtensor_new(move_to(self, to, "rebalance"), to, self->layout->mesh, false);
-    return ext_with_lineage(made, ext_lineage(self));
+    return ext_in_dialect(ext_with_lineage(made, ext_lineage(self)), (PyObject *)self);
 }

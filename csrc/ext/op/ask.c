@@ -40,6 +40,8 @@ meta_of(int index, PyObject *object)
     PyObject *meta = shape == NULL || dtype == NULL
                          ? NULL
                          : ext_operand(index, shape, dtype, layout);
+    if (meta != NULL && kind == OP_NUMBER)
+        ((OperandObject *)meta)->number = (PyObject *)Py_TYPE(object);
     Py_XDECREF(shape);
     Py_XDECREF(dtype);
     return meta;

@@ -14,6 +14,8 @@ op_kind_of(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     if (type == &ext_dtensor_type)
         return OP_DTENSOR;
+    if (type == &ext_torch_dtensor_type)
+        return OP_DTENSOR;
     if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
         type == &PyComplex_Type)
         return OP_NUMBER;
@@ -262,6 +264,8 @@ push_operand(op_call *call, PyObject *object, op_kind kind)
     PUSH(call, operand, object);
     switch (kind) {
     case OP_DTENSOR:
+        if (Py_TYPE(object) != &ext_dtensor_type)
+            call->torch |= ext_is_torch(object);
         return push_layout(call, ((DTensorObject *)object)->layout);
     case OP_LAYOUT:
         return push_layout(call, (LayoutObject *)object);
@@ -269,6 +273,7 @@ push_operand(op_call *call, PyObject *object, op_kind kind)
         /* Numbers in a Tensor are taken for numbers, as torch does. */
         if (call->tensor == NULL && ext_tensor_count((TensorObject *)object) != 1)
             call->tensor = object;
+        call->torch |= ext_is_torch(object);
         return push_array(call, (PyArrayObject *)((TensorObject *)object)->array,
                           OP_TENSOR);
     case OP_ARRAY:
@@ -434,6 +439,7 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     call->layout = NULL;
     call->tensor = NULL;
     call->cacheable = true;
+    call->torch = false;
     call->by_zero = false;
     call->operand_count = call->static_count = call->word_count = 0;
     call->operand_room = call->static_room = OP_INLINE;
@@ -445,7 +451,8 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     call->lineage = 0;
     Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     /* Without nargs, the name of a keyword could be an argument. */
-    uintptr_t first = (uintptr_t)ext_thread_rank << 32 | (uintptr_t)nargs;
+    uintptr_t first = (uintptr_t)ext_thread_rank << 32 |
+                      (uintptr_t)ext_default_dtype << 24 | (uintptr_t)nargs;
     if (push_word(call, first << TAG_BITS, TAG_NOTHING) < 0)
         return -1;
     for (Py_ssize_t k = 0; k < nargs; k++)

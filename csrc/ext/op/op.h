@@ -41,6 +41,7 @@ typedef struct {
     PyObject *shape, *dtype; /* a Python number's dtype is None */
     PyObject *layout;        /* or None */
     bool zero;               /* it is known to be 0: op_call.by_zero */
+    PyObject *number;        /* the type of a Python number (borrowed), or NULL */
 } OperandObject;
 
 extern PyTypeObject ext_rule_type, ext_call_type, ext_part_type, ext_operand_type;
@@ -82,6 +83,7 @@ typedef struct {
     LayoutObject *layout; /* of the first DTensor, or NULL */
     PyObject *tensor;     /* the first Tensor that is none, or NULL */
     bool cacheable;       /* all constants can be compared */
+    bool torch;           /* an operand is in PyTorch's dialect: so are the results */
     bool by_zero;         /* addends would be divided by the last operand, which is 0 */
     int operand_count, static_count, word_count;
     int operand_room, static_room, word_room;

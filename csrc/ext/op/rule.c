@@ -208,6 +208,7 @@ ext_operand(int index, PyObject *shape, PyObject *dtype, PyObject *layout)
     self->shape = Py_NewRef(shape);
     self->dtype = Py_NewRef(dtype);
     self->layout = Py_NewRef(layout);
+    self->number = NULL;
     self->zero = false;
     return (PyObject *)self;
 }
@@ -250,6 +251,7 @@ static PyMemberDef operand_members[] = {
     {"index", T_INT, offsetof(OperandObject, index), READONLY, "Its number."},
     MEMBER(OperandObject, shape, "Global shape."),
     MEMBER(OperandObject, dtype, "Element type; None for a Python number."),
+    MEMBER(OperandObject, number, "The type of a Python number, else None."),
     MEMBER(OperandObject, layout, "Layout of a DTensor, else None."),
     {"zero", T_BOOL, offsetof(OperandObject, zero), READONLY,
      "Whether it is a number, 0, that addends would be divided by."},

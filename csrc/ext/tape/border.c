@@ -53,6 +53,7 @@ tape_move_tensors(PyObject **out, PyObject *const *tensors, int count,
     int failed = ext_move_tensors(out, tensors, count, o);
     for (int k = 0; k < count && failed == 0; k++) {
         DTensorObject *source = (DTensorObject *)tensors[k];
+        ext_in_dialect(out[k], tensors[k]);
         out[k] = tape_moved(out[k], source, o->backward_dtype);
         failed = out[k] == NULL ? -1 : 0;
     }
@@ -129,6 +130,7 @@ wrap_local(PyObject *local, LayoutObject *layout)
     PyObject *whole =
         ext_arrived(ext_dtensor_checked(&ext_dtensor_type, Py_NewRef(array), layout),
                     "a gradient of to_local");
+    ext_in_dialect(whole, local);
     return tape_from_local(whole, local, (PyObject *)layout->placements);
 }
 

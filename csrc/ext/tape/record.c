@@ -35,6 +35,7 @@ saved_operand(const walk *w, int k)
     PyObject *moved =
         ext_with_lineage(ext_dtensor(Py_NewRef(array), w->entry->operands[k].to),
                          ext_lineage((DTensorObject *)operand));
+    ext_in_dialect(moved, operand);
     PyObject *saved =
         moved == NULL ? NULL
                       : tape_save((TensorObject *)operand, -1, (TensorObject *)moved);

@@ -20,9 +20,10 @@ PyObject *
 ext_tensor_like(PyObject *array, PyObject *tensor)
 {
     if (!ext_is_dtensor(tensor) || array == NULL)
-        return ext_tensor(array);
+        return ext_in_dialect(ext_tensor(array), tensor);
     const DTensorObject *source = (DTensorObject *)tensor;
-    return ext_with_lineage(ext_dtensor(array, source->layout), ext_lineage(source));
+    PyObject *made = ext_dtensor(array, source->layout);
+    return ext_in_dialect(ext_with_lineage(made, ext_lineage(source)), tensor);
 }
 
 PyObject *

@@ -121,6 +121,27 @@ PyTypeObject ext_tensor_type = {
     .tp_weaklistoffset = offsetof(TensorObject, weakrefs),
 };
 
+PyTypeObject ext_torch_tensor_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.torch.Tensor",
+    .tp_basicsize = sizeof(TensorObject),
+    .tp_base = &ext_tensor_type,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_dealloc = tensor_dealloc,
+    .tp_traverse = tensor_traverse,
+    .tp_clear = tensor_clear,
+};
+
+PyTypeObject ext_torch_dtensor_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name =
+        "dtensor.torch.distributed.tensor.DTensor",
+    .tp_basicsize = sizeof(DTensorObject),
+    .tp_base = &ext_dtensor_type, /* beside torch's Tensor: face/torch_type.c */
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_dealloc = tensor_dealloc,
+    .tp_traverse = tensor_traverse,
+    .tp_clear = tensor_clear,
+};
+
 PyTypeObject ext_dtensor_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.DTensor",
     .tp_basicsize = sizeof(DTensorObject),

@@ -247,6 +247,8 @@ typedef struct {
 } DTensorObject;
 
 extern PyTypeObject ext_tensor_type, ext_dtensor_type;
+/* The same in PyTorch's dialect: other methods over the same struct. */
+extern PyTypeObject ext_torch_tensor_type, ext_torch_dtensor_type;
 
 /* A new object of a subtype of Tensor; steals `array`. */
 TensorObject *ext_tensor_alloc(PyTypeObject *type, PyObject *array);
@@ -270,13 +272,57 @@ static inline bool
 ext_is_tensor(PyObject *object)
 {
     return Py_TYPE(object) == &ext_dtensor_type ||
+           Py_TYPE(object) == &ext_torch_dtensor_type ||
            PyObject_TypeCheck(object, &ext_tensor_type);
 }
 
 static inline bool
 ext_is_dtensor(PyObject *object)
 {
-    return PyObject_TypeCheck(object, &ext_dtensor_type);
+    return Py_TYPE(object) == &ext_torch_dtensor_type ||
+           PyObject_TypeCheck(object, &ext_dtensor_type);
+}
+
+/* Whether an object is a tensor in PyTorch's dialect. */
+static inline bool
+ext_is_torch(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == &ext_dtensor_type || type == &ext_tensor_type)
+        return false;
+    return type == &ext_torch_dtensor_type ||
+           PyType_IsSubtype(type, &ext_torch_tensor_type);
+}
+
+/* Turns a new tensor of our own two types, which nobody else has seen, into one of
+ * PyTorch's dialect; NULL passes. */
+static inline PyObject *
+ext_into_torch(PyObject *made)
+{
+    if (made != NULL && Py_TYPE(made) == &ext_dtensor_type)
+        Py_SET_TYPE(made, &ext_torch_dtensor_type);
+    else if (made != NULL && Py_TYPE(made) == &ext_tensor_type)
+        Py_SET_TYPE(made, &ext_torch_tensor_type);
+    return made;
+}
+
+/* Turns a new tensor of our own types, or NULL, into one of the dialect of another. */
+static inline PyObject *
+ext_like_dialect(PyObject *made, PyObject *like)
+{
+    bool torch = ext_is_torch(like);
+    if (made != NULL && !torch && Py_TYPE(made) == &ext_torch_dtensor_type)
+        Py_SET_TYPE(made, &ext_dtensor_type);
+    else if (made != NULL && !torch && Py_TYPE(made) == &ext_torch_tensor_type)
+        Py_SET_TYPE(made, &ext_tensor_type);
+    return torch ? ext_into_torch(made) : made;
+}
+
+/* The same if `like`, any object, is in it. */
+static inline PyObject *
+ext_in_dialect(PyObject *made, PyObject *like)
+{
+    return ext_is_torch(like) ? ext_into_torch(made) : made;
 }
 
 /* Global shape of a DTensor, that of the array of a Tensor; returns ndim. */
@@ -334,6 +380,7 @@ typedef struct {
     uint32_t next;              /* record, modulo their number */
     bool differs; /* numbers and plain arrays may differ between ranks: left out */
     bool whole;   /* plain arrays of any size are part of lineages: DTENSOR_CHECK=2 */
+    bool numpy;   /* code of the library runs: x + y promotes as NumPy, in any dialect */
     ext_scope scope;
     dt_trail *trail; /* of this thread's world; NULL: it has one rank */
 } ext_tracing;

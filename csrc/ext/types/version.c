@@ -36,7 +36,8 @@ tape_share_version(TensorObject *tensor, TensorObject *owner)
 {
     tape_version *version = owner->version;
     if (version == NULL || tensor->version != NULL ||
-        Py_TYPE(tensor) != &ext_dtensor_type)
+        (Py_TYPE(tensor) != &ext_dtensor_type &&
+         Py_TYPE(tensor) != &ext_torch_dtensor_type))
         return share_any(tensor, owner);
     version->refs++;
     tensor->version = version;

@@ -118,7 +118,9 @@ def empty_like(
     dtype = x.dtype if dtype is None else dtype
     device = x.device if device is None else device
     if not isinstance(x, _C.DTensor):
-        return empty(x.shape, dtype, device)
+        made = empty(x.shape, dtype, device)
+        return _C.into_torch(made) if _C.is_torch(x) else made
     local = empty(x.to_local().shape, dtype, device)
     made = _C.of_part(local, x.layout.with_dtype(dtype))
+    made = _C.into_torch(made) if _C.is_torch(x) else made
     return _C.made_of(made, "empty_like", x, device)

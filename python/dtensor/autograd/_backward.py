@@ -218,7 +218,8 @@ def ones(x: _C.Tensor) -> Any:
 
 def _filled(x: _C.Tensor, value: int) -> Any:
     layout = x.layout if isinstance(x, _C.DTensor) else None
-    return _made(tuple(x.shape), x.dtype, layout, value, x.device != "meta")
+    made = _made(tuple(x.shape), np.dtype(x.dtype), layout, value, x.device != "meta")
+    return _C.into_torch(made) if _C.is_torch(x) else made
 
 
 def _made(

@@ -10,7 +10,7 @@ values. Dtypes and type promotion are NumPy's. Modules have PyTorch's paths:
 
 from typing import Any, NoReturn
 
-from dtensor import api as _api
+from dtensor import _C
 from dtensor.amp import autocast as autocast
 from dtensor.amp.autocast_mode import (
     get_autocast_dtype as get_autocast_dtype,
@@ -34,14 +34,25 @@ from dtensor.random import (
 )
 from dtensor.torch._create import *  # noqa: F403
 from dtensor.torch._dtypes import *  # noqa: F403
+from dtensor.torch._index import *  # noqa: F403
+from dtensor.torch._order import *  # noqa: F403
 from dtensor.torch._products import *  # noqa: F403
 from dtensor.torch._questions import *  # noqa: F403
 from dtensor.torch._reduce import *  # noqa: F403
 from dtensor.torch._same import *  # noqa: F403
+
+# isort: split
+from dtensor.torch._pointwise import *  # noqa: F403
 from dtensor.torch._shape import *  # noqa: F403
 
 # isort: split
+from dtensor.torch.distributed import _dialect
+
+# isort: split
 from dtensor.torch import (
+    _create,
+    _methods,
+    _types,
     accelerator as accelerator,
     amp as amp,
     autograd as autograd,
@@ -58,8 +69,20 @@ from dtensor.torch import (
     utils as utils,
 )
 
-Tensor = _api.Tensor
+Tensor = _C.TorchTensor
+FloatTensor = _create.legacy("float32")
+DoubleTensor = _create.legacy("float64")
+HalfTensor = _create.legacy("float16")
+LongTensor = _create.legacy("int64")
+IntTensor = _create.legacy("int32")
+ShortTensor = _create.legacy("int16")
+CharTensor = _create.legacy("int8")
+ByteTensor = _create.legacy("uint8")
+BoolTensor = _create.legacy("bool")
 
+_methods.install(
+    _create.constructor, {"from_local": staticmethod(_dialect.from_local)}
+)
 
 def compile(model: Any = None, **options: Any) -> Any:
     """Return the module or function unchanged; without one, a decorator for it."""
@@ -84,7 +107,7 @@ def load(f: Any, *args: Any, **options: Any) -> NoReturn:
 
 def __getattr__(name: str) -> Any:
     if name == "bfloat16":  # it needs another package
-        return _api.as_tensor([], name).dtype
+        return _types.torch_dtype(name)
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}; what there is: "
         "docs/torch_parity.md"

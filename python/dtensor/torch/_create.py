@@ -15,6 +15,7 @@ from dtensor._core import device as _device
 from dtensor.ops.elementwise.transcendental import cos, sin
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
+from dtensor.torch._types import Size, numpy_dtype, torch_dtype
 
 __all__ = [
     "arange",
@@ -62,6 +63,7 @@ randn_like = _random.randn_like
 def _on(x: _C.Tensor, device: str | None, requires_grad: bool = False) -> _C.Tensor:
     if _device.kind_of(device) == "meta":
         x = _device.empty_like(x, device="meta")
+    x = _C.into_torch(x)
     return x.requires_grad_() if requires_grad else x
 
 
@@ -87,14 +89,16 @@ def tensor(
     pin_memory : bool
         Ignored.
     """
-    return _on(_C.tensor(data, dtype), device, requires_grad)
+    return _on(_C.tensor(data, numpy_dtype(dtype)), device, requires_grad)
 
 
 def as_tensor(
     data: Any, dtype: npt.DTypeLike | None = None, device: str | None = None
 ) -> _C.Tensor:
     """Return a tensor that shares the memory of data if possible: see `tensor`."""
-    return _on(_C.as_tensor(data, dtype), device)
+    if isinstance(data, _C.Tensor) and dtype is None and device is None:
+        return data.as_torch()
+    return _on(_C.as_tensor(data, numpy_dtype(dtype)), device)
 
 
 def asarray(
@@ -107,7 +111,7 @@ def asarray(
 ) -> _C.Tensor:
     """Return a tensor of an object, with a copy or without: see `tensor`."""
     make = _C.tensor if copy else _C.as_tensor
-    return _on(make(obj, dtype), device, requires_grad)
+    return _on(make(obj, numpy_dtype(dtype)), device, requires_grad)
 
 
 def from_numpy(ndarray: npt.NDArray[Any]) -> _C.Tensor:
@@ -120,7 +124,7 @@ def from_numpy(ndarray: npt.NDArray[Any]) -> _C.Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return _C.as_tensor(ndarray)
+    return _on(_C.as_tensor(ndarray), None)
 
 
 # --- from a shape ---------------------------------------------------------------------
@@ -140,9 +144,10 @@ def _new(
     """Return a tensor filled by `fill`; the size is given as numbers or as one list."""
     if len(size) == 1 and np.iterable(size[0]):
         size = tuple(size[0])
-    x = _device.empty(size, dtype, device)
+    x = _device.empty(size, numpy_dtype(dtype), device)
     if not _device.is_meta(x):
         fill(x)
+    x = _C.into_torch(x)
     return x.requires_grad_() if requires_grad else x
 
 
@@ -204,11 +209,12 @@ def _like(
     memory_format: Any = None,
 ) -> Any:
     if _device.is_meta(x) or device is not None:
-        made = _device.empty_like(x, dtype, device)
+        made = _device.empty_like(x, numpy_dtype(dtype), device)
         if not _device.is_meta(made):
             made.copy_(make(made))
     else:
-        made = make(x, dtype=dtype)
+        made = make(x, dtype=numpy_dtype(dtype))
+    made = _C.into_torch(made)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -350,8 +356,43 @@ def normal(
         As for `rand`.
     """
     if size is None:
-        return _random.normal(mean, std, generator=generator, **options)
+        made = _random.normal(mean, std, generator=generator, **options)
+        return _C.into_torch(made)
     return _new((size,), lambda x: x.normal_(mean, std, generator=generator), **options)
+
+
+# --- torch.Tensor and its older relatives ---------------------------------------------
+
+
+def constructor(*data: Any, dtype: Any = None, device: str | None = None) -> _C.Tensor:
+    """Return what ``torch.Tensor(...)`` gives: of a shape in numbers, or with data.
+
+    The dtype is the default one.
+    """
+    to = _C.get_default_dtype() if dtype is None else numpy_dtype(dtype)
+    if not data or isinstance(data[0], int | Size):
+        shape = data[0] if data and isinstance(data[0], Size) else data or (0,)
+        return empty(*shape, dtype=to, device=device)
+    if isinstance(data[0], _C.Tensor) and data[0].dtype == to:
+        return data[0].detach().as_torch()
+    return tensor(data[0], dtype=to, device=device)
+
+
+class _Legacy(type):
+    of: Any
+
+    def __call__(cls, *data: Any, device: str | None = None) -> Any:
+        return constructor(*data, dtype=cls.of, device=device)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return _C.is_torch(instance) and instance.dtype == cls.of  # type: ignore[attr-defined]
+
+
+def legacy(dtype: str) -> type:
+    """Return ``torch.FloatTensor`` and the like: makes, and recognizes, one dtype."""
+    of = torch_dtype(dtype)
+    doc = f"Tensors of {of}: made as `torch.Tensor` makes them."
+    return _Legacy(f"{of.legacy}Tensor", (), {"of": of, "__doc__": doc})
 
 
 # --- complex --------------------------------------------------------------------------

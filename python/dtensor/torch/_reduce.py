@@ -6,10 +6,12 @@ By default `dim` is all dims.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from dtensor import linalg, ops
 from dtensor._C import Tensor
+from dtensor.torch._types import numpy_dtype, torch_dtype
 
 __all__ = [
     "all",
@@ -19,7 +21,6 @@ __all__ = [
     "any",
     "argmax",
     "argmin",
-    "argsort",
     "max",
     "mean",
     "min",
@@ -28,11 +29,9 @@ __all__ = [
     "norm",
     "prod",
     "quantile",
-    "sort",
     "std",
     "std_mean",
     "sum",
-    "unique",
     "var",
     "var_mean",
 ]
@@ -59,7 +58,22 @@ class Extremes(NamedTuple):
 # --- sums and tests -------------------------------------------------------------------
 
 
-def _dims(dim: Dims) -> Any:
+def summed(input: Any, dtype: Any = None) -> Any:
+    """Return NumPy's dtype for a sum: unless it is given, int64 for integers."""
+    kind = np.dtype(input.dtype).kind
+    return np.int64 if dtype is None and kind in "bui" else numpy_dtype(dtype)
+
+
+def check_floating(input: Any, what: str) -> None:
+    """Raise RuntimeError for integers and booleans."""
+    if np.dtype(input.dtype).kind in "bui":
+        raise RuntimeError(
+            f"{what} must be either a floating point or complex dtype. Got: "
+            f"{torch_dtype(input.dtype).legacy}"
+        )
+
+
+def dims_of(dim: Dims) -> Any:
     """Return dims for NumPy: in PyTorch an empty list means all of them."""
     if dim is None or isinstance(dim, int):
         return dim
@@ -73,8 +87,9 @@ def sum(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
-    """Return the sum of the elements."""
-    return ops.sum(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
+    """Return the sum of the elements, of integers and booleans as int64."""
+    dtype = summed(input, dtype)
+    return ops.sum(input, axis=dims_of(dim), dtype=dtype, keepdims=keepdim)
 
 
 def nansum(
@@ -85,7 +100,8 @@ def nansum(
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
     """Return the sum of the elements that are not NaN."""
-    return ops.nansum(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
+    dtype = summed(input, dtype)
+    return ops.nansum(input, axis=dims_of(dim), dtype=dtype, keepdims=keepdim)
 
 
 def mean(
@@ -95,8 +111,17 @@ def mean(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
-    """Return the mean of the elements."""
-    return ops.mean(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
+    """Return the mean of the elements, which are floating-point numbers.
+
+    Raises
+    ------
+    RuntimeError
+        If they are not, and no `dtype` says as what they are to be taken.
+    """
+    if dtype is None:
+        check_floating(input, "mean(): could not infer output dtype. Input dtype")
+    dtype = numpy_dtype(dtype)
+    return ops.mean(input, axis=dims_of(dim), dtype=dtype, keepdims=keepdim)
 
 
 def nanmean(
@@ -107,7 +132,8 @@ def nanmean(
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
     """Return the mean of the elements that are not NaN."""
-    return ops.nanmean(input, axis=_dims(dim), dtype=dtype, keepdims=keepdim)
+    dtype = numpy_dtype(dtype)
+    return ops.nanmean(input, axis=dims_of(dim), dtype=dtype, keepdims=keepdim)
 
 
 def prod(
@@ -117,18 +143,19 @@ def prod(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
-    """Return the product of the elements."""
+    """Return the product of the elements, of integers and booleans as int64."""
+    dtype = summed(input, dtype)
     return ops.prod(input, axis=dim, dtype=dtype, keepdims=keepdim)
 
 
 def all(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """Return whether all elements are true."""
-    return ops.all(input, axis=_dims(dim), keepdims=keepdim)
+    return ops.all(input, axis=dims_of(dim), keepdims=keepdim)
 
 
 def any(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """Return whether any element is true."""
-    return ops.any(input, axis=_dims(dim), keepdims=keepdim)
+    return ops.any(input, axis=dims_of(dim), keepdims=keepdim)
 
 
 def norm(
@@ -140,9 +167,9 @@ def norm(
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
     """Return the vector norm of the elements."""
-    input = input if dtype is None else ops.astype(input, dtype)
+    input = input if dtype is None else ops.astype(input, numpy_dtype(dtype))
     order = 2 if p in ("fro", None) else p
-    return linalg.vector_norm(input, ord=order, axis=_dims(dim), keepdims=keepdim)
+    return linalg.vector_norm(input, ord=order, axis=dims_of(dim), keepdims=keepdim)
 
 
 # --- spread ---------------------------------------------------------------------------
@@ -159,7 +186,8 @@ def _spread(
     if isinstance(dim, bool):  # PyTorch's older form: std(input, unbiased)
         dim, unbiased = None, dim
     given = float(unbiased) if correction is None else correction
-    return function(input, axis=_dims(dim), correction=given, keepdims=keepdim)
+    check_floating(input, "std and var: the input's dtype")
+    return function(input, axis=dims_of(dim), correction=given, keepdims=keepdim)
 
 
 def var(
@@ -240,12 +268,12 @@ def quantile(
 
 def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     """Return the greatest elements; equal ones share the gradient."""
-    return ops.amax(input, axis=_dims(dim), keepdims=keepdim)
+    return ops.amax(input, axis=dims_of(dim), keepdims=keepdim)
 
 
 def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> Any:
     """Return the smallest elements; equal ones share the gradient."""
-    return ops.amin(input, axis=_dims(dim), keepdims=keepdim)
+    return ops.amin(input, axis=dims_of(dim), keepdims=keepdim)
 
 
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
@@ -302,45 +330,14 @@ def _extreme(
         return pair(input, other)
     if dim is None:
         return whole(input)
-    picked = _at(input, arg(input.detach(), axis=dim, keepdims=True), dim)
+    picked = at(input, arg(input.detach(), axis=dim, keepdims=True), dim)
     if keepdim:
         return picked
     return Picked(*(ops.squeeze(each, dim) for each in picked))
 
 
-def _at(input: Any, indices: Any, dim: int) -> Picked:
+def at(input: Any, indices: Any, dim: int) -> Picked:
+    """Return the elements at some places along a dim, and the places."""
+    if not input.ndim:
+        return Picked(input, indices)
     return Picked(ops.take_along_axis(input, indices, dim), indices)
-
-
-# --- order ----------------------------------------------------------------------------
-
-
-def argsort(
-    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
-) -> Any:
-    """Return the indices that sort along a dim; equal elements keep their order."""
-    input = input.detach()
-    if not descending:
-        return ops.argsort(input, dim, stable=True)
-    backwards = ops.argsort(ops.flip(input, dim), dim, stable=True)
-    return input.shape[dim] - 1 - ops.flip(backwards, dim)
-
-
-def sort(
-    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
-) -> Picked:
-    """Return the elements sorted along a dim, and their indices."""
-    return _at(input, argsort(input, dim, descending), dim)
-
-
-def unique(
-    input: Any,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-) -> Any:
-    """Return the distinct elements, sorted; see `numpy.unique`."""
-    return ops.unique(
-        input, return_inverse=return_inverse, return_counts=return_counts, axis=dim
-    )

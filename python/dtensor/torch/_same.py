@@ -109,15 +109,9 @@ trunc = fix = _ops.trunc
 
 # --- along dims -----------------------------------------------------------------------
 
-bincount = _ops.bincount
 count_nonzero = _ops.count_nonzero
-cumprod = _ops.cumprod
-cumsum = _ops.cumsum
 diff = _ops.diff
-log_softmax = _ops.log_softmax
 logsumexp = _ops.logsumexp
-softmax = _ops.softmax
-topk = _ops.topk
 trace = _ops.trace
 
 # --- products -------------------------------------------------------------------------

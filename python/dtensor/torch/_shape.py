@@ -8,9 +8,8 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor._C import Tensor
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.torch._create import tensor
+from dtensor.torch._pointwise import cast_alike
 
-NUMBERS = int | float | complex  # Python's
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
 __all__ = [
@@ -41,21 +40,40 @@ __all__ = [
     "triu",
     "view_as_complex",
     "view_as_real",
-    "where",
 ]
 
 
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """Join tensors along a dim."""
-    return ops.cat(tensors, dim)
+    """Join tensors along a dim, in the dtype that they promote to.
+
+    Raises
+    ------
+    RuntimeError
+        If one of them has no dims.
+    """
+    for k, x in enumerate(tensors):
+        if not hasattr(x, "ndim"):
+            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {x!r}")
+        if not x.ndim:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {k}) cannot be concatenated"
+            )
+    return ops.cat(_alike(tensors), dim)
+
+
+def _alike(tensors: Sequence[Any]) -> Sequence[Any]:
+    """Return tensors of one dtype."""
+    if len({np.dtype(x.dtype) for x in tensors}) < 2:
+        return tensors
+    return cast_alike(*tensors)
 
 
 concat = concatenate = cat
 
 
 def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """Join tensors along a new dim."""
-    return ops.stack(tensors, dim)
+    """Join tensors along a new dim, in the dtype that they promote to."""
+    return ops.stack(_alike(tensors), dim)
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
@@ -147,17 +165,6 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     With `as_tuple`, one tensor for each dim, as in NumPy.
     """
     return ops.nonzero(input) if as_tuple else ops.argwhere(input)
-
-
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """Return elements of `input` where the condition holds, else of `other`.
-
-    Two Python numbers get the dtype that `tensor` gives them. With the condition alone
-    it is `nonzero` with ``as_tuple=True``.
-    """
-    if isinstance(input, NUMBERS) and isinstance(other, NUMBERS):
-        input, other = np.asarray(tensor([input, other]))
-    return ops.where(condition, input, other)
 
 
 def take(input: Any, index: Any) -> Any:

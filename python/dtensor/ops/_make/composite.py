@@ -45,9 +45,10 @@ def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     name = function.__qualname__
     before = _C.begin_call(name, args, options)
     if before is None:  # of Tensors
-        return _C.carried(name, function, args, options, True)
+        inner = (function, args, options)
+        return _C.carried(name, _C.composed, inner, {}, True)
     try:
-        return function(*args, **options)
+        return _C.composed(function, args, options)
     except MemoryError:
         _C.call_failed(name, args, options)
         raise

@@ -22,6 +22,7 @@ from dtensor.ops._make.reduction import kept
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.elementwise.functions import where
 from dtensor.ops.linalg.decompositions import svdvals
+from dtensor.ops.reduce import reductions as extremes
 from dtensor.ops.shape.view import expand_dims, moveaxis, squeeze
 
 __all__ = ["matrix_norm", "norm", "vector_norm"]
@@ -91,9 +92,9 @@ def _norm_of_vectors(x: Any, order: Any, axes: Axes, keepdims: bool) -> Any:
         raise ValueError(f"Invalid norm order '{order}' for vectors")
     size = _absolute(x)
     if order == math.inf:
-        return size.max(axis=axes, keepdims=keepdims, initial=0)
+        return extremes.max(size, axes, keepdims=keepdims, initial=0)
     if order == -math.inf:
-        return size.min(axis=axes, keepdims=keepdims)
+        return extremes.min(size, axes, keepdims=keepdims)
     if order == 0:
         counted = (size != 0).astype(size.dtype)
         return counted.sum(axis=axes, keepdims=keepdims)

@@ -38,6 +38,11 @@ Ranges = npt.NDArray[np.int64]  # of rows: first, count
 # --- kernels --------------------------------------------------------------------------
 
 
+def _layout(x: Any) -> Any:
+    """Return the layout of a DTensor, else None."""
+    return x.layout if isinstance(x, _C.DTensor) else None
+
+
 def _places(index: Array, ranges: Ranges) -> Array:
     """Return where rows are in a part; -1 if it does not have them."""
     places = np.full(index.shape, -1)
@@ -142,7 +147,7 @@ def _table_like(weight: Any, columns: int) -> Any:
     It takes no memory, and its values are never used. With all columns it is cut along
     these too.
     """
-    layout = getattr(weight, "layout", None)
+    layout = _layout(weight)
     shape = (weight.shape[0], columns)
     if layout is None:
         return hollow(shape, weight.dtype)
@@ -153,7 +158,7 @@ def _table_like(weight: Any, columns: int) -> Any:
 
 def _beside(x: Any, input: Any) -> Any:  # noqa: A002
     """Return an index that may be called with x: replicated if it is plain."""
-    layout = getattr(x, "layout", None)
+    layout = _layout(x)
     return input if layout is None else on_mesh(input, layout.mesh)
 
 
@@ -202,7 +207,7 @@ def _rows_of(grad: Any, input: Any, padding_idx: int) -> Any:  # noqa: A002
 
 def _take_rows(weight: Any, input: Any, *constants: Any) -> Any:  # noqa: A002
     # An error that every rank sees needs no agreement; otherwise the ranks must agree.
-    index, table = (getattr(x, "layout", None) for x in (input, weight))
+    index, table = (_layout(x) for x in (input, weight))
     whole = index is None or index.is_replicated
     alike = whole and (table is None or not table.is_partial)
     return (_lookup_everywhere if alike else _lookup_in_parts)(

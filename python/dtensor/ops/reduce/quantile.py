@@ -14,8 +14,8 @@ from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
     axes_of,
-    call,
     broadcasts_out,
+    call,
     implements,
     letters,
     operator,

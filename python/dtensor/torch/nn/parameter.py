@@ -1,3 +1,3 @@
-"""``torch.nn.parameter``: `dtensor.nn.parameter`."""
+"""``torch.nn.parameter``: `dtensor.nn.parameter`, in PyTorch's dialect."""
 
-from dtensor.nn.parameter import *  # noqa: F403
+from dtensor.torch.nn._modules import Buffer as Buffer, Parameter as Parameter

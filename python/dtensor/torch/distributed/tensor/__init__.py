@@ -1,23 +1,25 @@
-"""``torch.distributed.tensor``: `dtensor`."""
+"""``torch.distributed.tensor``: `dtensor`, whose DTensors have PyTorch's methods."""
 
 from dtensor import (
     DeviceMesh as DeviceMesh,
-    DTensor as DTensor,
     Layout as Layout,
     Partial as Partial,
     Placement as Placement,
     Replicate as Replicate,
     Shard as Shard,
+    init_device_mesh as init_device_mesh,
+)
+from dtensor.nn._distribute import distribute_module as distribute_module
+from dtensor.torch.distributed._dialect import (
+    DTensor as DTensor,
     distribute_tensor as distribute_tensor,
     empty as empty,
     full as full,
-    init_device_mesh as init_device_mesh,
     ones as ones,
     rand as rand,
     randn as randn,
     zeros as zeros,
 )
-from dtensor.nn._distribute import distribute_module as distribute_module
 
 # isort: split
 from dtensor.torch.distributed.tensor import (

@@ -1,0 +1,116 @@
+/* dialect.c: tensors in the other dialect, and code that runs as if all of them were in
+ * NumPy's. */
+#include "ext/dispatch/dispatch.h"
+
+PyObject *
+op_alias(PyObject *object, PyTypeObject *type)
+{
+    TensorObject *self = (TensorObject *)object;
+    TensorObject *alias = ext_tensor_alloc(type, Py_NewRef(self->array));
+    if (alias == NULL)
+        return NULL;
+    alias->requires_grad = self->requires_grad;
+    alias->node = Py_XNewRef(self->node);
+    alias->output = self->output;
+    alias->leaf_view = self->leaf_view;
+    alias->fresh = self->fresh;
+    if (ext_is_dtensor(object)) {
+        const DTensorObject *source = (DTensorObject *)object;
+        DTensorObject *made = (DTensorObject *)alias;
+        made->layout = (LayoutObject *)Py_NewRef((PyObject *)source->layout);
+        made->pending = Py_XNewRef(source->pending);
+        ext_with_lineage((PyObject *)alias, ext_lineage(source));
+    }
+    if (tape_share_version(alias, self) < 0)
+        Py_CLEAR(alias);
+    return (PyObject *)alias;
+}
+
+static bool
+holds_torch(PyObject *value, int depth)
+{
+    if (ext_is_tensor(value))
+        return ext_is_torch(value);
+    if (depth == 0 || (!PyTuple_Check(value) && !PyList_Check(value)))
+        return false;
+    bool found = false;
+    for (Py_ssize_t k = 0; !found && k < PySequence_Fast_GET_SIZE(value); k++)
+        found = holds_torch(PySequence_Fast_GET_ITEM(value, k), depth - 1);
+    return found;
+}
+
+bool
+op_holds_torch(PyObject *args, PyObject *kwargs)
+{
+    PyObject *value;
+    Py_ssize_t place = 0;
+    bool found = holds_torch(args, 3);
+    while (!found && kwargs != NULL && PyDict_Next(kwargs, &place, NULL, &value))
+        found = holds_torch(value, 2);
+    return found;
+}
+
+/* Results that nobody else has are turned, others get an alias. */
+PyObject *
+op_results_in_torch(PyObject *result)
+{
+    if (result == NULL)
+        return NULL;
+    if (PyTuple_Check(result) || PyList_Check(result)) {
+        for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(result); k++)
+            if (Py_REFCNT(PySequence_Fast_GET_ITEM(result, k)) == 1)
+                ext_into_torch(PySequence_Fast_GET_ITEM(result, k));
+        return result;
+    }
+    bool ours = Py_TYPE(result) == &ext_tensor_type || Py_TYPE(result) == &ext_dtensor_type;
+    if (!ours || Py_REFCNT(result) == 1)
+        return ext_into_torch(result);
+    PyObject *alias = op_alias(result, ext_is_dtensor(result) ? &ext_torch_dtensor_type
+                                                              : &ext_torch_tensor_type);
+    Py_DECREF(result);
+    return alias;
+}
+
+static PyObject *
+composed(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *function, *given, *options;
+    if (!PyArg_ParseTuple(args, "OO!O!:composed", &function, &PyTuple_Type, &given,
+                          &PyDict_Type, &options))
+        return NULL;
+    if (!op_holds_torch(given, options))
+        return PyObject_Call(function, given, options);
+    bool before = ext_trace.numpy;
+    ext_trace.numpy = true;
+    PyObject *result = op_results_in_torch(PyObject_Call(function, given, options));
+    ext_trace.numpy = before;
+    return result;
+}
+
+static PyObject *
+is_torch(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    return PyBool_FromLong(op_holds_torch(args, NULL));
+}
+
+static PyObject *
+into_torch(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    return ext_into_torch(Py_NewRef(tensor));
+}
+
+PyMethodDef ext_dialect_methods[] = {
+    {"composed", composed, METH_VARARGS,
+     "composed(function, args, kwargs, /)\n--\n\n"
+     "Call a function of the library, in which operators promote as NumPy does; its\n"
+     "results are in the dialect of its arguments."},
+    {"is_torch", is_torch, METH_VARARGS,
+     "is_torch(*objects)\n--\n\n"
+     "Return whether any of them, or in lists and tuples of them, is a tensor in\n"
+     "PyTorch's dialect."},
+    {"into_torch", into_torch, METH_O,
+     "into_torch(tensor, /)\n--\n\n"
+     "Put a tensor itself, not a view of it, into PyTorch's dialect and return it:\n"
+     "for one that is new. What is of another type stays."},
+    {0},
+};

@@ -1,0 +1,177 @@
+/* torch_type.c: the types of PyTorch's dialect: their slots are filled here, their
+ * methods by dtensor.torch. */
+#include "ext/face/face.h"
+
+static PyNumberMethods torch_numbers;
+static PyObject *constructor; /* torch.Tensor(...) of other than one array; or NULL */
+static PyObject *printer;     /* repr of a Tensor, or NULL */
+
+/* Methods come with dtensor.torch. */
+static int
+need_methods(void)
+{
+    if (constructor != NULL)
+        return 0;
+    PyObject *module = PyImport_ImportModule("dtensor.torch");
+    Py_XDECREF(module);
+    return module == NULL ? -1 : 0;
+}
+
+/* Tensor(array, dtype, requires_grad), as pickles and subclasses say, or torch.Tensor. */
+static PyObject *
+torch_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    bool ours = PyTuple_GET_SIZE(args) == 3 && PyArray_Check(PyTuple_GET_ITEM(args, 0));
+    if (ours || type != &ext_torch_tensor_type)
+        return ext_tensor_type.tp_new(type, args, kwargs);
+    return need_methods() < 0 ? NULL : PyObject_Call(constructor, args, kwargs);
+}
+
+static int
+torch_bool(PyObject *self)
+{
+    if (ext_tensor_count((TensorObject *)self) > 1)
+        return ext_fail(PyExc_RuntimeError, "Boolean value of Tensor with more than one "
+                                            "value is ambiguous");
+    return ext_tensor_numbers.nb_bool(self);
+}
+
+static PyObject *
+torch_repr(PyObject *self)
+{
+    return printer == NULL ? ext_tensor_type.tp_repr(self)
+                           : PyObject_CallOneArg(printer, self);
+}
+
+void
+ext_fill_torch_types(void)
+{
+    torch_numbers = ext_tensor_numbers;
+    ext_fill_torch_slots(&torch_numbers);
+    torch_numbers.nb_bool = torch_bool;
+    ext_torch_tensor_type.tp_doc = ext_tensor_type.tp_doc;
+    ext_torch_tensor_type.tp_new = torch_new;
+    ext_torch_tensor_type.tp_repr = torch_repr;
+    ext_torch_dtensor_type.tp_doc = ext_dtensor_type.tp_doc;
+    ext_torch_dtensor_type.tp_new = ext_dtensor_type.tp_new;
+    ext_torch_dtensor_type.tp_repr = ext_dtensor_repr;
+    PyTypeObject *types[] = {&ext_torch_tensor_type, &ext_torch_dtensor_type};
+    for (int k = 0; k < 2; k++) {
+        types[k]->tp_as_number = &torch_numbers;
+        types[k]->tp_as_mapping = &ext_tensor_mapping;
+        types[k]->tp_as_sequence = &ext_tensor_sequence;
+        types[k]->tp_richcompare = ext_torch_compare;
+        types[k]->tp_hash = ext_tensor_type.tp_hash;
+        types[k]->tp_iter = ext_tensor_iter;
+        types[k]->tp_dictoffset = ext_tensor_type.tp_dictoffset;
+        types[k]->tp_weaklistoffset = ext_tensor_type.tp_weaklistoffset;
+    }
+}
+
+/* The garbage collector may look at bases, which must be ready. */
+int
+ext_give_torch_bases(PyTypeObject *type)
+{
+    if (type == &ext_torch_dtensor_type)
+        type->tp_bases = PyTuple_Pack(2, &ext_torch_tensor_type, &ext_dtensor_type);
+    return type == &ext_torch_dtensor_type && type->tp_bases == NULL ? -1 : 0;
+}
+
+/* --- from one dialect into the other --- */
+
+/* A leaf that requires a gradient gets it through a recorded view. */
+static PyObject *
+recorded_view(PyObject *self)
+{
+    PyObject *shape = PyObject_GetAttrString(self, "shape");
+    PyObject *view =
+        shape == NULL ? NULL : PyObject_CallMethod(self, "reshape", "O", shape);
+    Py_XDECREF(shape);
+    return view;
+}
+
+static PyObject *
+in_other_dialect(PyObject *self, PyTypeObject *own, PyTypeObject *whole)
+{
+    const TensorObject *tensor = (TensorObject *)self;
+    PyObject *source = tensor->requires_grad && tensor->node == NULL
+                           ? recorded_view(self)
+                           : Py_NewRef(self);
+    PyObject *alias =
+        source == NULL ? NULL : op_alias(source, ext_is_dtensor(self) ? whole : own);
+    Py_XDECREF(source);
+    return alias;
+}
+
+PyObject *
+ext_tensor_as_torch(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    if (need_methods() < 0)
+        return NULL;
+    if (ext_is_torch(self))
+        return Py_NewRef(self);
+    return in_other_dialect(self, &ext_torch_tensor_type, &ext_torch_dtensor_type);
+}
+
+PyObject *
+ext_tensor_as_numpy(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    if (!ext_is_torch(self))
+        return Py_NewRef(self);
+    return in_other_dialect(self, &ext_tensor_type, &ext_dtensor_type);
+}
+
+const char ext_tensor_as_torch_doc[] =
+    "as_torch($self, /)\n--\n\n"
+    "Return the tensor with PyTorch's methods, promotion and printing.\n\n"
+    "Nothing is copied or sent: memory and recorded operations are shared. Results of\n"
+    "operations on it are in that dialect, too.\n\n"
+    "Returns\n-------\n"
+    "dtensor.torch.Tensor or dtensor.torch.distributed.tensor.DTensor\n"
+    "    This one if it is in PyTorch's dialect already.\n";
+const char ext_tensor_as_numpy_doc[] =
+    "as_numpy($self, /)\n--\n\n"
+    "Return the tensor with NumPy's methods and promotion: see `as_torch`.\n\n"
+    "Returns\n-------\n"
+    "Tensor or DTensor\n"
+    "    This one if it is in NumPy's dialect already. For an array, see `numpy`.\n";
+
+/* --- what dtensor.torch gives --- */
+
+static int
+add_attributes(PyTypeObject *type, PyObject *methods)
+{
+    PyObject *name, *answer;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(methods, &place, &name, &answer))
+        if (PyDict_SetItem(type->tp_dict, name, answer) < 0)
+            return -1;
+    PyType_Modified(type);
+    return 0;
+}
+
+static PyObject *
+install_torch(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"slots", "methods", "whole", "constructor", "printer", NULL};
+    PyObject *slots, *methods, *whole, *make, *print;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!OO:install_torch", names,
+                                     &PyDict_Type, &slots, &PyDict_Type, &methods,
+                                     &PyDict_Type, &whole, &make, &print))
+        return NULL;
+    if (ext_fill_slots(slots, true) < 0 ||
+        add_attributes(&ext_torch_tensor_type, methods) < 0 ||
+        add_attributes(&ext_torch_dtensor_type, whole) < 0)
+        return NULL;
+    Py_XSETREF(constructor, Py_NewRef(make));
+    Py_XSETREF(printer, Py_NewRef(print));
+    Py_RETURN_NONE;
+}
+
+PyMethodDef ext_torch_methods[] = {
+    {"install_torch", EXT_KEYWORDS(install_torch),
+     "install_torch(slots, methods, whole, constructor, printer)\n--\n\n"
+     "Give tensors of PyTorch's dialect their operators, methods and attributes;\n"
+     "`whole` has those of DTensors alone."},
+    {0},
+};

@@ -1,0 +1,278 @@
+"""Functions that read and write elements by index: the scatter and index families.
+
+The index is one that all ranks know, or a DTensor. Those that add differentiate with
+respect to both; the others write into a copy.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dtensor import ops as _ops
+from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops.index.gradient import added, along
+from dtensor.ops.index.take import added_along
+
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+ALL = slice(None)
+
+__all__ = [
+    "diagonal_scatter",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "masked_scatter",
+    "put",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
+    "select_scatter",
+    "slice_scatter",
+]
+
+_REDUCE = {
+    "sum": np.add,
+    "add": np.add,
+    "prod": np.multiply,
+    "multiply": np.multiply,
+    "amax": np.maximum,
+    "amin": np.minimum,
+}
+
+
+def _copy(input: Any) -> Any:
+    return ops.copy(input)
+
+
+def _window(x: Any, shape: Sequence[int]) -> Any:
+    """Return the part of a tensor from its first element on that has a shape."""
+    if tuple(x.shape) == tuple(shape):
+        return x
+    return ops.getitem(x, tuple(slice(n) for n in shape))
+
+
+def _checked(name: str, input: Any, dim: int, index: Any, src: Any = None) -> int:
+    """Raise torch's errors unless an index fits; return the dim, from 0 on."""
+    if np.dtype(index.dtype).kind not in "iu":
+        raise RuntimeError(f"{name}(): Expected dtype int64 for index")
+    if index.ndim != input.ndim:
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as self tensor"
+        )
+    dim = normalize_axis_index(dim, input.ndim)
+    beside = [d for d in range(input.ndim) if d != dim]
+    whole = range(input.ndim) if src is not None else ()
+    if any(index.shape[d] > input.shape[d] for d in beside) or any(
+        index.shape[d] > src.shape[d] for d in whole
+    ):
+        raise RuntimeError(
+            f"Expected index {list(index.shape)} to be no larger than self "
+            f"{list(input.shape)} apart from dimension {dim}"
+            + (f" and to be no larger size than src {list(src.shape)}" if whole else "")
+        )
+    return dim
+
+
+def scatter(
+    input: Any, dim: int, index: Any, src: Any, *, reduce: str | None = None
+) -> Any:
+    """Return a copy in which elements along a dim are those of `src`, by index.
+
+    Parameters
+    ----------
+    input : tensor
+    dim : int
+    index : tensor of int64
+        Where each element of `src` goes along `dim`; of as many dims, nowhere longer.
+    src : tensor or number
+    reduce : {"add", "multiply"}, optional
+        How it is combined with what is there; default: it takes its place.
+    """
+    if reduce is not None:
+        if not hasattr(src, "shape"):
+            src = ops.full_like(index, src, dtype=np.dtype(input.dtype))
+        return scatter_reduce(input, dim, index, src, reduce)
+    if not hasattr(src, "shape"):
+        dim, values = _checked("scatter", input, dim, index), src
+    else:
+        dim = _checked("scatter", input, dim, index, src)
+        values = _window(src, index.shape)
+    out = _copy(input)
+    if index.shape and 0 not in index.shape:
+        lengths = [n if d != dim else input.shape[d] for d, n in enumerate(index.shape)]
+        ops.put_along_axis(_window(out, lengths), index, values, dim)
+    return out
+
+
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """Return the input with elements of `src` added, where `index` says along a dim."""
+    dim = _checked("scatter_add", input, dim, index, src)
+    src = _window(src, index.shape)
+    lengths = [n if d != dim else input.shape[d] for d, n in enumerate(index.shape)]
+    more = added_along(src, index, dim, tuple(lengths))
+    if tuple(lengths) == tuple(input.shape):
+        return input + more
+    return input + ops.pad(
+        more, [(0, n - k) for n, k in zip(input.shape, lengths, strict=True)]
+    )
+
+
+def scatter_reduce(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """Return the input with elements of `src` combined, where `index` says along a dim.
+
+    Parameters
+    ----------
+    input, dim, index, src
+        As for `scatter`.
+    reduce : {"sum", "prod", "mean", "amax", "amin"}
+        Only sums and means differentiate.
+    include_self : bool, default True
+        Whether the elements of `input` count, too.
+    """
+    if reduce in ("sum", "add", "mean"):
+        base = input if include_self else _without(input, dim, index)
+        total = scatter_add(base, dim, index, src)
+        if reduce != "mean":
+            return total
+        ones = ops.ones_like(src)
+        seen = ops.ones_like(input)
+        seen = seen if include_self else _without(seen, dim, index)
+        return total / ops.maximum(scatter_add(seen, dim, index, ones), 1)
+    if reduce not in _REDUCE:
+        raise RuntimeError(
+            "reduce argument must be either sum, prod, mean, amax or amin, got "
+            f"{reduce}"
+        )
+    dim = _checked("scatter_reduce", input, dim, index, src)
+    values = ops.ravel(_window(src, index.shape))
+    ufunc = _REDUCE[reduce]
+    out = _copy(input)
+    if not include_self:
+        start = {"prod": 1, "amax": _least(input), "amin": _most(input)}[reduce]
+        out = scatter(out, dim, index, start)
+    grid = [np.broadcast_to(g, index.shape) for g in np.ogrid[tuple(map(slice, index.shape))]]
+    places: list[Any] = [g.ravel() for g in grid]
+    places[dim] = ops.ravel(index)
+    ops.ufunc_method(ufunc, "at")(out, tuple(places), values)
+    return out
+
+
+def _without(input: Any, dim: int, index: Any) -> Any:
+    return scatter(input, dim, index, 0)
+
+
+def _least(x: Any) -> Any:
+    dtype = np.dtype(x.dtype)
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _most(x: Any) -> Any:
+    dtype = np.dtype(x.dtype)
+    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+
+
+# --- slices along a dim ---------------------------------------------------------------
+
+
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """Return the input with slices of `source`, times `alpha`, added to those along a
+    dim that `index` names."""
+    dim = normalize_axis_index(dim, input.ndim)
+    source = source if alpha == 1 else source * alpha
+    return input + added(source, along(dim), [index], tuple(input.shape))
+
+
+def _set(input: Any, dim: int, index: Any, value: Any) -> Any:
+    out = _copy(input)
+    dim = normalize_axis_index(dim, input.ndim)
+    ops.setitem(out, (ALL,) * dim + (index,), value)
+    return out
+
+
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """Return the input with slices of `source` in the places that `index` names."""
+    return _set(input, dim, index, source)
+
+
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """Return the input with one number in the slices that `index` names."""
+    return _set(input, dim, index, value)
+
+
+def index_put(
+    input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False
+) -> Any:
+    """Return the input with ``input[indices]`` set to values, or these added to it."""
+    out = _copy(input)
+    index = tuple(slice(None) if each is None else each for each in indices)
+    if accumulate:
+        ops.ufunc_method(np.add, "at")(out, index, values)
+    else:
+        ops.setitem(out, index, values)
+    return out
+
+
+def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """Return the input with elements set, by their indices in the flattened tensor."""
+    flat = ops.ravel(input)
+    found = index_put(flat, (ops.ravel(index),), ops.ravel(source), accumulate)
+    return ops.reshape(found, tuple(input.shape))
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """Return the input with elements of `source`, in turn, where a mask is true.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer of them.
+    """
+    out = _copy(input)
+    mask = ops.broadcast_to(mask, tuple(input.shape))
+    count = int(ops.count_nonzero(mask))
+    values = ops.ravel(source)
+    if count > values.shape[0]:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes and source "
+            f"at least {count} elements, but it has {values.shape[0]}"
+        )
+    ops.setitem(out, mask, ops.getitem(values, slice(count)))
+    return out
+
+
+def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
+    """Return the input with `src` in the place of one slice along a dim."""
+    out = _copy(input)
+    ops.setitem(out, (ALL,) * normalize_axis_index(dim, input.ndim) + (index,), src)
+    return out
+
+
+def slice_scatter(
+    input: Any,
+    src: Any,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Any:
+    """Return the input with `src` in the place of some slices along a dim."""
+    out = _copy(input)
+    place = slice(start, end, step)
+    ops.setitem(out, (ALL,) * normalize_axis_index(dim, input.ndim) + (place,), src)
+    return out
+
+
+def diagonal_scatter(
+    input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Any:
+    """Return the input with `src` in the place of its diagonals."""
+    moved = ops.moveaxis(_copy(input), (dim1, dim2), (-2, -1))
+    rows, columns = moved.shape[-2:]
+    count = min(rows + min(offset, 0), columns - max(offset, 0))
+    first = np.arange(count)
+    ops.setitem(moved, (..., first - min(offset, 0), first + max(offset, 0)), src)
+    return ops.moveaxis(moved, (-2, -1), (dim1, dim2))

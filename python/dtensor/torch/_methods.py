@@ -1,0 +1,369 @@
+"""The methods of a tensor in PyTorch's dialect: a table of functions, installed here.
+
+Most are the functions of `dtensor.torch`, which take the tensor first. What NumPy's
+dialect has under PyTorch's name and with PyTorch's meaning is inherited from it.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C, ops as _ops
+from dtensor._core import device as _device
+from dtensor.ops._make.operator import METHODS
+from dtensor.torch import (
+    _create,
+    _index,
+    _order,
+    _pointwise,
+    _products,
+    _questions,
+    _reduce,
+    _same,
+    _shape,
+)
+from dtensor.torch._attributes import ATTRIBUTES, QUESTIONS, WHOLE
+from dtensor.torch._print import formatted, text_of
+from dtensor.torch._promotion import can_cast
+from dtensor.torch._types import numpy_dtype
+
+__all__ = ["TABLE", "install"]
+
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+
+# Functions of dtensor.torch that are methods as well, by module.
+SAME = {
+    _index: _index.__all__,
+    _order: """
+        argsort bincount cummax cummin cumprod cumsum kthvalue log_softmax median mode
+        msort nanmedian softmax sort topk unique
+    """.split(),
+    _pointwise: [name for name in _pointwise.__all__ if name not in ("where", "rsub")],
+    _products: """
+        addbmm addcdiv addcmul addmm addmv addr baddbmm cross lerp
+    """.split(),
+    _questions: ["allclose", "equal"],
+    _reduce: """
+        all amax amin aminmax any argmax argmin max mean min nanmean nansum norm prod
+        quantile std sum var
+    """.split(),
+    _same: """
+        argwhere count_nonzero diff fliplr flipud inner kron logsumexp moveaxis movedim
+        square swapaxes swapdims t tile transpose trunc unflatten unsqueeze ger
+        isin vdot
+    """.split(),
+    _shape: """
+        diag diagonal flatten flip frac masked_select nan_to_num narrow nonzero
+        repeat_interleave roll rot90 select squeeze take take_along_dim tril triu
+    """.split(),
+}
+# Those that also work in place, under their name with an underscore.
+IN_PLACE = """
+    acos acosh add addbmm addcdiv addcmul addmm addmv addr asin asinh atan atan2 atanh
+    baddbmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
+    clamp clamp_max clamp_min clip copysign cos cosh cumprod cumsum deg2rad div divide
+    eq erf erfc exp exp2 expm1 floor_divide fmod frac gcd ge greater
+    greater_equal gt heaviside hypot index_add index_copy index_fill index_put lcm le
+    lerp less less_equal log log10 log1p log2 logical_and logical_or logical_xor logit
+    lt masked_scatter mul multiply nan_to_num ne nextafter not_equal pow put rad2deg
+    reciprocal remainder rsqrt scatter scatter_add scatter_reduce sigmoid sin
+    sinh sqrt sub subtract tan tanh tril triu true_divide xlogy
+""".split()
+CASTS = {
+    "bfloat16": "bfloat16",
+    "bool": "bool",
+    "byte": "uint8",
+    "cdouble": "complex128",
+    "cfloat": "complex64",
+    "char": "int8",
+    "double": "float64",
+    "float": "float32",
+    "half": "float16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+}
+
+
+def _changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def change(self: Any, *args: Any, **options: Any) -> Any:
+        found = function(self, *args, **options)
+        to, of = np.dtype(self.dtype), np.dtype(found.dtype)
+        if not can_cast(of, to):
+            raise RuntimeError(
+                f"result type {found.dtype.legacy} can't be cast to the desired output "
+                f"type {self.dtype.legacy}"
+            )
+        if tuple(found.shape) != tuple(self.shape):
+            raise RuntimeError(
+                f"output with shape {list(self.shape)} doesn't match the broadcast "
+                f"shape {list(found.shape)}"
+            )
+        return METHODS["copy_"](self, found)
+
+    change.__name__ = change.__qualname__ = name
+    change.__doc__ = f"As `{function.__name__}`, in place; return this tensor."
+    return change
+
+
+def _named(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function take NumPy's names of arguments as well, as PyTorch does."""
+
+    @functools.wraps(function)
+    def answer(self: Any, *args: Any, **options: Any) -> Any:
+        for old, new in (("axis", "dim"), ("keepdims", "keepdim")):
+            if old in options:
+                options[new] = options.pop(old)
+        return function(self, *args, **options)
+
+    return answer
+
+
+def _turns(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def turn(self: Any, *args: Any) -> Any:
+        self.data = function(self.detach(), *args)
+        return self
+
+    turn.__name__ = turn.__qualname__ = name
+    turn.__doc__ = f"As `{function.__name__}`, of this object; not recorded."
+    return turn
+
+
+def _casts(dtype: str) -> Callable[..., Any]:
+    def cast(self: Any, memory_format: Any = None) -> Any:
+        return to(self, dtype)
+
+    cast.__doc__ = f"Return the tensor in {dtype}."
+    return cast
+
+
+# --- copies, dtypes, devices ----------------------------------------------------------
+
+
+def to(self: Any, *args: Any, **options: Any) -> Any:
+    """Return the tensor in another dtype, or on another device.
+
+    Parameters
+    ----------
+    *args : dtype, device, or tensor
+        A tensor stands for its dtype and device. Then `non_blocking` and `copy`.
+    **options
+        `dtype`, `device`, `non_blocking`, `copy` and `memory_format`, by name.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no such device.
+    """
+    dtype, where = options.get("dtype"), options.get("device")
+    flags = [x for x in args if isinstance(x, bool)]
+    for value in args:
+        if isinstance(value, _C.Tensor):
+            dtype, where = value.dtype, value.device
+        elif isinstance(value, str) and not _is_dtype(value):
+            where = value
+        elif value is not None and not isinstance(value, bool):
+            dtype = value
+    copy = options.get("copy", len(flags) > 1 and flags[1])
+    meta = _device.is_meta(self)
+    if where is not None and (_device.kind_of(where) == "meta") != meta:
+        if meta:
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        return _device.empty_like(self, numpy_dtype(dtype), "meta")
+    return METHODS["to"](self, dtype=numpy_dtype(dtype or self.dtype), copy=copy)
+
+
+def _is_dtype(name: str) -> bool:
+    return name in CASTS.values()
+
+
+def type_as(self: Any, other: Any) -> Any:
+    """Return the tensor in the dtype of another one."""
+    return to(self, other.dtype)
+
+
+def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+    """Raise RuntimeError: there is no CUDA."""
+    raise RuntimeError("Torch not compiled with CUDA enabled")
+
+
+def itself(self: Any, *args: Any, **options: Any) -> Any:
+    """Return this tensor: it is there, and dense, already."""
+    return self
+
+
+# --- shapes ---------------------------------------------------------------------------
+
+
+def _sizes(sizes: tuple[Any, ...]) -> tuple[int, ...]:
+    return tuple(sizes[0]) if len(sizes) == 1 and np.iterable(sizes[0]) else sizes
+
+
+def permute(self: Any, *dims: Any) -> Any:
+    """Return the tensor with its dims in another order."""
+    return ops.permute_dims(self, _sizes(dims))
+
+
+def repeat(self: Any, *repeats: Any) -> Any:
+    """Return the tensor so often along each dim; more numbers than dims add dims.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer numbers than dims.
+    """
+    counts = _sizes(repeats)
+    if len(counts) < self.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of "
+            "dimensions of tensor"
+        )
+    return ops.tile(self, counts)
+
+
+def view(self: Any, *shape: Any) -> Any:
+    """Return the elements in another shape, or their bytes as another dtype."""
+    if len(shape) == 1 and not np.iterable(shape[0]) and not isinstance(shape[0], int):
+        return METHODS["view"](self, numpy_dtype(shape[0]))
+    return METHODS["view"](self, *shape)
+
+
+def view_as(self: Any, other: Any) -> Any:
+    """Return the elements in the shape of another tensor."""
+    return view(self, *other.shape)
+
+
+def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
+    """Return windows along a dim, as a new last dim; a copy.
+
+    Raises
+    ------
+    RuntimeError
+        If `size` is longer than the dim.
+    """
+    length = self.shape[dimension] if self.ndim else 1
+    dim = dimension % self.ndim if self.ndim else 0
+    if size > length:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {dim} is {length} but size is {size}"
+        )
+    starts = np.arange(0, length - size + 1, step)
+    index = starts[:, None] + np.arange(size)
+    found = ops.getitem(self, (slice(None),) * dim + (index,))
+    return ops.moveaxis(found, dim + 1, -1)
+
+
+def split(self: Any, split_size: Any, dim: int = 0) -> Any:
+    """Return parts of a length, or of the lengths in a list, along a dim."""
+    return METHODS["split"](self, split_size, dim)
+
+
+def where(self: Any, condition: Any, other: Any) -> Any:
+    """Return this tensor's elements where a condition holds, else those of another."""
+    return _pointwise.where(condition, self, other)
+
+
+def sum_to_size(self: Any, *size: Any) -> Any:
+    """Return sums over the dims that broadcasting from a size would add."""
+    shape = _sizes(size)
+    first = self.ndim - len(shape)
+    ones = [first + d for d, n in enumerate(shape) if n == 1 != self.shape[first + d]]
+    found = ops.sum(self, axis=tuple(ones), keepdims=True) if ones else self
+    return ops.sum(found, axis=tuple(range(first))) if first else found
+
+
+def new_tensor(self: Any, data: Any, **options: Any) -> Any:
+    """Return a tensor of data, by default of this dtype: see `torch.tensor`."""
+    options.setdefault("dtype", self.dtype)
+    return _create.tensor(data, **options)
+
+
+def _new(name: str) -> Callable[..., Any]:
+    def new(self: Any, *size: Any, requires_grad: bool = False, **options: Any) -> Any:
+        for ignored in ("device", "layout", "pin_memory"):
+            options.pop(ignored, None)
+        options["dtype"] = numpy_dtype(options.get("dtype"))
+        made = _C.into_torch(METHODS[name](self, *size, **options))
+        return made.requires_grad_() if requires_grad else made
+
+    new.__doc__ = METHODS[name].__doc__
+    return new
+
+
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """Set the diagonal to one number, and return this tensor."""
+    ops.fill_diagonal(self, fill_value, wrap)
+    return self
+
+
+def rename(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function the name of the method that it is."""
+    if getattr(function, "__name__", name) in ("<lambda>", "cast", "new"):
+        function.__name__ = function.__qualname__ = name
+    return function
+
+
+# --- the table ------------------------------------------------------------------------
+
+TABLE: dict[str, Any] = {
+    name: getattr(module, name) for module, names in SAME.items() for name in names
+}
+TABLE |= {name: _named(getattr(_reduce, name)) for name in SAME[_reduce]}
+TABLE |= {name: _named(TABLE[name]) for name in "cumprod cumsum logsumexp".split()}
+TABLE |= {name: rename(name, _casts(dtype)) for name, dtype in CASTS.items()}
+TABLE |= {
+    f"{name}_": _changes(TABLE.get(name) or METHODS[name], f"{name}_")
+    for name in IN_PLACE
+}
+TABLE |= {
+    f"{name}_": _turns(TABLE[name], f"{name}_")
+    for name in "squeeze swapaxes swapdims t transpose unsqueeze".split()
+}
+TABLE |= {
+    name: rename(name, _new(name))
+    for name in ("new_empty", "new_full", "new_ones", "new_zeros")
+}
+TABLE |= {function.__name__: function for function in QUESTIONS}
+TABLE |= {
+    function.__name__: function
+    for function in (
+        cuda,
+        fill_diagonal_,
+        new_tensor,
+        permute,
+        repeat,
+        split,
+        sum_to_size,
+        to,
+        type_as,
+        unfold,
+        view,
+        view_as,
+        where,
+    )
+}
+TABLE |= {
+    "__format__": formatted,
+    "cpu": itself,
+    "hsplit": ops.hsplit,
+    "vsplit": ops.vsplit,
+    "dsplit": ops.dsplit,
+    "is_pinned": lambda self: False,
+    "is_shared": lambda self: False,
+    "ndimension": _C.Tensor.dim,
+    "nelement": _C.Tensor.numel,
+    "pin_memory": itself,
+    "resolve_conj": itself,
+    "resolve_neg": itself,
+    "share_memory_": itself,
+    "to_dense": itself,
+}
+
+
+def install(constructor: Callable[..., Any], whole: dict[str, Any]) -> None:
+    """Give the types of PyTorch's dialect their methods."""
+    _C.install_torch(
+        _pointwise.SLOTS, TABLE | ATTRIBUTES, WHOLE | whole, constructor, text_of
+    )

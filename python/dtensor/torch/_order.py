@@ -1,0 +1,220 @@
+"""Sorting and what follows from it: medians, modes, the k-th value, distinct elements.
+
+Functions that return a NamedTuple give the elements along `dim`, and their indices.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from dtensor import ops as _ops
+from dtensor.torch._promotion import default_dtype
+from dtensor.torch._reduce import Picked, at, summed
+from dtensor.torch._types import numpy_dtype
+
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+
+__all__ = [
+    "argsort",
+    "bincount",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "kthvalue",
+    "log_softmax",
+    "median",
+    "mode",
+    "msort",
+    "nanmedian",
+    "softmax",
+    "sort",
+    "topk",
+    "unique",
+]
+
+
+def argsort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
+) -> Any:
+    """Return the indices that sort along a dim; equal elements keep their order."""
+    input = input.detach()
+    if not descending or not input.ndim:
+        return ops.argsort(input, dim, stable=True) if input.ndim else _zero(input)
+    backwards = ops.argsort(ops.flip(input, dim), dim, stable=True)
+    return input.shape[dim] - 1 - ops.flip(backwards, dim)
+
+
+def _zero(input: Any) -> Any:
+    return ops.zeros_like(input, dtype=np.int64)
+
+
+def sort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
+) -> Picked:
+    """Return the elements sorted along a dim, and their indices."""
+    if isinstance(dim, bool):
+        dim, descending = -1, dim
+    return at(input, argsort(input, dim, descending), dim)
+
+
+def msort(input: Any) -> Any:
+    """Return the elements sorted along the first dim."""
+    return sort(input, 0).values
+
+
+def topk(
+    input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Picked:
+    """Return the `k` largest or smallest elements along a dim, and their indices."""
+    return Picked(*ops.topk(input, k, dim, largest, sorted))
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Picked:
+    """Return the `k`-th smallest element along a dim, and its index.
+
+    Raises
+    ------
+    RuntimeError
+        If the dim has fewer elements.
+    """
+    if not 1 <= k <= input.shape[dim]:
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension")
+    return _picked(input, argsort(input, dim), k - 1, dim, keepdim)
+
+
+def _picked(input: Any, order: Any, place: int, dim: int, keepdim: bool) -> Picked:
+    """Return what is at a place of a dim that is sorted by `order`."""
+    index = [slice(None)] * input.ndim
+    index[dim] = slice(place, place + 1)
+    found = at(input, ops.getitem(order, tuple(index)), dim)
+    return found if keepdim else Picked(*(ops.squeeze(x, dim) for x in found))
+
+
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the middle element, the lower one of two; with `dim` also its index."""
+    if dim is None:
+        return _middle(ops.ravel(input), 0, False).values
+    return _middle(input, dim, keepdim) if input.ndim else at(input, _zero(input), 0)
+
+
+def _middle(input: Any, dim: int, keepdim: bool) -> Picked:
+    place = (input.shape[dim] - 1) // 2
+    found = _picked(input, argsort(input, dim), place, dim, keepdim)
+    if np.dtype(input.dtype).kind != "f":
+        return found
+    odd = ops.isnan(input.detach())  # the median of what has a NaN is NaN
+    first = ops.argmax(odd, axis=dim, keepdims=True)
+    picked = at(input, first, dim)
+    if not keepdim:
+        picked = Picked(*(ops.squeeze(x, dim) for x in picked))
+    some = ops.any(odd, axis=dim, keepdims=keepdim)
+    return Picked(*(ops.where(some, *pair) for pair in zip(picked, found, strict=True)))
+
+
+def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the median of the elements that are not NaN, as `median` does."""
+    if dim is None:
+        return nanmedian(ops.ravel(input), 0).values
+    order = argsort(input, dim)
+    count = ops.sum(~ops.isnan(input.detach()), axis=dim, keepdims=True)
+    place = ops.maximum((count - 1) // 2, 0)
+    found = at(input, ops.take_along_axis(order, place, dim), dim)
+    return found if keepdim else Picked(*(ops.squeeze(x, dim) for x in found))
+
+
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Picked:
+    """Return the most frequent element along a dim, the smallest of several.
+
+    The index is that of its last occurrence.
+    """
+    order = argsort(input, dim)
+    ordered = ops.take_along_axis(input.detach(), order, dim)
+    index: list[Any] = [slice(None)] * input.ndim
+    index[dim] = slice(0, 1)
+    first = ops.ones_like(ops.getitem(ordered, tuple(index)), dtype=bool)
+    before, after = list(index), list(index)
+    before[dim], after[dim] = slice(0, -1), slice(1, None)
+    differs = ops.not_equal(
+        ops.getitem(ordered, tuple(after)), ops.getitem(ordered, tuple(before))
+    )
+    begins = ops.concatenate([first, differs], dim)
+    shape = [1] * input.ndim
+    shape[dim] = input.shape[dim]
+    place = np.arange(input.shape[dim]).reshape(shape)
+    start = ops.ufunc_method(np.maximum, "accumulate")(
+        ops.where(begins, place, 0), axis=dim
+    )
+    best = ops.argmax(place - start, axis=dim, keepdims=True)
+    found = at(input, ops.take_along_axis(order, best, dim), dim)
+    return found if keepdim else Picked(*(ops.squeeze(x, dim) for x in found))
+
+
+# --- running extremes and sums --------------------------------------------------------
+
+
+def _running(ufunc: np.ufunc, input: Any, dim: int) -> Picked:
+    values = ops.ufunc_method(ufunc, "accumulate")(input.detach(), axis=dim)
+    shape = [1] * input.ndim
+    shape[dim] = input.shape[dim]
+    place = np.arange(input.shape[dim]).reshape(shape)
+    here = ops.where(ops.equal(input.detach(), values), place, 0)
+    index = ops.ufunc_method(np.maximum, "accumulate")(here, axis=dim)
+    return at(input, index, dim)
+
+
+def cummax(input: Any, dim: int) -> Picked:
+    """Return the greatest elements so far along a dim, and their indices."""
+    return _running(np.maximum, input, dim)
+
+
+def cummin(input: Any, dim: int) -> Picked:
+    """Return the smallest elements so far along a dim, and their indices."""
+    return _running(np.minimum, input, dim)
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """Return sums of the elements so far along a dim, of integers as int64."""
+    return ops.cumsum(input, dim, dtype=summed(input, dtype))
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """Return products of the elements so far along a dim, of integers as int64."""
+    return ops.cumprod(input, dim, dtype=summed(input, dtype))
+
+
+def softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Any:
+    """Return ``exp(input)`` divided by its sum along a dim; see `log_softmax`."""
+    return ops.softmax(_as(input, dtype), -1 if dim is None else dim)
+
+
+def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Any:
+    """Return the logarithm of `softmax`; with `dtype` the input is cast first."""
+    return ops.log_softmax(_as(input, dtype), -1 if dim is None else dim)
+
+
+def _as(input: Any, dtype: Any) -> Any:
+    return input if dtype is None else ops.astype(input, numpy_dtype(dtype))
+
+
+# --- distinct ones, counts ------------------------------------------------------------
+
+
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return the distinct elements, sorted; see `numpy.unique`."""
+    return ops.unique(
+        input, return_inverse=return_inverse, return_counts=return_counts, axis=dim
+    )
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """Return how often each number occurs, or the sums of weights."""
+    if weights is not None and np.dtype(weights.dtype).kind != "f":
+        weights = ops.astype(weights, default_dtype())
+    return ops.bincount(input, weights, minlength)

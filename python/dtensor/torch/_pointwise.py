@@ -1,0 +1,283 @@
+"""Functions that work element by element, with PyTorch's arguments and promotion.
+
+`SLOTS` has what Python's operators call for tensors in PyTorch's dialect.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dtensor import ops as _ops
+from dtensor.ops.elementwise import pointwise
+from dtensor.torch._promotion import default_dtype, dtype_for, promoted
+from dtensor.torch._types import numpy_dtype
+
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+
+# PyTorch's name -> NumPy's ufunc
+COMMON = {
+    name: name
+    for name in """
+    bitwise_and bitwise_or bitwise_xor equal fmax fmin fmod gcd greater
+    greater_equal lcm less less_equal logical_and logical_or logical_xor maximum minimum
+    multiply nextafter not_equal remainder subtract floor_divide heaviside
+    """.split()
+} | {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}
+FLOATS = """
+    arccos arccosh arcsin arcsinh arctan arctan2 arctanh copysign cos cosh deg2rad
+    exp exp2 expm1 hypot log log10 log1p log2 logaddexp logaddexp2 rad2deg reciprocal
+    sin sinh sqrt tan tanh
+""".split()
+ALIASES = {
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "ge": "greater_equal",
+    "gt": "greater",
+    "le": "less_equal",
+    "lt": "less",
+    "ne": "not_equal",
+}
+FUNCTIONS: dict[str, Any] = {
+    name: promoted(getattr(pointwise, ufunc), getattr(np, ufunc))
+    for name, ufunc in COMMON.items()
+}
+FUNCTIONS |= {
+    name: promoted(getattr(pointwise, name), getattr(np, name), floats=True)
+    for name in FLOATS
+}
+FUNCTIONS |= {name: FUNCTIONS[ours] for name, ours in ALIASES.items()}
+
+_add = promoted(pointwise.add, np.add)
+_divide = promoted(pointwise.divide, np.divide, floats=True)
+_power = promoted(pointwise._power, np.power)
+_raised = promoted(pointwise.float_power, np.float_power, floats=True)
+globals().update(FUNCTIONS)
+
+__all__ = [  # noqa: PLE0604
+    *FUNCTIONS,
+    "add",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "clip",
+    "div",
+    "divide",
+    "eq",
+    "erf",
+    "erfc",
+    "float_power",
+    "logit",
+    "mul",
+    "pow",
+    "rsqrt",
+    "rsub",
+    "sigmoid",
+    "sub",
+    "subtract",
+    "true_divide",
+    "where",
+    "xlogy",
+]
+multiply: Any = FUNCTIONS["multiply"]
+mul = multiply
+eq = FUNCTIONS.pop("equal")  # torch.equal is one answer for all elements
+__all__.remove("equal")
+log: Any = FUNCTIONS["log"]
+
+
+def add(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
+    """Return ``input + alpha * other``."""
+    return _add(input, other if alpha == 1 else mul(other, alpha), **options)
+
+
+def sub(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
+    """Return ``input - alpha * other``."""
+    other = other if alpha == 1 else mul(other, alpha)
+    return FUNCTIONS["subtract"](input, other, **options)
+
+
+subtract = sub
+
+
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Return ``other - alpha * input``."""
+    return sub(other, input, alpha=alpha)
+
+
+def div(
+    input: Any, other: Any, *, rounding_mode: str | None = None, **options: Any
+) -> Any:
+    """Divide; `rounding_mode` is None, ``"floor"`` or ``"trunc"``.
+
+    Without it integers are divided as numbers of the default floating-point dtype.
+    """
+    if rounding_mode is None:
+        return _divide(input, other, **options)
+    if rounding_mode == "floor":
+        return FUNCTIONS["floor_divide"](input, other, **options)
+    input, other = cast_alike(input, other)
+    return ops.div(input, other, rounding_mode=rounding_mode, **options)
+
+
+divide = true_divide = div
+
+
+def pow(input: Any, exponent: Any, **options: Any) -> Any:
+    """Raise to a power.
+
+    Raises
+    ------
+    RuntimeError
+        If integers are raised to a negative integer.
+    """
+    to = dtype_for([input, exponent])
+    if to.kind == "b":
+        if hasattr(exponent, "dtype"):
+            raise RuntimeError("pow: the exponent of booleans is a number, True or False")
+        return ops.logical_or(input, ops.logical_not(exponent))
+    if to.kind in "ui":
+        if not hasattr(exponent, "dtype") and exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        input = cast(np.asarray(input) if not hasattr(input, "dtype") else input, to)
+        return _power(input, exponent, **options)
+    if getattr(input, "dtype", None) == to:
+        return pointwise.raised(input, _number_as(exponent, to), **options)
+    return _power(input, exponent, **options)
+
+
+def _number_as(x: Any, to: Any) -> Any:
+    """Return a tensor in a dtype; Python's numbers as they are."""
+    return cast(x, to) if hasattr(x, "dtype") else x
+
+
+def float_power(input: Any, exponent: Any) -> Any:
+    """Raise to a power, in float64 or complex128."""
+    return ops.float_power(input, exponent)
+
+
+# --- one dtype for several ------------------------------------------------------------
+
+
+def cast(x: Any, to: Any) -> Any:
+    """Return a tensor in a dtype; a Python number as an array without dims."""
+    if not hasattr(x, "dtype"):
+        return np.asarray(x, to)
+    return x if x.dtype == to else ops.astype(x, numpy_dtype(to))
+
+
+def cast_alike(*xs: Any) -> tuple[Any, ...]:
+    """Return tensors in the dtype that PyTorch promotes them to; None stays."""
+    to = dtype_for([x for x in xs if x is not None])
+    return tuple(x if x is None else _number_as(x, to) for x in xs)
+
+
+def clamp(input: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
+    """Limit the elements to an interval; None: no limit.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no limit.
+    """
+    limits = [x for x in (min, max) if x is not None]
+    numbers = not all(hasattr(x, "dtype") for x in limits)
+    input, min, max = cast_alike(input, min, max)
+    if input.dtype.kind == "c" or (input.dtype.kind == "b" and numbers):
+        raise RuntimeError(f"clamp is not supported for {input.dtype}")
+    if input.dtype.kind == "V":  # with whom Python's numbers would be float32
+        min, max = (x if x is None else cast(x, input.dtype) for x in (min, max))
+    return ops.clamp(input, min, max, **options)
+
+
+clip = clamp
+
+
+def clamp_min(input: Any, min: Any) -> Any:
+    """Return the elements, or what they are less than."""
+    return clamp(input, min)
+
+
+def clamp_max(input: Any, max: Any) -> Any:
+    """Return the elements, or what they are greater than."""
+    return clamp(input, None, max)
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """Return elements of `input` where the condition holds, else of `other`.
+
+    With the condition alone it is `nonzero` with ``as_tuple=True``.
+    """
+    if input is None and other is None:
+        return tuple(ops.nonzero(condition))
+    to = dtype_for([input, other])
+    return ops.where(condition, cast(input, to), cast(other, to))
+
+
+# --- of floating-point numbers --------------------------------------------------------
+
+
+def floating(x: Any) -> Any:
+    """Return a tensor; integers and booleans in the default floating-point dtype."""
+    return cast(x, default_dtype()) if x.dtype.kind in "bui" else x
+
+
+def _of_floats(function: Callable[..., Any], text: str) -> Callable[..., Any]:
+    def answer(input: Any, **options: Any) -> Any:
+        return function(floating(input), **options)
+
+    answer.__name__ = answer.__qualname__ = function.__name__
+    answer.__doc__ = text
+    return answer
+
+
+sigmoid = _of_floats(ops.sigmoid, "Return ``1 / (1 + exp(-input))``.")
+rsqrt = _of_floats(ops.rsqrt, "Return 1 divided by the square root.")
+erf = _of_floats(ops.erf, "Return the error function.")
+
+
+def erfc(input: Any) -> Any:
+    """Return ``1 - erf(input)``."""
+    return 1 - erf(input)
+
+
+def logit(input: Any, eps: float | None = None) -> Any:
+    """Return ``log(input / (1 - input))``, of the input limited to [eps, 1 - eps]."""
+    input = floating(input)
+    if eps is not None:
+        input = clamp(input, eps, 1 - eps)
+    return log(input) - ops.log1p(-input)
+
+
+def xlogy(input: Any, other: Any) -> Any:
+    """Return ``input * log(other)``, 0 where the input is 0 unless `other` is NaN."""
+    kept = where(ops.isnan(other), other, 0.0)
+    zero = ops.equal(input, 0)
+    return where(zero, kept, mul(input, log(where(zero, 1, other))))
+
+
+SLOTS = {
+    "add": _add,
+    "subtract": FUNCTIONS["subtract"],
+    "multiply": mul,
+    "true_divide": _divide,
+    "floor_divide": FUNCTIONS["floor_divide"],
+    "remainder": FUNCTIONS["remainder"],
+    "power": pow,
+    "bitwise_and": FUNCTIONS["bitwise_and"],
+    "bitwise_or": FUNCTIONS["bitwise_or"],
+    "bitwise_xor": FUNCTIONS["bitwise_xor"],
+    "left_shift": FUNCTIONS["bitwise_left_shift"],
+    "right_shift": FUNCTIONS["bitwise_right_shift"],
+    "less": FUNCTIONS["less"],
+    "less_equal": FUNCTIONS["less_equal"],
+    "equal": eq,
+    "not_equal": FUNCTIONS["not_equal"],
+    "greater": FUNCTIONS["greater"],
+    "greater_equal": FUNCTIONS["greater_equal"],
+}

@@ -1,0 +1,216 @@
+"""PyTorch's type promotion: operators that compute in the dtype that PyTorch chooses.
+
+Tensors with dims count before those without, and these before Python's numbers: each
+group counts only if its kind (boolean, integer, floating-point, complex) is a higher
+one. Where NumPy computes in that dtype anyway, the call is the same as NumPy's.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C
+from dtensor.ops._make.elementwise import GRADIENTS
+from dtensor.ops._make.operator import operator
+from dtensor.torch._types import dtype, numpy_dtype, torch_dtype
+
+__all__ = ["can_cast", "default_dtype", "promote_types", "promoted", "result_type"]
+
+KINDS = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}  # V: bfloat16
+BARE = ("uint16", "uint32", "uint64")  # PyTorch has little arithmetic of these
+Dtype = np.dtype[Any]
+# What takes tensors alone, and what is not for complex numbers.
+TENSORS_ONLY = {
+    np.arctan2,
+    np.fmax,
+    np.fmin,
+    np.hypot,
+    np.logaddexp,
+    np.logaddexp2,
+    np.logical_and,
+    np.logical_or,
+    np.logical_xor,
+    np.maximum,
+    np.minimum,
+    np.nextafter,
+}
+ORDERED = {np.maximum, np.minimum, np.fmax, np.fmin, np.less, np.less_equal}
+QUESTIONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater}
+QUESTIONS |= {np.greater_equal, np.logical_and, np.logical_or, np.logical_xor}
+ORDERED |= {np.greater, np.greater_equal, np.floor_divide, np.remainder, np.fmod}
+
+
+def default_dtype() -> Dtype:
+    """Return NumPy's dtype of Python's floats."""
+    return np.dtype(_C.get_default_dtype())
+
+
+def _kind(of: Dtype) -> int:
+    return KINDS[of.kind]
+
+
+def _complex(of: Dtype) -> Dtype:
+    return np.dtype("complex128" if of.itemsize == 8 else "complex64")
+
+
+def promote(a: Dtype | None, b: Dtype | None) -> Dtype | None:
+    """Return the dtype of two tensors with dims; None: there is no such operand."""
+    if a is None or b is None or a == b:
+        return b if a is None else a
+    if _kind(a) > _kind(b):
+        a, b = b, a
+    if _kind(b) >= 2:  # the higher kind decides, but a float64 part makes complex128
+        if _kind(a) == 2 and _kind(b) == 3:
+            return np.promote_types(_complex(a), b)
+        if _kind(a) == 2:
+            halves = {a.name, b.name} == {"float16", "bfloat16"}
+            return np.dtype("float32") if halves else np.promote_types(a, b)
+        return b if _kind(a) < 2 else np.promote_types(a, b)
+    if _kind(a) == 1 and (a.name in BARE or b.name in BARE):
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to "
+            f"promote {torch_dtype(a).legacy} and {torch_dtype(b).legacy}"
+        )
+    return np.promote_types(a, b)
+
+
+def _over(higher: Dtype | None, lower: Dtype | None) -> Dtype | None:
+    """Return the dtype of a group of operands beside one that counts less."""
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    if _kind(higher) == 3:
+        return higher
+    if _kind(higher) == 2:
+        return _complex(higher) if _kind(lower) == 3 else higher
+    if _kind(higher) == 0 or _kind(lower) >= 2:
+        return promote(higher, lower)
+    return higher
+
+
+def _of_number(number: Any) -> Dtype:
+    """Return the dtype of a Python number, or of its type."""
+    of = number if isinstance(number, type) else type(number)
+    if issubclass(of, int):
+        return np.dtype(bool if of is bool else np.int64)
+    return _complex(default_dtype()) if issubclass(of, complex) else default_dtype()
+
+
+def dtype_for(operands: Sequence[Any]) -> Dtype:
+    """Return the dtype that PyTorch computes in, for tensors, arrays and numbers."""
+    dims = zero = numbers = None
+    for x in operands:
+        of = getattr(x, "dtype", None)
+        if of is None:
+            numbers = promote(numbers, _of_number(getattr(x, "number", x)))
+        elif x.ndim > 0:
+            dims = promote(dims, numpy_dtype(of))
+        else:
+            zero = promote(zero, numpy_dtype(of))
+    found = _over(dims, _over(zero, numbers))
+    assert found is not None
+    return found
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """Return the dtype of an operation on two tensors or Python numbers.
+
+    Parameters
+    ----------
+    tensor1, tensor2 : tensor or number
+
+    Examples
+    --------
+    >>> import dtensor.torch as torch
+    >>> torch.result_type(torch.tensor([1, 2]), 1.0)
+    torch.float32
+    """
+    return torch_dtype(dtype_for([tensor1, tensor2]))
+
+
+def promote_types(type1: Any, type2: Any) -> dtype:
+    """Return the smallest dtype, by PyTorch's rules, that both can be cast to."""
+    return torch_dtype(promote(numpy_dtype(type1), numpy_dtype(type2)))
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Return whether PyTorch lets results of a dtype be written into another one.
+
+    Parameters
+    ----------
+    from_, to : dtype
+        Only the kind counts: complex, floating-point, integer, boolean, downwards.
+    """
+    return _kind(numpy_dtype(from_)) <= _kind(numpy_dtype(to))
+
+
+# --- operators ------------------------------------------------------------------------
+
+
+def _computed(function: np.ufunc, xs: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the dtypes of NumPy's own loop for these operands."""
+    given = [np.dtype(bool) if x.number is bool else x.dtype or x.number for x in xs]
+    try:
+        return function.resolve_dtypes((*given, *(None,) * function.nout))
+    except TypeError:
+        return None
+
+
+def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
+    """Return an operator that computes in PyTorch's dtype.
+
+    Parameters
+    ----------
+    base : Operator
+        That of the ufunc, with NumPy's promotion.
+    function : numpy.ufunc
+    floats : bool, default False
+        Whether integers and booleans become the default floating-point dtype.
+    """
+    make: Callable[..., Any] = base.__wrapped__
+
+    def answer(*xs: Any, **options: Any) -> Any:
+        given = {"dtype", "signature", "sig"} & options.keys()
+        if not given and len(xs) == function.nin:
+            options |= _options(function, xs, floats)
+        return make(*xs, **options)
+
+    answer.__name__ = base.__name__
+    answer.__doc__ = base.__doc__
+    made = operator(answer, operands=base.operands, name=base.__name__)
+    made.divides = base.divides
+    if GRADIENTS.get(function, ()):
+        made.vjp(*GRADIENTS[function])
+    return made
+
+
+def _check(function: np.ufunc, xs: Sequence[Any]) -> None:
+    """Raise torch's errors for operands that it refuses."""
+    name = function.__name__
+    of = [np.dtype(x.number) if x.dtype is None else x.dtype for x in xs]
+    if function in TENSORS_ONLY and not all(x.number is None for x in xs):
+        raise TypeError(f"{name}(): argument 'other' must be Tensor, not a number")
+    if function in ORDERED and any(each.kind == "c" for each in of):
+        raise RuntimeError(f"{name} does not support complex inputs")
+    if function is np.subtract and any(each == bool for each in of):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you "
+            "are trying to invert a mask, use the `~` or `logical_not()` operator "
+            "instead."
+        )
+
+
+def _options(function: np.ufunc, xs: Sequence[Any], floats: bool) -> dict[str, Any]:
+    """Return what the ufunc is to be told: nothing where NumPy does the same."""
+    _check(function, xs)
+    if not all(x.dtype is None or x.dtype.kind in KINDS for x in xs):
+        return {}
+    wanted = dtype_for(xs)
+    if floats and _kind(wanted) < 2:
+        wanted = default_dtype()
+    own = _computed(function, xs)
+    if own is not None and all(each == wanted for each in own[: function.nin]):
+        return {}
+    result = np.dtype(bool) if function in QUESTIONS else wanted
+    loop = (*(wanted,) * function.nin, *(result,) * function.nout)
+    return {"signature": loop, "casting": "unsafe"}

@@ -1,0 +1,65 @@
+"""Modules that are made under PyTorch's names: their tensors are in its dialect.
+
+Each is a subclass of ours of the same name. ``isinstance(x, torch.nn.Linear)`` also
+holds for ours, which a module may have made inside.
+"""
+
+from typing import Any
+
+from dtensor import _C, nn
+
+__all__ = ["Buffer", "Module", "Parameter", "modules"]
+
+
+class _Speaks(type):
+    """The type of modules whose parameters and buffers are put into the dialect."""
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        module = super().__call__(*args, **options)
+        if isinstance(module, nn.Module):
+            for tensors in (module.parameters(), module.buffers()):
+                for tensor in tensors:
+                    _C.into_torch(tensor)
+        return module
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        ours = cls.__dict__.get("_ours")
+        return super().__instancecheck__(instance) or (
+            ours is not None and isinstance(instance, ours)
+        )
+
+
+class Module(nn.Module, metaclass=_Speaks):
+    """The base of modules: see `dtensor.nn.Module`."""
+
+    _ours = nn.Module
+
+
+def _module(ours: Any) -> Any:
+    names = {"_ours": ours, "__doc__": ours.__doc__, "__module__": "dtensor.torch.nn"}
+    return _Speaks(ours.__name__, (ours, Module), names)
+
+
+def modules() -> dict[str, Any]:
+    """Return a subclass in PyTorch's dialect for each module of `dtensor.nn`."""
+    found = {name: getattr(nn, name) for name in nn.__all__}
+    made = {
+        name: _module(x)
+        for name, x in found.items()
+        if isinstance(x, type) and issubclass(x, nn.Module) and x is not nn.Module
+    }
+    return made | {"Module": Module, "Parameter": Parameter, "Buffer": Buffer}
+
+
+class Parameter(nn.Parameter):
+    """A parameter in PyTorch's dialect: see `dtensor.nn.Parameter`."""
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        return _C.into_torch(nn.Parameter(data, requires_grad))
+
+
+class Buffer(nn.Buffer):
+    """A buffer in PyTorch's dialect: see `dtensor.nn.Buffer`."""
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        return _C.into_torch(nn.Buffer(data, persistent=persistent))

@@ -1,0 +1,92 @@
+"""Tensors in PyTorch's dialect promote as PyTorch's do, in all pairs of dtypes."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dtensor
+import dtensor.torch as torch
+
+DATA = Path(__file__).parent / "data"
+sys.path.insert(0, str(DATA))
+import torch_promotion as program  # noqa: E402
+
+STORED = dict(
+    line.split(": ")
+    for line in (DATA / "torch_promotion.txt").read_text().splitlines()
+)
+
+
+def fits(found, wanted, both):
+    """PyTorch's complex32 is complex64 here, where more is defined for it."""
+    return found == wanted or wanted == "c" or (wanted == "!" and both == {2, 3})
+
+
+def kind(of):
+    if "torch" not in str(type(of)):
+        return 3 if isinstance(of, complex) else 0
+    return {"float16": 2, "complex64": 3, "complex128": 3}.get(of.dtype.name, 0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", program.OPERATIONS)
+def test_all_pairs_promote_as_in_torch(name):
+    pytest.importorskip("ml_dtypes")
+    with np.errstate(all="ignore"):
+        found = program.letters(torch, program.OPERATIONS[name])
+    right = [*program.operands(torch, program.DTYPES), *program.NUMBERS]
+    pairs = [(x, y) for x in program.operands(torch, program.DTYPES) for y in right]
+    wrong = [
+        (x, y, got, wanted)
+        for (x, y), got, wanted in zip(pairs, found, STORED[name], strict=True)
+        if not fits(got, wanted, {kind(x), kind(y)})
+    ]
+    assert wrong == []
+
+
+@pytest.mark.validate
+def test_the_stored_table_is_what_torch_does(tmp_path):
+    venv.create(tmp_path, with_pip=True)
+    python = tmp_path / "bin" / "python"
+    subprocess.run(
+        [python, "-m", "pip", "install", "-q", "torch==2.13.0", "numpy"], check=True
+    )
+    run = subprocess.run(
+        [python, DATA / "torch_promotion.py"], check=True, capture_output=True, text=True
+    )
+    assert run.stdout == (DATA / "torch_promotion.txt").read_text()
+
+
+def test_functions_of_numpys_names_promote_as_numpy_and_give_torchs_tensors():
+    x, n = torch.ones(3), torch.arange(3)
+    for found, want in [
+        (np.multiply(x, n), "float64"),
+        (np.true_divide(n, n + 1), "float64"),
+        (np.mean(n), "float64"),
+        (np.std(n), "float64"),
+        (np.sqrt(n), "float64"),
+    ]:
+        assert found.dtype == want and isinstance(found, torch.Tensor)
+    assert (x * n).dtype is torch.float32 and torch.sqrt(n).dtype is torch.float32
+    assert np.transpose(torch.zeros(2, 3, 4), (2, 0, 1)).shape == (4, 2, 3)
+
+
+def test_the_default_dtype_counts_at_once():
+    n = torch.arange(3)
+    assert (n * 2.5).dtype == torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert (n * 2.5).dtype == (n / n).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert (n * 2.5).dtype == torch.float32
+
+
+def test_numpys_dialect_promotes_as_numpy():
+    x, n = dtensor.tensor(np.ones(3, "f4")), dtensor.tensor(np.arange(3))
+    assert (x * n).dtype == "float64" and (n / n).dtype == "float64"
+    assert (n.as_torch() / n).dtype == torch.float32
