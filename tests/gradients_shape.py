@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from gradients_cases import Case, cases, twice
 
-WINDOWS = np.lib.stride_tricks.sliding_window_view
 VIEWS = [
     *twice("reshape", lambda x: np.reshape(x, (3, 8)), "d4,6"),
     *cases("reshape F", lambda x: np.reshape(x, (6, 4), order="F"), "D4,6"),
@@ -39,8 +38,12 @@ VIEWS = [
     *cases("roll by array", lambda x: np.roll(x, np.array([1, 2]), (0, 1)), "d5,4"),
     *cases("rot90", lambda x: np.rot90(x), "d3,4"),
     *cases("rot90 k", lambda x: np.rot90(x, 3, (1, 2)), "d2,3,4"),
-    *cases("windows", lambda x: WINDOWS(x, 2, axis=1), "d2,4"),
     *cases("repeat", lambda x: np.repeat(x, 3), "d2,3", "d"),
+    *cases(
+        "windows",
+        lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=1),
+        "d2,4",
+    ),
     *cases("repeat axis", lambda x: np.repeat(x, 2, axis=1), "d3,4"),
     *cases("repeat each", lambda x: np.repeat(x, [0, 2, 3, 1], axis=0), "d4,3"),
     *cases("repeat none", lambda x: np.repeat(x, 0, axis=0), "d4,3"),

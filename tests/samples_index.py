@@ -164,6 +164,15 @@ TAKE = [
     *each("select", lambda a, b, x, y: np.select([a, b], [x, y]), "?5,7 ?7 d5,7 d7"),
     *each("select", lambda a, x: np.select([a], [x], default=3), "?5,7 d5,7"),
     *each("choose", lambda i, x, y: np.choose(i, [x, y]), "l5:0..2 d5 d5"),
+    *each(
+        "apply_along_axis", lambda x: np.apply_along_axis(np.sort, 1, x), "d5,7 | d7,3"
+    ),
+    *each(
+        "apply_over_axes",
+        lambda x: np.apply_over_axes(np.sum, x, [0]),
+        "d5,7",
+        mode=SUM,
+    ),
     *each("piecewise", lambda x: np.piecewise(x, [x < 0, x >= 0], [-1, 1]), "d7"),
     *each("x.nonzero", method("nonzero"), "?5,7"),
     *each("diag_indices_from", np.diag_indices_from, "d5,5"),

@@ -64,13 +64,19 @@ AXES = [
     *each("x.squeeze", method("squeeze"), "d1,5,1", [(), (0,)]),
 ]
 
-WINDOWS = np.lib.stride_tricks.sliding_window_view
 MOVES = [
-    *each("sliding_window_view", WINDOWS, "d5,7", [((2, 3),), (3, 0)]),
-    *each("sliding_window_view", WINDOWS, "d7", [(3,)]),
     *each("repeat", np.repeat, "d5,7 | l5,6", [(2,), (3, 0), (2, 1), (0, 1), (1, 0)]),
     *each("repeat", np.repeat, "d5,7 | d7", [([1, 0, 2, 3, 1], 0), (2, -1), (-1, 0)]),
     Sample("repeat", lambda x, n: np.repeat(x, n, axis=0), "d5,7 l5:0..3"),
+    *each(
+        "sliding_window_view",
+        np.lib.stride_tricks.sliding_window_view,
+        "d5,7",
+        [((2, 3),), (3, 0)],
+    ),
+    *each(
+        "sliding_window_view", np.lib.stride_tricks.sliding_window_view, "d7", [(3,)]
+    ),
     *each("tile", np.tile, "d5,7 | d3", [(2,), ((2, 3),), ((2, 1, 3),), (0,), ((),)]),
     *each("flip", np.flip, "d5,7 | l7,5 | d2,3,4", [{}, {"axis": 0}, {"axis": (0, 1)}]),
     *each("flip", np.flip, "d7 | d0,3 | d"),

@@ -67,6 +67,7 @@ from dtensor.ops.reduce import (  # noqa: F401
     statistics as _statistics,
 )
 from dtensor.ops.shape import (  # noqa: F401
+    called as _called,
     edit as _edit,
     join as _join,
     pad as _pad,
@@ -117,6 +118,7 @@ from dtensor.ops.reduce.nan import *  # noqa: F403
 from dtensor.ops.reduce.quantile import *  # noqa: F403
 from dtensor.ops.reduce.reductions import *  # noqa: F403
 from dtensor.ops.reduce.statistics import *  # noqa: F403
+from dtensor.ops.shape.called import *  # noqa: F403
 from dtensor.ops.shape.edit import *  # noqa: F403
 from dtensor.ops.shape.join import *  # noqa: F403
 from dtensor.ops.shape.pad import *  # noqa: F403
@@ -139,6 +141,7 @@ __all__ = [
 ]
 __all__ += _activation.__all__
 __all__ += _arg.__all__
+__all__ += _called.__all__
 __all__ += _compare.__all__
 __all__ += _coordinates.__all__
 __all__ += _count.__all__

@@ -59,17 +59,29 @@ AT_ONCE: set[Function] = {
     np.var,
 }
 
+# Those whose results have an element for each of the first tensor.
+_ALIKE: set[Function] = {
+    np.cumprod,
+    np.cumsum,
+    np.cumulative_prod,
+    np.cumulative_sum,
+    np.isin,
+    np.nancumprod,
+    np.nancumsum,
+}
+
 
 def by_numpy(function: Function, answer: Function) -> Function:
     """Return what answers a NumPy function: on a mesh of one rank NumPy itself.
 
     Not if a gradient is wanted, the result is written into `out`, or somebody is told
-    of the operators that are called. A result of the shape of the first tensor is laid
-    out as that, others are replicated: the layouts have the same parts there.
+    of the operators that are called; nor with arguments by which NumPy may hang. The
+    results of some are laid out as the first tensor, those of others are replicated:
+    both have the same one part.
     """
     names = [*inspect.signature(function).parameters]
     last = names.index("out") if "out" in names else len(names)
-    known = {*names} - {"out"}
+    known = {*names} - {"out", "mode", "ddof"}
 
     @functools.wraps(answer)
     def either(*args: Any, **options: Any) -> Any:
@@ -78,9 +90,13 @@ def by_numpy(function: Function, answer: Function) -> Function:
         first = _on_one_rank([*args, *options.values()])
         if first is None or _C.is_observed():
             return answer(*args, **options)
+        mesh = first.device_mesh
         bare, named = mapped((args, options), _C.DTensor, local)
         result = function(*bare, **named)
-        return mapped(result, (np.ndarray, np.generic), lambda y: _placed(y, first))
+        like = first if function in _ALIKE else None
+        return mapped(
+            result, (np.ndarray, np.generic), lambda y: _placed(y, mesh, like)
+        )
 
     return either
 
@@ -110,10 +126,7 @@ def _is_plain(values: Any) -> bool:
     return not isinstance(values, _C.Tensor)
 
 
-def _placed(array: Any, like: _C.DTensor) -> Any:
-    if array.dtype.kind not in "biufcV":
-        return array
-    layout = like.layout.with_dtype(array.dtype)
-    if array.shape != like.shape:
-        layout = _C.Layout(like.device_mesh, None, array.shape, array.dtype)
-    return make(array, layout)
+def _placed(array: Any, mesh: _C.Mesh, like: _C.DTensor | None) -> Any:
+    if like is not None and array.shape == like.shape:
+        return make(array, like.layout.with_dtype(array.dtype))
+    return make(array, _C.Layout(mesh, None, array.shape, array.dtype))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core import world
 from dtensor.ops._make.parts import place
+from dtensor.ops.random.reorder import reordered
 from dtensor.ops.random.stream import Stream, check, drawn, fill
 
 __all__ = ["DEFAULT_SEED", "Generator"]
@@ -228,7 +229,9 @@ class Generator(Stream):
     ) -> Any:
         """Return 0 ... x - 1 in random order, or an array with slices in random order.
 
-        Every rank makes the whole order, of 8 bytes for each number.
+        Every rank makes the whole order, of 8 bytes for each number. Rows that are cut
+        along dim 0 alone are sent once, to where they belong; along other dims they are
+        gathered.
 
         Parameters
         ----------
@@ -245,8 +248,8 @@ class Generator(Stream):
         Tensor or DTensor
         """
         if np.ndim(x) > 0:
-            order = self.permutation(np.shape(x)[axis])
-            return np.take(x, np.asarray(order), axis=axis)
+            order = np.asarray(self.permutation(np.shape(x)[axis]))
+            return reordered("permutation", x, order, axis)
         count = int(x)
         if count < 0:
             raise RuntimeError(
@@ -277,8 +280,9 @@ class Generator(Stream):
 
         Parameters
         ----------
-        a : int or array_like
-            A count, or what is chosen from: the same on all ranks.
+        a : int or array_like or DTensor
+            A count, or what is chosen from: the same on all ranks. Of a DTensor only
+            what is chosen is sent; collective.
         size, device_mesh, placements
             As of `random`.
         replace : bool, default True
@@ -316,6 +320,9 @@ class Generator(Stream):
             index = np.searchsorted(
                 _cumulated(p, count), self.random(size, **options), side="right"
             )
+        if isinstance(a, _C.DTensor):
+            index = np.asarray(index) if device_mesh is None else index
+            return np.take(a, index, axis=axis)
         return index if counted else np.take(np.asarray(a), index, axis=axis)
 
     # --- torch's ---

@@ -1,0 +1,57 @@
+# ranks: 1
+"""What operators cost on one rank beside NumPy, on about a million elements.
+
+Of both the fastest of many calls in turn counts. Views, and functions of few elements,
+cost what a call costs: `bench_dispatch` counts that.
+"""
+
+import time
+import warnings
+
+import numpy as np
+from operator_rows import CALLS
+
+from dtensor import Shard, distribute_tensor, init_device_mesh
+
+SECONDS = 0.6  # for each row, at least three calls of either
+LEAST = 5e-4  # seconds of NumPy's, from which on a row counts
+AIM, MEDIAN_AIM = 1.5, 1.03
+
+
+def fastest(calls: list, arrays: list) -> list[float]:
+    """Seconds of the fastest call of each, called in turn."""
+    best = [float("inf")] * len(calls)
+    begin, turns = time.perf_counter(), 0
+    while turns < 3 or time.perf_counter() - begin < SECONDS:
+        turns += 1
+        for k, (call, array) in enumerate(zip(calls, arrays, strict=True)):
+            start = time.perf_counter()
+            result = call(array)
+            best[k] = min(best[k], time.perf_counter() - start)
+            del result
+    return best
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    mesh = init_device_mesh("cpu", (1,))
+    rows = []
+    for name, (array, call) in CALLS.items():
+        x = distribute_tensor(array.copy(), mesh, [Shard(0)])
+        ours, numpys = fastest([call, call], [x, array.copy()])
+        rows.append((ours / numpys, name, ours, numpys))
+    counted = [row for row in rows if row[3] >= LEAST]
+    print(f"{'operator':28}{'ours':>12}{'NumPy':>12}  ratio")
+    for ratio, name, ours, numpys in sorted(rows, reverse=True):
+        told = f"  over the aim of {AIM}" if ratio > AIM and numpys >= LEAST else ""
+        print(f"{name:28}{ours * 1e3:9.3f} ms{numpys * 1e3:9.3f} ms{ratio:7.2f}{told}")
+    middle = float(np.median([row[0] for row in counted]))
+    over = sum(row[0] > AIM for row in counted)
+    print(
+        f"{len(rows)} operators, {len(counted)} of at least {LEAST * 1e3} ms: the "
+        f"median ratio is {middle:.2f} (aim {MEDIAN_AIM}), {over} are over {AIM}"
+    )
+
+
+if __name__ == "__main__":
+    main()
