@@ -243,6 +243,19 @@ def test_gradients_in_parts_are_those_of_whole_matrices(ranks, dtype):
     ranks(body)
 
 
+def test_determinants_have_gradients_in_parts_unless_they_are_0(ranks):
+    def body():
+        for array in (values(9, 9), np.diag([0.0, *range(1, 9)])):
+            grads = []
+            for placement in (R, S0):
+                x = placed(array, line(), placement).requires_grad_()
+                la.det(x).backward()
+                grads.append(whole(x.grad))
+            assert np.allclose(*grads, atol=1e-9 * np.abs(grads[0]).max())
+
+    ranks(body)
+
+
 # --- what is sent, kept and done ------------------------------------------------------
 
 

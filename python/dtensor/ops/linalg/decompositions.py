@@ -14,11 +14,12 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from dtensor._C import DTensor
+from dtensor._core.device import is_meta
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
-from dtensor.ops._make.parts import inside
+from dtensor.ops._make.parts import inside, local
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg import factors as _factors, gradient as back, spectra, square
-from dtensor.ops.linalg.adjoint import conj
+from dtensor.ops.linalg.adjoint import adjoint, conj
 from dtensor.ops.linalg.cyclic import is_large
 from dtensor.ops.linalg.factors import *  # noqa: F403
 from dtensor.ops.linalg.factors import lengths
@@ -92,8 +93,9 @@ inv.vjp(_inv_back)
 @implements(np.linalg.det)
 @operator(agrees=LinAlgError)
 def det(a: Operand) -> Answer | Step:
-    """Determinants of matrices, shape (..., n, n) -> (...). The gradient makes them
-    whole."""
+    """Determinants of matrices, shape (..., n, n) -> (...).
+
+    The gradient makes matrices whole, except a large one in parts that is regular."""
     if _stays_cut(a):
         return _in_parts(square.det, _det_back)
     return _square(a, ""), call(np.linalg.det, a)
@@ -102,6 +104,11 @@ def det(a: Operand) -> Answer | Step:
 @operator(name="det_backward", agrees=LinAlgError)
 def _cofactors(a: Operand) -> Answer:
     return _square(a, "nn"), call(_cofactors_of, a)
+
+
+def _is_zero(x: Any) -> bool:
+    """Return whether a number, which every rank has, is 0."""
+    return inside(x.layout) and not is_meta(x) and not np.any(local(x))
 
 
 def _cofactors_of(a: Any) -> Any:
@@ -113,7 +120,9 @@ def _cofactors_of(a: Any) -> Any:
     return sign[..., None, None] * product.conj()
 
 
-def _det_back(grad: Any, _out: Any, a: Any) -> Any:
+def _det_back(grad: Any, out: Any, a: Any) -> Any:
+    if _stays_cut(a) and not _is_zero(out):
+        return np.expand_dims(grad * conj(out), (-2, -1)) * adjoint(np.linalg.inv(a))
     return np.expand_dims(grad, (-2, -1)) * conj(_cofactors(a))
 
 

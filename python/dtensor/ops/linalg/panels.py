@@ -21,8 +21,8 @@ Array = npt.NDArray[Any]
 
 # As many columns are eliminated one at a time.
 NARROW = 8
-# Triangles up to this side are divided by at once.
-SIDE = 32
+# Triangles up to this side are divided by row by row.
+SIDE = 8
 # Rows and columns of what is subtracted at once: it stays in the cache.
 TILE = (128, 4096)
 
@@ -41,15 +41,24 @@ def less_product(target: Array, left: Array, right: Array) -> None:
 
 
 def divided(lower: Array, right: Array) -> Array:
-    """Return the solution of equations with a lower triangle."""
-    if len(lower) <= SIDE:
-        return np.asarray(np.linalg.solve(lower, right))
-    half = len(lower) // 2
-    found = np.empty_like(right)
-    found[:half] = divided(lower[:half, :half], right[:half])
-    rest = right[half:] - lower[half:, :half] @ found[:half]
-    found[half:] = divided(lower[half:, half:], rest)
+    """Return the solution of equations with a lower triangle, by substitution."""
+    found = np.array(right, order="C")
+    with np.errstate(all="ignore"):
+        _divide(lower, found)
     return found
+
+
+def _divide(lower: Array, right: Array) -> None:
+    """Divide in place: the first half of the rows, then what is left of the others."""
+    if len(lower) > SIDE:
+        half = len(lower) // 2
+        _divide(lower[:half, :half], right[:half])
+        right[half:] -= lower[half:, :half] @ right[:half]
+        _divide(lower[half:, half:], right[half:])
+        return
+    for k, row in enumerate(right):
+        row /= lower[k, k]
+        right[k + 1 :] -= lower[k + 1 :, k, None] * row
 
 
 def divided_upper(upper: Array, right: Array) -> Array:
