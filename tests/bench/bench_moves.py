@@ -48,8 +48,9 @@ WAITING = """
     dt_wait wait_long look coarse_now dt_now dt_progress run advance agreement_advance
     gather read_advance dt_agreement_hear dt_agreement_task dt_test node_test node_idle
     node_probe dt_mailbox_collect dt_mailbox_has dt_settle_wake dt_notes_failure
-    dt_notes_count dt_notes_collect pthread_mutex_init@@GLIBC_2.2.5 dt_notes_epoch mpi_idle mpi_probe mpi_test poll
-    heed_time heed_interrupt dt_late_seconds pthread_mutex_lock@@GLIBC_2.2.5
+    dt_notes_count dt_notes_collect dt_notes_epoch mpi_idle mpi_probe mpi_test poll
+    heed_time heed_interrupt dt_late_seconds pthread_mutex_init@@GLIBC_2.2.5
+    pthread_mutex_lock@@GLIBC_2.2.5
     __pthread_mutex_unlock_usercnt pthread_mutex_unlock@@GLIBC_2.2.5 sched_yield
     clock_gettime@@GLIBC_2.17
 """.split()

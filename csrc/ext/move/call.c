@@ -17,8 +17,8 @@ ext_call_put(dt_call *call, const char *text)
     call->what[used + (size < room ? size : room)] = '\0';
 }
 
-static void
-put_number(dt_call *call, int64_t number)
+void
+ext_call_number(dt_call *call, int64_t number)
 {
     char digits[24];
     char *first = digits + sizeof digits - 1;
@@ -74,7 +74,7 @@ ext_call_shape(dt_call *call, int ndim, const int64_t *shape)
 {
     for (int d = 0; d < ndim; d++) {
         ext_call_put(call, d == 0 ? "(" : ", ");
-        put_number(call, shape[d]);
+        ext_call_number(call, shape[d]);
     }
     ext_call_put(call, ndim == 0 ? "()" : ndim == 1 ? ",)" : ")");
 }
@@ -134,12 +134,12 @@ put_ranks(dt_call *call, const dt_mesh *mesh)
     ext_call_put(call, mesh->size == 1 ? " rank " : " ranks ");
     if (mesh->ranks == NULL && mesh->size > 1) {
         ext_call_put(call, "0-");
-        put_number(call, mesh->size - 1);
+        ext_call_number(call, mesh->size - 1);
         return;
     }
     for (int64_t k = 0; k < mesh->size && k < SHOWN; k++) {
         ext_call_put(call, k == 0 ? "" : ", ");
-        put_number(call, dt_mesh_rank(mesh, k));
+        ext_call_number(call, dt_mesh_rank(mesh, k));
     }
     if (mesh->size > SHOWN)
         ext_call_put(call, ", ...");

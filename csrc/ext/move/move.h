@@ -15,6 +15,7 @@
  * hash of what must be equal on all ranks. */
 void ext_call_begin(dt_call *call, const char *function);
 void ext_call_put(dt_call *call, const char *text);
+void ext_call_number(dt_call *call, int64_t number);
 void ext_call_text(dt_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ext_call_hash(dt_call *call, const void *data, size_t bytes);
