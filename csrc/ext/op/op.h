@@ -57,7 +57,7 @@ typedef struct {
     const char *text;      /* of name */
     uint32_t local;        /* the name on the trail: ext/move/local.c's */
     int operands;          /* leading positional parameters that may be numbers */
-    PyObject *autocast; /* called in its place within autocast, or NULL */
+    PyObject *autocast;    /* called in its place within autocast, or NULL */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
