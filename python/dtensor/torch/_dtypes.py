@@ -2,10 +2,13 @@
 
 import builtins as _builtins
 import math as _math
+from typing import Any as _Any
 
 import numpy as _np
 
 from dtensor._core.device import device as device
+from dtensor._core.dtype import dtype_of as _dtype_of
+from dtensor._core.require import require as _require
 from dtensor.api import (
     get_default_dtype as get_default_dtype,
     set_default_dtype as set_default_dtype,
@@ -13,7 +16,16 @@ from dtensor.api import (
 from dtensor.ops import can_cast as can_cast, result_type as result_type
 
 dtype = _np.dtype
-finfo = _np.finfo
+
+
+def finfo(type: _Any = None) -> _Any:
+    """Return the limits of a floating-point dtype; by default of the default one."""
+    given = get_default_dtype() if type is None else _dtype_of(type)
+    if given.name == "bfloat16":
+        return _require("ml_dtypes").finfo(given)
+    return _np.finfo(given)
+
+
 iinfo = _np.iinfo
 promote_types = _np.promote_types
 
