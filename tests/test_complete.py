@@ -46,11 +46,12 @@ TESTED_IN = {
     "test_random_generator.py": "randint randint_like randperm",
     "test_tensor.py": """data detach dtype element_size grad is_leaf item nbytes numel
         stride strides tolist wait""",
-    "test_torch_methods.py": """array bfloat16 bool byte can_cast cdouble cfloat char clone
+    "test_torch_methods.py": """array bool byte can_cast cdouble cfloat char clone
         contiguous cpu dim double float from_local full_tensor gather half index_select
         int is_contiguous itemsize layout long masked_fill ndim new_empty new_full
         new_ones new_zeros numpy placements shape short size t to type type_as zero_""",
     "test_torch_namespace.py": "randn",
+    "test_halves.py": "bfloat16",
 }
 KNOWN = {name for names in TESTED_IN.values() for name in names.split()}
 

@@ -10,6 +10,7 @@ from rows import arrays_of
 from samples import SAMPLES
 
 import dtensor
+import dtensor.torch
 from dtensor import Partial, Replicate, Shard, distribute_tensor, tensor
 from dtensor.amp import GradScaler, autocast, custom_bwd, custom_fwd
 from dtensor.nn import functional as F
@@ -129,6 +130,15 @@ def test_numbers_do_not_widen_bfloat16_and_are_not_rounded_first():
     np.testing.assert_array_equal(np.asarray(x * 0.1), want)
     assert np.where(x > 4, x, 0).dtype == np.clip(x, 0, 4.5).dtype == BFLOAT16
     assert (x > 4.5).dtype == bool and (x * np.float32(2)).dtype == np.float32
+
+
+def test_bfloat16_has_its_words_of_torch():
+    x = tensor([1.5, 2.5]).bfloat16()
+    assert x.dtype == BFLOAT16 and (x.float() == [1.5, 2.5]).all()
+    assert dtensor.torch.finfo(x.dtype).max == ml_dtypes.finfo(BFLOAT16).max
+    model = dtensor.nn.Linear(2, 2)
+    assert model.bfloat16()(x).dtype == model.weight.dtype == BFLOAT16
+    assert model.half().weight.dtype == FLOAT16 and model.float().bias.dtype == "f4"
 
 
 def test_gradients_of_bfloat16_are_of_bfloat16():
