@@ -358,6 +358,7 @@ class Tensor:
     bool: ClassVar[Callable[..., Any]]
     broadcast_to: ClassVar[Operator]
     byte: ClassVar[Callable[..., Any]]
+    bfloat16: ClassVar[Callable[..., Any]]
     cdouble: ClassVar[Callable[..., Any]]
     ceil: ClassVar[Operator]
     ceil_: ClassVar[Callable[..., Any]]
