@@ -224,7 +224,7 @@ METHOD_ROWS = [
     *row("__rrshift__", "l5,7:0..4", lambda x: 60 >> x),
     *row("__rmatmul__", "d5,4", lambda x: np.ones((3, 5)) @ x),
     *[s for name in READ for s in reads(name)],
-    *[s for name in DTYPES for s in row(name, "d5,7", by_name(name))],
+    *[s for name in (*DTYPES, "bfloat16") for s in row(name, "d5,7", by_name(name))],
 ]  # fmt: skip
 
 

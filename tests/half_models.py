@@ -94,7 +94,10 @@ def models(torch):
     class UNet(nn.Module):
         def __init__(self):
             super().__init__()
-            self.down, self.deep = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 16, 3, padding=1)
+            self.down, self.deep = (
+                nn.Conv2d(3, 8, 3, padding=1),
+                nn.Conv2d(8, 16, 3, padding=1),
+            )
             self.norm = nn.GroupNorm(4, 16)
             self.up = nn.Conv2d(16, 8, 3, padding=1)
             self.out = nn.Conv2d(16, 3, 1)
@@ -104,7 +107,9 @@ def models(torch):
             b = F.silu(self.norm(self.deep(F.avg_pool2d(a, 2))))
             b = self.up(b)
             n, c, h, w = b.shape
-            b = b.reshape(n, c, h, 1, w, 1) * torch.ones(1, 1, 1, 2, 1, 2, dtype=b.dtype)
+            b = b.reshape(n, c, h, 1, w, 1) * torch.ones(
+                1, 1, 1, 2, 1, 2, dtype=b.dtype
+            )
             return self.out(torch.cat([a, b.reshape(n, c, 2 * h, 2 * w)], 1))
 
     class Mixer(nn.Module):
@@ -153,11 +158,15 @@ def filled(model, torch, name):
         for p in model.parameters():
             fan = int(np.prod(p.shape[1:])) if len(p.shape) > 1 else 100
             drawn = rng.uniform(-1, 1, tuple(p.shape)) / fan**0.5
-            p.copy_(torch.as_tensor(drawn.astype(np.float32)) + (len(p.shape) == 1) * 0.5)
+            p.copy_(
+                torch.as_tensor(drawn.astype(np.float32)) + (len(p.shape) == 1) * 0.5
+            )
     return model
 
 
-def train(torch, name, way, prepare=lambda model: model, place=lambda x: x, steps=STEPS):
+def train(
+    torch, name, way, prepare=lambda model: model, place=lambda x: x, steps=STEPS
+):
     """Losses of some steps, and their number."""
     model = filled(models(torch)[name](), torch, name)
     kind = torch.bfloat16 if way == "bfloat16" else torch.float32
@@ -183,7 +192,6 @@ def train(torch, name, way, prepare=lambda model: model, place=lambda x: x, step
 if __name__ == "__main__":
     module = importlib.import_module(sys.argv[1])
     found = {
-        name: {way: train(module, name, way) for way in WAYS}
-        for name in models(module)
+        name: {way: train(module, name, way) for way in WAYS} for name in models(module)
     }
     json.dump(found, sys.stdout)

@@ -358,6 +358,7 @@ class Tensor:
     bool: ClassVar[Callable[..., Any]]
     broadcast_to: ClassVar[Operator]
     byte: ClassVar[Callable[..., Any]]
+    bfloat16: ClassVar[Callable[..., Any]]
     cdouble: ClassVar[Callable[..., Any]]
     ceil: ClassVar[Operator]
     ceil_: ClassVar[Callable[..., Any]]
@@ -1058,6 +1059,7 @@ def kernel(name: str, /) -> Kernel: ...
 def set_autocast(wanted: bool, /) -> bool: ...
 def is_autocast() -> bool: ...
 
+@final
 class Wide:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

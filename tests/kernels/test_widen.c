@@ -49,7 +49,8 @@ numbers_are_rounded_to_the_nearest_at_every_level(void)
                 dt_level_set(level);
                 for (uint32_t k = 0; k < ALL; k++) /* all exponents, ties and beside */
                     floats[k] = dt_float_of_bits(
-                        (k << 16 | (turn & 1) << 15 | (turn & 2) << 11) + (turn >> 2) - 1);
+                        (k << 16 | (turn & 1) << 15 | (turn & 2) << 11) + (turn >> 2) -
+                        1);
                 dt_narrow(HALVES[h].dtype, back, floats, ODD);
                 for (int k = 0; k < ODD; k++)
                     CHECK(floats[k] != floats[k] ||

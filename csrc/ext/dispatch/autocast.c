@@ -38,7 +38,8 @@ is_autocast(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 PyMethodDef op_autocast_methods[] = {
     {"set_autocast", set_autocast, METH_O,
      "set_autocast(wanted, /)\n--\n\n"
-     "Whether this thread calls `Operator.autocast` for operators that have it; return\n"
+     "Whether this thread calls `Operator.autocast` for operators that have it; "
+     "return\n"
      "what was."},
     {"is_autocast", is_autocast, METH_NOARGS,
      "is_autocast()\n--\n\nReturn whether this thread calls `Operator.autocast`."},

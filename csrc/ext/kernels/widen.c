@@ -71,8 +71,7 @@ widened(PyObject *argument)
     bool scalar = PyArray_IsScalar(argument, Generic);
     if (!scalar && !PyArray_Check(argument))
         return Py_NewRef(argument);
-    PyObject *array =
-        scalar ? PyArray_FromScalar(argument, NULL) : Py_NewRef(argument);
+    PyObject *array = scalar ? PyArray_FromScalar(argument, NULL) : Py_NewRef(argument);
     if (array != NULL && is_half(&half, PyArray_DESCR((PyArrayObject *)array)))
         Py_SETREF(array, converted((PyArrayObject *)array, DT_FLOAT32));
     else if (scalar)
@@ -147,7 +146,7 @@ wide_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames
     if (result == NULL)
         return NULL;
     return PyTuple_Check(result) ? all_narrowed(result, wide->dtypes)
-                                      : narrowed(result, wide->dtypes);
+                                 : narrowed(result, wide->dtypes);
 }
 
 /* --- the type --- */
@@ -195,7 +194,8 @@ in_float32(PyObject *Py_UNUSED(module), PyObject *args)
 PyMethodDef ext_wide_methods[] = {
     {"in_float32", in_float32, METH_VARARGS,
      "in_float32(function, dtypes, /)\n--\n\n"
-     "Return a function that calls another one with its arrays of float16 and bfloat16\n"
+     "Return a function that calls another one with its arrays of float16 and "
+     "bfloat16\n"
      "as float32, and rounds results of float32 to a dtype, or each to its own of a "
      "tuple."},
     {0},

@@ -2,7 +2,21 @@
 
 from dtensor.optim import lr_scheduler
 from dtensor.optim.adam import Adam, AdamW
+from dtensor.optim.adam_variants import NAdam, RAdam
+from dtensor.optim.adaptive import Adadelta, Adagrad, Adamax, RMSprop
 from dtensor.optim.optimizer import Optimizer
 from dtensor.optim.sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "lr_scheduler",
+]

@@ -60,7 +60,7 @@ def fitted(param: Any, values: Any) -> Any:
         return values
     return {
         key: _as_param(param, value)
-        if key != "step" and isinstance(value, Tensor)
+        if key not in ("step", "mu_product") and isinstance(value, Tensor)
         else value
         for key, value in values.items()
     }

@@ -7,6 +7,7 @@ import numpy as _np
 
 from dtensor import _C
 from dtensor._core.device import device as device
+from dtensor._core.require import require as _require
 from dtensor.torch._promotion import (
     can_cast as can_cast,
     promote_types as promote_types,
@@ -46,7 +47,8 @@ class finfo:  # noqa: N801
                 "torch.finfo() requires a floating point input type. Use torch.iinfo "
                 "to handle 'torch.finfo'"
             )
-        found = _np.finfo(of)
+        bfloat16 = of.name == "bfloat16"
+        found = (_require("ml_dtypes") if bfloat16 else _np).finfo(of)
         self.bits, self.dtype = found.bits, of.name
         self.max, self.min = found.max.item(), found.min.item()
         self.eps, self.tiny = found.eps.item(), found.smallest_normal.item()

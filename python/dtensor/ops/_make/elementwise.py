@@ -101,7 +101,7 @@ def anywhere(mask: Any) -> bool:
 BIT_BY_BIT = {np.nextafter, np.spacing}
 
 
-def _are_bfloat16(dtypes: set[np.dtype[Any] | None]) -> bool:
+def _are_bfloat16(dtypes: Iterable[np.dtype[Any] | None]) -> bool:
     """Return whether operands are of bfloat16, beside masks and Python numbers."""
     return {dtype.name for dtype in dtypes if dtype is not None} - {"bool"} == {
         "bfloat16"
@@ -143,7 +143,7 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
         for x in (*xs, where):
             check_constant(x)
         partial = rows.of(xs) if plain else None
-        kernel = function
+        kernel: Callable[..., Any] = function
         floats = (xs[0], where) if function is np.ldexp else (*xs, where)
         arrays = {x.dtype for x in floats if isinstance(x, Operand)}
         if plain and function not in BIT_BY_BIT and _are_bfloat16(arrays):

@@ -62,13 +62,18 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 @operator(name="vander")
 def _vander(x: Operand, count: int, increasing: bool) -> Any:
     dtype = x.dtype if is_bfloat16(x.dtype) else np.promote_types(x.dtype, int)
-    return Rule(f"a->a {count}"), weak_call(np.vander, x, count, increasing), dtype
+    return Rule(f"a->a {count}"), weak_call(_powers, x, count, increasing, dtype), dtype
 
 
 def _of_powers(grad: Any, _out: Any, x: Any, count: int, increasing: bool) -> Any:
     powers = np.arange(count)[:: 1 if increasing else -1]
     slopes = powers * np.expand_dims(conj(x), 1) ** np.maximum(powers - 1, 0)
     return np.sum(grad * slopes, axis=1)
+
+
+def _powers(x: Any, count: int, increasing: bool, dtype: np.dtype[Any]) -> Any:
+    powers = np.vander(x, count, increasing)
+    return powers.astype(dtype) if is_bfloat16(dtype) else powers
 
 
 _vander.vjp(_of_powers)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dtensor.ops._make.copies import astype, copy
 from dtensor.ops._make.elementwise import Rows, broadcast, conjugated, flat
-from dtensor.ops._make.halves import weak_call
+from dtensor.ops._make.halves import is_bfloat16, weak_call
 from dtensor.ops._make.operator import (
     Operand,
     broadcasts_out,
@@ -137,7 +137,26 @@ def nan_to_num(
     The three replacements may be arrays. Without `copy`, `x` itself is changed where it
     is not Partial."""
     more = (nan, posinf, neginf)
-    return broadcast([x, *more]), call(np.nan_to_num, x, copy, *more)
+    kernel = _bfloat16_to_num if is_bfloat16(x.dtype) else np.nan_to_num
+    return broadcast([x, *more]), call(kernel, x, copy, *more)
+
+
+def _bfloat16_to_num(
+    x: npt.NDArray[Any], copy: bool, nan: Any, posinf: Any, neginf: Any
+) -> Any:
+    """Do what NumPy's function does, which does not know that these are numbers."""
+    largest = x.dtype.type(_LARGEST_BFLOAT16)
+    out = x.copy() if copy else x
+    for found, value in (
+        (np.isnan(x), nan),
+        (np.isposinf(x), largest if posinf is None else posinf),
+        (np.isneginf(x), -largest if neginf is None else neginf),
+    ):
+        np.copyto(out, np.asarray(value, x.dtype), where=found)
+    return out
+
+
+_LARGEST_BFLOAT16 = 255 * 2.0**120
 
 
 def _of_numbers(g: Any, _out: Any, x: Any, copy: bool = True, **_options: Any) -> Any:

@@ -108,6 +108,7 @@ def _cast(name: str, dtype: str) -> None:
 
 
 CASTS = {
+    "bfloat16": "bfloat16",
     "bool": "bool",
     "byte": "uint8",
     "cdouble": "complex128",

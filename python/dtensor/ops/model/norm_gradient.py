@@ -91,13 +91,16 @@ def norm_backward(
     """
     whole, affine = _words(name, x, dims)
     given = [grad, x] if weight is None else [grad, x, weight]
-    kernel, dtype = kernel_for(
-        f"{name}_backward", [v.dtype for v in given], BACKWARD[name]
-    )
+    kernel: Any
+    dtype: Any
     if weight is not None and _is_mixed(x.dtype, weight.dtype):
-        each = [x.dtype, weight.dtype, weight.dtype]
+        each = (x.dtype, weight.dtype, weight.dtype)
         dtype = tuple(d for k, d in enumerate(each) if wanted >> k & 1)
         kernel = in_float32(_C.kernel(f"{name}_backward"), *dtype)
+        dtype = dtype if len(dtype) > 1 else dtype[0]
+    else:
+        dtypes = [v.dtype for v in given]
+        kernel, dtype = kernel_for(f"{name}_backward", dtypes, BACKWARD[name])
     results = [w for k, w in enumerate((whole, affine, affine)) if wanted >> k & 1]
     terms = [whole, whole] if weight is None else [whole, whole, affine]
     text = rule(terms, results, "0")

@@ -1,0 +1,150 @@
+"""NAdam and RAdam: Adam with Nesterov's momentum, and with a rectified first phase."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dtensor._C import tensor
+from dtensor.optim.adaptive import Array, Group, Params, _averages, _Simple
+
+__all__ = ["NAdam", "RAdam"]
+
+
+class NAdam(_Simple):
+    """Adam with Nesterov's momentum.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (str, Tensor), or of dict
+        See `Optimizer`.
+    lr : float, default 2e-3
+    betas : (float, float), default (0.9, 0.999)
+    eps : float, default 1e-8
+    weight_decay : float, default 0
+    momentum_decay : float, default 4e-3
+    decoupled_weight_decay : bool, default False
+        Whether to apply weight decay as `AdamW` does.
+    foreach, capturable : bool, optional
+        Accepted and ignored.
+    maximize : bool, default False
+    differentiable : bool, default False
+        True is not supported.
+
+    Notes
+    -----
+    Dozat 2016, "Incorporating Nesterov momentum into Adam".
+    """
+
+    kept = ("exp_avg", "exp_avg_sq")
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        if momentum_decay < 0:
+            raise ValueError(f"Invalid momentum_decay value: {momentum_decay}")
+        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        settings |= {"momentum_decay": momentum_decay}
+        super().__init__(
+            params,
+            settings,
+            decoupled_weight_decay=decoupled_weight_decay,
+            maximize=maximize,
+            foreach=foreach,
+            capturable=capturable,
+            differentiable=differentiable,
+        )
+
+    def _update(
+        self, arrays: list[Array], g: Array, state: Group, step: float, group: Group
+    ) -> None:
+        beta1, beta2 = group["betas"]
+        mean, square = _averages(arrays, g, group)
+        now, later = (
+            beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"]))
+            for t in (step, step + 1)
+        )
+        product = float(state.get("mu_product", 1)) * now
+        state["mu_product"] = tensor(np.float32(product))
+        root = np.sqrt(square / (1 - beta2**step)) + group["eps"]
+        arrays[0] -= group["lr"] * (1 - now) / (1 - product) * (g / root)
+        arrays[0] -= group["lr"] * later / (1 - product * later) * (mean / root)
+
+
+class RAdam(_Simple):
+    """Adam whose first steps, of which the variance says little, are rectified.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (str, Tensor), or of dict
+        See `Optimizer`.
+    lr : float, default 1e-3
+    betas : (float, float), default (0.9, 0.999)
+    eps : float, default 1e-8
+    weight_decay : float, default 0
+    decoupled_weight_decay : bool, default False
+        Whether to apply weight decay as `AdamW` does.
+    foreach, capturable : bool, optional
+        Accepted and ignored.
+    maximize : bool, default False
+    differentiable : bool, default False
+        True is not supported.
+
+    Notes
+    -----
+    Liu et al. 2020 (arXiv:1908.03265).
+    """
+
+    kept = ("exp_avg", "exp_avg_sq")
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        settings: dict[str, Any] = {"lr": lr, "betas": betas, "eps": eps}
+        super().__init__(
+            params,
+            settings | {"weight_decay": weight_decay},
+            maximize=maximize,
+            foreach=foreach,
+            capturable=capturable,
+            decoupled_weight_decay=decoupled_weight_decay,
+            differentiable=differentiable,
+        )
+
+    def _update(
+        self, arrays: list[Array], g: Array, state: Group, step: float, group: Group
+    ) -> None:
+        beta1, beta2 = group["betas"]
+        mean, square = _averages(arrays, g, group)
+        move = mean / (1 - beta1**step)
+        last = 2 / (1 - beta2) - 1
+        left = 1 - beta2**step
+        length = last - 2 * step * beta2**step / left
+        if length > 5:
+            of_now, of_last = ((n - 4) * (n - 2) / n for n in (length, last))
+            factor = math.sqrt(left) * math.sqrt(of_now / of_last)
+            move = move * (factor / (np.sqrt(square) + group["eps"]))
+        arrays[0] -= group["lr"] * move
