@@ -150,7 +150,9 @@ def test_what_torch_refuses_is_refused():
 
 # Methods with arguments that mean two things, and the calls that are not of tensors.
 AMBIGUOUS = set("transpose repeat std var max min sort argsort median unique".split())
-MODULES = set("np ops _ops reductions extremes sort_parts operands lines got rows".split())
+MODULES = set(
+    "np ops _ops reductions extremes sort_parts operands lines got rows".split()
+)
 
 
 def test_the_library_calls_no_method_that_means_two_things():

@@ -46,7 +46,8 @@ def test_modules_are_reached_by_attributes_too():
     assert torch.relu is dtensor.relu and torch.nn.functional.relu
     assert torch.distributed.tensor.parallel.style.ColwiseParallel
     assert torch.utils.data.DataLoader and torch.optim.lr_scheduler.StepLR
-    assert issubclass(torch.Tensor, dtensor.Tensor) and isinstance(torch.ones(2), torch.Tensor)
+    assert issubclass(torch.Tensor, dtensor.Tensor)
+    assert isinstance(torch.ones(2), torch.Tensor)
     assert torch.no_grad is dtensor.no_grad
 
 

@@ -23,8 +23,9 @@ static int
 torch_bool(PyObject *self)
 {
     if (ext_tensor_count((TensorObject *)self) > 1)
-        return ext_fail(PyExc_RuntimeError, "Boolean value of Tensor with more than one "
-                                            "value is ambiguous");
+        return ext_fail(PyExc_RuntimeError,
+                        "Boolean value of Tensor with more than one "
+                        "value is ambiguous");
     return ext_tensor_numbers.nb_bool(self);
 }
 
@@ -86,7 +87,8 @@ add_attributes(PyTypeObject *type, PyObject *methods)
 static PyObject *
 install_torch(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"slots", "methods", "whole", "constructor", "printer", NULL};
+    static char *names[] = {"slots",       "methods", "whole",
+                            "constructor", "printer", NULL};
     PyObject *slots, *methods, *whole, *make, *print;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!OO:install_torch", names,
                                      &PyDict_Type, &slots, &PyDict_Type, &methods,

@@ -1,10 +1,11 @@
 """The names that a script written for PyTorch uses: ``import dtensor.torch as torch``.
 
-Functions and methods have PyTorch's arguments and meaning: ``max(x, dim)`` returns values
-and indices, ``x.transpose(0, 1)`` swaps two dims, ``std(x)`` divides by n - 1. So have
-dtypes and type promotion. Tensors that are made here are `torch.Tensor`, in PyTorch's
-dialect, and so are results of operations on them; NumPy's functions take NumPy's arguments
-for them, too. ``x.as_numpy()`` has NumPy's methods. Modules have PyTorch's paths:
+Functions and methods have PyTorch's arguments and meaning: ``max(x, dim)`` returns
+values and indices, ``x.transpose(0, 1)`` swaps two dims, ``std(x)`` divides by n - 1.
+So have dtypes and type promotion. Tensors that are made here are `torch.Tensor`, in
+PyTorch's dialect, and so are results of operations on them; NumPy's functions take
+NumPy's arguments for them, too. ``x.as_numpy()`` has NumPy's methods. Modules have
+PyTorch's paths:
 ``from dtensor.torch.distributed.tensor import DTensor``.
 """
 
@@ -73,9 +74,8 @@ CharTensor = _legacy.legacy("int8")
 ByteTensor = _legacy.legacy("uint8")
 BoolTensor = _legacy.legacy("bool")
 
-_methods.install(
-    _legacy.constructor, {"from_local": staticmethod(_dialect.from_local)}
-)
+_methods.install(_legacy.constructor, {"from_local": staticmethod(_dialect.from_local)})
+
 
 def compile(model: Any = None, **options: Any) -> Any:
     """Return the module or function unchanged; without one, a decorator for it."""

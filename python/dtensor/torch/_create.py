@@ -147,8 +147,8 @@ def _new(
     x = _device.empty(size, numpy_dtype(dtype), device)
     if not _device.is_meta(x):
         fill(x)
-    x = _C.into_torch(x)
-    return x.requires_grad_() if requires_grad else x
+    made: _C.Tensor = _C.into_torch(x)
+    return made.requires_grad_() if requires_grad else made
 
 
 def _filler(value: Any) -> Fill:

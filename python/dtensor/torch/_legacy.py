@@ -30,7 +30,7 @@ class _Legacy(type):
         return constructor(*data, dtype=cls.of, device=device)
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return _C.is_torch(instance) and instance.dtype == cls.of  # type: ignore[attr-defined]
+        return bool(_C.is_torch(instance) and getattr(instance, "dtype", 0) == cls.of)
 
 
 def legacy(dtype: str) -> type:

@@ -54,7 +54,7 @@ def sort(
 ) -> Picked:
     """Return the elements sorted along a dim, and their indices."""
     if isinstance(dim, bool):
-        dim, descending = -1, dim
+        return sort(input, -1, dim)
     return at(input, argsort(input, dim, descending), dim)
 
 

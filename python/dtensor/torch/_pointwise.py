@@ -139,7 +139,9 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
     to = dtype_for([input, exponent])
     if to.kind == "b":
         if hasattr(exponent, "dtype"):
-            raise RuntimeError("pow: the exponent of booleans is a number, True or False")
+            raise RuntimeError(
+                "pow: the exponent of booleans is a number, True or False"
+            )
         return ops.logical_or(input, ops.logical_not(exponent))
     if to.kind in "ui":
         if not hasattr(exponent, "dtype") and exponent < 0:

@@ -6,9 +6,8 @@ By default `dim` is all dims.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy.typing as npt
-
 import numpy as np
+import numpy.typing as npt
 
 from dtensor import linalg, ops
 from dtensor._C import Tensor

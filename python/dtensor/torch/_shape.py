@@ -54,7 +54,9 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """
     for k, x in enumerate(tensors):
         if not hasattr(x, "ndim"):
-            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {x!r}")
+            raise TypeError(
+                f"expected Tensor as element {k} in argument 0, but got {x!r}"
+            )
         if not x.ndim:
             raise RuntimeError(
                 f"zero-dimensional tensor (at position {k}) cannot be concatenated"

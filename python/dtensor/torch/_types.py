@@ -143,7 +143,7 @@ class Size(tuple[int, ...]):
         return f"torch.Size({list(self)})"
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        found = super().__getitem__(index)
+        found: Any = super().__getitem__(index)
         return Size(found) if isinstance(index, slice) else found
 
     def __add__(self, other: Iterable[int]) -> "Size":  # type: ignore[override]
