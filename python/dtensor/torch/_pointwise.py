@@ -148,7 +148,7 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         input = cast(np.asarray(input) if not hasattr(input, "dtype") else input, to)
         return _power(input, exponent, **options)
-    if getattr(input, "dtype", None) == to:
+    if getattr(input, "dtype", None) == to and to.kind != "V":
         return pointwise.raised(input, _number_as(exponent, to), **options)
     return _power(input, exponent, **options)
 
