@@ -24,6 +24,7 @@ NO_OPERATORS = set(
 
 # Operators, methods and attributes that no sample calls, by the file that does.
 TESTED_IN = {
+    "test_dialect.py": "as_numpy as_torch",
     "gradients.py": """common_type fromfunction histogramdd isrealobj min_scalar_type
         ravel_multi_index real_if_close triu_indices_from unravel_index""",
     "gradients_index.py": "copyto fill_diagonal put_along_axis putmask",

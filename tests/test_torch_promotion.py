@@ -16,8 +16,7 @@ sys.path.insert(0, str(DATA))
 import torch_promotion as program  # noqa: E402
 
 STORED = dict(
-    line.split(": ")
-    for line in (DATA / "torch_promotion.txt").read_text().splitlines()
+    line.split(": ") for line in (DATA / "torch_promotion.txt").read_text().splitlines()
 )
 
 
@@ -56,7 +55,10 @@ def test_the_stored_table_is_what_torch_does(tmp_path):
         [python, "-m", "pip", "install", "-q", "torch==2.13.0", "numpy"], check=True
     )
     run = subprocess.run(
-        [python, DATA / "torch_promotion.py"], check=True, capture_output=True, text=True
+        [python, DATA / "torch_promotion.py"],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     assert run.stdout == (DATA / "torch_promotion.txt").read_text()
 

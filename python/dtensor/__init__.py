@@ -3,6 +3,9 @@
 The names, arguments and placements are those of ``torch.distributed.tensor``.
 """
 
+import functools as _functools
+import importlib as _importlib
+
 # The extension needs the MPI library to be loaded first.
 from dtensor._core import world as _world  # noqa: F401
 
@@ -11,6 +14,7 @@ from dtensor._core import world as _world  # noqa: F401
 from dtensor import ops  # noqa: F401
 
 # isort: split
+from dtensor import _C
 from dtensor._C import MPIError
 from dtensor._core.costs import set_costs
 from dtensor._core.resync import resync
@@ -64,6 +68,9 @@ from dtensor.overlap import halo, map_overlap
 
 # isort: split
 from dtensor import debug  # its import starts logs and pictures
+
+# PyTorch's methods of tensors are made when they are first needed.
+_C.set_torch(_functools.partial(_importlib.import_module, "dtensor.torch"))
 
 __all__ = [
     "DTensor",

@@ -1,7 +1,8 @@
 """Prints the dtypes that PyTorch promotes to: run by Python with PyTorch.
 
 One line for each operation: a letter for each pair of operands, ``!`` where it refuses.
-``c`` is complex32, which NumPy lacks. The same program, with `dtensor.torch` in the place of `torch`, is what the test runs.
+``c`` is complex32, which NumPy lacks. The same program, with `dtensor.torch` in the
+place of `torch`, is what the test runs.
 """
 
 import itertools

@@ -62,7 +62,8 @@ op_results_in_torch(PyObject *result)
                 ext_into_torch(PySequence_Fast_GET_ITEM(result, k));
         return result;
     }
-    bool ours = Py_TYPE(result) == &ext_tensor_type || Py_TYPE(result) == &ext_dtensor_type;
+    bool ours =
+        Py_TYPE(result) == &ext_tensor_type || Py_TYPE(result) == &ext_dtensor_type;
     if (!ours || Py_REFCNT(result) == 1)
         return ext_into_torch(result);
     PyObject *alias = op_alias(result, ext_is_dtensor(result) ? &ext_torch_dtensor_type

@@ -19,6 +19,12 @@ void ext_fill_world_type(void);
 void ext_fill_torch_types(void); /* after ext_fill_tensor_types */
 /* Before a type is made ready: torch's DTensor has two bases, which are. */
 int ext_give_torch_bases(PyTypeObject *type);
+
+/* --- as_dialect.c --- */
+
+/* The methods of torch's dialect are made when they are first needed. */
+int ext_open_torch(void);
+PyObject *ext_set_torch(PyObject *module, PyObject *function);
 PyObject *ext_tensor_as_torch(PyObject *self, PyObject *ignored);
 PyObject *ext_tensor_as_numpy(PyObject *self, PyObject *ignored);
 extern const char ext_tensor_as_torch_doc[], ext_tensor_as_numpy_doc[];

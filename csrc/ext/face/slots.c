@@ -67,7 +67,6 @@ torch_slot(int slot)
     return other ? SLOT_COUNT_ + slot : slot;
 }
 
-
 static PyObject *
 answer_of(int slot)
 {

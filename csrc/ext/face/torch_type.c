@@ -6,17 +6,6 @@ static PyNumberMethods torch_numbers;
 static PyObject *constructor; /* torch.Tensor(...) of other than one array; or NULL */
 static PyObject *printer;     /* repr of a Tensor, or NULL */
 
-/* Methods come with dtensor.torch. */
-static int
-need_methods(void)
-{
-    if (constructor != NULL)
-        return 0;
-    PyObject *module = PyImport_ImportModule("dtensor.torch");
-    Py_XDECREF(module);
-    return module == NULL ? -1 : 0;
-}
-
 /* Tensor(array, dtype, requires_grad), as pickles and subclasses say, or torch.Tensor. */
 static PyObject *
 torch_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -24,15 +13,19 @@ torch_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bool ours = PyTuple_GET_SIZE(args) == 3 && PyArray_Check(PyTuple_GET_ITEM(args, 0));
     if (ours || type != &ext_torch_tensor_type)
         return ext_tensor_type.tp_new(type, args, kwargs);
-    return need_methods() < 0 ? NULL : PyObject_Call(constructor, args, kwargs);
+    if (ext_open_torch() < 0)
+        return NULL;
+    return constructor != NULL ? PyObject_Call(constructor, args, kwargs)
+                               : ext_tensor_type.tp_new(type, args, kwargs);
 }
 
 static int
 torch_bool(PyObject *self)
 {
     if (ext_tensor_count((TensorObject *)self) > 1)
-        return ext_fail(PyExc_RuntimeError, "Boolean value of Tensor with more than one "
-                                            "value is ambiguous");
+        return ext_fail(PyExc_RuntimeError,
+                        "Boolean value of Tensor with more than one "
+                        "value is ambiguous");
     return ext_tensor_numbers.nb_bool(self);
 }
 
@@ -77,65 +70,6 @@ ext_give_torch_bases(PyTypeObject *type)
     return type == &ext_torch_dtensor_type && type->tp_bases == NULL ? -1 : 0;
 }
 
-/* --- from one dialect into the other --- */
-
-/* A leaf that requires a gradient gets it through a recorded view. */
-static PyObject *
-recorded_view(PyObject *self)
-{
-    PyObject *shape = PyObject_GetAttrString(self, "shape");
-    PyObject *view =
-        shape == NULL ? NULL : PyObject_CallMethod(self, "reshape", "O", shape);
-    Py_XDECREF(shape);
-    return view;
-}
-
-static PyObject *
-in_other_dialect(PyObject *self, PyTypeObject *own, PyTypeObject *whole)
-{
-    const TensorObject *tensor = (TensorObject *)self;
-    PyObject *source = tensor->requires_grad && tensor->node == NULL
-                           ? recorded_view(self)
-                           : Py_NewRef(self);
-    PyObject *alias =
-        source == NULL ? NULL : op_alias(source, ext_is_dtensor(self) ? whole : own);
-    Py_XDECREF(source);
-    return alias;
-}
-
-PyObject *
-ext_tensor_as_torch(PyObject *self, PyObject *Py_UNUSED(ignored))
-{
-    if (need_methods() < 0)
-        return NULL;
-    if (ext_is_torch(self))
-        return Py_NewRef(self);
-    return in_other_dialect(self, &ext_torch_tensor_type, &ext_torch_dtensor_type);
-}
-
-PyObject *
-ext_tensor_as_numpy(PyObject *self, PyObject *Py_UNUSED(ignored))
-{
-    if (!ext_is_torch(self))
-        return Py_NewRef(self);
-    return in_other_dialect(self, &ext_tensor_type, &ext_dtensor_type);
-}
-
-const char ext_tensor_as_torch_doc[] =
-    "as_torch($self, /)\n--\n\n"
-    "Return the tensor with PyTorch's methods, promotion and printing.\n\n"
-    "Nothing is copied or sent: memory and recorded operations are shared. Results of\n"
-    "operations on it are in that dialect, too.\n\n"
-    "Returns\n-------\n"
-    "dtensor.torch.Tensor or dtensor.torch.distributed.tensor.DTensor\n"
-    "    This one if it is in PyTorch's dialect already.\n";
-const char ext_tensor_as_numpy_doc[] =
-    "as_numpy($self, /)\n--\n\n"
-    "Return the tensor with NumPy's methods and promotion: see `as_torch`.\n\n"
-    "Returns\n-------\n"
-    "Tensor or DTensor\n"
-    "    This one if it is in NumPy's dialect already. For an array, see `numpy`.\n";
-
 /* --- what dtensor.torch gives --- */
 
 static int
@@ -153,7 +87,8 @@ add_attributes(PyTypeObject *type, PyObject *methods)
 static PyObject *
 install_torch(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"slots", "methods", "whole", "constructor", "printer", NULL};
+    static char *names[] = {"slots",       "methods", "whole",
+                            "constructor", "printer", NULL};
     PyObject *slots, *methods, *whole, *make, *print;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!OO:install_torch", names,
                                      &PyDict_Type, &slots, &PyDict_Type, &methods,
@@ -169,6 +104,9 @@ install_torch(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 }
 
 PyMethodDef ext_torch_methods[] = {
+    {"set_torch", ext_set_torch, METH_O,
+     "set_torch(opener, /)\n--\n\n"
+     "Say what makes the methods of PyTorch's dialect, when they are first needed."},
     {"install_torch", EXT_KEYWORDS(install_torch),
      "install_torch(slots, methods, whole, constructor, printer)\n--\n\n"
      "Give tensors of PyTorch's dialect their operators, methods and attributes;\n"

@@ -204,6 +204,6 @@ tape_accumulate(TensorObject *leaf, PyObject *grad)
         grad = own_copy(grad);
     else
         Py_SETREF(grad, PyObject_CallMethod(grad, "copy", NULL)); /* recorded */
-    leaf->grad = ext_like_dialect(grad, (PyObject *)leaf); /* it is new */
+    leaf->grad = ext_like_dialect(grad, (PyObject *)leaf);        /* it is new */
     return grad == NULL ? -1 : 0;
 }

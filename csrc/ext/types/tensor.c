@@ -132,8 +132,7 @@ PyTypeObject ext_torch_tensor_type = {
 };
 
 PyTypeObject ext_torch_dtensor_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name =
-        "dtensor.torch.distributed.tensor.DTensor",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "dtensor.torch.distributed.tensor.DTensor",
     .tp_basicsize = sizeof(DTensorObject),
     .tp_base = &ext_dtensor_type, /* beside torch's Tensor: face/torch_type.c */
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

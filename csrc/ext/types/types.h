@@ -380,7 +380,7 @@ typedef struct {
     uint32_t next;              /* record, modulo their number */
     bool differs; /* numbers and plain arrays may differ between ranks: left out */
     bool whole;   /* plain arrays of any size are part of lineages: DTENSOR_CHECK=2 */
-    bool numpy;   /* code of the library runs: x + y promotes as NumPy, in any dialect */
+    bool numpy; /* code of the library runs: x + y promotes as NumPy, in any dialect */
     ext_scope scope;
     dt_trail *trail; /* of this thread's world; NULL: it has one rank */
 } ext_tracing;

@@ -276,6 +276,8 @@ class Sharded:
         if grad.dtype != self.sharded.dtype:
             grad = grad.astype(self.sharded.dtype)
         have = self.sharded.grad
+        if _C.is_torch(self.sharded):
+            grad = _C.into_torch(grad)
         self.sharded.grad = grad if have is None else have + grad
         for _, kind, hook in tuple(hooks_of(self.sharded)):
             if kind == "accumulated":

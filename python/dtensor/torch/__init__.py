@@ -1,10 +1,11 @@
 """The names that a script written for PyTorch uses: ``import dtensor.torch as torch``.
 
-Functions have PyTorch's arguments and meaning: ``max(x, dim)`` returns values and
-indices, ``transpose(x, 0, 1)`` swaps two dims, ``std(x)`` divides by n - 1,
-``randn(3)`` is a `Tensor` of this rank. Methods of tensors have NumPy's meaning where
-the two differ: ``x.transpose(...)`` is a permutation, ``x.max(dim=0)`` returns only the
-values. Dtypes and type promotion are NumPy's. Modules have PyTorch's paths:
+Functions and methods have PyTorch's arguments and meaning: ``max(x, dim)`` returns
+values and indices, ``x.transpose(0, 1)`` swaps two dims, ``std(x)`` divides by n - 1.
+So have dtypes and type promotion. Tensors that are made here are `torch.Tensor`, in
+PyTorch's dialect, and so are results of operations on them; NumPy's functions take
+NumPy's arguments for them, too. ``x.as_numpy()`` has NumPy's methods. Modules have
+PyTorch's paths:
 ``from dtensor.torch.distributed.tensor import DTensor``.
 """
 
@@ -50,7 +51,7 @@ from dtensor.torch.distributed import _dialect
 
 # isort: split
 from dtensor.torch import (
-    _create,
+    _legacy,
     _methods,
     _types,
     accelerator as accelerator,
@@ -70,19 +71,18 @@ from dtensor.torch import (
 )
 
 Tensor = _C.TorchTensor
-FloatTensor = _create.legacy("float32")
-DoubleTensor = _create.legacy("float64")
-HalfTensor = _create.legacy("float16")
-LongTensor = _create.legacy("int64")
-IntTensor = _create.legacy("int32")
-ShortTensor = _create.legacy("int16")
-CharTensor = _create.legacy("int8")
-ByteTensor = _create.legacy("uint8")
-BoolTensor = _create.legacy("bool")
+FloatTensor = _legacy.legacy("float32")
+DoubleTensor = _legacy.legacy("float64")
+HalfTensor = _legacy.legacy("float16")
+LongTensor = _legacy.legacy("int64")
+IntTensor = _legacy.legacy("int32")
+ShortTensor = _legacy.legacy("int16")
+CharTensor = _legacy.legacy("int8")
+ByteTensor = _legacy.legacy("uint8")
+BoolTensor = _legacy.legacy("bool")
 
-_methods.install(
-    _create.constructor, {"from_local": staticmethod(_dialect.from_local)}
-)
+_methods.install(_legacy.constructor, {"from_local": staticmethod(_dialect.from_local)})
+
 
 def compile(model: Any = None, **options: Any) -> Any:
     """Return the module or function unchanged; without one, a decorator for it."""

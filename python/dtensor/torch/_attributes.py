@@ -13,9 +13,9 @@ from dtensor.torch._types import DTYPES, Size, numpy_dtype, torch_dtype
 
 __all__ = ["ATTRIBUTES", "QUESTIONS", "WHOLE"]
 
-_shape = _C.Tensor.shape.__get__  # type: ignore[attr-defined]
-_dtype = _C.Tensor.dtype.__get__  # type: ignore[attr-defined]
-_device = _C.Tensor.device.__get__  # type: ignore[attr-defined]
+_shape = _C.Tensor.shape.__get__
+_dtype = _C.Tensor.dtype.__get__
+_device = _C.Tensor.device.__get__
 _stride = _C.Tensor.stride
 _DEVICES = {name: device(name) for name in ("cpu", "meta")}
 

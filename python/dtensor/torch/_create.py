@@ -15,7 +15,7 @@ from dtensor._core import device as _device
 from dtensor.ops.elementwise.transcendental import cos, sin
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
-from dtensor.torch._types import Size, numpy_dtype, torch_dtype
+from dtensor.torch._types import numpy_dtype
 
 __all__ = [
     "arange",
@@ -147,8 +147,8 @@ def _new(
     x = _device.empty(size, numpy_dtype(dtype), device)
     if not _device.is_meta(x):
         fill(x)
-    x = _C.into_torch(x)
-    return x.requires_grad_() if requires_grad else x
+    made: _C.Tensor = _C.into_torch(x)
+    return made.requires_grad_() if requires_grad else made
 
 
 def _filler(value: Any) -> Fill:
@@ -359,40 +359,6 @@ def normal(
         made = _random.normal(mean, std, generator=generator, **options)
         return _C.into_torch(made)
     return _new((size,), lambda x: x.normal_(mean, std, generator=generator), **options)
-
-
-# --- torch.Tensor and its older relatives ---------------------------------------------
-
-
-def constructor(*data: Any, dtype: Any = None, device: str | None = None) -> _C.Tensor:
-    """Return what ``torch.Tensor(...)`` gives: of a shape in numbers, or with data.
-
-    The dtype is the default one.
-    """
-    to = _C.get_default_dtype() if dtype is None else numpy_dtype(dtype)
-    if not data or isinstance(data[0], int | Size):
-        shape = data[0] if data and isinstance(data[0], Size) else data or (0,)
-        return empty(*shape, dtype=to, device=device)
-    if isinstance(data[0], _C.Tensor) and data[0].dtype == to:
-        return data[0].detach().as_torch()
-    return tensor(data[0], dtype=to, device=device)
-
-
-class _Legacy(type):
-    of: Any
-
-    def __call__(cls, *data: Any, device: str | None = None) -> Any:
-        return constructor(*data, dtype=cls.of, device=device)
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return _C.is_torch(instance) and instance.dtype == cls.of  # type: ignore[attr-defined]
-
-
-def legacy(dtype: str) -> type:
-    """Return ``torch.FloatTensor`` and the like: makes, and recognizes, one dtype."""
-    of = torch_dtype(dtype)
-    doc = f"Tensors of {of}: made as `torch.Tensor` makes them."
-    return _Legacy(f"{of.legacy}Tensor", (), {"of": of, "__doc__": doc})
 
 
 # --- complex --------------------------------------------------------------------------

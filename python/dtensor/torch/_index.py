@@ -120,7 +120,13 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    input: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    reduce: str,
+    *,
+    include_self: bool = True,
 ) -> Any:
     """Return the input with elements of `src` combined, where `index` says along a dim.
 
@@ -154,7 +160,10 @@ def scatter_reduce(
     if not include_self:
         start = {"prod": 1, "amax": _least(input), "amin": _most(input)}[reduce]
         out = scatter(out, dim, index, start)
-    grid = [np.broadcast_to(g, index.shape) for g in np.ogrid[tuple(map(slice, index.shape))]]
+    grid = [
+        np.broadcast_to(g, index.shape)
+        for g in np.ogrid[tuple(map(slice, index.shape))]
+    ]
     places: list[Any] = [g.ravel() for g in grid]
     places[dim] = ops.ravel(index)
     ops.ufunc_method(ufunc, "at")(out, tuple(places), values)

@@ -10,7 +10,7 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor.torch._promotion import default_dtype
 from dtensor.torch._reduce import Picked, at, summed
-from dtensor.torch._types import numpy_dtype
+from dtensor.torch._types import keeps, numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
@@ -54,7 +54,7 @@ def sort(
 ) -> Picked:
     """Return the elements sorted along a dim, and their indices."""
     if isinstance(dim, bool):
-        dim, descending = -1, dim
+        return sort(input, -1, dim)
     return at(input, argsort(input, dim, descending), dim)
 
 
@@ -200,6 +200,7 @@ def _as(input: Any, dtype: Any) -> Any:
 # --- distinct ones, counts ------------------------------------------------------------
 
 
+@keeps
 def unique(
     input: Any,
     sorted: bool = True,
@@ -213,6 +214,7 @@ def unique(
     )
 
 
+@keeps
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """Return how often each number occurs, or the sums of weights."""
     if weights is not None and np.dtype(weights.dtype).kind != "f":

@@ -139,14 +139,16 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
     to = dtype_for([input, exponent])
     if to.kind == "b":
         if hasattr(exponent, "dtype"):
-            raise RuntimeError("pow: the exponent of booleans is a number, True or False")
+            raise RuntimeError(
+                "pow: the exponent of booleans is a number, True or False"
+            )
         return ops.logical_or(input, ops.logical_not(exponent))
     if to.kind in "ui":
         if not hasattr(exponent, "dtype") and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         input = cast(np.asarray(input) if not hasattr(input, "dtype") else input, to)
         return _power(input, exponent, **options)
-    if getattr(input, "dtype", None) == to:
+    if getattr(input, "dtype", None) == to and to.kind != "V":
         return pointwise.raised(input, _number_as(exponent, to), **options)
     return _power(input, exponent, **options)
 

@@ -42,8 +42,9 @@ def _padded(array: Array, write: Any) -> Any:
 
 def _complex(array: Array) -> Any:
     real, imag = _numbers(array.real), _numbers(array.imag)
-    return lambda x: f"{real(x.real)}{'' if imag(x.imag).strip()[0] == '-' else '+'}" + (
-        f"{imag(x.imag).strip()}j"
+    return lambda x: (
+        f"{real(x.real)}{'' if imag(x.imag).strip()[0] == '-' else '+'}"
+        + (f"{imag(x.imag).strip()}j")
     )
 
 

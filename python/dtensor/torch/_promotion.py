@@ -21,7 +21,7 @@ KINDS = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}  # V: bfloat16
 BARE = ("uint16", "uint32", "uint64")  # PyTorch has little arithmetic of these
 Dtype = np.dtype[Any]
 # What takes tensors alone, and what is not for complex numbers.
-TENSORS_ONLY = {
+TENSORS_ONLY: set[np.ufunc] = {
     np.arctan2,
     np.fmax,
     np.fmin,
@@ -35,8 +35,15 @@ TENSORS_ONLY = {
     np.minimum,
     np.nextafter,
 }
-ORDERED = {np.maximum, np.minimum, np.fmax, np.fmin, np.less, np.less_equal}
-QUESTIONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater}
+ORDERED: set[np.ufunc] = {
+    np.maximum,
+    np.minimum,
+    np.fmax,
+    np.fmin,
+    np.less,
+    np.less_equal,
+}
+QUESTIONS: set[np.ufunc] = {np.equal, np.not_equal, np.less, np.less_equal, np.greater}
 QUESTIONS |= {np.greater_equal, np.logical_and, np.logical_or, np.logical_xor}
 ORDERED |= {np.greater, np.greater_equal, np.floor_divide, np.remainder, np.fmod}
 
@@ -192,10 +199,10 @@ def _check(function: np.ufunc, xs: Sequence[Any]) -> None:
         raise TypeError(f"{name}(): argument 'other' must be Tensor, not a number")
     if function in ORDERED and any(each.kind == "c" for each in of):
         raise RuntimeError(f"{name} does not support complex inputs")
-    if function is np.subtract and any(each == bool for each in of):
+    if function is np.subtract and np.dtype(bool) in of:
         raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you "
-            "are trying to invert a mask, use the `~` or `logical_not()` operator "
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If "
+            "you are trying to invert a mask, use the `~` or `logical_not()` operator "
             "instead."
         )
 

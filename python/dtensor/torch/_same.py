@@ -6,6 +6,7 @@ They take ``dim`` and ``keepdim`` as well as NumPy's ``axis`` and ``keepdims``.
 from typing import Any as _Any
 
 from dtensor import ops
+from dtensor.torch._types import keeps as _keeps
 
 _ops: _Any = ops  # type checkers lose some of its names, in a cycle of imports
 del ops
@@ -58,7 +59,7 @@ hypot = _ops.hypot
 imag = _ops.imag
 isclose = _ops.isclose
 isfinite = _ops.isfinite
-isin = _ops.isin
+isin = _keeps(_ops.isin)
 isinf = _ops.isinf
 isnan = _ops.isnan
 isneginf = _ops.isneginf
@@ -128,7 +129,7 @@ vdot = _ops.vdot
 
 # --- shapes and elements --------------------------------------------------------------
 
-argwhere = _ops.argwhere
+argwhere = _keeps(_ops.argwhere)
 atleast_1d = _ops.atleast_1d
 atleast_2d = _ops.atleast_2d
 atleast_3d = _ops.atleast_3d

@@ -9,6 +9,7 @@ from dtensor import ops as _ops
 from dtensor._C import Tensor
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.torch._pointwise import cast_alike
+from dtensor.torch._types import keeps
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
@@ -53,7 +54,9 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """
     for k, x in enumerate(tensors):
         if not hasattr(x, "ndim"):
-            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {x!r}")
+            raise TypeError(
+                f"expected Tensor as element {k} in argument 0, but got {x!r}"
+            )
         if not x.ndim:
             raise RuntimeError(
                 f"zero-dimensional tensor (at position {k}) cannot be concatenated"
@@ -159,6 +162,7 @@ def masked_select(input: Any, mask: Any) -> Any:
     return ops.getitem(*broadcast_tensors(input, mask))
 
 
+@keeps
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """Return the indices of the elements that are not 0, one row for each.
 

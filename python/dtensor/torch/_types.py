@@ -3,14 +3,16 @@
 A dtype equals NumPy's of the same name, and NumPy takes it wherever it takes a dtype.
 """
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any, SupportsIndex
 
 import numpy as np
 
+from dtensor import _C
 from dtensor._core.dtype import dtype_of
 
-__all__ = ["DTYPES", "Size", "dtype", "numpy_dtype", "torch_dtype"]
+__all__ = ["DTYPES", "Size", "dtype", "keeps", "numpy_dtype", "torch_dtype"]
 
 # PyTorch's names, and NumPy's where they differ; the legacy name of the tensor type
 DTYPES = {
@@ -141,8 +143,19 @@ class Size(tuple[int, ...]):
         return f"torch.Size({list(self)})"
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        found = super().__getitem__(index)
+        found: Any = super().__getitem__(index)
         return Size(found) if isinstance(index, slice) else found
 
     def __add__(self, other: Iterable[int]) -> "Size":  # type: ignore[override]
         return Size(super().__add__(tuple(other)))
+
+
+def keeps(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that gives tensors in the dialect of its arguments, also where
+    it makes them of arrays."""
+
+    @functools.wraps(function)
+    def answer(*args: Any, **options: Any) -> Any:
+        return _C.composed(function, args, options)
+
+    return answer

@@ -3,16 +3,13 @@
 from dtensor.nn import *  # noqa: F403
 
 # isort: split
-from dtensor.torch.nn import (
+from dtensor.torch.nn import (  # type: ignore[no-redef]
     _modules,
     attention as attention,
-    functional as functional,
-    init as init,
+    functional,  # noqa: F401
+    init,  # noqa: F401
     parameter as parameter,
-    utils as utils,
+    utils,  # noqa: F401
 )
 
 globals().update(_modules.modules())
-Module = _modules.Module
-Parameter = _modules.Parameter
-Buffer = _modules.Buffer
