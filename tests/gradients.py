@@ -28,8 +28,6 @@ NO_GRADIENT = {
     "union1d": "a set",
     "setdiff1d": "a set",
     "setxor1d": "a set",
-    # what is gathered and computed by NumPy
-    "piecewise": "functions of NumPy arrays",
 }
 
 # Operands that have none, where others have.
@@ -45,6 +43,7 @@ OTHERS = {
 # Names that have a gradient for some arguments only.
 PARTLY = {
     "pad": "not in all modes",
+    "apply_along_axis": "functions of NumPy arrays have none",
     "linalg.qr": "complete ones of tall matrices are not unique",
 }
 

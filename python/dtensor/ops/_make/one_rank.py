@@ -95,10 +95,17 @@ def by_numpy(function: Function, answer: Function) -> Function:
         result = function(*bare, **named)
         like = first if function in _ALIKE else None
         return mapped(
-            result, (np.ndarray, np.generic), lambda y: _placed(y, mesh, like)
+            result,
+            (np.ndarray, np.generic),
+            lambda y: _in_dialect_of(first, _placed(y, mesh, like)),
         )
 
     return either
+
+
+def _in_dialect_of(like: _C.DTensor, result: Any) -> Any:
+    """Return a result in PyTorch's dialect, if a tensor is."""
+    return result.as_torch() if isinstance(like, _C.TorchTensor) else result
 
 
 def _on_one_rank(values: list[Any]) -> _C.DTensor | None:

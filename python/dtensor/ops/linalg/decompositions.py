@@ -108,7 +108,8 @@ def _cofactors(a: Operand) -> Answer:
 
 def _is_zero(x: Any) -> bool:
     """Return whether a number, which every rank has, is 0."""
-    return inside(x.layout) and not is_meta(x) and not np.any(local(x))
+    here = not isinstance(x, DTensor) or inside(x.layout)
+    return here and not is_meta(x) and not np.any(local(x))
 
 
 def _cofactors_of(a: Any) -> Any:
@@ -200,7 +201,7 @@ def eigh(a: Operand, UPLO: str = "L") -> Answer | Step:
     return _square(a, "n", "nn"), call(np.linalg.eigh, a, UPLO)
 
 
-def _eigh_back(grad: Any, out: Any, _a: Any, _uplo: str = "L") -> Any:
+def _eigh_back(grad: Any, out: Any, _a: Any, UPLO: str = "L") -> Any:  # noqa: N803
     return back.of_eigh(grad, out)
 
 

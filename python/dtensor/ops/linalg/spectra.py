@@ -48,7 +48,7 @@ def _scaled(name: str, array: Array, to: _C.Layout) -> int:
     real = np.finfo(to.dtype)
     here = _C.Layout(to.mesh, placements, (), real.dtype)
     parts = (np.abs(array.real), np.abs(array.imag))
-    largest = np.array(max(part.max(initial=0) for part in parts), real.dtype)
+    largest = np.array(max(np.max(part, initial=0) for part in parts), real.dtype)
     total = local(move(name, make(largest, here), here.with_placements(None)))
     exponent = int(np.frexp(total)[1]) if np.isfinite(total) else 0
     exponent = max(real.minexp, min(exponent, real.maxexp - 1))
@@ -201,7 +201,7 @@ def matrix_rank(x: Any, tol: Any, rtol: Any) -> Any:
     """Return how many singular values are above a bound, or a part of the largest."""
 
     def rank(s: Array) -> Any:
-        least = s.max(initial=0) * rtol if tol is None else tol
+        least = np.max(s, initial=0) * rtol if tol is None else tol
         return np.count_nonzero(s > least)
 
     return _of_values(svdvals(x), rank, np.intp)
@@ -228,7 +228,7 @@ def pinv(x: Any, relative: Any) -> Any:
     v = adjoint(vh)
     if not is_meta(x) and inside(s.layout):
         sizes = local(s)
-        is_known = sizes > relative * sizes.max(initial=0)
+        is_known = sizes > relative * np.max(sizes, initial=0)
         known = np.divide(1, sizes, where=is_known, out=np.zeros_like(sizes))
         u = make(local(u) * known, u.layout)
     return adjoint(multiply(u, adjoint(v)))
