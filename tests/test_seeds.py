@@ -147,7 +147,9 @@ def test_torch_has_the_same_object(name):
     theirs = found("dtensor.torch.distributed.tensor", name)
     ours = found("dtensor", name)
     if name in MADE_IN_THE_DIALECT:  # the same, of tensors with PyTorch's methods
-        assert theirs is not ours and parameters(theirs).keys() == parameters(ours).keys()
+        assert (
+            theirs is not ours and parameters(theirs).keys() == parameters(ours).keys()
+        )
     elif name == "experimental.register_sharding":  # it takes PyTorch's operators too
         assert parameters(theirs).keys() == parameters(ours).keys()
     else:

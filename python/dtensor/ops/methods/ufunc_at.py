@@ -67,7 +67,11 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         if is_recorded(a, *values) and ufunc not in _INTO:
             raise NotImplementedError(f"derivative for {name} is not implemented")
         _C.check_write(name, a, values)
-        if isinstance(a, _C.DTensor) and _in_parts(ufunc, a, indices, values):
+        if (
+            isinstance(a, _C.DTensor)
+            and _in_parts(ufunc, a, indices, values)
+            and not any(_is_partial(x) for x in values)
+        ):
             kinds = (np.ones(1, getattr(x, "dtype", type(x))) for x in values)
             ufunc.at(np.ones(1, a.dtype), [0], *kinds)
             _at_parts(name, ufunc, a.detach(), indices.detach(), values)
@@ -84,6 +88,11 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         )
 
     return at
+
+
+def _is_partial(x: Any) -> bool:
+    """Return whether sums, or the like, of a tensor's parts are its values."""
+    return isinstance(x, _C.DTensor) and x.layout.is_partial
 
 
 def is_recorded(*operands: Any) -> bool:
