@@ -60,7 +60,7 @@ def test_info_tells_of_functions_without_a_rule(told):
     texts = [text for _, rank, text in told() if rank == 0]
     assert len(texts) == 1
     assert texts[0].startswith("numpy.packbits has no rule")
-    assert "all_gather of 64 B" in texts[0]
+    assert "all_gather of 8 B" in texts[0]
 
 
 def test_debug_tells_of_every_operator_and_every_move(told):
