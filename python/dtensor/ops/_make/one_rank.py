@@ -9,6 +9,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core.device import is_meta
+from dtensor._core.dtype import ML_DTYPES, dtype_of
 from dtensor._core.nested import mapped
 from dtensor.ops._make.parts import alone, local, make
 
@@ -91,7 +92,7 @@ def by_numpy(function: Function, answer: Function) -> Function:
         if first is None or _C.is_observed():
             return answer(*args, **options)
         mesh = first.device_mesh
-        bare, named = mapped((args, options), _C.DTensor, local)
+        bare, named = mapped((args, options), (_C.DTensor, str), _for_numpy)
         result = function(*bare, **named)
         like = first if function in _ALIKE else None
         return mapped(
@@ -101,6 +102,13 @@ def by_numpy(function: Function, answer: Function) -> Function:
         )
 
     return either
+
+
+def _for_numpy(x: Any) -> Any:
+    """Return the array of a tensor, the dtype of a name that NumPy may not know."""
+    if isinstance(x, str):
+        return dtype_of(x) if x in ML_DTYPES else x
+    return local(x)
 
 
 def _in_dialect_of(like: _C.DTensor, result: Any) -> Any:

@@ -30,9 +30,10 @@ WIDTH = 64
 
 def is_large(a: Operand) -> bool:
     """Return whether a matrix is cut and takes more than 64 MiB."""
-    if a.ndim != 2 or a.layout is None or a.dtype.kind == "V":
+    layout = getattr(a, "layout", None)
+    if a.ndim != 2 or layout is None or a.dtype.kind == "V":
         return False
-    dtype, layout = inexact(a.dtype), a.layout.settled()
+    dtype, layout = inexact(a.dtype), layout.settled()
     cutting = {*layout.cut_by(0), *layout.cut_by(1)}
     parts = math.prod(layout.mesh.shape[m] for m in cutting)
     large = math.prod(a.shape) * dtype.itemsize > LEAST_BYTES

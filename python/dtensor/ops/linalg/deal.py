@@ -71,7 +71,7 @@ class Deal:
         sides = [k for k in range(1, count + 1) if count % k == 0 and k * k <= count]
         self.high, self.wide = sides[-1], count // sides[-1]
         shape = (*(mesh.shape[m] for m in others), self.high, self.wide)
-        ranks = mesh.mesh.transpose([*others, *cutting]).reshape(shape)
+        ranks = np.transpose(mesh.mesh, [*others, *cutting]).reshape(shape)
         self.mesh = type(mesh)._make(mesh.device_type, shape, ranks, None, mesh.world)
         self.i, self.j = (self.mesh.get_coordinate() or [0, 0])[-2:]
         n = like.shape[0]
