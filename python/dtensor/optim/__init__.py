@@ -2,8 +2,8 @@
 
 from dtensor.optim import lr_scheduler
 from dtensor.optim.adam import Adam, AdamW
-from dtensor.optim.adam_variants import NAdam, RAdam
-from dtensor.optim.adaptive import Adadelta, Adagrad, Adamax, RMSprop
+from dtensor.optim.adam_variants import Adamax, NAdam, RAdam
+from dtensor.optim.adaptive import Adadelta, Adagrad, RMSprop
 from dtensor.optim.optimizer import Optimizer
 from dtensor.optim.sgd import SGD
 

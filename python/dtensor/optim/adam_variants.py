@@ -1,17 +1,75 @@
-"""NAdam and RAdam: Adam with Nesterov's momentum, and with a rectified first phase."""
+"""Adam with a decaying maximum, with Nesterov's momentum, with a rectified start."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from dtensor._C import tensor
-from dtensor.optim.adaptive import Array, Group, Params, _averages, _Simple
+from dtensor.optim._adaptive import Adaptive, Array, Group, Params, averages
 
-__all__ = ["NAdam", "RAdam"]
+__all__ = ["Adamax", "NAdam", "RAdam"]
 
 
-class NAdam(_Simple):
+class Adamax(Adaptive):
+    """Adam with the greatest gradient, which decays, for the average of squares.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (str, Tensor), or of dict
+        See `Optimizer`.
+    lr : float, default 2e-3
+    betas : (float, float), default (0.9, 0.999)
+    eps : float, default 1e-8
+    weight_decay : float, default 0
+    foreach, capturable : bool, optional
+        Accepted and ignored.
+    maximize : bool, default False
+    differentiable : bool, default False
+        True is not supported.
+
+    Notes
+    -----
+    Kingma and Ba 2015 (arXiv:1412.6980).
+    """
+
+    kept = ("exp_avg", "exp_inf")
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        super().__init__(
+            params,
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            foreach=foreach,
+            capturable=capturable,
+            maximize=maximize,
+            differentiable=differentiable,
+        )
+
+    def _update(
+        self, arrays: list[Array], g: Array, state: Group, step: float, group: Group
+    ) -> None:
+        param, mean, peak = arrays
+        beta1, beta2 = group["betas"]
+        mean += (g - mean) * (1 - beta1)
+        np.maximum(peak * beta2, np.abs(g) + group["eps"], out=peak)
+        param -= group["lr"] / (1 - beta1**step) * (mean / peak)
+
+
+class NAdam(Adaptive):
     """Adam with Nesterov's momentum.
 
     Parameters
@@ -55,11 +113,13 @@ class NAdam(_Simple):
     ) -> None:
         if momentum_decay < 0:
             raise ValueError(f"Invalid momentum_decay value: {momentum_decay}")
-        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        settings |= {"momentum_decay": momentum_decay}
         super().__init__(
             params,
-            settings,
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            momentum_decay=momentum_decay,
             decoupled_weight_decay=decoupled_weight_decay,
             maximize=maximize,
             foreach=foreach,
@@ -71,7 +131,7 @@ class NAdam(_Simple):
         self, arrays: list[Array], g: Array, state: Group, step: float, group: Group
     ) -> None:
         beta1, beta2 = group["betas"]
-        mean, square = _averages(arrays, g, group)
+        mean, square = averages(arrays, g, group)
         now, later = (
             beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"]))
             for t in (step, step + 1)
@@ -83,7 +143,7 @@ class NAdam(_Simple):
         arrays[0] -= group["lr"] * later / (1 - product * later) * (mean / root)
 
 
-class RAdam(_Simple):
+class RAdam(Adaptive):
     """Adam whose first steps, of which the variance says little, are rectified.
 
     Parameters
@@ -123,10 +183,12 @@ class RAdam(_Simple):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        settings: dict[str, Any] = {"lr": lr, "betas": betas, "eps": eps}
         super().__init__(
             params,
-            settings | {"weight_decay": weight_decay},
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
             maximize=maximize,
             foreach=foreach,
             capturable=capturable,
@@ -138,7 +200,7 @@ class RAdam(_Simple):
         self, arrays: list[Array], g: Array, state: Group, step: float, group: Group
     ) -> None:
         beta1, beta2 = group["betas"]
-        mean, square = _averages(arrays, g, group)
+        mean, square = averages(arrays, g, group)
         move = mean / (1 - beta1**step)
         last = 2 / (1 - beta2) - 1
         left = 1 - beta2**step

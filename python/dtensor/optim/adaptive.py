@@ -1,116 +1,16 @@
-"""Optimizers whose steps adapt to each element: torch's, but for Adam and AdamW.
+"""Optimizers whose steps adapt to each element: torch's, but for those like Adam."""
 
-Each is its settings and a formula on this rank's arrays of real numbers: complex ones
-are pairs, and floats of 16 bits are rounded where they are stored.
-"""
-
-from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dtensor._C import DTensor, tensor
-from dtensor.ops._make.halves import is_half
-from dtensor.optim._params import (
-    check_flags,
-    check_settings,
-    evaluate,
-    with_gradients,
-    zeros_beside,
-)
-from dtensor.optim.optimizer import Optimizer
+from dtensor.optim._adaptive import Adaptive, Array, Group, Params, real
+from dtensor.optim._params import check_settings, zeros_beside
 
-__all__ = ["Adadelta", "Adagrad", "Adamax", "RMSprop"]
-
-Array = npt.NDArray[Any]
-Params = Iterable[Any]
-Group = dict[str, Any]
+__all__ = ["Adadelta", "Adagrad", "RMSprop"]
 
 
-def _real(x: Any) -> Array:
-    """Return this rank's array itself; complex numbers as pairs."""
-    part = x.to_local() if isinstance(x, DTensor) else x
-    array = np.asarray(part.detach())
-    if array.dtype.kind != "c":
-        return array
-    return array[..., None].view(array.real.dtype)
-
-
-class _Adaptive(Optimizer):
-    """What these optimizers have in common. `kept` are tensors beside a parameter."""
-
-    kept: ClassVar[tuple[str, ...]] = ()
-
-    def __init__(self, params: Params, settings: Group, flags: Group) -> None:
-        check_settings(
-            **{k: settings[k] for k in ("lr", "eps", "weight_decay") if k in settings}
-        )
-        for k, beta in enumerate(settings.get("betas", ())):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {k}: {beta}")
-        check_flags(flags["foreach"], flags.get("fused"), flags["differentiable"])
-        super().__init__(params, {**settings, **flags})
-
-    def _names(self, group: Group) -> tuple[str, ...]:
-        return self.kept
-
-    def _first(self, param: Any, name: str, group: Group) -> Any:
-        return zeros_beside(param)
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Do one step: see `Optimizer.step`.
-
-        Not collective, unless a gradient has another layout than its parameter.
-        """
-        loss = evaluate(closure)
-        for group in self.param_groups:
-            for param, grad in zip(*with_gradients(group), strict=True):
-                self._step_one(param, grad, group)
-        return loss
-
-    def _step_one(self, param: Any, grad: Any, group: Group) -> None:
-        state, names = self.state[param], self._names(group)
-        count = float(state.get("step", 0)) + 1
-        state["step"] = tensor(np.float32(count))
-        for name in names:
-            if name not in state:
-                state[name] = self._first(param, name, group)
-        held = [_real(param), *(_real(state[name]) for name in names)]
-        gradient = _real(grad)
-        work, half = held, is_half(held[0].dtype)
-        if half:
-            work = [x.astype(np.float32) for x in held]
-            gradient = gradient.astype(np.float32)
-        if group["maximize"]:
-            gradient = -gradient
-        if group["weight_decay"]:
-            if group.get("decoupled_weight_decay"):
-                work[0] *= 1 - group["lr"] * group["weight_decay"]
-            else:
-                gradient = gradient + group["weight_decay"] * work[0]
-        self._update(work, gradient, state, count, group)
-        if half:
-            for x, wide in zip(held, work, strict=True):
-                x[...] = wide.astype(x.dtype)
-
-    def _update(
-        self, arrays: list[Array], g: Array, state: Group, step: float, group: Group
-    ) -> None:
-        """Change a parameter and what is kept beside it, in place."""
-        raise NotImplementedError
-
-
-def _averages(arrays: list[Array], g: Array, group: Group) -> tuple[Array, Array]:
-    """Bring the running averages of gradients and of their squares nearer."""
-    (beta1, beta2), (_, mean, square) = group["betas"], arrays
-    mean += (g - mean) * (1 - beta1)
-    square *= beta2
-    square += (1 - beta2) * (g * g)
-    return mean, square
-
-
-class RMSprop(_Adaptive):
+class RMSprop(Adaptive):
     """Divide gradients by the root of a running average of their squares.
 
     Parameters
@@ -151,10 +51,19 @@ class RMSprop(_Adaptive):
         differentiable: bool = False,
     ) -> None:
         check_settings(alpha=alpha, momentum=momentum)
-        settings = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps}
-        settings |= {"centered": centered, "weight_decay": weight_decay}
-        flags = {"capturable": capturable, "foreach": foreach, "maximize": maximize}
-        super().__init__(params, settings, {**flags, "differentiable": differentiable})
+        super().__init__(
+            params,
+            lr=lr,
+            momentum=momentum,
+            alpha=alpha,
+            eps=eps,
+            centered=centered,
+            weight_decay=weight_decay,
+            capturable=capturable,
+            foreach=foreach,
+            maximize=maximize,
+            differentiable=differentiable,
+        )
 
     def _names(self, group: Group) -> tuple[str, ...]:
         names = ["square_avg"]
@@ -181,7 +90,7 @@ class RMSprop(_Adaptive):
         param -= group["lr"] * move
 
 
-class Adagrad(_Adaptive):
+class Adagrad(Adaptive):
     """Divide gradients by the root of the sum of all their squares so far.
 
     Parameters
@@ -224,14 +133,22 @@ class Adagrad(_Adaptive):
     ) -> None:
         initial = initial_accumulator_value
         check_settings(lr_decay=lr_decay, initial_accumulator_value=initial)
-        settings = {"lr": lr, "lr_decay": lr_decay, "eps": eps}
-        settings |= {"weight_decay": weight_decay, "initial_accumulator_value": initial}
-        flags = {"foreach": foreach, "maximize": maximize, "fused": fused}
-        super().__init__(params, settings, {**flags, "differentiable": differentiable})
+        super().__init__(
+            params,
+            lr=lr,
+            lr_decay=lr_decay,
+            eps=eps,
+            weight_decay=weight_decay,
+            initial_accumulator_value=initial,
+            foreach=foreach,
+            maximize=maximize,
+            differentiable=differentiable,
+            fused=fused,
+        )
 
     def _first(self, param: Any, name: str, group: Group) -> Any:
         total = zeros_beside(param)
-        _real(total)[...] = group["initial_accumulator_value"]
+        real(total)[...] = group["initial_accumulator_value"]
         return total
 
     def _update(
@@ -243,14 +160,7 @@ class Adagrad(_Adaptive):
         param -= rate * (g / (np.sqrt(total) + group["eps"]))
 
 
-class _Simple(_Adaptive):
-    """An optimizer whose settings are a few numbers, then torch's flags."""
-
-    def __init__(self, params: Params, settings: Group, **flags: Any) -> None:
-        super().__init__(params, settings, flags)
-
-
-class Adadelta(_Simple):
+class Adadelta(Adaptive):
     """Scale gradients by the ratio of running averages: of steps and of gradients.
 
     Parameters
@@ -290,10 +200,12 @@ class Adadelta(_Simple):
     ) -> None:
         if not 0 <= rho <= 1:
             raise ValueError(f"Invalid rho value: {rho}")
-        settings = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
         super().__init__(
             params,
-            settings,
+            lr=lr,
+            rho=rho,
+            eps=eps,
+            weight_decay=weight_decay,
             foreach=foreach,
             capturable=capturable,
             maximize=maximize,
@@ -311,60 +223,3 @@ class Adadelta(_Simple):
         steps *= rho
         steps += (1 - rho) * (move * move)
         param -= group["lr"] * move
-
-
-class Adamax(_Simple):
-    """Adam with the greatest gradient, which decays, for the average of squares.
-
-    Parameters
-    ----------
-    params : iterable of Tensor, of (str, Tensor), or of dict
-        See `Optimizer`.
-    lr : float, default 2e-3
-    betas : (float, float), default (0.9, 0.999)
-    eps : float, default 1e-8
-    weight_decay : float, default 0
-    foreach, capturable : bool, optional
-        Accepted and ignored.
-    maximize : bool, default False
-    differentiable : bool, default False
-        True is not supported.
-
-    Notes
-    -----
-    Kingma and Ba 2015 (arXiv:1412.6980).
-    """
-
-    kept = ("exp_avg", "exp_inf")
-
-    def __init__(
-        self,
-        params: Params,
-        lr: float = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        foreach: bool | None = None,
-        *,
-        maximize: bool = False,
-        differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:
-        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(
-            params,
-            settings,
-            foreach=foreach,
-            capturable=capturable,
-            maximize=maximize,
-            differentiable=differentiable,
-        )
-
-    def _update(
-        self, arrays: list[Array], g: Array, state: Group, step: float, group: Group
-    ) -> None:
-        param, mean, peak = arrays
-        beta1, beta2 = group["betas"]
-        mean += (g - mean) * (1 - beta1)
-        np.maximum(peak * beta2, np.abs(g) + group["eps"], out=peak)
-        param -= group["lr"] / (1 - beta1**step) * (mean / peak)
