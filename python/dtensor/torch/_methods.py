@@ -13,6 +13,7 @@ import numpy as np
 from dtensor import _C, ops as _ops
 from dtensor._core import device as _device
 from dtensor.ops._make.operator import METHODS
+from dtensor.ops.methods.torch import CASTS
 from dtensor.torch import (
     _create,
     _index,
@@ -71,20 +72,6 @@ IN_PLACE = """
     reciprocal remainder rsqrt scatter scatter_add scatter_reduce sigmoid sin
     sinh sqrt sub subtract tan tanh tril triu true_divide xlogy
 """.split()
-CASTS = {
-    "bfloat16": "bfloat16",
-    "bool": "bool",
-    "byte": "uint8",
-    "cdouble": "complex128",
-    "cfloat": "complex64",
-    "char": "int8",
-    "double": "float64",
-    "float": "float32",
-    "half": "float16",
-    "int": "int32",
-    "long": "int64",
-    "short": "int16",
-}
 
 
 def _changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:

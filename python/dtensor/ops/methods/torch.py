@@ -21,7 +21,7 @@ from dtensor.ops.linalg.matmul import matmul
 from dtensor.ops.methods.array_api import DEVICE, check_device
 from dtensor.ops.shape.join import concatenate
 
-__all__ = ["bmm", "cat", "index_select", "masked_fill", "mm", "mv"]
+__all__ = ["CASTS", "bmm", "cat", "index_select", "masked_fill", "mm", "mv"]
 
 cat = concatenate
 bmm = mm = mv = matmul
