@@ -60,6 +60,11 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         an array that is cut along that dim alone they go to the ranks that have the
         elements. Other integers for the first dim, and their values, are made whole;
         for any other index the array is gathered and written back.
+
+        Raises
+        ------
+        NotImplementedError
+            If an operand wants a gradient and the ufunc is not add or subtract.
         """
         if not isinstance(a, _C.Tensor):
             ufunc.at(a, indices, *values)
