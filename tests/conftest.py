@@ -134,6 +134,14 @@ def ranks(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
     return lambda fn, *args: [fn(*args)]
 
 
+@pytest.fixture(scope="session")
+def torch_python() -> str:
+    """The Python that has PyTorch."""
+    if python := os.environ.get("DTENSOR_TORCH_PYTHON"):
+        return python
+    pytest.skip("no PyTorch to compare with: ./run validate slow installs it")
+
+
 @pytest.fixture
 def world() -> _C.World:
     """All ranks of mpiexec."""

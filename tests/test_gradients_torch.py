@@ -1,7 +1,6 @@
 """Gradients are those of PyTorch on one process, for any layout of the operands."""
 
 import itertools
-import os
 import subprocess
 
 import numpy as np
@@ -18,12 +17,9 @@ ROWS = {row[0]: (k, row) for k, row in enumerate(table.ROWS)}
 
 
 @pytest.fixture(scope="module")
-def torchs(tmp_path_factory):
-    python = os.environ.get("DTENSOR_TORCH_PYTHON")
-    if python is None:
-        pytest.skip("DTENSOR_TORCH_PYTHON names no Python with torch 2.13")
+def torchs(tmp_path_factory, torch_python):
     out = tmp_path_factory.mktemp("torch") / "gradients.npz"
-    subprocess.run([python, table.__file__, out], check=True, timeout=300)
+    subprocess.run([torch_python, table.__file__, out], check=True, timeout=300)
     with np.load(out) as file:
         return dict(file)
 

@@ -8,7 +8,6 @@ place that the loss itself is rounded to.
 
 import functools
 import json
-import os
 import subprocess
 
 import half_models
@@ -119,11 +118,8 @@ def test_it_is_near_with_sharded_parameters(name, way):
 
 
 @pytest.mark.validate
-def test_twenty_steps_are_as_near_to_those_of_pytorch():
-    python = os.environ.get("DTENSOR_TORCH_PYTHON")
-    if python is None:
-        pytest.skip("DTENSOR_TORCH_PYTHON names no Python with torch 2.13")
-    command = [python, half_models.__file__, "torch"]
+def test_twenty_steps_are_as_near_to_those_of_pytorch(torch_python):
+    command = [torch_python, half_models.__file__, "torch"]
     done = subprocess.run(command, check=True, timeout=600, capture_output=True)
     for name, theirs in json.loads(done.stdout).items():
         exact = theirs["float32"]

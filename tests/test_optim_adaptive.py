@@ -1,7 +1,6 @@
 """RMSprop, Adagrad, Adadelta, Adamax, NAdam and RAdam do PyTorch's steps."""
 
 import json
-import os
 import subprocess
 
 import numpy as np
@@ -52,11 +51,8 @@ def test_steps_are_those_of_pytorch(k):
 
 
 @pytest.mark.validate
-def test_all_elements_are_those_of_pytorch():
-    python = os.environ.get("DTENSOR_TORCH_PYTHON")
-    if python is None:
-        pytest.skip("DTENSOR_TORCH_PYTHON names no Python with torch 2.13")
-    command = [python, optimizers.__file__]
+def test_all_elements_are_those_of_pytorch(torch_python):
+    command = [torch_python, optimizers.__file__]
     done = subprocess.run(command, check=True, timeout=300, capture_output=True)
     for case, expected in zip(optimizers.CASES, json.loads(done.stdout), strict=True):
         np.testing.assert_allclose(alone(case), expected, rtol=1e-7)

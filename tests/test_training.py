@@ -1,7 +1,6 @@
 """A transformer that is trained on a mesh has the loss curve of one process."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,10 +98,7 @@ def test_fifty_steps_agree(shape, dtype, bound, odd):
 
 
 @pytest.mark.validate
-def test_fifty_steps_agree_with_pytorch(tmp_path):
-    python = os.environ.get("DTENSOR_TORCH_PYTHON")
-    if python is None:
-        pytest.skip("DTENSOR_TORCH_PYTHON names no Python with torch 2.13")
+def test_fifty_steps_agree_with_pytorch(tmp_path, torch_python):
     gpt, given = curves.example(), curves.options(steps=50)
     dtensor.set_default_dtype(np.float32)
 
@@ -121,6 +117,6 @@ def test_fifty_steps_agree_with_pytorch(tmp_path):
     ours = run_ranks(1, body, timeout=1000)[0]
     script, out = Path(curves.__file__), tmp_path / "losses.json"
     subprocess.run(
-        [python, script, tmp_path / "weights.npz", out], check=True, timeout=600
+        [torch_python, script, tmp_path / "weights.npz", out], check=True, timeout=600
     )
     np.testing.assert_allclose(ours, json.loads(out.read_text()), rtol=1e-4)

@@ -1,6 +1,5 @@
 """PyTorch's tutorials, written again in examples/tutorials, run and say true things."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -42,14 +41,11 @@ def test_a_tutorial_says_how_to_run_it(path):
 
 @pytest.mark.validate
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_pytorch_runs_a_tutorial_with_its_own_import_lines(path, tmp_path):
-    python = os.environ.get("DTENSOR_TORCH_PYTHON")
-    if not python:
-        pytest.skip("DTENSOR_TORCH_PYTHON does not name a python with torch")
+def test_pytorch_runs_it_with_its_own_import_lines(path, tmp_path, torch_python):
     if path.stem in ONLY_HERE:
         pytest.skip("PyTorch lacks what it needs")
     script = tmp_path / path.name
     script.write_text(path.read_text().replace("dtensor.torch", "torch"))
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "4"]
-    code, output, _ = run([python, *launch, str(script)], OMP_NUM_THREADS="1")
+    code, output, _ = run([torch_python, *launch, str(script)], OMP_NUM_THREADS="1")
     assert code == 0, output
