@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from meshes import line, square
 from placed import layouts, placed
+from slow import slow
 
 from dtensor import DTensor, Replicate, Shard, distribute_tensor
 from dtensor.debug import CommDebugMode
@@ -34,7 +35,7 @@ def check(function, x, whole) -> None:
 
 
 @pytest.mark.parametrize("kind", ["f8", "i8"])
-@pytest.mark.parametrize("shape", [(7,), (5, 3), (2, 6)])
+@pytest.mark.parametrize("shape", [(7,), (5, 3), slow((2, 6))])
 def test_they_are_those_of_numpy_in_all_layouts(ranks, kind, shape):
     rng = np.random.default_rng(5)
     array = rng.random(shape) + 0.5 if kind == "f8" else rng.integers(1, 5, shape)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from meshes import line, square
+from slow import slow
 
 import dtensor
 from dtensor import (
@@ -125,7 +126,7 @@ SPECTRA = {
 
 
 @pytest.mark.parametrize("name", SPECTRA)
-@pytest.mark.parametrize("dtype", ["d", "F"])
+@pytest.mark.parametrize("dtype", ["d", slow("F")])
 def test_spectra_are_as_good_as_lapacks(ranks, name, dtype):
     def body():
         a = hermitian(SPECTRA[name], dtype)
@@ -137,7 +138,7 @@ def test_spectra_are_as_good_as_lapacks(ranks, name, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f", "D"])
-@pytest.mark.parametrize("n", [1, 2, 3, 9])
+@pytest.mark.parametrize("n", [1, slow(2), 3, slow(9)])
 def test_matrices_smaller_than_the_number_of_blocks_have_spectra(ranks, n, dtype):
     def body():
         a = hermitian(values(n), dtype)
@@ -147,7 +148,7 @@ def test_matrices_smaller_than_the_number_of_blocks_have_spectra(ranks, n, dtype
     ranks(body)
 
 
-@pytest.mark.parametrize("count", [5, 6, 8])
+@pytest.mark.parametrize("count", [slow(5), 6, slow(8)])
 def test_more_ranks_find_the_same_spectra(count):
     def body():
         a = hermitian(values(61))
@@ -326,7 +327,7 @@ def memory(line: str) -> int:
     return 1024 * next(int(x.split()[1]) for x in lines if x.startswith(line))
 
 
-@pytest.mark.parametrize("fn", [la.eigh, la.svd])
+@pytest.mark.parametrize("fn", [la.eigh, slow(la.svd)])
 def test_no_rank_holds_more_than_ten_parts(monkeypatch, fn):
     monkeypatch.setattr(cyclic, "WIDTH", 64)
     a = hermitian(values(600))

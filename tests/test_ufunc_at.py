@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from meshes import line, square
 from placed import layouts, placed
+from slow import slow
 
 from dtensor import Replicate, Shard, distribute_tensor
 from dtensor.debug import CommDebugMode
@@ -24,7 +25,7 @@ def cases(length, count, width, dtype):
 
 
 @pytest.mark.parametrize("width", [0, 3])
-@pytest.mark.parametrize("count", [1, 4, 23])
+@pytest.mark.parametrize("count", [slow(1), 4, slow(23)])
 def test_it_writes_what_numpy_writes_in_all_layouts(ranks, width, count):
     target, index, values = cases(7, count, width, "f8")
 

@@ -7,11 +7,26 @@ import numpy.typing as npt
 
 from dtensor._core.require import require
 
-__all__ = ["ML_DTYPES", "dtype_of"]
+__all__ = ["CASTS", "ML_DTYPES", "dtype_of"]
 
 # Dtypes of ml_dtypes and their sizes in bytes. NumPy knows their names only after that
 # package has been imported.
 ML_DTYPES = {"bfloat16": 2}
+# Methods that cast, as in torch.
+CASTS = {
+    "bfloat16": "bfloat16",
+    "bool": "bool",
+    "byte": "uint8",
+    "cdouble": "complex128",
+    "cfloat": "complex64",
+    "char": "int8",
+    "double": "float64",
+    "float": "float32",
+    "half": "float16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+}
 
 
 def dtype_of(dtype: npt.DTypeLike) -> np.dtype[Any]:

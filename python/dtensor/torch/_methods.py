@@ -12,8 +12,8 @@ import numpy as np
 
 from dtensor import _C, ops as _ops
 from dtensor._core import device as _device
+from dtensor._core.dtype import CASTS
 from dtensor.ops._make.operator import METHODS
-from dtensor.ops.methods.torch import CASTS
 from dtensor.torch import (
     _create,
     _index,

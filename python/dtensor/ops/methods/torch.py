@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor._core.dtype import dtype_of
+from dtensor._core.dtype import CASTS, dtype_of
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.known import ndim
 from dtensor.ops._make.operator import METHODS, Operand, call, method, operator
@@ -21,7 +21,7 @@ from dtensor.ops.linalg.matmul import matmul
 from dtensor.ops.methods.array_api import DEVICE, check_device
 from dtensor.ops.shape.join import concatenate
 
-__all__ = ["CASTS", "bmm", "cat", "index_select", "masked_fill", "mm", "mv"]
+__all__ = ["bmm", "cat", "index_select", "masked_fill", "mm", "mv"]
 
 cat = concatenate
 bmm = mm = mv = matmul
@@ -107,20 +107,6 @@ def _cast(name: str, dtype: str) -> None:
     method(cast)
 
 
-CASTS = {
-    "bfloat16": "bfloat16",
-    "bool": "bool",
-    "byte": "uint8",
-    "cdouble": "complex128",
-    "cfloat": "complex64",
-    "char": "int8",
-    "double": "float64",
-    "float": "float32",
-    "half": "float16",
-    "int": "int32",
-    "long": "int64",
-    "short": "int16",
-}
 for _name, _dtype in CASTS.items():
     _cast(_name, _dtype)
 
