@@ -143,6 +143,7 @@ TWICE = [
     *((f, "d3,4") for f in (np.prod, np.max, np.var, np.median, np.trace)),
     (lambda x: np.gradient(x) ** 2, "d5"),
     (lambda x, y: np.convolve(x, y) ** 2, "d4 d3"),
+    (lambda x, y: np.correlate(x, y, "same") ** 2, "d5 d2"),
     (lambda x: dtensor.logsumexp(x, 1), "d4,3"),
     (method("sigmoid"), "d4"),
 ]

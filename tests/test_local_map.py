@@ -9,6 +9,7 @@ from meshes import line, square
 
 import dtensor
 from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from dtensor.autograd import grad
 from dtensor.debug import CommDebugMode
 from dtensor.experimental import func_map, local_map
 from dtensor.functional_collectives import all_reduce
@@ -74,6 +75,22 @@ def test_gradients_are_those_of_the_product(ranks):
 
 
 @pytest.mark.filterwarnings("ignore:to_local of a replicated leaf")
+def test_a_gradient_whose_addends_ranks_have_has_a_gradient(ranks):
+    @local_map(out_placements=[Partial()], in_grad_placements=([Partial()],))
+    def doubled(x):
+        return 2 * x**2
+
+    def body():
+        mesh, a = line(), numbers(2, 3)
+        x = distribute_tensor(a, mesh, [R]).requires_grad_()
+        (once,) = grad([doubled(x).sum()], [x], create_graph=True)
+        (twice,) = grad([(once * a).sum()], [x])
+        for found in (once.detach(), twice):
+            np.testing.assert_allclose(found.full_tensor(), 4 * a * mesh.size())
+
+    ranks(body)
+
+
 def test_in_grad_placements_say_that_gradients_are_to_be_summed(ranks):
     """A replicated weight is used with other data on each rank."""
 

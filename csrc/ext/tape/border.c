@@ -131,7 +131,7 @@ wrap_local(PyObject *local, LayoutObject *layout)
         ext_arrived(ext_dtensor_checked(&ext_dtensor_type, Py_NewRef(array), layout),
                     "a gradient of to_local");
     ext_in_dialect(whole, local);
-    return tape_from_local(whole, local, (PyObject *)layout->placements);
+    return tape_from_local(whole, local, NULL);
 }
 
 /* state: (layout that the gradient has, layout that is wanted of it) */

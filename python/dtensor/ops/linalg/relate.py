@@ -135,8 +135,8 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """Return the convolution of two sequences.
 
     The shorter one is made whole. Of the longer one, ranks send their neighbours as
-    many elements as the shorter one has; the result is cut as it is. Strided ones,
-    those of a Partial, and both where a gradient is wanted, are made whole.
+    many elements as the shorter one has; the result is cut as it is. Strided ones, and
+    those of a Partial, are made whole.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     a, v = (np.atleast_1d(on_mesh(x, mesh)) for x in (a, v))
     if v.size > a.size:
         a, v = v, a
-    return _folded(*_if_recorded(a, v), mode, "convolve")
+    return _folded(a, v, mode, "convolve")
 
 
 @composed(np.correlate)
@@ -160,16 +160,8 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     mesh = mesh_of((a, v))
     a, v = on_mesh(a, mesh), on_mesh(v, mesh)
     if v.size > a.size and a.ndim == v.ndim == 1:
-        return _turned(_folded(*_if_recorded(v, a), mode, "correlate"))
-    return _folded(*_if_recorded(a, v), mode, "correlate")
-
-
-def _if_recorded(*tensors: Any) -> list[Any]:
-    """Return tensors, made whole where a gradient is wanted."""
-    of = [x for x in tensors if isinstance(x, _C.DTensor) and x.requires_grad]
-    if not of or not _C.is_grad_enabled():
-        return list(tensors)
-    return [x.redistribute() if isinstance(x, _C.DTensor) else x for x in tensors]
+        return _turned(_folded(v, a, mode, "correlate"))
+    return _folded(a, v, mode, "correlate")
 
 
 @operator(name="convolve", operands=2)

@@ -361,7 +361,10 @@ def _without_border(grad: _C.DTensor, plan: _Plan) -> _C.DTensor:
         at = plan.result.with_dtype(grad.dtype)
         result = _added(move("halo", grad.detach(), at), plan)
     linear = plan.border.linear()
-    _C.record_function(
-        "halo_backward", lambda twice: bordered(twice, linear), (grad,), (result,)
-    )
+
+    def back(twice: Any) -> Any:
+        to = result.layout.with_dtype(twice.dtype)
+        return bordered(move("halo", twice, to), linear)
+
+    _C.record_function("halo_backward", back, (grad,), (result,))
     return result

@@ -5,6 +5,7 @@ are sent, once; the function is called on each rank's rows, and is made of opera
 that it has a gradient.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -78,6 +79,8 @@ def by_rows(
             ]
             whole = [other.to_local(grad_placements=spread) for other in others]
             part = function(y.to_local(), number_of(x.layout, dim), *whole)
+            if not part.numel():  # gradients go to the same operands on all ranks
+                part = math.prod((other.sum() for other in whole), start=part)
     except Exception as error:
         if inside(y.layout):
             world.current().agree(b"", name, error, y.device_mesh)
