@@ -49,7 +49,7 @@ def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return _C.carried(name, _C.composed, inner, {}, True)
     try:
         return _C.composed(function, args, options)
-    except MemoryError:
+    except (ArithmeticError, MemoryError):
         _C.call_failed(name, args, options)
         raise
     finally:
@@ -58,10 +58,14 @@ def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 @contextmanager
 def within(name: str, *args: Any) -> Iterator[None]:
-    """Say that what the block makes of parts is made by a call of these arguments."""
+    """Say that what the block makes of parts is made by a call of these arguments; and
+    that the call has failed, perhaps on this rank alone, if the block does."""
     before = _C.begin_call(name, args, {})
     try:
         yield
+    except Exception:
+        _C.call_failed(name, args, {})
+        raise
     finally:
         _C.end_call(before)
 

@@ -69,7 +69,7 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     else:
         try:
             _write(x, index, value)
-        except MemoryError:
+        except (ArithmeticError, MemoryError):
             _C.not_written(x, "setitem", (x, "setitem", index, value))
             raise
         _C.written(x, "setitem", index, value)
@@ -86,7 +86,7 @@ def _set_recorded(x: Any, index: Any, value: Any) -> None:
     before = _C.set_recording(False)
     try:
         _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
-    except MemoryError:
+    except (ArithmeticError, MemoryError):
         _C.not_written(x, "setitem", "setitem", (x, value), index)
         raise
     finally:
