@@ -12,6 +12,7 @@ __all__ = ["CASTS", "ML_DTYPES", "dtype_of"]
 # Dtypes of ml_dtypes and their sizes in bytes. NumPy knows their names only after that
 # package has been imported.
 ML_DTYPES = {"bfloat16": 2}
+
 # Methods that cast, as in torch.
 CASTS = {
     "bfloat16": "bfloat16",
