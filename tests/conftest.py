@@ -20,6 +20,7 @@ os.environ.setdefault("DTENSOR_TIMEOUT", "20")  # before the alarm, and with a s
 import meshes  # noqa: E402
 import pytest  # noqa: E402
 from mpi4py import MPI  # noqa: E402
+from slow import slow  # noqa: E402
 
 from dtensor import _C, DeviceMesh  # noqa: E402
 from dtensor._core import world as _world  # noqa: E402
@@ -126,7 +127,11 @@ def pytest_configure(config: pytest.Config) -> None:
         terminal._tw._file = open(os.devnull, "w")  # noqa: SIM115
 
 
-@pytest.fixture(params=[1, 2, 3, 4, pytest.param(0, marks=pytest.mark.mpi, id="mpi")])
+# In ./run test three ranks are processes.
+RANKS = [1, 2, slow(3), 4, pytest.param(0, marks=pytest.mark.mpi, id="mpi")]
+
+
+@pytest.fixture(params=RANKS)
 def ranks(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
     """Calls a function on every rank: threads of this process, or those of mpiexec."""
     if request.param:

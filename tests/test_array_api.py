@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from jobs import clean_environment
+from slow import slow
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "tests" / "array_api"
@@ -120,7 +121,7 @@ def conforms(suite, ranks, examples, seconds, folder):
     assert not mended, "in expected_failures.txt, but passed:\n" + "\n".join(mended)
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("ranks", [1, slow(2)])
 def test_the_array_api_suite_passes(suite, ranks, tmp_path):
     conforms(suite, ranks, examples=10, seconds=600, folder=tmp_path)
 

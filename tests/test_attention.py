@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from meshes import line
 from samples_training import attended
+from slow import slow
 
 import dtensor
 from dtensor import (
@@ -150,7 +151,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+SLOW = ["mask", "flags"]
+
+
+@pytest.mark.parametrize("case", [slow(c) if c in SLOW else c for c in CASES])
 def test_the_gradient_of_attention_is_that_of_differences(case):
     fn, words = CASES[case]
     gradcheck.check(fn, words, meshes=((2,), (3,), (2, 2)))

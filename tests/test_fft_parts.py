@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from meshes import line, square
 from placed import layouts, placed
+from slow import slow
 
 import dtensor
 from dtensor import DTensor, Replicate, Shard
@@ -40,7 +41,7 @@ def check(got: DTensor, want: np.ndarray, scale: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "D", "g"])
-@pytest.mark.parametrize("length", [37, 120, 144])
+@pytest.mark.parametrize("length", [37, 120, slow(144)])
 def test_long_lines_are_numpys(ranks, all_long, length, dtype):
     """Lengths with large divisors and without; cropped, padded, each norm."""
 
@@ -61,7 +62,7 @@ def test_long_lines_are_numpys(ranks, all_long, length, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "D"])
-@pytest.mark.parametrize("shape", [(5, 7), (2, 3, 4), (2, 40)])
+@pytest.mark.parametrize("shape", [(5, 7), (2, 3, 4), slow((2, 40))])
 def test_grids_are_numpys_in_every_layout(ranks, all_long, shape, dtype):
     def body():
         mesh = square()

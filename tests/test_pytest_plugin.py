@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from jobs import run
+from slow import slow
 
 from dtensor._core import pytest_plugin as _pytest_plugin
 
@@ -125,7 +126,7 @@ def test_a_failure_in_a_fixture_of_one_rank_ends_the_test_on_all(try_out):
 
 @pytest.mark.parametrize(
     ("what", "told"),
-    [("time.sleep(100)", "time limit"), ("os._exit(3)", "ended with status 3")],
+    [slow("time.sleep(100)", "time limit"), ("os._exit(3)", "ended with status 3")],
 )
 def test_ranks_that_hang_or_die_are_ended_with_a_failure(try_out, what, told):
     status, outcomes, output = try_out(
