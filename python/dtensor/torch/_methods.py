@@ -143,6 +143,9 @@ def to(self: Any, *args: Any, **options: Any) -> Any:
     ------
     RuntimeError
         If there is no such device.
+    NotImplementedError
+        For a meta tensor that is to be on another device: it has no elements. Make the
+        model's memory with ``module.to_empty``, or the tensor's with `empty_like`.
     """
     dtype, where = options.get("dtype"), options.get("device")
     flags = [x for x in args if isinstance(x, bool)]
@@ -157,7 +160,10 @@ def to(self: Any, *args: Any, **options: Any) -> Any:
     meta = _device.is_meta(self)
     if where is not None and (_device.kind_of(where) == "meta") != meta:
         if meta:
-            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+            raise NotImplementedError(
+                "Cannot copy out of meta tensor; no data! Use module.to_empty(device=), "
+                "or torch.empty_like(x, device=)"
+            )
         return _device.empty_like(self, numpy_dtype(dtype), "meta")
     return METHODS["to"](self, dtype=numpy_dtype(dtype or self.dtype), copy=copy)
 
