@@ -79,11 +79,7 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         ):
             kinds = (np.ones(1, getattr(x, "dtype", type(x))) for x in values)
             ufunc.at(np.ones(1, a.dtype), [0], *kinds)
-            try:
-                _at_parts(name, ufunc, a.detach(), indices.detach(), values)
-            except Exception:
-                _C.not_written(a, name, name, (a, *values), indices)
-                raise
+            _at_parts(name, ufunc, a.detach(), indices.detach(), values)
             _C.record_write(
                 name, lambda g: (g, _INTO[ufunc](g[indices])), (a, *values), indices
             )
@@ -91,11 +87,8 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         index, *arrays = (_known(name, x, a) for x in (indices, *values))
         ones = (np.ones(1, np.asarray(x).dtype) for x in arrays)
         ufunc.at(np.ones(1, a.dtype), [0], *ones)  # an error of dtypes comes first
-        try:
+        with within(name, a, index, *arrays):
             _write_at(name, ufunc, a.detach(), index, arrays)
-        except Exception:
-            _C.not_written(a, name, name, (a, *values), index)
-            raise
         _C.record_write(
             name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values), index
         )
