@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor.autograd import is_grad_enabled
+from dtensor.nn import _likelihoods, _margins
+from dtensor.nn._likelihoods import *  # noqa: F403
+from dtensor.nn._margins import *  # noqa: F403
 from dtensor.nn._multi_head import Heads, attend
 from dtensor.nn._vectors import (
     bilinear,
@@ -122,6 +125,8 @@ __all__ = [
     "tanhshrink",
     "threshold",
 ]
+__all__ += _likelihoods.__all__
+__all__ += _margins.__all__
 
 # --- activations ----------------------------------------------------------------------
 
