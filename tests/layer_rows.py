@@ -199,7 +199,7 @@ BAGGED = {
         drawn(7),
     ),
 }
-ROWS = LOSSES
+ROWS = LOSSES | ACTIVATIONS
 
 
 def called(nn, made):

@@ -32,6 +32,7 @@ from dtensor.nn.attention import MultiheadAttention
 from dtensor.nn.batch_norm import BatchNorm1d, BatchNorm2d, SyncBatchNorm
 from dtensor.nn.containers import ModuleDict, ModuleList, Sequential
 from dtensor.nn.conv import Conv1d, Conv2d
+from dtensor.nn.distance import CosineSimilarity, PairwiseDistance
 from dtensor.nn.dropout import Dropout
 from dtensor.nn.embedding import Embedding
 from dtensor.nn.linear import Bilinear, Identity, Linear
@@ -72,6 +73,15 @@ from dtensor.nn.pooling import (
     MaxPool2d,
 )
 from dtensor.nn.reshape import Flatten, Unflatten
+from dtensor.nn.shrink import (
+    Hardshrink,
+    RReLU,
+    Softmax2d,
+    Softmin,
+    Softshrink,
+    Tanhshrink,
+    Threshold,
+)
 from dtensor.nn.transformer import (
     Transformer,
     TransformerDecoder,
@@ -95,6 +105,7 @@ __all__ = [
     "Conv1d",
     "Conv2d",
     "CosineEmbeddingLoss",
+    "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
     "ELU",
@@ -104,6 +115,7 @@ __all__ = [
     "GLU",
     "GaussianNLLLoss",
     "GroupNorm",
+    "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
@@ -131,11 +143,13 @@ __all__ = [
     "MultiheadAttention",
     "NLLLoss",
     "PReLU",
+    "PairwiseDistance",
     "Parameter",
     "ParameterDict",
     "ParameterList",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "RemovableHandle",
@@ -146,10 +160,15 @@ __all__ = [
     "SmoothL1Loss",
     "SoftMarginLoss",
     "Softmax",
+    "Softmax2d",
+    "Softmin",
     "Softplus",
+    "Softshrink",
     "Softsign",
     "SyncBatchNorm",
     "Tanh",
+    "Tanhshrink",
+    "Threshold",
     "Transformer",
     "TransformerDecoder",
     "TransformerDecoderLayer",

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor.autograd import is_grad_enabled
-from dtensor.nn import _likelihoods, _margins
+from dtensor.nn import _likelihoods, _margins, _noise
 from dtensor.nn._likelihoods import *  # noqa: F403
 from dtensor.nn._margins import *  # noqa: F403
 from dtensor.nn._multi_head import Heads, attend
+from dtensor.nn._noise import *  # noqa: F403
 from dtensor.nn._vectors import (
     bilinear,
     cosine_similarity,
@@ -127,6 +128,7 @@ __all__ = [
 ]
 __all__ += _likelihoods.__all__
 __all__ += _margins.__all__
+__all__ += _noise.__all__
 
 # --- activations ----------------------------------------------------------------------
 
