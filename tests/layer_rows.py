@@ -199,7 +199,7 @@ BAGGED = {
         drawn(7),
     ),
 }
-ROWS = LOSSES | ACTIVATIONS
+ROWS = LOSSES | ACTIVATIONS | PADS
 
 
 def called(nn, made):
