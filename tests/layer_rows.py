@@ -199,7 +199,7 @@ BAGGED = {
         drawn(7),
     ),
 }
-ROWS = LOSSES | ACTIVATIONS | PADS
+ROWS = LOSSES | ACTIVATIONS | PADS | NORMS
 
 
 def called(nn, made):

@@ -29,12 +29,25 @@ from dtensor.nn.activation import (
     Tanh,
 )
 from dtensor.nn.attention import MultiheadAttention
-from dtensor.nn.batch_norm import BatchNorm1d, BatchNorm2d, SyncBatchNorm
+from dtensor.nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm
 from dtensor.nn.containers import ModuleDict, ModuleList, Sequential
 from dtensor.nn.conv import Conv1d, Conv2d
 from dtensor.nn.distance import CosineSimilarity, PairwiseDistance
-from dtensor.nn.dropout import Dropout
+from dtensor.nn.dropout import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+)
 from dtensor.nn.embedding import Embedding
+from dtensor.nn.instance_norm import (
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+    LocalResponseNorm,
+)
 from dtensor.nn.linear import Bilinear, Identity, Linear
 from dtensor.nn.loss import (
     BCELoss,
@@ -111,12 +124,14 @@ from dtensor.nn.transformer import (
 __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
+    "BatchNorm3d",
     "Bilinear",
     "Buffer",
     "CELU",
@@ -133,8 +148,12 @@ __all__ = [
     "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
     "ELU",
     "Embedding",
+    "FeatureAlphaDropout",
     "Flatten",
     "GELU",
     "GLU",
@@ -147,11 +166,15 @@ __all__ = [
     "HingeEmbeddingLoss",
     "HuberLoss",
     "Identity",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
