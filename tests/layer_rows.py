@@ -199,7 +199,7 @@ BAGGED = {
         drawn(7),
     ),
 }
-ROWS = LOSSES | ACTIVATIONS | PADS | NORMS
+ROWS = LOSSES | ACTIVATIONS | PADS | NORMS | SIZES
 
 
 def called(nn, made):

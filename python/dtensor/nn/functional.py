@@ -10,7 +10,15 @@ from typing import Any
 import numpy.typing as npt
 
 from dtensor.autograd import is_grad_enabled
-from dtensor.nn import _likelihoods, _margins, _noise, _normalized, _padding, _pixels
+from dtensor.nn import (
+    _likelihoods,
+    _margins,
+    _noise,
+    _normalized,
+    _padding,
+    _pixels,
+    _resize,
+)
 from dtensor.nn._likelihoods import *  # noqa: F403
 from dtensor.nn._margins import *  # noqa: F403
 from dtensor.nn._multi_head import Heads, attend
@@ -18,6 +26,7 @@ from dtensor.nn._noise import *  # noqa: F403
 from dtensor.nn._normalized import *  # noqa: F403
 from dtensor.nn._padding import *  # noqa: F403
 from dtensor.nn._pixels import *  # noqa: F403
+from dtensor.nn._resize import *  # noqa: F403
 from dtensor.nn._vectors import (
     bilinear,
     cosine_similarity,
@@ -132,6 +141,7 @@ __all__ += _noise.__all__
 __all__ += _normalized.__all__
 __all__ += _padding.__all__
 __all__ += _pixels.__all__
+__all__ += _resize.__all__
 
 # --- activations ----------------------------------------------------------------------
 
