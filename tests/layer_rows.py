@@ -199,7 +199,7 @@ BAGGED = {
         drawn(7),
     ),
 }
-ROWS = LOSSES | ACTIVATIONS | PADS | NORMS | SIZES
+ROWS = LOSSES | ACTIVATIONS | PADS | NORMS | SIZES | BAGGED
 
 
 def called(nn, made):

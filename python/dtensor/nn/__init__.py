@@ -41,7 +41,7 @@ from dtensor.nn.dropout import (
     Dropout3d,
     FeatureAlphaDropout,
 )
-from dtensor.nn.embedding import Embedding
+from dtensor.nn.embedding import Embedding, EmbeddingBag
 from dtensor.nn.instance_norm import (
     InstanceNorm1d,
     InstanceNorm2d,
@@ -154,6 +154,7 @@ __all__ = [
     "Dropout3d",
     "ELU",
     "Embedding",
+    "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
     "GELU",

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dtensor.autograd import is_grad_enabled
 from dtensor.nn import (
+    _bags,
     _likelihoods,
     _margins,
     _noise,
@@ -19,6 +20,7 @@ from dtensor.nn import (
     _pixels,
     _resize,
 )
+from dtensor.nn._bags import *  # noqa: F403
 from dtensor.nn._likelihoods import *  # noqa: F403
 from dtensor.nn._margins import *  # noqa: F403
 from dtensor.nn._multi_head import Heads, attend
@@ -135,6 +137,7 @@ __all__ = [
     "tanhshrink",
     "threshold",
 ]
+__all__ += _bags.__all__
 __all__ += _likelihoods.__all__
 __all__ += _margins.__all__
 __all__ += _noise.__all__
