@@ -46,7 +46,7 @@ def _starts(offsets: Any, count: int, include_last_offset: bool) -> Array:
 def _in_bags(starts: Array) -> tuple[Array, Array]:
     """Return the places of the numbers of each bag, and which there are."""
     lengths = np.diff(starts)
-    places = np.arange(max(1, int(lengths.max(initial=0))))
+    places = np.arange(max(1, int(np.max(lengths, initial=0))))
     there = places < lengths[:, None]
     return np.where(there, starts[:-1, None] + places, 0), there
 

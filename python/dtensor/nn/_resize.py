@@ -83,7 +83,7 @@ def _smooth(length: int, size: int, scale: Any, mode: str) -> Taps:
     centre = float(scale) * (np.arange(size) + 0.5)
     first = np.maximum((centre - support + 0.5).astype(np.int64), 0)
     stop = np.minimum((centre + support + 0.5).astype(np.int64), length)
-    taps = first + np.arange(int((stop - first).max(initial=0)))[:, None]
+    taps = first + np.arange(int(np.max(stop - first, initial=0)))[:, None]
     weights = weight(np.abs(taps - centre + 0.5) / stretch)
     weights = np.where(taps < stop, weights, 0)
     total = weights.sum(axis=0)
