@@ -219,6 +219,19 @@ def test_unusual_arguments():
     assert np.array_equal(bag(tensor([[0, 2]]))[0], x[0] + x[2])
 
 
+def test_a_row_of_bags_is_counted_as_often_as_it_is_named():
+    table = tensor(np.arange(8.0).reshape(4, 2), requires_grad=True)
+    numbers, starts = tensor([0, 1, 1, 3, 1]), tensor([0, 3])
+    options = {"mode": "sum", "scale_grad_by_freq": True, "padding_idx": 3}
+    out = F.embedding_bag(numbers, table, starts, **options)
+    assert out.tolist() == [[4.0, 7.0], [2.0, 3.0]]
+    out.sum().backward()
+    assert table.grad[:, 0].tolist() == [1.0, 1.0, 0.0, 0.0]
+    F.embedding_bag(numbers, table, starts, max_norm=1.0)
+    norms = np.linalg.norm(np.asarray(table.detach()), axis=1)
+    np.testing.assert_allclose(norms, [1, 1, norms[2], 1], 1e-6)
+
+
 def test_running_averages_of_instances():
     array = np.sin(np.arange(60.0)).reshape(3, 4, 5)
     layer = nn.InstanceNorm1d(4, track_running_stats=True, momentum=0.3).double()

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import DTensor
-from dtensor.autograd.grad_mode import no_grad
 from dtensor.ops.model.embedding import embedding
 from dtensor.ops.model.number_loss import beside
 
@@ -43,12 +42,12 @@ def _starts(offsets: Any, count: int, include_last_offset: bool) -> Array:
     return np.append(starts, count)
 
 
-def _in_bags(starts: Array) -> tuple[Array, Array]:
+def _in_bags(starts: Array, count: int) -> tuple[Array, Array]:
     """Return the places of the numbers of each bag, and which there are."""
     lengths = np.diff(starts)
-    places = np.arange(max(1, int(np.max(lengths, initial=0))))
-    there = places < lengths[:, None]
-    return np.where(there, starts[:-1, None] + places, 0), there
+    most = max(1, int(np.max(lengths, initial=0))) if count else 0
+    there = np.arange(most) < lengths[:, None]
+    return np.where(there, starts[:-1, None] + np.arange(most), 0), there
 
 
 def _check(
@@ -148,20 +147,10 @@ def embedding_bag(
         weight, input = input, weight
     per = per_sample_weights
     _check(input, weight, offsets, mode, scale_grad_by_freq, sparse, per)
-    there: Any = None
+    places, there = None, None
     if input.ndim == 1:
         starts = _starts(offsets, int(input.shape[0]), include_last_offset)
-        places, there = _in_bags(starts)
-        if not len(input):
-            there, places = there[:, :0], places[:, :0]
-        if there.all():
-            there = None
-        input = np.take(input, places)
-        per = None if per is None else np.take(per, places)
-    if padding_idx is not None:
-        with no_grad():
-            real = input != padding_idx % max(1, weight.shape[0])
-        there = real if there is None else real & beside(there, real)
+        places, there = _in_bags(starts, int(input.shape[0]))
     options = max_norm, norm_type, scale_grad_by_freq, sparse
     try:
         rows = embedding(input, weight, padding_idx, *options)
@@ -172,7 +161,13 @@ def embedding_bag(
         ) from None
     if per is not None:
         rows = rows * np.expand_dims(per, -1)
-    return _reduced(rows, there, mode)
+    real = None
+    if padding_idx is not None:
+        real = input != padding_idx % max(1, weight.shape[0])
+    if places is not None:
+        rows = np.take(rows, places, axis=0)
+        real = there if real is None else np.take(real, places) & there
+    return _reduced(rows, real, mode)
 
 
 def _reduced(rows: Any, there: Any, mode: str) -> Any:

@@ -281,5 +281,5 @@ def gumbel_softmax(
     best = np.expand_dims(np.argmax(fixed, axis=dim), dim)
     shape = [1] * logits.ndim
     shape[dim] = -1
-    places = ones_like(best) * np.arange(logits.shape[dim]).reshape(shape)
-    return astype(places == best, soft.dtype) - fixed + soft
+    hot = best == np.arange(logits.shape[dim]).reshape(shape)
+    return astype(hot, soft.dtype) - fixed + soft
