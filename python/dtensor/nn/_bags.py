@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import DTensor
+from dtensor._core.device import is_meta
 from dtensor.ops.model.embedding import embedding
 from dtensor.ops.model.number_loss import beside
 
@@ -22,6 +23,8 @@ def _numbers(x: Any) -> Array:
 
 def _starts(offsets: Any, count: int, include_last_offset: bool) -> Array:
     """Return where bags begin, and where the last one ends."""
+    if is_meta(offsets):
+        return np.zeros(len(offsets) + (not include_last_offset), np.int64)
     starts = _numbers(offsets).astype(np.int64)
     if len(starts) and starts[0] != 0:
         raise RuntimeError(
