@@ -15,7 +15,7 @@ from dtensor.nn.module import Module
 from dtensor.nn.norm import Affine
 from dtensor.ops.model.batch_norm import Reduce, normalized
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "SyncBatchNorm"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
 
 
 class _BatchNorm(Affine):
@@ -148,6 +148,11 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     __doc__ = (_BatchNorm.__doc__ or "").replace("`_dims`", "four")
     _dims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    __doc__ = (_BatchNorm.__doc__ or "").replace("`_dims`", "five")
+    _dims = (5,)
 
 
 class SyncBatchNorm(_BatchNorm):

@@ -1,18 +1,26 @@
-"""Dropout: in training, random elements are set to 0."""
+"""Dropout: in training, random elements or channels are set to 0."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from dtensor.nn import functional as F
 from dtensor.nn.module import Module
 
-__all__ = ["Dropout"]
+__all__ = [
+    "AlphaDropout",
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "FeatureAlphaDropout",
+]
 
 
-class Dropout(Module):
-    """Set elements to 0 with probability `p`, and divide the others by ``1 - p``.
+class _Dropout(Module):
+    """%s
 
-    Outside training it is the identity. Which elements of a DTensor are dropped does
-    not depend on its layout.
+    Outside training it is the identity. Which of a DTensor are dropped does not depend
+    on its layout.
 
     Parameters
     ----------
@@ -26,6 +34,8 @@ class Dropout(Module):
         If `p` is not a probability.
     """
 
+    _function: ClassVar[Callable[..., Any]]
+
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if p < 0 or p > 1:
@@ -36,7 +46,52 @@ class Dropout(Module):
 
     def forward(self, input: Any) -> Any:
         """Return the input with some elements dropped."""
-        return F.dropout(input, self.p, self.training, self.inplace)
+        return self._function(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
+
+
+def _words(what: str) -> str:
+    return (_Dropout.__doc__ or "") % what
+
+
+_CHANNELS = (
+    "Set channels to 0 with probability `p`, and divide the others by ``1 - p``.\n\n"
+    "    Inputs have the shape {}."
+)
+
+
+class Dropout(_Dropout):
+    __doc__ = _words(
+        "Set elements to 0 with probability `p`, and divide the others by ``1 - p``."
+    )
+    _function = staticmethod(F.dropout)
+
+
+class Dropout1d(_Dropout):
+    __doc__ = _words(_CHANNELS.format("(N, C, L) or (C, L)"))
+    _function = staticmethod(F.dropout1d)
+
+
+class Dropout2d(_Dropout):
+    __doc__ = _words(_CHANNELS.format("(N, C, H, W)"))
+    _function = staticmethod(F.dropout2d)
+
+
+class Dropout3d(_Dropout):
+    __doc__ = _words(_CHANNELS.format("(N, C, D, H, W) or (C, D, H, W)"))
+    _function = staticmethod(F.dropout3d)
+
+
+class AlphaDropout(_Dropout):
+    __doc__ = _words(
+        "Set elements to SELU's lower limit with probability `p`, and keep mean 0 and "
+        "variance 1."
+    )
+    _function = staticmethod(F.alpha_dropout)
+
+
+class FeatureAlphaDropout(_Dropout):
+    __doc__ = _words("`AlphaDropout` of channels, of inputs of shape (N, C, ...).")
+    _function = staticmethod(F.feature_alpha_dropout)

@@ -5,14 +5,30 @@ a function writes its result into `input`, and returns `input`.
 """
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dtensor.autograd import is_grad_enabled
+from dtensor.nn import (
+    _bags,
+    _likelihoods,
+    _margins,
+    _noise,
+    _normalized,
+    _padding,
+    _pixels,
+    _resize,
+)
+from dtensor.nn._bags import *  # noqa: F403
+from dtensor.nn._likelihoods import *  # noqa: F403
+from dtensor.nn._margins import *  # noqa: F403
 from dtensor.nn._multi_head import Heads, attend
+from dtensor.nn._noise import *  # noqa: F403
+from dtensor.nn._normalized import *  # noqa: F403
+from dtensor.nn._padding import *  # noqa: F403
+from dtensor.nn._pixels import *  # noqa: F403
+from dtensor.nn._resize import *  # noqa: F403
 from dtensor.nn._vectors import (
     bilinear,
     cosine_similarity,
@@ -102,7 +118,6 @@ __all__ = [
     "nll_loss",
     "normalize",
     "one_hot",
-    "pad",
     "pairwise_distance",
     "prelu",
     "relu",
@@ -122,6 +137,14 @@ __all__ = [
     "tanhshrink",
     "threshold",
 ]
+__all__ += _bags.__all__
+__all__ += _likelihoods.__all__
+__all__ += _margins.__all__
+__all__ += _noise.__all__
+__all__ += _normalized.__all__
+__all__ += _padding.__all__
+__all__ += _pixels.__all__
+__all__ += _resize.__all__
 
 # --- activations ----------------------------------------------------------------------
 
@@ -248,57 +271,6 @@ def softmin(
 ) -> Any:
     """Return the `softmax` of ``-input``."""
     return _softmax(-input, _dim_of("softmin", dim, input.ndim), dtype)
-
-
-# --- padding --------------------------------------------------------------------------
-
-
-_PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-
-
-def pad(
-    input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None
-) -> Any:
-    """Return the input padded at its ends; negative padding removes elements.
-
-    Parameters
-    ----------
-    input : tensor
-    pad : sequence of int
-        The padding before and after the last dim, then the dim before it, and so on.
-    mode : ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``
-    value : float, optional
-        The value for ``"constant"``; default: 0.
-
-    Raises
-    ------
-    RuntimeError
-        If `pad` has an odd length or is too long.
-    NotImplementedError
-        If there is no such mode.
-    """
-    if len(pad) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
-    if len(pad) > 2 * input.ndim:
-        raise RuntimeError(
-            f"Padding length should be less than or equal to two times the input "
-            f"dimension but got padding length {len(pad)} and input of dimension "
-            f"{input.ndim}"
-        )
-    ends = [*zip(pad[0::2], pad[1::2], strict=True)][::-1]
-    ends = [(0, 0)] * (input.ndim - len(ends)) + ends
-    if any(n < 0 for both in ends for n in both):
-        cuts = (
-            slice(max(0, -before), length - max(0, -after))
-            for (before, after), length in zip(ends, input.shape, strict=True)
-        )
-        input = input[tuple(cuts)]
-        ends = [(max(0, before), max(0, after)) for before, after in ends]
-    if mode == "constant":
-        return np.pad(input, ends, constant_values=0 if value is None else value)
-    if mode not in _PAD_MODES:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    return np.pad(input, ends, mode=_PAD_MODES[mode])  # type: ignore[call-overload]
 
 
 # --- attention ------------------------------------------------------------------------

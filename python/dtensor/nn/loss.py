@@ -20,7 +20,9 @@ __all__ = [
 ]
 
 
-class _Loss(Module):
+class Criterion(Module):
+    """A function of tensors, of the options that are attributes, and a reduction."""
+
     _function: ClassVar[Callable[..., Any]]
     _options: ClassVar[tuple[str, ...]] = ("reduction",)
 
@@ -33,10 +35,15 @@ class _Loss(Module):
         super().__init__()
         self.reduction = reduction_of(size_average, reduce, reduction, stacklevel=4)
 
+    def _of(self, *tensors: Any) -> Any:
+        options = {name: getattr(self, name) for name in self._options}
+        return self._function(*tensors, **options)
+
+
+class _Loss(Criterion):
     def forward(self, input: Any, target: Any) -> Any:
         """Return the loss."""
-        options = {name: getattr(self, name) for name in self._options}
-        return self._function(input, target, **options)
+        return self._of(input, target)
 
 
 class _WeightedLoss(_Loss):

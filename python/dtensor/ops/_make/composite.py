@@ -93,8 +93,8 @@ def rounded_once(function: F) -> F:
         told = options.get("dtype")
         if place is not None and len(args) >= place:
             told = args[place - 1]
-        dtype = getattr(x, "dtype", None)
-        if told is not None or not isinstance(dtype, np.dtype) or not is_half(dtype):
+        dtype = np.dtype(x.dtype) if isinstance(x, _C.Tensor | np.ndarray) else None
+        if told is not None or dtype is None or not is_half(dtype):
             return function(x, *args, **options)
         result = function(as_dtype(x, np.float32), *args, **options)
         return as_dtype(result, dtype) if result.dtype == np.float32 else result

@@ -15,7 +15,7 @@ from dtensor.autograd.grad_mode import no_grad
 from dtensor.ops._make.composite import as_dtype, settled
 from dtensor.ops._make.elementwise import is_floating
 
-__all__ = ["Reduce", "batch_norm", "normalized"]
+__all__ = ["Reduce", "batch_norm", "normalized", "update"]
 
 Reduce = Callable[[Any], Any]
 
@@ -72,7 +72,7 @@ def _check_running(training: bool, mean: Any, var: Any) -> None:
             raise RuntimeError(f"{name} must be defined in evaluation mode")
 
 
-def _update(running: Any, value: Any, momentum: float) -> None:
+def update(running: Any, value: Any, momentum: float) -> None:
     """Bring a running mean nearer, in place; one of this rank takes what is whole."""
     if isinstance(value, DTensor) and not isinstance(running, DTensor):
         value = value.full_tensor()
@@ -109,9 +109,9 @@ def normalized(
     var = batch.mean(off * off) if training else as_dtype(running_var, wide)
     if training and running_mean is not None and batch.count:
         with no_grad():
-            _update(running_mean, mean, momentum)
+            update(running_mean, mean, momentum)
             unbiased = batch.count / (batch.count - 1)
-            _update(running_var, var * unbiased, momentum)
+            update(running_var, var * unbiased, momentum)
     scale = 1 / np.sqrt(var + eps)
     if weight is not None:
         scale = scale * as_dtype(weight, wide)

@@ -1,0 +1,65 @@
+"""Padding: elements before and after those of a dim."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["pad"]
+
+_PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def pad(
+    input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Any:
+    """Return the input padded at its ends; negative padding removes elements.
+
+    Parameters
+    ----------
+    input : tensor
+    pad : sequence of int
+        The padding before and after the last dim, then the dim before it, and so on.
+    mode : ``"constant"``, ``"reflect"``, ``"replicate"`` or ``"circular"``
+    value : float, optional
+        The value for ``"constant"``; default: 0.
+
+    Raises
+    ------
+    RuntimeError
+        If `pad` has an odd length or is too long, or a dim is too short to be reflected
+        or to be wrapped around.
+    NotImplementedError
+        If there is no such mode.
+    """
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            f"Padding length should be less than or equal to two times the input "
+            f"dimension but got padding length {len(pad)} and input of dimension "
+            f"{input.ndim}"
+        )
+    ends = [*zip(pad[0::2], pad[1::2], strict=True)][::-1]
+    ends = [(0, 0)] * (input.ndim - len(ends)) + ends
+    if any(n < 0 for both in ends for n in both):
+        cuts = (
+            slice(max(0, -before), length - max(0, -after))
+            for (before, after), length in zip(ends, input.shape, strict=True)
+        )
+        input = input[tuple(cuts)]
+        ends = [(max(0, before), max(0, after)) for before, after in ends]
+    if mode == "constant":
+        return np.pad(input, ends, constant_values=0 if value is None else value)
+    if mode not in _PAD_MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    for dim, both in enumerate(ends):
+        if mode == "reflect" and max(both) >= max(1, input.shape[dim]):
+            raise RuntimeError(
+                "Padding size should be less than the corresponding input dimension, "
+                f"but got: padding {both} at dimension {dim} of input "
+                f"{list(input.shape)}"
+            )
+        if mode == "circular" and max(both) > input.shape[dim]:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+    return np.pad(input, ends, mode=_PAD_MODES[mode])  # type: ignore[call-overload]
