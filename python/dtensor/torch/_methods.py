@@ -161,8 +161,8 @@ def to(self: Any, *args: Any, **options: Any) -> Any:
     if where is not None and (_device.kind_of(where) == "meta") != meta:
         if meta:
             raise NotImplementedError(
-                "Cannot copy out of meta tensor; no data! Use module.to_empty(device=), "
-                "or torch.empty_like(x, device=)"
+                "Cannot copy out of meta tensor; no data! Use "
+                "module.to_empty(device=), or torch.empty_like(x, device=)"
             )
         return _device.empty_like(self, numpy_dtype(dtype), "meta")
     return METHODS["to"](self, dtype=numpy_dtype(dtype or self.dtype), copy=copy)
