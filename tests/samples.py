@@ -6,6 +6,7 @@ import samples_nn
 import samples_pool
 import samples_program
 import samples_reduce
+import samples_rnn
 import samples_shape
 import samples_training
 import samples_ufunc
@@ -17,7 +18,7 @@ FAMILIES: dict[str, list[Sample]] = {
     "shape": samples_shape.ROWS,
     "index": samples_index.ROWS,
     "linalg": samples_linalg.ROWS,
-    "nn": [*samples_nn.ROWS, *samples_pool.ROWS],
+    "nn": [*samples_nn.ROWS, *samples_pool.ROWS, *samples_rnn.ROWS],
     "training": samples_training.ROWS,
     "program": samples_program.ROWS,
 }

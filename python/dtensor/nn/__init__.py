@@ -59,6 +59,9 @@ from dtensor.nn.pooling import (
     MaxPool2d,
 )
 from dtensor.nn.reshape import Flatten, Unflatten
+from dtensor.nn.rnn import GRU, LSTM, RNN
+from dtensor.nn.rnn_base import RNNBase
+from dtensor.nn.rnn_cells import GRUCell, LSTMCell, RNNCell
 from dtensor.nn.transformer import (
     Transformer,
     TransformerDecoder,
@@ -88,6 +91,8 @@ __all__ = [
     "Flatten",
     "GELU",
     "GLU",
+    "GRU",
+    "GRUCell",
     "GroupNorm",
     "Hardsigmoid",
     "Hardswish",
@@ -96,6 +101,8 @@ __all__ = [
     "Identity",
     "KLDivLoss",
     "L1Loss",
+    "LSTM",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -115,6 +122,9 @@ __all__ = [
     "ParameterDict",
     "ParameterList",
     "RMSNorm",
+    "RNN",
+    "RNNBase",
+    "RNNCell",
     "ReLU",
     "ReLU6",
     "RemovableHandle",

@@ -1,0 +1,3 @@
+"""``torch.nn.utils.rnn``: `dtensor.nn.utils.rnn`."""
+
+from dtensor.nn.utils.rnn import *  # noqa: F403
