@@ -1,5 +1,6 @@
 """What every operator is tried on, family by family."""
 
+import samples_fold
 import samples_index
 import samples_linalg
 import samples_nn
@@ -19,7 +20,7 @@ FAMILIES: dict[str, list[Sample]] = {
     "index": samples_index.ROWS,
     "linalg": samples_linalg.ROWS,
     "nn": [*samples_nn.ROWS, *samples_pool.ROWS, *samples_rnn.ROWS],
-    "training": samples_training.ROWS,
+    "training": [*samples_training.ROWS, *samples_fold.ROWS],
     "program": samples_program.ROWS,
 }
 

@@ -31,9 +31,15 @@ from dtensor.nn.activation import (
 from dtensor.nn.attention import MultiheadAttention
 from dtensor.nn.batch_norm import BatchNorm1d, BatchNorm2d, SyncBatchNorm
 from dtensor.nn.containers import ModuleDict, ModuleList, Sequential
-from dtensor.nn.conv import Conv1d, Conv2d
+from dtensor.nn.conv import Conv1d, Conv2d, Conv3d
+from dtensor.nn.conv_transpose import (
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from dtensor.nn.dropout import Dropout
 from dtensor.nn.embedding import Embedding
+from dtensor.nn.fold import Fold, Unfold
 from dtensor.nn.linear import Bilinear, Identity, Linear
 from dtensor.nn.loss import (
     BCELoss,
@@ -84,11 +90,16 @@ __all__ = [
     "CELU",
     "Conv1d",
     "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
     "CrossEntropyLoss",
     "Dropout",
     "ELU",
     "Embedding",
     "Flatten",
+    "Fold",
     "GELU",
     "GLU",
     "GRU",
@@ -144,6 +155,7 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "Unflatten",
+    "Unfold",
     "functional",
     "init",
     "register_module_forward_hook",
