@@ -6,6 +6,7 @@ import pytest
 from meshes import line
 
 import dtensor
+import dtensor.torch as torch
 from dtensor import DTensor, Replicate, Shard, as_tensor, distribute_tensor, nn, strict
 from dtensor.debug import CommDebugMode
 from dtensor.nn.utils import rnn
@@ -368,3 +369,14 @@ def test_halves_stay_halves():
     np.testing.assert_allclose(whole(out), want, 0.01, 0.01)
     (out * out).sum().backward()
     assert {p.grad.dtype for p in layer.parameters()} == {np.dtype(np.float16)}
+
+
+def test_packed_sequences_are_in_the_dialect_they_are_made_in():
+    pack = torch.nn.utils.rnn
+    packed = pack.pack_sequence([torch.ones(2, 3), torch.ones(4, 3)], False)
+    out, _ = torch.nn.LSTM(3, 4)(packed)
+    assert isinstance(out, pack.PackedSequence)
+    padded, lengths = pack.pad_packed_sequence(out)
+    for x in (out.data, out.batch_sizes, out.sorted_indices, padded, lengths):
+        assert isinstance(x, torch.Tensor)
+    assert lengths.tolist() == [2, 4] and padded.shape == (4, 2, 4)

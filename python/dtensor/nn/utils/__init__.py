@@ -1,6 +1,6 @@
 """Functions of all parameters at once: the names of ``torch.nn.utils``."""
 
-from dtensor.nn.utils import rnn
+from dtensor.nn.utils import rnn as rnn
 from dtensor.nn.utils.clip_grad import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -18,6 +18,5 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
-    "rnn",
     "vector_to_parameters",
 ]
