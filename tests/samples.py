@@ -1,11 +1,13 @@
 """What every operator is tried on, family by family."""
 
+import samples_fold
 import samples_index
 import samples_linalg
 import samples_nn
 import samples_pool
 import samples_program
 import samples_reduce
+import samples_rnn
 import samples_shape
 import samples_training
 import samples_ufunc
@@ -17,8 +19,8 @@ FAMILIES: dict[str, list[Sample]] = {
     "shape": samples_shape.ROWS,
     "index": samples_index.ROWS,
     "linalg": samples_linalg.ROWS,
-    "nn": [*samples_nn.ROWS, *samples_pool.ROWS],
-    "training": samples_training.ROWS,
+    "nn": [*samples_nn.ROWS, *samples_pool.ROWS, *samples_rnn.ROWS],
+    "training": [*samples_training.ROWS, *samples_fold.ROWS],
     "program": samples_program.ROWS,
 }
 

@@ -333,7 +333,7 @@ CONVOLUTION = [
     ),
     *each(
         "convolution_input",
-        lambda g, w, shape: conv._convolution_input(g, w, shape, STEPS),
+        lambda g, w, shape: conv.convolution_input(g, w, shape, STEPS),
         "d2,6,2,4 d6,4,3,3",
         [((2, 4, 4, 7),)],
         SUM,

@@ -38,6 +38,21 @@ LAYERS = {
     "GroupNorm": (lambda: nn.GroupNorm(2, 4), drawn(3, 4, 5)),
     "Conv1d": (lambda: nn.Conv1d(4, 6, 3, padding=1, groups=2), drawn(4, 4, 5)),
     "Conv2d": (lambda: nn.Conv2d(3, 4, 2, padding_mode="circular"), drawn(4, 3, 4, 4)),
+    "Conv3d": (lambda: nn.Conv3d(2, 4, (1, 2, 2)), drawn(4, 2, 2, 3, 3)),
+    "ConvTranspose1d": (
+        lambda: nn.ConvTranspose1d(4, 6, 3, 2, 1, 1, 2),
+        drawn(4, 4, 3),
+    ),
+    "ConvTranspose2d": (lambda: nn.ConvTranspose2d(3, 4, 2), drawn(4, 3, 2, 2)),
+    "Fold": (lambda: nn.Fold(3, 2), drawn(4, 8, 4)),
+    "Unfold": (lambda: nn.Unfold(2, padding=1), drawn(4, 2, 2, 3)),
+    "RNN": (lambda: Output(nn.RNN(3, 4, 2, "relu")), drawn(3, 4, 3)),
+    "GRU": (
+        lambda: Output(nn.GRU(3, 2, bidirectional=True, batch_first=True)),
+        drawn(4, 3, 3),
+    ),
+    "LSTM": (lambda: Output(nn.LSTM(3, 4, 2, proj_size=2)), drawn(3, 4, 3)),
+    "LSTMCell": (lambda: Output(nn.LSTMCell(3, 4)), drawn(4, 3)),
     "PReLU": (lambda: nn.PReLU(3), drawn(4, 3, 2)),
     "GELU": (nn.GELU, drawn(4, 6)),
     "SiLU in place": (lambda: Doubled(nn.SiLU(inplace=True)), drawn(4, 6)),
@@ -85,6 +100,18 @@ class Attention(nn.Module):
         key = query if key is None else key
         output, weights = self.module(query, key, key)
         return output + weights.sum()
+
+
+class Output(nn.Module):
+    """The first result of a module, and the sum of the others."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, x):
+        output, last = self.module(x)
+        return output + sum(y.sum() for y in last)
 
 
 def make(name):

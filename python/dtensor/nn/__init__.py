@@ -31,7 +31,12 @@ from dtensor.nn.activation import (
 from dtensor.nn.attention import MultiheadAttention
 from dtensor.nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm
 from dtensor.nn.containers import ModuleDict, ModuleList, Sequential
-from dtensor.nn.conv import Conv1d, Conv2d
+from dtensor.nn.conv import Conv1d, Conv2d, Conv3d
+from dtensor.nn.conv_transpose import (
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from dtensor.nn.distance import CosineSimilarity, PairwiseDistance
 from dtensor.nn.dropout import (
     AlphaDropout,
@@ -42,6 +47,7 @@ from dtensor.nn.dropout import (
     FeatureAlphaDropout,
 )
 from dtensor.nn.embedding import Embedding, EmbeddingBag
+from dtensor.nn.fold import Fold, Unfold
 from dtensor.nn.instance_norm import (
     InstanceNorm1d,
     InstanceNorm2d,
@@ -104,6 +110,9 @@ from dtensor.nn.pooling import (
     MaxPool2d,
 )
 from dtensor.nn.reshape import Flatten, Unflatten
+from dtensor.nn.rnn import GRU, LSTM, RNN
+from dtensor.nn.rnn_base import RNNBase
+from dtensor.nn.rnn_cells import GRUCell, LSTMCell, RNNCell
 from dtensor.nn.shrink import (
     Hardshrink,
     RReLU,
@@ -147,6 +156,10 @@ __all__ = [
     "Conv2d",
     "CosineEmbeddingLoss",
     "CosineSimilarity",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
     "CrossEntropyLoss",
     "Dropout",
     "Dropout1d",
@@ -157,9 +170,12 @@ __all__ = [
     "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
+    "Fold",
     "GELU",
     "GLU",
     "GaussianNLLLoss",
+    "GRU",
+    "GRUCell",
     "GroupNorm",
     "Hardshrink",
     "Hardsigmoid",
@@ -173,6 +189,8 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LSTM",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -202,6 +220,9 @@ __all__ = [
     "PoissonNLLLoss",
     "RMSNorm",
     "RReLU",
+    "RNN",
+    "RNNBase",
+    "RNNCell",
     "ReLU",
     "ReLU6",
     "ReflectionPad1d",
@@ -241,6 +262,7 @@ __all__ = [
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
+    "Unfold",
     "functional",
     "init",
     "register_module_forward_hook",

@@ -1,4 +1,4 @@
-"""Convolutions over one and two dims."""
+"""Convolutions over one to three dims."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dtensor.nn import functional as F, init
 from dtensor.nn.module import Module
 
-__all__ = ["Conv1d", "Conv2d"]
+__all__ = ["Conv1d", "Conv2d", "Conv3d"]
 
 Lengths = int | Sequence[int]
 
@@ -135,7 +135,7 @@ class _Conv(Module):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._ends(), mode=self.padding_mode)
             padding = (0,) * self._ndim
-        convolve = F.conv1d if self._ndim == 1 else F.conv2d
+        convolve = (F.conv1d, F.conv2d, F.conv3d)[self._ndim - 1]
         return convolve(
             input,
             self.weight,
@@ -172,3 +172,8 @@ class Conv1d(_Conv):
 class Conv2d(_Conv):
     __doc__ = (_Conv.__doc__ or "").replace("`_ndim` dims", "two dims")
     _ndim = 2
+
+
+class Conv3d(_Conv):
+    __doc__ = (_Conv.__doc__ or "").replace("`_ndim` dims", "three dims")
+    _ndim = 3

@@ -52,8 +52,14 @@ from dtensor.ops.model.activation import (
 )
 from dtensor.ops.model.attention import scaled_dot_product_attention
 from dtensor.ops.model.batch_norm import batch_norm
-from dtensor.ops.model.conv import conv1d, conv2d
+from dtensor.ops.model.conv import conv1d, conv2d, conv3d
+from dtensor.ops.model.conv_transpose import (
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
 from dtensor.ops.model.embedding import embedding
+from dtensor.ops.model.fold import fold, unfold
 from dtensor.ops.model.linear import linear
 from dtensor.ops.model.loss import (
     binary_cross_entropy,
@@ -90,11 +96,16 @@ __all__ = [
     "celu",
     "conv1d",
     "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "embedding",
+    "fold",
     "gelu",
     "glu",
     "group_norm",
@@ -136,6 +147,7 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "unfold",
 ]
 __all__ += _bags.__all__
 __all__ += _likelihoods.__all__

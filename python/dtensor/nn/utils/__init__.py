@@ -1,5 +1,6 @@
 """Functions of all parameters at once: the names of ``torch.nn.utils``."""
 
+from dtensor.nn.utils import rnn as rnn
 from dtensor.nn.utils.clip_grad import (
     clip_grad_norm_,
     clip_grad_value_,

@@ -15,9 +15,11 @@ from numpy.lib.stride_tricks import as_strided
 __all__ = [
     "Ints",
     "Steps",
+    "columns_of",
     "convolve",
     "convolve_input",
     "convolve_weight",
+    "from_columns",
     "padded_shape",
     "places_of",
 ]
@@ -75,7 +77,9 @@ def _inside(shape: Sequence[int], steps: Steps) -> tuple[slice, ...]:
     return (slice(None), slice(None), *(slice(a, a + n) for n, a in pairs))
 
 
-def _columns(x: Array, kernel: Ints, places: Ints, groups: int, steps: Steps) -> Array:
+def columns_of(
+    x: Array, kernel: Ints, places: Ints, groups: int, steps: Steps
+) -> Array:
     """Return matrices (samples, groups, channels and kernel, places)."""
     if any(steps[1] + steps[2]):
         padded = np.zeros(padded_shape(x.shape, steps), x.dtype)
@@ -86,8 +90,8 @@ def _columns(x: Array, kernel: Ints, places: Ints, groups: int, steps: Steps) ->
     return windows.reshape(len(x), groups, rows, math.prod(places))
 
 
-def _from_columns(columns: Array, shape: Ints, kernel: Ints, steps: Steps) -> Array:
-    """Add columns up where they came from: the adjoint of `_columns`."""
+def from_columns(columns: Array, shape: Ints, kernel: Ints, steps: Steps) -> Array:
+    """Add columns up where they came from: the adjoint of `columns_of`."""
     padded = np.zeros(padded_shape(shape, steps), columns.dtype)
     places = places_of(shape[2:], kernel, steps)
     columns = columns.reshape(*shape[:2], *kernel, *places)
@@ -128,7 +132,7 @@ def convolve(
         flat = out.reshape(len(x), groups, rows.shape[1], -1)
         each = rows.shape[2] * groups * flat.shape[3]
         for some in _some(len(x), each):
-            columns = _columns(x[some], kernel, places, groups, steps)
+            columns = columns_of(x[some], kernel, places, groups, steps)
             np.matmul(rows, columns, out=flat[some])
     if bias is not None and adds:
         out += bias.reshape(-1, *(1,) * len(places))
@@ -146,7 +150,7 @@ def convolve_input(grad: Array, weight: Array, shape: Ints, steps: Steps) -> Arr
     for some in _some(len(grad), rows.shape[1] * groups * flat.shape[3]):
         part = out[some]
         columns = np.matmul(rows, flat[some])
-        part[...] = _from_columns(columns, part.shape, kernel, steps)
+        part[...] = from_columns(columns, part.shape, kernel, steps)
     return out
 
 
@@ -161,6 +165,6 @@ def convolve_weight(grad: Array, x: Array, shape: Ints, steps: Steps) -> Array:
     sums = out.reshape(groups, shape[0] // groups, -1)
     flat = grad.reshape(len(grad), groups, sums.shape[1], -1)
     for some in _some(len(x), sums.shape[2] * groups * flat.shape[3]):
-        columns = _columns(x[some], kernel, grad.shape[2:], groups, steps)
+        columns = columns_of(x[some], kernel, grad.shape[2:], groups, steps)
         sums += np.matmul(flat[some], columns.swapaxes(2, 3)).sum(axis=0)
     return out

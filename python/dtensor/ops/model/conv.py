@@ -1,4 +1,4 @@
-"""Convolutions of one and two dims, and what their gradients are made of.
+"""Convolutions of one to three dims, and what their gradients are made of.
 
 The three products of columns.py are each other's gradients. Samples, filters, groups
 and channels may be cut; places not.
@@ -26,7 +26,15 @@ from dtensor.ops.model.columns import (
 from dtensor.ops.model.linear import adds_once
 from dtensor.ops.reduce.reductions import sum as sum_
 
-__all__ = ["conv1d", "conv2d"]
+__all__ = [
+    "check_dtypes",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "convolution_input",
+    "lengths_of",
+    "steps_of",
+]
 
 # --- operators ------------------------------------------------------------------------
 
@@ -71,7 +79,7 @@ def _convolution(
 
 
 @operator(name="convolution_input")
-def _convolution_input(
+def convolution_input(
     grad: Operand, weight: Operand, shape: Ints, steps: Steps
 ) -> Answer:
     """Return the gradient of an input of this shape."""
@@ -96,7 +104,7 @@ def _convolution_weight(
 
 
 _convolution.vjp(
-    lambda grad, _out, _input, weight, _bias, steps: _convolution_input(
+    lambda grad, _out, _input, weight, _bias, steps: convolution_input(
         grad, conj(weight), _input.shape, steps
     ),
     lambda grad, _out, input, _weight, _bias, steps: _convolution_weight(
@@ -106,7 +114,7 @@ _convolution.vjp(
         grad, axis=(0, *range(2, grad.ndim))
     ),
 )
-_convolution_input.vjp(
+convolution_input.vjp(
     lambda grad, _out, _grad, weight, _shape, steps: _convolution(
         grad, conj(weight), None, steps
     ),
@@ -118,7 +126,7 @@ _convolution_weight.vjp(
     lambda grad, _out, _grad, input, _shape, steps: _convolution(
         conj(input), grad, None, steps
     ),
-    lambda grad, _out, rows, _input, _shape, steps: _convolution_input(
+    lambda grad, _out, rows, _input, _shape, steps: convolution_input(
         conj(rows), grad, _input.shape, steps
     ),
 )
@@ -127,7 +135,7 @@ _convolution_weight.vjp(
 # --- what is called -------------------------------------------------------------------
 
 
-def _numbers(name: str, value: Any, count: int) -> Ints:
+def lengths_of(name: str, value: Any, count: int) -> Ints:
     """Return an argument that is one number, or one for each dim."""
     if isinstance(value, int | np.integer):
         return (int(value),) * count
@@ -142,10 +150,11 @@ def _numbers(name: str, value: Any, count: int) -> Ints:
     return values
 
 
-def _steps(kernel: Sequence[int], stride: Any, padding: Any, dilation: Any) -> Steps:
+def steps_of(kernel: Sequence[int], stride: Any, padding: Any, dilation: Any) -> Steps:
+    """Return the steps of a kernel of this size."""
     count = len(kernel)
-    strides = _numbers("stride", stride, count)
-    dilations = _numbers("dilation", dilation, count)
+    strides = lengths_of("stride", stride, count)
+    dilations = lengths_of("dilation", dilation, count)
     if padding == "same":
         if any(s != 1 for s in strides):
             raise RuntimeError(
@@ -159,7 +168,7 @@ def _steps(kernel: Sequence[int], stride: Any, padding: Any, dilation: Any) -> S
             raise RuntimeError(f"Invalid padding string: '{padding}'")
         low = high = (0,) * count
     else:
-        low = high = _numbers("padding", padding, count)
+        low = high = lengths_of("padding", padding, count)
     for values, least, what in (
         (low, 0, "negative padding"),
         (strides, 1, "non-positive stride"),
@@ -170,8 +179,8 @@ def _steps(kernel: Sequence[int], stride: Any, padding: Any, dilation: Any) -> S
     return strides, low, high, dilations
 
 
-def _check(x: Any, weight: Any, bias: Any, groups: int) -> None:
-    """Raise what torch raises, of an input that is a batch."""
+def check_dtypes(x: Any, weight: Any, bias: Any, groups: int) -> None:
+    """Raise what torch raises of dtypes, and of a number of groups."""
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     types = {np.dtype(each.dtype) for each in (x, weight, bias) if each is not None}
@@ -180,6 +189,11 @@ def _check(x: Any, weight: Any, bias: Any, groups: int) -> None:
             f"Input type ({x.dtype}), weight type ({weight.dtype}) and bias type "
             "should be the same"
         )
+
+
+def _check(x: Any, weight: Any, bias: Any, groups: int) -> None:
+    """Raise what torch raises, of an input that is a batch."""
+    check_dtypes(x, weight, bias, groups)
     of = f"Given groups={groups}, "
     shapes = f"weight of size {list(weight.shape)}"
     if weight.shape[0] < groups:
@@ -239,7 +253,7 @@ def _convolve(
     alone = len(x.shape) == dims + 1
     if alone:
         x = x[None]
-    steps = _steps(weight.shape[2:], stride, padding, dilation)
+    steps = steps_of(weight.shape[2:], stride, padding, dilation)
     _check(x, weight, bias, groups)
     _check_places(x, weight, steps)
     out = _convolution(x, weight, bias, steps)
@@ -319,3 +333,35 @@ def conv2d(
         rank.
     """
     return _convolve(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+@narrowed
+def conv3d(
+    input: Any,  # noqa: A002
+    weight: Any,
+    bias: Any = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | str = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Any:
+    """Convolution (as a cross-correlation) along the last three dims.
+
+    Parameters
+    ----------
+    input : tensor, shape (samples, channels, lengths...), or without samples
+    weight : tensor, shape (filters, channels / groups, kernel...)
+    bias : tensor, shape (filters,), optional
+    stride, padding, dilation, groups
+        See `conv2d`.
+
+    Returns
+    -------
+    tensor, shape (samples, filters, places...), or without samples
+
+    Raises
+    ------
+    RuntimeError
+        As `conv2d`.
+    """
+    return _convolve(3, input, weight, bias, stride, padding, dilation, groups)

@@ -3,13 +3,13 @@
 from dtensor.nn import *  # noqa: F403
 
 # isort: split
+import dtensor.torch.nn.utils as utils  # type: ignore[no-redef] # noqa: F401
 from dtensor.torch.nn import (  # type: ignore[no-redef]
     _modules,
     attention as attention,
     functional,  # noqa: F401
     init,  # noqa: F401
     parameter as parameter,
-    utils,  # noqa: F401
 )
 
 globals().update(_modules.modules())

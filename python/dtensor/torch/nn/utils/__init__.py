@@ -3,4 +3,4 @@
 from dtensor.nn.utils import *  # noqa: F403
 
 # isort: split
-from dtensor.torch.nn.utils import clip_grad as clip_grad
+from dtensor.torch.nn.utils import clip_grad as clip_grad, rnn as rnn
