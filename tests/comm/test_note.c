@@ -148,8 +148,37 @@ typedef struct {
     atomic_int ended;
     atomic_ulong notes; /* of all ranks */
     bool elsewhere;     /* it waits in a call of its own group meanwhile */
+    double began;
+    atomic_bool held_up; /* by the machine: ranks came later, or waited longer */
     char messages[RANKS_MAX][1024];
 } crowd;
+
+enum { ATTEMPTS = 3 };
+static const double SLACK = 0.25, GRACE = 0.5; /* s; ranks listen so long at the end */
+
+static void
+look_at_times(crowd *c, bool late, double came, double planned)
+{
+    if ((!late && came - c->began > SLACK) || dt_now() - came > planned + SLACK)
+        atomic_store(&c->held_up, true);
+}
+
+/* How many notes are sent depends on who is late: if the machine makes others late, that is
+ * another case, and this one is played again. */
+static void
+play(int n, void (*rank)(dt_transport *, void *), crowd *c)
+{
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        atomic_store(&c->ended, 0);
+        atomic_store(&c->notes, 0);
+        atomic_store(&c->held_up, false);
+        c->began = dt_now();
+        on_ranks(n, rank, c);
+        if (!atomic_load(&c->held_up))
+            return;
+    }
+    printf("%d ranks were held up in each of %d attempts\n", n, ATTEMPTS);
+}
 
 static void
 leave_crowd(dt_world *world, crowd *c)
@@ -169,9 +198,11 @@ wait_for_one(dt_transport *t, void *data)
     dt_world *world = world_over(t);
     dt_call call = call_of("f(x)", DT_OK);
     world->timeout = c->timeout;
+    double came = dt_now();
     if (t->rank == c->late)
         rest(c->seconds);
     CHECK(dt_agree(all_of(world), &call, false, &err) == DT_OK);
+    look_at_times(c, t->rank == c->late, came, c->seconds);
     leave_crowd(world, c);
 }
 
@@ -187,7 +218,7 @@ one_late_rank_takes_four_notes_of_each_at_most(void)
             crowd c = {.late = late == 2 ? n - 1 : late,
                        .seconds = 3 * unit,
                        .timeout = unit < 1 ? 4 * unit : 60};
-            on_ranks(n, wait_for_one, &c);
+            play(n, wait_for_one, &c);
             CHECK(atomic_load(&c.notes) >= (unsigned long)n - 1);
             CHECK(atomic_load(&c.notes) <= 4 * (unsigned long)n);
         }
@@ -204,7 +235,9 @@ wait_in_vain(dt_transport *t, void *data)
     dt_call call = call_of("f(x)", DT_OK), other = call_of("g(y)", DT_OK);
     world->timeout = c->timeout;
     if (t->rank != c->late) {
+        double came = dt_now();
         CHECK(dt_agree(all_of(world), &call, false, &err) == DT_RUNTIME);
+        look_at_times(c, false, came, c->timeout + GRACE);
         snprintf(c->messages[t->rank], sizeof c->messages[0], "%s", err.message);
     } else if (c->elsewhere) {
         CHECK(dt_world_group(&own, world, pair, 2, NULL) == DT_OK);
@@ -227,7 +260,7 @@ all_ranks_of_many_name_the_one_that_is_missing(void)
                  "f(x) #1 was given up after 1.2 s: %s; a larger DTENSOR_TIMEOUT waits "
                  "longer",
                  missing);
-        on_ranks(12, wait_in_vain, &c);
+        play(12, wait_in_vain, &c);
         CHECK(atomic_load(&c.notes) <= 6 * 12);
         for (int rank = 0; rank < 12; rank++)
             if (rank != c.late && strcmp(c.messages[rank], expected) != 0) {
