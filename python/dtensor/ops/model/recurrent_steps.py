@@ -182,13 +182,15 @@ class _LSTM:
 
 def _before(out: Any, first: Any, valid: Any, reverse: bool) -> Any:
     """Return the states before each step."""
-    if not reverse:
+    if valid is None and not reverse:
         return np.concatenate((first[None], out[:-1]))
-    prev = np.concatenate((out[1:], first[None]))
     if valid is None:
-        return prev
-    later = np.concatenate((valid[1:], np.zeros_like(valid[:1])))
-    return np.where(later[..., None], prev, first)
+        return np.concatenate((out[1:], first[None]))
+    before, h = [], first
+    for t in _order(len(out), reverse):
+        before.append(h)
+        h = np.where(valid[t][:, None], out[t], h)
+    return np.stack(before[:: -1 if reverse else 1])
 
 
 def _sums(a: Any, b: Any) -> Any:
