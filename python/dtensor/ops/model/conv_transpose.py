@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 
 from dtensor.ops._make.autocast import narrowed
+from dtensor.ops._make.composite import as_dtype
+from dtensor.ops._make.copies import astype
+from dtensor.ops._make.halves import is_half
 from dtensor.ops.model.columns import Ints, Steps, places_of
 from dtensor.ops.model.conv import check_dtypes, convolution_input, lengths_of, steps_of
 
@@ -101,13 +104,16 @@ def _transpose(
         )
     places = places_of(lengths, kernel, steps)
     ends = [(0, m - n) for m, n in zip(places, x.shape[2:], strict=True)]
+    dtype = x.dtype
+    if bias is not None and is_half(dtype):  # rounded once
+        x, weight, bias = (astype(part, np.float32) for part in (x, weight, bias))
     if any(end for _, end in ends):  # a convolution would see more than there is
         x = np.pad(x, [(0, 0), (0, 0), *ends])
     out = convolution_input(
         x, weight, (x.shape[0], weight.shape[1] * groups, *lengths), steps
     )
     if bias is not None:
-        out = out + np.reshape(bias, (-1, *(1,) * dims))
+        out = as_dtype(out + np.reshape(bias, (-1, *(1,) * dims)), dtype)
     return out[0] if alone else out
 
 
