@@ -20,6 +20,10 @@ CASES = [
         "RAdam",
         {"betas": (0.5, 0.7), "weight_decay": 0.1, "decoupled_weight_decay": True},
     ),
+    ("ASGD", {"lr": 0.1}),
+    ("ASGD", {"lr": 0.1, "lambd": 0.1, "t0": 2, "weight_decay": 0.1, "maximize": True}),
+    ("Rprop", {}),
+    ("Rprop", {"etas": (0.3, 2.0), "step_sizes": (0.01, 0.05), "maximize": True}),
 ]
 
 

@@ -47,6 +47,10 @@ CLOSED = {
         lambda o: lrs.LinearLR(o, 0.25, 0.75, 8),
         lambda k: 0.25 + 0.5 * min(k, 8) / 8,
     ),
+    "polynomial": (
+        lambda o: lrs.PolynomialLR(o, 10, 0.7),
+        lambda k: (1 - min(k, 10) / 10) ** 0.7,
+    ),
     "exponential": (lambda o: lrs.ExponentialLR(o, 0.9), lambda k: 0.9**k),
     "cosine": (lambda o: lrs.CosineAnnealingLR(o, 7), lambda k: cosine(k, 7)),
     "restarts": (
@@ -56,9 +60,23 @@ CLOSED = {
 }
 
 
-@pytest.mark.parametrize("case", CLOSED)
+STEPWISE = {  # these ignore the names of steps, or know the factor of each only
+    "multiplicative": (
+        lambda o: lrs.MultiplicativeLR(o, lambda k: 0.9),
+        lambda k: 0.9**k,
+    ),
+    "chained": (
+        lambda o: lrs.ChainedScheduler(
+            [lrs.ConstantLR(o, 0.1, 5), lrs.ExponentialLR(o, 0.9)]
+        ),
+        lambda k: 0.9**k * (0.1 if k < 5 else 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CLOSED | STEPWISE)
 def test_rates_follow_the_closed_form(case):
-    make, form = CLOSED[case]
+    make, form = (CLOSED | STEPWISE)[case]
     assert rates(make) == pytest.approx([form(k) for k in range(21)], abs=1e-12)
 
 
@@ -69,9 +87,9 @@ def test_a_step_can_be_named(case):
     assert found == pytest.approx([form(k) for k in (0, 5, 2, 9, 0)], abs=1e-12)
 
 
-@pytest.mark.parametrize("case", sorted(CLOSED))
+@pytest.mark.parametrize("case", sorted(CLOSED | STEPWISE))
 def test_state_dict_goes_on_where_it_was(case):
-    make, form = CLOSED[case]
+    make, form = (CLOSED | STEPWISE)[case]
     target = optimizer()
     scheduler = make(target)
     for _ in range(4):
@@ -236,3 +254,56 @@ WRONG = [
 def test_what_torch_refuses_is_refused(make, error, words):
     with pytest.raises(error, match=words):
         make(optimizer())
+
+
+CYCLES = {  # what PyTorch 2.13 sets: learning rates and momenta of the first steps
+    "triangular": [(0.1, 0.9), (0.325, 0.875), (0.55, 0.85), (0.775, 0.825)],
+    "triangular2": [(0.1, 0.9), (0.325, 0.875), (0.55, 0.85), (0.775, 0.825)],
+    "exp_range": [(0.1, 0.9), (0.3025, 0.8775), (0.4645, 0.8595), (0.592075, 0.845325)],
+}
+
+
+@pytest.mark.parametrize("mode", CYCLES)
+def test_cycles_go_up_and_down(mode):
+    target = optimizer(momentum=0.5)
+    scheduler = lrs.CyclicLR(target, 0.1, [1.0, 2.0], 4, 3, mode, 0.9)
+    found = []
+    for _ in range(12):
+        group = target.param_groups[0]
+        found.append((group["lr"], group["momentum"]))
+        target.step()
+        scheduler.step()
+    np.testing.assert_allclose(found[:4], CYCLES[mode])
+    top = {"triangular": 1.0, "triangular2": 0.55, "exp_range": 0.1 + 0.9 * 0.9**11}
+    assert found[11][0] == pytest.approx(top[mode])  # in the second cycle
+    assert target.param_groups[1]["lr"] > target.param_groups[0]["lr"]
+
+
+def test_a_cycle_may_be_scaled_by_a_function_and_move_a_beta():
+    target = optimizer(kind=Adam)
+    scheduler = lrs.CyclicLR(
+        target, 0.1, 1.0, 2, scale_fn=lambda k: 0.5**k, scale_mode="iterations"
+    )
+    target.step()
+    scheduler.step()
+    assert target.param_groups[0]["lr"] == pytest.approx(0.1 + 0.45 * 0.5)
+    assert target.param_groups[0]["betas"][0] == pytest.approx(0.9 - 0.05 * 0.5)
+    assert scheduler.state_dict()["_scale_fn_custom"] is None
+    with pytest.raises(ValueError, match="mode is invalid"):
+        lrs.CyclicLR(target, 0.1, 1.0, mode="square")
+    with pytest.raises(ValueError, match="max_lr must have the same length"):
+        lrs.CyclicLR(target, 0.1, [1.0])
+
+
+def test_a_chain_takes_schedulers_of_one_optimizer():
+    first, second = lrs.ExponentialLR(optimizer(), 0.9), lrs.StepLR(optimizer(), 2)
+    with pytest.raises(ValueError, match="at least one scheduler"):
+        lrs.ChainedScheduler([])
+    with pytest.raises(ValueError, match="same optimizer"):
+        lrs.ChainedScheduler([first, second])
+    with pytest.raises(ValueError, match="does not support `ReduceLROnPlateau`"):
+        lrs.ChainedScheduler([first, lrs.ReduceLROnPlateau(first.optimizer)])
+    with pytest.raises(TypeError, match="index 0 should have `optimizer`"):
+        lrs.ChainedScheduler([0.1])
+    with pytest.raises(TypeError, match="should be a function, but got float"):
+        lrs.MultiplicativeLR(optimizer(), 0.9)

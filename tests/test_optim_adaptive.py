@@ -1,4 +1,4 @@
-"""RMSprop, Adagrad, Adadelta, Adamax, NAdam and RAdam do PyTorch's steps."""
+"""Optimizers that adapt each element, ASGD and Rprop do PyTorch's steps."""
 
 import json
 import subprocess
@@ -31,7 +31,13 @@ SUMS = [
         2.6251707777,
         2.7483184999,
     ),
-    *(0.2480097142,),
+    *(
+        0.2480097142,
+        2.3054248831,
+        -1.6674146743,
+        0.6407003406,
+    ),
+    *(-0.7492762994,),
 ]
 
 
@@ -118,5 +124,7 @@ def test_bad_settings_are_refused():
         optim.NAdam([p], betas=(0.5, 1.0))
     with pytest.raises(ValueError, match="Invalid rho value: 2"):
         optim.Adadelta([p], rho=2)
+    with pytest.raises(ValueError, match="Invalid eta values: 1.5, 1.2"):
+        optim.Rprop([p], etas=(1.5, 1.2))
     with pytest.raises(NotImplementedError, match="differentiable"):
         optim.RAdam([p], differentiable=True)

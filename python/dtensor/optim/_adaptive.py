@@ -87,7 +87,7 @@ class Adaptive(Optimizer):
             gradient = gradient.astype(np.float32)
         if group["maximize"]:
             gradient = -gradient
-        if group["weight_decay"]:
+        if group.get("weight_decay"):
             if group.get("decoupled_weight_decay"):
                 work[0] *= 1 - group["lr"] * group["weight_decay"]
             else:

@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 Group = dict[str, Any]
+NUMBERS = ("step", "mu_product", "eta", "mu")  # state that is not like the parameter
 
 
 def named(params: list[Any], group: Group) -> list[Any]:
@@ -60,7 +61,7 @@ def fitted(param: Any, values: Any) -> Any:
         return values
     return {
         key: _as_param(param, value)
-        if key not in ("step", "mu_product") and isinstance(value, Tensor)
+        if key not in NUMBERS and isinstance(value, Tensor)
         else value
         for key, value in values.items()
     }

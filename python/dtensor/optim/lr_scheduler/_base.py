@@ -1,13 +1,12 @@
-"""The base class of schedulers, and `SequentialLR`."""
+"""The base class of schedulers."""
 
 import warnings
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
 from dtensor.optim.optimizer import Optimizer
 
-__all__ = ["LRScheduler", "SequentialLR", "check_optimizer"]
+__all__ = ["LRScheduler", "check_optimizer"]
 
 
 def check_optimizer(optimizer: Any) -> None:
@@ -120,104 +119,3 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load what `state_dict` returned."""
         self.__dict__.update(state_dict)
-
-
-class SequentialLR(LRScheduler):
-    """Several schedulers, one after the other.
-
-    Parameters
-    ----------
-    optimizer : Optimizer
-    schedulers : list of LRScheduler
-        All of them on `optimizer`.
-    milestones : list of int
-        The steps at which the second scheduler begins, the third, and so on.
-    last_epoch : int, default -1
-
-    Raises
-    ------
-    ValueError
-        If there is no scheduler, the number of milestones does not match, or a
-        scheduler is of another optimizer or is a `ReduceLROnPlateau`.
-    """
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        schedulers: list[LRScheduler],
-        milestones: list[int],
-        last_epoch: int = -1,
-    ) -> None:
-        check_optimizer(optimizer)
-        _check_sequence(optimizer, schedulers, milestones)
-        self.optimizer = optimizer
-        self._schedulers = schedulers
-        self._milestones = milestones
-        self.last_epoch = last_epoch + 1
-        for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
-        for scheduler in schedulers:
-            self._undo(scheduler)
-        first = schedulers[bisect_right(milestones, 0)]
-        first._start()
-        self._last_lr = first.get_last_lr()
-
-    def _undo(self, scheduler: LRScheduler) -> None:
-        """Undo the step that a scheduler did when it was made."""
-        for inner in getattr(scheduler, "_schedulers", ()):
-            self._undo(inner)
-        if not isinstance(scheduler, SequentialLR):
-            scheduler.last_epoch -= 1
-
-    def step(self, epoch: int | None = None) -> None:
-        """Do the next step of the scheduler whose turn it is; `epoch` is ignored."""
-        self.last_epoch += 1
-        turn = bisect_right(self._milestones, self.last_epoch)
-        scheduler = self._schedulers[turn]
-        if turn > 0 and self._milestones[turn - 1] == self.last_epoch:
-            scheduler._go_to(0)
-        else:
-            scheduler.step()
-        self._last_lr = scheduler.get_last_lr()
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the state of this and of its schedulers without the optimizer."""
-        state = super().state_dict()
-        state["_schedulers"] = [each.state_dict() for each in self._schedulers]
-        return state
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load what `state_dict` returned."""
-        state = dict(state_dict)
-        states = state.pop("_schedulers")
-        super().load_state_dict(state)
-        for each, inner in zip(self._schedulers, states, strict=True):
-            each.load_state_dict(inner)
-
-
-def _check_sequence(
-    optimizer: Optimizer, schedulers: list[Any], milestones: list[int]
-) -> None:
-    if not schedulers:
-        raise ValueError(
-            "SequentialLR expects at least one scheduler, but got no scheduler."
-        )
-    for k, scheduler in enumerate(schedulers):
-        if not hasattr(scheduler, "base_lrs") and not hasattr(scheduler, "_schedulers"):
-            raise ValueError(
-                f"SequentialLR does not support `{type(scheduler).__name__}` scheduler "
-                "as it requires additional kwargs to be specified when calling `step`, "
-                f"but got one at index {k} in the given schedulers sequence."
-            )
-        if scheduler.optimizer is not optimizer:
-            raise ValueError(
-                "SequentialLR expects all schedulers to belong to the same optimizer, "
-                f"but got scheduler {type(scheduler).__name__} at index {k} of another"
-            )
-    if len(milestones) != len(schedulers) - 1:
-        raise ValueError(
-            "Sequential Schedulers expects number of schedulers provided to be one "
-            "more than the number of milestone points, but got number of schedulers "
-            f"{len(schedulers)} and the number of milestones to be equal to "
-            f"{len(milestones)}"
-        )

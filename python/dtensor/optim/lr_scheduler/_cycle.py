@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dtensor.optim.lr_scheduler._base import LRScheduler, check_optimizer
+from dtensor.optim.lr_scheduler._momentum import MomentumCycle, each_group
 from dtensor.optim.optimizer import Optimizer
 
 __all__ = ["CosineAnnealingWarmRestarts", "OneCycleLR"]
@@ -107,7 +108,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_cur = epoch - before
 
 
-class OneCycleLR(LRScheduler):
+class OneCycleLR(MomentumCycle):
     """Raise the learning rate to `max_lr`, then lower it to a much smaller one.
 
     Parameters
@@ -167,7 +168,7 @@ class OneCycleLR(LRScheduler):
         self._phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         groups = optimizer.param_groups
-        highest = _each("max_lr", optimizer, max_lr)
+        highest = each_group("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for group, top in zip(groups, highest, strict=True):
                 group["initial_lr"] = top / div_factor
@@ -177,30 +178,6 @@ class OneCycleLR(LRScheduler):
         if cycle_momentum:
             self._cycle_momentum(optimizer, base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
-
-    def _cycle_momentum(
-        self, optimizer: Optimizer, base: Any, top: Any, last_epoch: int
-    ) -> None:
-        if not {"momentum", "betas"} & optimizer.defaults.keys():
-            raise ValueError(
-                "optimizer must support momentum or beta1 with `cycle_momentum` option "
-                "enabled"
-            )
-        self.use_beta1 = "betas" in optimizer.defaults
-        bases = _each("base_momentum", optimizer, base)
-        tops = _each("max_momentum", optimizer, top)
-        if last_epoch == -1:
-            for group, low, high in zip(
-                optimizer.param_groups, bases, tops, strict=True
-            ):
-                self._set_momentum(group, high)
-                group["max_momentum"], group["base_momentum"] = high, low
-
-    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
-        if self.use_beta1:
-            group["betas"] = (momentum, *group["betas"][1:])
-        else:
-            group["momentum"] = momentum
 
     def get_lr(self) -> Sequence[float]:
         """See `LRScheduler.get_lr`. It also sets the momentum."""
@@ -263,16 +240,3 @@ def _phases(total: int, rising: float, three: bool) -> list[Phase]:
     down = (float(2 * rising * total) - 2, ("max_lr", "initial_lr"), momenta)
     still = ("max_momentum", "max_momentum")
     return [up, down, (total - 1, ("initial_lr", "min_lr"), still)]
-
-
-def _each(name: str, optimizer: Optimizer, value: Any) -> list[float]:
-    """Return a value for each group."""
-    count = len(optimizer.param_groups)
-    if not isinstance(value, list | tuple):
-        return [value] * count
-    if len(value) != count:
-        raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups. {name} has "
-            f"{len(value)} values, param_groups has {count}."
-        )
-    return list(value)

@@ -16,6 +16,8 @@ __all__ = [
     "LambdaLR",
     "LinearLR",
     "MultiStepLR",
+    "MultiplicativeLR",
+    "PolynomialLR",
     "StepLR",
 ]
 
@@ -77,6 +79,45 @@ class LambdaLR(LRScheduler):
             if known is not None:
                 vars(function).update(known)
         super().load_state_dict(state)
+
+
+class MultiplicativeLR(LambdaLR):
+    """Multiply the learning rate by a function of the step, again and again.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    lr_lambda : callable or list of callable
+        A function of the step, an int; a list has one for each group.
+    last_epoch : int, default -1
+
+    Raises
+    ------
+    ValueError
+        If the list does not have one function for each group.
+    TypeError
+        If one of them is not a function.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        for each in lr_lambda if isinstance(lr_lambda, list | tuple) else [lr_lambda]:
+            if not callable(each):
+                raise TypeError(
+                    f"lr_lambda should be a function, but got {type(each).__name__}"
+                )
+        super().__init__(optimizer, lr_lambda, last_epoch)
+
+    def get_lr(self) -> Sequence[float]:
+        """See `LRScheduler.get_lr`."""
+        if self._is_initial:
+            return self._rates()
+        pairs = zip(self._rates(), self.lr_lambdas, strict=True)
+        return [rate * factor(self.last_epoch) for rate, factor in pairs]
 
 
 class StepLR(LRScheduler):
@@ -317,3 +358,41 @@ class CosineAnnealingLR(LRScheduler):
     def _rates_at(self, epoch: int) -> Sequence[float]:
         low, height = self.eta_min, self._height(epoch)
         return [low + (base - low) * height for base in self.base_lrs]
+
+
+class PolynomialLR(LRScheduler):
+    """Lower the learning rate to 0 as a power of the steps that are left.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    total_iters : int, default 5
+        After so many steps it is 0.
+    power : float, default 1
+    last_epoch : int, default -1
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        total_iters: int = 5,
+        power: float = 1.0,
+        last_epoch: int = -1,
+    ) -> None:
+        self.total_iters = total_iters
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> Sequence[float]:
+        """See `LRScheduler.get_lr`."""
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return self._rates()
+        left, before = (
+            1 - epoch / self.total_iters
+            for epoch in (self.last_epoch, self.last_epoch - 1)
+        )
+        return [rate * (left / before) ** self.power for rate in self._rates()]
+
+    def _rates_at(self, epoch: int) -> Sequence[float]:
+        left = 1 - min(self.total_iters, epoch) / self.total_iters
+        return [base * left**self.power for base in self.base_lrs]

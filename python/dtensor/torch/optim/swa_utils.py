@@ -1,0 +1,3 @@
+"""``torch.optim.swa_utils``: `dtensor.optim.swa_utils`."""
+
+from dtensor.optim.swa_utils import *  # noqa: F403
