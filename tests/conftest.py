@@ -128,7 +128,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # In ./run test three ranks are processes.
-RANKS = [1, 2, slow(3), 4, pytest.param(0, marks=pytest.mark.mpi, id="mpi")]
+MPI_RANKS = pytest.param(0, marks=pytest.mark.mpi, id="mpi")
+RANKS = [MPI_RANKS] if AGREE is not None else [1, 2, slow(3), 4, MPI_RANKS]
 
 
 @pytest.fixture(params=RANKS)

@@ -17,6 +17,10 @@ import dtensor
 from dtensor import ops
 from dtensor.nn import functional
 
+NAMED: dict[str, list[Sample]] = {}
+for _sample in SAMPLES:
+    NAMED.setdefault(_sample.name.rpartition(".")[2], []).append(_sample)
+
 
 def integer_parameters(name: str) -> dict[str, Any]:
     """The parameters of an operator that take an integer, and their defaults."""
@@ -33,9 +37,9 @@ def integer_parameters(name: str) -> dict[str, Any]:
 def with_all_integers(name: str) -> Sample | None:
     """A row of an operator in which all its integer parameters are given."""
     wanted = integer_parameters(name)
-    for sample in SAMPLES:
+    for sample in NAMED.get(name, ()):
         found = called_with(sample.fn)
-        if found is None or sample.name.rpartition(".")[2] != name:
+        if found is None:
             continue
         target, more = found
         parameters = [*inspect.signature(getattr(ops, name)).parameters]
