@@ -3,4 +3,4 @@
 from dtensor.optim import *  # noqa: F403
 
 # isort: split
-from dtensor.torch.optim import optimizer as optimizer, swa_utils as swa_utils
+from dtensor.torch.optim import optimizer as optimizer
