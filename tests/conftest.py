@@ -127,9 +127,9 @@ def pytest_configure(config: pytest.Config) -> None:
         terminal._tw._file = open(os.devnull, "w")  # noqa: SIM115
 
 
-# In ./run test three ranks are processes.
+# In ./run test two and three ranks are processes.
 MPI_RANKS = pytest.param(0, marks=pytest.mark.mpi, id="mpi")
-RANKS = [MPI_RANKS] if AGREE is not None else [1, 2, slow(3), 4, MPI_RANKS]
+RANKS = [MPI_RANKS] if AGREE is not None else [1, slow(2), slow(3), 4, MPI_RANKS]
 
 
 @pytest.fixture(params=RANKS)

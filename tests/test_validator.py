@@ -143,8 +143,9 @@ def test_a_sample_gives_the_same_arrays_at_each_call():
 
 @pytest.mark.filterwarnings("ignore")
 def test_numpy_refuses_few_samples():
-    refused = [s for s in SAMPLES if isinstance(s.expected(arrays_of(s)), Exception)]
-    assert len(refused) < len(SAMPLES) / 5
+    some = SAMPLES[::5]
+    refused = [s for s in some if isinstance(s.expected(arrays_of(s)), Exception)]
+    assert len(refused) < len(some) / 5
 
 
 # --- rows that are right --------------------------------------------------------------
