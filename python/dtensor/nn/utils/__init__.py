@@ -1,6 +1,10 @@
-"""Functions of all parameters at once: the names of ``torch.nn.utils``."""
+"""Functions of parameters: the names of ``torch.nn.utils``."""
 
-from dtensor.nn.utils import rnn as rnn
+from dtensor.nn.utils import (
+    parametrizations as parametrizations,
+    parametrize as parametrize,
+    rnn as rnn,
+)
 from dtensor.nn.utils.clip_grad import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -11,6 +15,8 @@ from dtensor.nn.utils.convert_parameters import (
     parameters_to_vector,
     vector_to_parameters,
 )
+from dtensor.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
+from dtensor.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
     "clip_grad_norm_",
@@ -18,5 +24,9 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "remove_spectral_norm",
+    "remove_weight_norm",
+    "spectral_norm",
     "vector_to_parameters",
+    "weight_norm",
 ]

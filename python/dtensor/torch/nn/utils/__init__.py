@@ -3,4 +3,9 @@
 from dtensor.nn.utils import *  # noqa: F403
 
 # isort: split
-from dtensor.torch.nn.utils import clip_grad as clip_grad, rnn as rnn
+from dtensor.torch.nn.utils import (
+    clip_grad as clip_grad,
+    parametrizations as parametrizations,
+    parametrize as parametrize,
+    rnn as rnn,
+)

@@ -1,0 +1,3 @@
+"""``torch.nn.utils.parametrizations``: `dtensor.nn.utils.parametrizations`."""
+
+from dtensor.nn.utils.parametrizations import *  # noqa: F403
