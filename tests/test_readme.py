@@ -21,6 +21,7 @@ import dtensor.nn.utils
 import dtensor.optim.lr_scheduler
 import dtensor.parallel
 import dtensor.placement_types
+import dtensor.sparse
 import dtensor.testing
 import dtensor.utils.checkpoint
 import dtensor.utils.data
@@ -63,6 +64,7 @@ MODULES = [
     dtensor.parallel,
     dtensor.random,
     dtensor.placement_types,
+    dtensor.sparse,
     dtensor.testing,
     dtensor.utils.checkpoint,
     dtensor.utils.data,
