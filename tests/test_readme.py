@@ -17,6 +17,7 @@ import dtensor.debug
 import dtensor.experimental.tp_transform
 import dtensor.fsdp
 import dtensor.functional_collectives
+import dtensor.io
 import dtensor.nn.utils
 import dtensor.optim.lr_scheduler
 import dtensor.parallel
@@ -55,6 +56,7 @@ MODULES = [
     dtensor.experimental.tp_transform,
     dtensor.functional_collectives,
     dtensor.fsdp,
+    dtensor.io,
     dtensor.nn,
     dtensor.nn.functional,
     dtensor.nn.init,
