@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 from meshes import line, square
+from mpi4py import MPI
 from placed import layouts, placed
 
 import dtensor
@@ -78,7 +79,7 @@ def test_arrays_of_all_layouts_come_back_in_all_layouts(tmp_path, kind, shape, n
 
 
 @KINDS
-def test_dtypes(tmp_path, kind):
+def test_all_dtypes_come_back(tmp_path, kind):
     path = tmp_path / "x"
 
     def body():
@@ -117,23 +118,11 @@ def test_uneven_parts_and_arrays_that_all_ranks_have(ranks, shared_path, kind):
 
 @pytest.fixture
 def shared_path(tmp_path):
-    """A folder that all ranks of mpiexec have."""
-    return tmp_path if line_of_threads() else _everybodys(tmp_path)
+    """A folder that all ranks have."""
+    return MPI.COMM_WORLD.bcast(tmp_path)
 
 
-def line_of_threads():
-    from mpi4py import MPI
-
-    return MPI.COMM_WORLD.size == 1
-
-
-def _everybodys(path):
-    from mpi4py import MPI
-
-    return MPI.COMM_WORLD.bcast(path)
-
-
-def test_several_datasets_in_groups(tmp_path):
+def test_several_datasets_come_back(tmp_path):
     path = tmp_path / "x.h5"
 
     def body():
@@ -150,7 +139,7 @@ def test_several_datasets_in_groups(tmp_path):
     run_ranks(3, body)
 
 
-def test_files_of_other_programs(tmp_path):
+def test_files_of_other_programs_are_read(tmp_path):
     whole = values((50, 6), "f4")
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file.create_dataset(

@@ -1,6 +1,7 @@
 """Sparse matrices that are cut by rows, against scipy on one process."""
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -8,13 +9,14 @@ from meshes import line, square
 from placed import layouts, placed
 
 import dtensor
-import dtensor.torch
-from dtensor import DeviceMesh, DTensor, Replicate, Shard, differs, init_device_mesh
+from dtensor import DeviceMesh, DTensor, Replicate, Shard, init_device_mesh
 from dtensor.debug import CommDebugMode
+from dtensor.testing import _fault, run_ranks
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 
 from dtensor import sparse  # noqa: E402  after scipy is found
+from dtensor.sparse import matrix  # noqa: E402
 
 SHAPES = [(9, 9), (11, 5), (4, 10), (3, 2), (1, 1), (0, 4), (5, 0), (0, 0)]
 DTYPES = ["?", "b", "H", "i", "q", "Q", "f", "d", "g", "F", "D", "G"]
@@ -36,12 +38,16 @@ def sizes_of(length, n, seed):
     return np.diff([0, *np.sort(cuts), length])
 
 
-def blocked(whole, mesh, seed=0, form="csr"):
-    """The matrix of uneven blocks."""
+def block_of(whole, mesh, seed=0):
+    """This rank's rows, of uneven blocks."""
     sizes = sizes_of(whole.shape[0], mesh.size(), seed)
     ends = np.cumsum(sizes)
     k = list(mesh.ranks.ravel()).index(mesh.get_rank())
-    return sparse.rows(whole[ends[k] - sizes[k] : ends[k]].asformat(form), mesh)
+    return whole[ends[k] - sizes[k] : ends[k]]
+
+
+def blocked(whole, mesh, seed=0, form="csr"):
+    return sparse.rows(block_of(whole, mesh, seed).asformat(form), mesh)
 
 
 def vector(shape, dtype="d"):
@@ -128,7 +134,7 @@ def test_diagonals_are_scipys(ranks, shape):
     ranks(body)
 
 
-def test_arrays_on_both_sides(ranks):
+def test_operands_may_be_arrays_on_either_side(ranks):
     def body():
         whole, mesh = whole_of((6, 4)), line()
         A = blocked(whole, mesh)
@@ -306,7 +312,7 @@ def test_ranks_that_multiply_other_matrices_find_out(ranks):
         if mesh.size() == 1:
             return
         A = blocked(whole_of((6, 6)), mesh)
-        B = blocked(whole_of((6, 6), seed=1, density=0.9), mesh)
+        B = blocked(3 * whole_of((6, 6)), mesh)
         x, _ = placed(vector((6,)), mesh, [Shard(0)])
         with pytest.raises(RuntimeError, match="different"):
             ((A if mesh.get_rank() else B) @ x).full_tensor()
@@ -314,7 +320,7 @@ def test_ranks_that_multiply_other_matrices_find_out(ranks):
     ranks(body)
 
 
-def test_a_mesh_of_some_ranks(ranks):
+def test_a_matrix_may_be_on_some_ranks_only(ranks):
     def body():
         n = line().size()
         mesh = DeviceMesh("cpu", list(range(max(1, n - 1))))
@@ -328,11 +334,66 @@ def test_a_mesh_of_some_ranks(ranks):
     ranks(body)
 
 
-def test_numbers_that_differ_do_not_matter_to_matrices(ranks):
-    def body():
-        A = blocked(whole_of((5, 5)), line())
-        x, full = placed(vector((5,)), line(), [Shard(0)])
-        with differs():
-            same(A @ x, whole_of((5, 5)) @ full)
+@pytest.mark.parametrize("kind", ["array", "memory", "reserve"])
+def test_memory_that_one_rank_lacks_is_an_error_on_all(kind):
+    whole = whole_of((60, 60), density=0.3)
 
-    ranks(body)
+    def product(k, failing):
+        mesh = line()
+        x, _ = placed(vector((60,)), mesh, [Shard(0)])
+        block = block_of(whole, mesh, 1)
+        with _fault(kind, k if mesh.get_rank() == failing else 0):
+            try:
+                A = sparse.rows(block, mesh)
+                (A.T @ (A @ x)).full_tensor()
+            except MemoryError:
+                return False
+        return True
+
+    ended = set()
+    for k in (*range(1, 30), 1000):
+        found = set(run_ranks(3, product, k, 1, timeout=20))
+        assert len(found) == 1, k
+        ended |= found
+    assert True in ended and (kind == "memory" or False in ended)
+
+
+class Refuses:
+    """What scipy's arrays do on a rank that lacks memory."""
+
+    T = property(lambda self: self)
+
+    def __matmul__(self, x):
+        raise MemoryError("no room for a product")
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_product_that_fails_on_one_rank_fails_on_all(transposed):
+    def body():
+        mesh = line()
+        A = blocked(whole_of((6, 6)), mesh)
+        x, _ = placed(vector((6,)), mesh, [Shard(0)])
+        if mesh.get_rank() == 1:
+            A._blocks.block = Refuses()
+        with pytest.raises(MemoryError, match="no room for a product"):
+            ((A.T if transposed else A) @ x).full_tensor()
+
+    run_ranks(3, body, timeout=20)
+
+
+def test_a_block_that_fails_on_one_rank_fails_on_all(monkeypatch):
+    compressed = matrix.compressed
+
+    def refuse(block):
+        if threading.current_thread().name == "rank 1":
+            raise MemoryError("no room for a block")
+        return compressed(block)
+
+    def body():
+        mesh = line()
+        with pytest.raises(MemoryError, match="no room for a block"):
+            blocked(whole_of((6, 6)), mesh)
+        assert dtensor.ones(3, device_mesh=mesh).sum() == 3
+
+    monkeypatch.setattr(matrix, "compressed", refuse)
+    run_ranks(3, body, timeout=20)

@@ -13,7 +13,7 @@ from dtensor.ops._make.composite import as_dtype, within
 from dtensor.ops._make.parts import inside, local, make, move, parts_of
 from dtensor.sparse._pattern import Pattern
 
-__all__ = ["Blocks"]
+__all__ = ["Blocks", "compressed"]
 
 Array = npt.NDArray[Any]
 PATTERNS = 8  # of vectors that are cut in different ways; the oldest is forgotten
@@ -28,8 +28,8 @@ class Blocks:
         Of a vector that is cut as the rows are; its dtype is the matrix's.
     columns : Layout
         Of a vector that is cut as transposed products are.
-    block : scipy.sparse.csr_array
-        This rank's rows.
+    block : tuple of scipy.sparse.csr_array and ndarray
+        This rank's rows, as from `compressed`.
     nnz : int
         Stored elements of all blocks.
     name : str
@@ -40,10 +40,7 @@ class Blocks:
         self, rows: _C.Layout, columns: _C.Layout, block: Any, nnz: int, name: str
     ) -> None:
         self.rows, self.columns, self.nnz, self.name = rows, columns, nnz, name
-        self.indices, where = np.unique(block.indices, return_inverse=True)
-        shape = (block.shape[0], len(self.indices))
-        made = (block.data, where.reshape(-1), block.indptr)
-        self.block = require("scipy", "scipy.sparse").csr_array(made, shape)
+        self.block, self.indices = block
         self.patterns: dict[Any, Pattern] = {}
         if inside(rows):
             self.pattern("sparse.rows", columns)
@@ -132,6 +129,13 @@ class Blocks:
     ) -> Array:
         pattern = self.pattern(name, vector)
         return pattern.added(name, np.asarray(factor.T @ part))
+
+
+def compressed(block: Any) -> tuple[Any, Array]:
+    """Return a CSR array without empty columns, and the indices of those it has."""
+    indices, where = np.unique(block.indices, return_inverse=True)
+    made = (block.data, where.reshape(-1), block.indptr)
+    return type(block)(made, (block.shape[0], len(indices))), indices
 
 
 def _like(vector: _C.Layout, rest: tuple[int, ...], dtype: npt.DTypeLike) -> _C.Layout:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core import world
+from dtensor.functional_collectives._moves import together
 from dtensor.ops._make.parts import local, make, move_all, parts_of
 from dtensor.ops.shape.borders import number_of, resized
 
@@ -38,9 +39,14 @@ class Pattern:
 
     def __init__(self, name: str, vector: _C.Layout, needed: Array) -> None:
         self.vector, self.mine = vector, number_of(vector, 0)
+        self.layouts: dict[Any, _C.Layout] = {}
         spans = parts_of(vector, 0) or ()
-        starts = np.array([start for start, _ in spans] + [vector.shape[0]])
-        self.ends = np.searchsorted(needed, starts)
+        starts = [start for start, _ in spans] + [vector.shape[0]]
+        self.ends, there = together(
+            name,
+            vector.mesh,
+            lambda: (np.searchsorted(needed, starts), needed.astype(np.int64)),
+        )
         told = world.current().share(np.diff(self.ends).tobytes(), vector.mesh, name)
         # How many entries each part (first index) gives to each.
         self.counts = np.array([np.frombuffer(each, np.int64) for each in told]).T
@@ -53,7 +59,6 @@ class Pattern:
         self.start, self.length = spans[self.mine]
         asked = needed[self.ends[self.mine] : self.ends[self.mine + 1]]
         self.given = {0: asked - self.start}
-        there = needed.astype(np.int64)
         for by, came in self._moved(name, there, back=True):
             self.given[by] = came - self.start
 
@@ -107,6 +112,12 @@ class Pattern:
     def _layout(self, by: int, at: int, rest: tuple[int, ...], dtype: Any) -> _C.Layout:
         """Return the layout of what goes over a distance: where it is, or, if `at` is
         the distance, where it goes."""
+        key = by, at, rest, np.dtype(dtype)
+        if key not in self.layouts:
+            self.layouts[key] = self._made(*key)
+        return self.layouts[key]
+
+    def _made(self, by: int, at: int, rest: tuple[int, ...], dtype: Any) -> _C.Layout:
         count = np.diagonal(self.counts, by)
         first = max(0, -by) + at
         sizes = np.zeros(len(self.counts), np.int64)

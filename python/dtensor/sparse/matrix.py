@@ -11,13 +11,15 @@ from dtensor import _C
 from dtensor._core import world
 from dtensor._core.open_meshes import current_mesh
 from dtensor._core.require import require
+from dtensor._core.told import told
 from dtensor.api import DTensor
+from dtensor.checkpoint._dtypes import raw_bytes
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._moves import together
 from dtensor.ops._make.parts import inside, make, parts_of, place, plain
 from dtensor.ops.shape.borders import number_of, resized
 from dtensor.placement_types import Replicate, Shard
-from dtensor.sparse._blocks import Blocks
+from dtensor.sparse._blocks import Blocks, compressed
 
 __all__ = ["SparseMatrix", "distribute", "rows"]
 
@@ -175,6 +177,7 @@ class SparseMatrix:
         return whole.T.tocsr() if self._transposed else whole
 
 
+@told
 def rows(A_local: Any, device_mesh: DeviceMesh | None = None) -> SparseMatrix:
     """Make a matrix of blocks of rows, one from each rank.
 
@@ -218,6 +221,7 @@ def rows(A_local: Any, device_mesh: DeviceMesh | None = None) -> SparseMatrix:
     return _matrix("sparse.rows", device_mesh, lambda mesh: _as_csr(A_local))
 
 
+@told
 def distribute(A: Any, device_mesh: DeviceMesh | None = None) -> SparseMatrix:
     """Make a matrix of one that all ranks have; each keeps its rows.
 
@@ -269,11 +273,19 @@ def _matrix(
     mesh = current_mesh() if device_mesh is None else device_mesh
     if mesh.get_coordinate() is None:
         return SparseMatrix(_outside(mesh))
-    block = together(name, mesh, lambda: block_of(mesh))
-    mine = struct.pack("<3q", *block.shape, block.nnz) + block.dtype.str.encode()
-    told = world.current().share(mine, mesh, name)
-    sizes = np.array([struct.unpack("<3q", each[:24]) for each in told])
-    dtypes = sorted({each[24:].decode() for each in told})
+
+    ranks = world.current()
+
+    def prepare() -> tuple[Any, Any, int]:
+        block = block_of(mesh)
+        kept = compressed(block)
+        return block, kept, _digest(block) if ranks.check else 0
+
+    block, kept, digest = together(name, mesh, prepare)
+    mine = struct.pack("<4q", *block.shape, block.nnz, digest)
+    all_of = ranks.share(mine + block.dtype.str.encode(), mesh, name)
+    sizes = np.array([struct.unpack("<4q", each[:32]) for each in all_of])
+    dtypes = sorted({each[32:].decode() for each in all_of})
     if len(dtypes) > 1:
         raise TypeError(f"{name}: the blocks have different dtypes: {dtypes}")
     if len({*sizes[:, 1]}) > 1:
@@ -287,12 +299,20 @@ def _matrix(
     width = int(sizes[0, 1])
     square = width == cuts[-1]
     columns = by_rows if square else _C.Layout(mesh, cut, width, block.dtype)
-    token = f"{name} {_C.crc32c(b''.join(told)):08x}"
-    return SparseMatrix(Blocks(by_rows, columns, block, int(sizes[:, 2].sum()), token))
+    token = f"{name} {_C.crc32c(b''.join(all_of)):08x}"
+    return SparseMatrix(Blocks(by_rows, columns, kept, int(sizes[:, 2].sum()), token))
+
+
+def _digest(block: Any) -> int:
+    """Return a checksum of elements and their columns."""
+    crc = 0
+    for array in (block.data, block.indices):
+        crc = _C.crc32c(raw_bytes(np.ascontiguousarray(array)).data, crc)
+    return crc
 
 
 def _outside(mesh: DeviceMesh) -> Blocks:
     """Return what a rank outside the mesh has: nothing."""
     empty = _C.Layout(mesh, [Shard(0)] * mesh.ndim, 0, np.float64)
     block = require("scipy", "scipy.sparse").csr_array((0, 0))
-    return Blocks(empty, empty, block, 0, "")
+    return Blocks(empty, empty, compressed(block), 0, "")
