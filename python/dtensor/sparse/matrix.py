@@ -37,9 +37,9 @@ class SparseMatrix:
     A product is collective over the mesh. ``A @ x`` is one exchange: a rank gets the
     entries of `x` that columns of its rows name and others have, each once, and holds
     them until it has multiplied. The result is cut as the rows are. `x` that is
-    replicated, or cut along its first dim in any way, is used as it is; other layouts
-    are moved first. Of a vector that is cut in a new way, the ranks ask each other once
-    for the entries that they need; a matrix remembers eight ways.
+    replicated, or cut along its first dim by all mesh dims at any points, is used as it
+    is; other layouts are moved first. Of a vector that is cut in a new way, the ranks
+    ask each other once for the entries that they need; a matrix remembers eight ways.
 
     ``A.T @ x`` sends as many elements the other way. Its result is cut as the rows if
     the matrix is square, else as `torch.chunk` does. `x` is moved to the cuts of the
