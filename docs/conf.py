@@ -77,6 +77,8 @@ MODULES = {
     "dtensor.utils.checkpoint": "activation checkpoints",
     "dtensor.utils.data": "data sets, samplers, loaders",
     "dtensor.functional_collectives": "collectives on Tensors",
+    "dtensor.io": "HDF5 files, Zarr stores",
+    "dtensor.sparse": "sparse matrices",
     "dtensor.experimental": "what may change",
     "dtensor.experimental.attention": "attention over parts of a sequence",
     "dtensor.experimental.tp_transform": "programs of one rank",

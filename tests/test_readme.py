@@ -17,10 +17,12 @@ import dtensor.debug
 import dtensor.experimental.tp_transform
 import dtensor.fsdp
 import dtensor.functional_collectives
+import dtensor.io
 import dtensor.nn.utils
 import dtensor.optim.lr_scheduler
 import dtensor.parallel
 import dtensor.placement_types
+import dtensor.sparse
 import dtensor.testing
 import dtensor.utils.checkpoint
 import dtensor.utils.data
@@ -54,6 +56,7 @@ MODULES = [
     dtensor.experimental.tp_transform,
     dtensor.functional_collectives,
     dtensor.fsdp,
+    dtensor.io,
     dtensor.nn,
     dtensor.nn.functional,
     dtensor.nn.init,
@@ -63,6 +66,7 @@ MODULES = [
     dtensor.parallel,
     dtensor.random,
     dtensor.placement_types,
+    dtensor.sparse,
     dtensor.testing,
     dtensor.utils.checkpoint,
     dtensor.utils.data,

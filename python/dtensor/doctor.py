@@ -38,6 +38,9 @@ EXTRAS = {
     "matplotlib": "figures",
     "ipyparallel": "notebooks with MPI engines",
     "tqdm": "progress bars",
+    "scipy": "sparse matrices",
+    "h5py": "HDF5 files",
+    "zarr": "Zarr stores",
 }
 # For each launcher: the variables with the number of ranks, and with this rank.
 LAUNCHERS = {

@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -35,10 +36,13 @@ class Place:
         The path of a file or a directory.
     token : str
         16 hexadecimal digits that no other save uses.
+    single : bool
+        Whether it is the path of one file, or of a folder that is replaced as one,
+        whatever its name ends in.
     """
 
-    def __init__(self, path: str, token: str) -> None:
-        self.single = path.endswith((".safetensors", ".npy"))
+    def __init__(self, path: str, token: str, single: bool = False) -> None:
+        self.single = single or path.endswith((".safetensors", ".npy"))
         self.directory = (os.path.dirname(path) or ".") if self.single else path
         self.file = os.path.basename(path) if self.single else FILE
         self.token = token
@@ -155,8 +159,12 @@ class Place:
         os.close(lock)
 
     def _remove(self, name: str) -> None:
+        path = os.path.join(self.directory, name)
         with suppress(FileNotFoundError):
-            os.unlink(os.path.join(self.directory, name))
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
 
 
 def sync_directory(path: str) -> None:
