@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from dtensor._core import world as _world
+
 
 def parts(size, shape=(3, 2), uneven=False, dtype="float64"):
     """What each rank holds; of different lengths if they are to be uneven."""
@@ -17,6 +19,18 @@ def array(x):
 def counted(mesh, name, times=1):
     """What CommDebugMode says: a row of one rank sends nothing."""
     return {name: times} if mesh.size() > 1 else {}
+
+
+def node_by_node():
+    """Whether one collective may be several steps, within nodes and between them."""
+    return "node_ranks=" in _world.current().costs
+
+
+def is_counted(comm, mesh, name):
+    """Whether CommDebugMode has seen one collective, in as many steps as it takes."""
+    if mesh.size() > 1 and node_by_node():
+        return comm.get_comm_counts()[name] > 0
+    return comm.get_comm_counts() == counted(mesh, name)
 
 
 def uneven_pieces(n):

@@ -1,7 +1,8 @@
 """A program whose values and layouts must be the same in every run: prints their CRC.
 
 Started by test_same.py, under mpiexec or, with ``threads`` as argument, with ranks as
-threads. It does the same by plans of each family.
+threads, and by test_nodes.py on several nodes. It does the same by plans of each
+family. ``node_ranks=2`` as argument lets plans go from node to node on one machine.
 """
 
 import itertools
@@ -18,6 +19,7 @@ from dtensor.testing import run_ranks
 
 RANKS = 4
 FAMILIES = ["", *(f"family={k}" for k in range(1, 6)), "family=4,node_ranks=2"]
+NODES = [word for word in sys.argv[1:] if word.startswith("node_ranks=")]
 MESHES = [((4,), ("all",)), ((2, 2), ("dp", "tp"))]
 DTYPES = ["f4", "f8", "f2", "c8"]
 
@@ -91,7 +93,7 @@ def program():
     """The CRC of one rank."""
     crc = Crc()
     for family, (shape, names) in itertools.product(FAMILIES, MESHES):
-        _world.current().set_costs(family)
+        _world.current().set_costs(",".join([*NODES, *filter(None, [family])]))
         mesh = init_device_mesh("cpu", shape, mesh_dim_names=names)
         moves(crc, mesh)
         operators(crc, mesh)

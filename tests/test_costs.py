@@ -55,6 +55,26 @@ def test_a_mesh_dim_has_costs_of_its_own_by_its_name():
         assert again == before
 
 
+def test_links_between_nodes_have_costs_of_their_own():
+    def program():
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+        before = seconds(mesh)
+        dtensor.set_costs(node_ranks=2)
+        default = seconds(mesh)
+        dtensor.set_costs(nodes_latency=1e-3, nodes_bandwidth=1e5, node_ranks=2)
+        after = seconds(mesh)
+        text = world.current().costs
+        dtensor.set_costs()
+        return before, default, after, seconds(mesh), text
+
+    for before, default, after, again, text in run_ranks(4, program):
+        assert before[0] < default[0] < 1e-3 + 1e-5 <= after[0]
+        assert before[1] == default[1] == after[1]
+        assert again == before
+        nodes = "nodes_latency=0.001,nodes_bandwidth=1e+05,node_ranks=2"
+        assert text == f"{DEFAULTS},{nodes}"
+
+
 def test_operators_choose_layouts_by_the_costs_that_are_set():
     def program():
         mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
@@ -125,6 +145,9 @@ BAD = {
     "cannot be read": {"bandwidth": float("inf")},
     "needs a name without": {"mesh_dims": {"d.p": {"latency": 1}}},
     "speed": {"mesh_dims": {"dp": {"speed": 1}}},
+    "latency must be 0 seconds": {"nodes_latency": -1e-6},
+    "more than 0 bytes per second": {"nodes_bandwidth": 0},
+    "node_ranks must be 1, 2, 3": {"node_ranks": 0},
     "at most 16 mesh dims": {"mesh_dims": {f"m{k}": {"latency": 1} for k in range(17)}},
 }
 
@@ -139,6 +162,11 @@ def test_bad_costs_of_one_rank_are_refused_on_all(ranks, sentence):
         assert here.costs == DEFAULTS
 
     ranks(program)
+
+
+def test_half_a_rank_is_refused():
+    with pytest.raises(TypeError, match="float"):
+        dtensor.set_costs(node_ranks=2.5)
 
 
 PROGRAM = """
@@ -178,4 +206,20 @@ def test_measuring_tells_what_messages_cost_and_changes_nothing():
     (first, costs), (second, _) = run_ranks(2, program)
     assert first == second
     assert all(np.isfinite(first)) and min(first) > 0
+    assert first[3:] == (3e-6, 1e9)
     assert costs == DEFAULTS
+
+
+@pytest.mark.parametrize("node", [1, 2, 3])
+def test_links_between_nodes_are_measured_apart(node):
+    def program():
+        dtensor.set_costs(node_ranks=node)
+        found = world.current().measure()
+        dtensor.set_costs()
+        return found
+
+    first, *others = run_ranks(4, program)
+    assert all(found == first for found in others)
+    assert all(np.isfinite(first)) and min(first) > 0
+    assert first[3:] != (3e-6, 1e9)
+    assert (first[:2] == (1e-6, 1e10)) == (node == 1)

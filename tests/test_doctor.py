@@ -134,6 +134,17 @@ def test_it_measures_under_mpiexec_and_one_rank_prints():
     )
 
 
+def test_it_measures_links_between_nodes():
+    measure = [sys.executable, "-m", "dtensor.doctor", "--measure"]
+    nodes = {"DTENSOR_COSTS": "node_ranks=2"}
+    code, output, _ = run(["mpiexec", "-n", "4", *measure], **nodes)
+    assert code == 0
+    between = r"nodes_latency=\S+,nodes_bandwidth=\S+"
+    assert re.fullmatch(
+        rf"DTENSOR_COSTS=latency=\S+,bandwidth=\S+,copy=\S+,{between}", output.strip()
+    )
+
+
 def test_a_word_that_it_does_not_know_ends_it():
     with pytest.raises(SystemExit):
         main(["--fix"])

@@ -76,6 +76,14 @@ def test_values_do_not_depend_on_nodes_or_on_the_speed_of_their_network(nodes):
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_doctor_measures_links_between_nodes(nodes, shape):
+    command = [*nodes(shape), "-m", "dtensor.doctor", "--measure"]
+    code, output, _ = run(command, PATIENCE)
+    assert code == 0, output
+    assert ("nodes_latency=" in output) == (SHAPES[shape][0] > 1)
+
+
 @pytest.mark.parametrize("where", [("2x2",), ("2x2", "1gbit")])
 def test_examples_run_on_nodes(nodes, where, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,6 @@
 """The same program has the same values and layouts in every run."""
 
+import functools
 import itertools
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from jobs import run
+from slow import slow
 
 PROGRAM = str(Path(__file__).with_name("same_program.py"))
 THREADS = [sys.executable, PROGRAM, "threads"]
@@ -18,6 +20,13 @@ STARTS = [
     (THREADS, {"DTENSOR_WAY": "messages"}),
     (PROCESSES, {}),
 ]
+# As plans see four, two and one nodes; in test_nodes.py messages see them, too.
+NODES = [
+    ([*THREADS, "node_ranks=1"], {}),
+    ([*PROCESSES, "node_ranks=2"], {}),
+    ([*THREADS, "node_ranks=4"], {}),
+]
+QUICK, REST = [*STARTS[1:3], NODES[1]], [STARTS[3], NODES[0], NODES[2]]
 
 
 def crc(command, environment):
@@ -27,9 +36,16 @@ def crc(command, environment):
     return output.strip()
 
 
-def test_three_starts_have_the_same_values_and_layouts():
-    """By messages and without, in processes and in threads."""
-    assert len({crc(*start) for start in STARTS[:3]}) == 1
+@functools.cache
+def usual():
+    """What threads print."""
+    return crc(*STARTS[0])
+
+
+@pytest.mark.parametrize("start", QUICK + [slow(s) for s in REST])
+def test_all_starts_have_the_same_values_and_layouts(start):
+    """By messages and without, in processes and in threads, on one node or more."""
+    assert crc(*start) == usual()
 
 
 @pytest.mark.validate

@@ -113,17 +113,20 @@ reduce_block(tree *t, int64_t n, int64_t start, int64_t count, void *into, int l
     return subtree(t, 0, 0, t->lengths[0], n / t->lengths[0], into, level);
 }
 
+/* Where the result is rounded, a block of it is made in the first of the buffers. */
 static void
-reduce_wide(tree *t, int64_t n, bool averages, uint16_t *out, int64_t divisor,
+reduce_wide(tree *t, int64_t n, bool averages, bool rounds, void *out, int64_t divisor,
             int64_t count)
 {
     int64_t block = (int64_t)(t->level_bytes / sizeof(float));
     for (int64_t start = 0; start < count; start += block) {
         int64_t part = least(block, count - start);
-        reduce_block(t, n, start, part, t->levels, 1);
+        float *made = rounds ? (float *)(void *)t->levels : (float *)out + start;
+        reduce_block(t, n, start, part, made, rounds);
         if (averages)
-            t->row->scale(t->levels, divisor, part);
-        t->row->narrow(out + start, (const float *)(const void *)t->levels, part);
+            t->row->scale(made, divisor, part);
+        if (rounds)
+            t->row->narrow((uint16_t *)out + start, made, part);
     }
 }
 
@@ -142,10 +145,11 @@ reduce_blocks(tree *t, int64_t n, bool averages, char *out, int64_t divisor,
     }
 }
 
-void
-dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void *out,
-             const void *const *in, const int64_t *lengths, int ndim, int64_t divisor,
-             int64_t count)
+/* `rounds`: what is computed in float32 ends as the dtype of the addends. */
+static void
+reduce(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, bool rounds,
+       void *out, const void *const *in, const int64_t *lengths, int ndim,
+       int64_t divisor, int64_t count)
 {
     static const int64_t one = 1;
     _Alignas(64) char buffers[LEVEL_BYTES];
@@ -161,7 +165,7 @@ dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void
               .lengths = ndim > 0 ? lengths : &one,
               .ndim = ndim > 0 ? ndim : 1,
               .levels = buffers};
-    if (n == 1 && !averages) {
+    if (n == 1 && !averages && rounds) {
         copy_addend(out, in[0], (size_t)count * t.size);
         return;
     }
@@ -170,17 +174,33 @@ dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void
     size_t most = t.wide ? WIDE_BYTES : BLOCK_BYTES;
     t.level_bytes = share < most ? share : most;
     if (t.wide)
-        reduce_wide(&t, n, averages, out, divisor, count);
+        reduce_wide(&t, n, averages, rounds, out, divisor, count);
     else
         reduce_blocks(&t, n, averages, out, divisor, count);
+}
+
+void
+dt_reduce_at(const dt_reduce_level *level, dt_dtype dtype, dt_reduce_op op, void *out,
+             const void *const *in, const int64_t *lengths, int ndim, int64_t divisor,
+             int64_t count)
+{
+    reduce(level, dtype, op, true, out, in, lengths, ndim, divisor, count);
 }
 
 void
 dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
           const int64_t *lengths, int ndim, int64_t divisor, int64_t count)
 {
-    dt_reduce_at(dt_reduce_level_best(), dtype, op, out, in, lengths, ndim, divisor,
-                 count);
+    reduce(dt_reduce_level_best(), dtype, op, true, out, in, lengths, ndim, divisor,
+           count);
+}
+
+void
+dt_reduce_wide(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
+               const int64_t *lengths, int ndim, int64_t divisor, int64_t count)
+{
+    reduce(dt_reduce_level_best(), dtype, op, false, out, in, lengths, ndim, divisor,
+           count);
 }
 
 /* For each dt_reduce_identity_kind. A sum starts with -0.0, for 0.0 would turn a -0.0

@@ -30,6 +30,11 @@
 void dt_reduce(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
                const int64_t *lengths, int ndim, int64_t divisor, int64_t count);
 
+/* The same for addends of 16-bit floats whose sum is not whole yet: `out` has `count`
+ * float32, and is not rounded. */
+void dt_reduce_wide(dt_dtype dtype, dt_reduce_op op, void *out, const void *const *in,
+                    const int64_t *lengths, int ndim, int64_t divisor, int64_t count);
+
 /* Writes the element e for which x op e == x, bit for bit, for every x of the dtype:
  * -0.0 for a float sum, -inf for a float max, False for a bool sum, ... For AVG that of
  * SUM. `out` has dt_dtype_size(dtype) bytes. */

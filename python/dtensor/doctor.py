@@ -354,11 +354,16 @@ def measure() -> str:
     """Return what a message and its bytes cost between these ranks, and copies.
 
     Collective over all ranks of the job. It is written as the environment variable
-    ``DTENSOR_COSTS`` takes it, in two digits. One rank sends no messages: it tells the
-    defaults.
+    ``DTENSOR_COSTS`` takes it, in two digits; with links between nodes, if the job has
+    several of as many ranks each. Where no messages are sent (one rank, or one on each
+    node) it tells the defaults.
     """
-    latency, bandwidth, copy = (float(f"{x:.1e}") for x in current().measure())
-    return f"DTENSOR_COSTS={costs_text(latency, bandwidth, copy)}\n"
+    found = (float(f"{x:.1e}") for x in current().measure())
+    latency, bandwidth, copy, nodes_latency, nodes_bandwidth = found
+    nodes = {"nodes_latency": nodes_latency, "nodes_bandwidth": nodes_bandwidth}
+    several = "node_ranks=" in current().costs
+    text = costs_text(latency, bandwidth, copy, nodes if several else None)
+    return f"DTENSOR_COSTS={text}\n"
 
 
 def main(arguments: Sequence[str] = ()) -> int:

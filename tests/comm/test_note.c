@@ -2,6 +2,7 @@
 #include "ranks.h"
 
 #include "comm/talk/heard.h"
+#include "comm/talk/settle.h"
 
 #include <stdatomic.h>
 
@@ -206,6 +207,62 @@ wait_for_one(dt_transport *t, void *data)
     leave_crowd(world, c);
 }
 
+static dt_made
+made_by_all(uint64_t lineage)
+{
+    (void)lineage;
+    return DT_SUCCEEDED;
+}
+
+static dt_made
+failed(uint64_t lineage)
+{
+    (void)lineage;
+    return DT_FAILED;
+}
+
+/* The others end the call without the rank that failed; each is in a smaller group, too. */
+static void
+wait_for_one_that_failed(dt_transport *t, void *data)
+{
+    crowd *c = data;
+    dt_error err;
+    dt_group *own = NULL;
+    dt_world *world = world_over(t);
+    const int64_t pair[] = {t->rank / 2 * 2, t->rank / 2 * 2 + 1};
+    dt_call call = call_of("f(x)", DT_OK);
+    world->timeout = c->timeout;
+    world->made = t->rank == c->late ? failed : made_by_all;
+    CHECK(dt_world_group(&own, world, pair, 2, NULL) == DT_OK);
+    CHECK(dt_agree(own, &call, false, &err) == DT_OK);
+    double came = dt_now();
+    if (t->rank == c->late) {
+        dt_fail(&err, DT_MEMORY, "add: no memory");
+        dt_note_failure(all_of(world), 1, &err);
+        rest(c->seconds);
+    }
+    CHECK(dt_agree(all_of(world), &call, false, &err) == DT_MEMORY);
+    CHECK(strstr(err.message, "failed in add: no memory") != NULL);
+    look_at_times(c, t->rank == c->late, came, c->seconds);
+    CHECK(dt_agree(all_of(world), &call, false, &err) == DT_OK);
+    CHECK(dt_agree(own, &call, false, &err) == DT_OK);
+    leave_crowd(world, c);
+}
+
+static void
+one_rank_that_failed_takes_four_notes_of_each_at_most(void)
+{
+    static const int RANKS[] = {6, 32};
+    for (size_t k = 0; k < sizeof RANKS / sizeof *RANKS; k++)
+        for (int late = 0; late < 3; late++) {
+            int n = RANKS[k];
+            crowd c = {.late = late == 2 ? n - 1 : late, .seconds = 1.8, .timeout = 4};
+            play(n, wait_for_one_that_failed, &c);
+            CHECK(atomic_load(&c.notes) >= 2 * (unsigned long)n - 2);
+            CHECK(atomic_load(&c.notes) <= 4 * (unsigned long)n);
+        }
+}
+
 static void
 one_late_rank_takes_four_notes_of_each_at_most(void)
 {
@@ -275,4 +332,5 @@ DT_MAIN(TEST(a_rank_that_waits_in_another_group_is_shown_with_its_call),
         TEST(a_list_of_ranks_names_a_few_hosts),
         TEST(a_rank_that_has_gone_on_does_not_draw_others_out_of_their_call),
         TEST(one_late_rank_takes_four_notes_of_each_at_most),
+        TEST(one_rank_that_failed_takes_four_notes_of_each_at_most),
         TEST(all_ranks_of_many_name_the_one_that_is_missing))

@@ -23,7 +23,8 @@ mesh_of(int ndim, int64_t a, int64_t b, int64_t c, const int64_t *ranks)
 
 /* "R0P": one letter per mesh dimension; a capital M is Partial(max). */
 static const dt_layout *
-layout_of(const dt_mesh *mesh, const char *text, int64_t rows, int64_t columns)
+typed_layout_of(const dt_mesh *mesh, const char *text, int64_t rows, int64_t columns,
+                dt_dtype dtype)
 {
     dt_placement placements[DT_MESH_MAX_NDIM];
     for (int m = 0; m < mesh->ndim; m++)
@@ -34,10 +35,17 @@ layout_of(const dt_mesh *mesh, const char *text, int64_t rows, int64_t columns)
     dt_layout *made;
     const dt_layout *out = NULL;
     int64_t shape[] = {rows, columns};
-    CHECK(dt_layout_make(&made, mesh, placements, 2, shape, DT_FLOAT32, NULL, 0, NULL,
-                         0, NULL) == DT_OK);
+    CHECK(dt_layout_make(&made, mesh, placements, 2, shape, dtype, NULL, 0, NULL, 0,
+                         NULL) == DT_OK);
     CHECK(dt_context_layout(&out, context, made, NULL) == DT_OK);
     return out;
+}
+
+/* The same of float32. */
+static const dt_layout *
+layout_of(const dt_mesh *mesh, const char *text, int64_t rows, int64_t columns)
+{
+    return typed_layout_of(mesh, text, rows, columns, DT_FLOAT32);
 }
 
 #endif

@@ -73,6 +73,48 @@ an_eighth_of_a_sum_leaves_nodes_of_eight_ranks(void)
     }
 }
 
+/* Addends go as they are, sums of some of them as float32, and what is whole as 16 bits
+ * again: half of the bytes of float32 on the first and on the last way. */
+static void
+sums_of_halves_go_dim_by_dim_and_are_rounded_once(void)
+{
+    static const struct {
+        int64_t mesh[2], flat; /* messages of a rank in one step */
+    } ROWS[] = {{{8, 8}, 126}, {{128, 8}, 2046}};
+    for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++) {
+        const dt_mesh *mesh = mesh_of(2, ROWS[r].mesh[0], ROWS[r].mesh[1], 1, NULL);
+        const dt_layout *from = typed_layout_of(mesh, "PP", 8192, 8192, DT_BFLOAT16);
+        const dt_layout *to = typed_layout_of(mesh, "RR", 8192, 8192, DT_BFLOAT16);
+        const dt_plan *plan = plan_with(from, to, "node_ranks=8");
+        const dt_plan *flat = plan_with(from, to, "family=1");
+        dt_traffic t, whole;
+        int64_t between = 0, sent = 0, bytes = (int64_t)8192 * 8192 * 2;
+        static const dt_step_kind KINDS[] = {DT_STEP_REDUCE_SCATTER,
+                                             DT_STEP_REDUCE_SCATTER, DT_STEP_LOCAL,
+                                             DT_STEP_ALL_GATHER, DT_STEP_ALL_GATHER};
+        CHECK(plan->step_count == 5);
+        for (int k = 0; k < plan->step_count; k++) {
+            const dt_step *step = &plan->steps[k];
+            CHECK(step->kind == KINDS[k]);
+            CHECK((step->to->dtype == DT_FLOAT32) == (k < 2));
+            dt_step_traffic(&t, step, 0);
+            sent += t.bytes_sent;
+            if (step->kind != DT_STEP_LOCAL && dt_step_mask(step) & 1)
+                between += t.bytes_sent;
+        }
+        dt_step_traffic(&whole, &flat->steps[0], 0);
+        int64_t n = ROWS[r].mesh[0];
+        CHECK(flat->step_count == 1 && whole.messages == ROWS[r].flat);
+        CHECK(between == bytes / 8 / n * (n - 1) * 3); /* 4 bytes there, 2 back */
+        CHECK(sent == between + bytes / 8 * 7 * 2);
+        dt_plan_release(plans, plan);
+        dt_plan_release(plans, flat);
+        dt_layout_release(context, from);
+        dt_layout_release(context, to);
+        dt_mesh_release(context, mesh);
+    }
+}
+
 int
 main(void)
 {
@@ -81,6 +123,7 @@ main(void)
     const check_test tests[] = {
         TEST(parts_are_reduced_and_gathered_node_by_node),
         TEST(an_eighth_of_a_sum_leaves_nodes_of_eight_ranks),
+        TEST(sums_of_halves_go_dim_by_dim_and_are_rounded_once),
     };
     int failed = check_run(tests, sizeof tests / sizeof *tests);
     dt_plans_free(plans);

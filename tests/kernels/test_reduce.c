@@ -1,5 +1,6 @@
 #include "kernels/reduce.h"
 #include "kernels/reduce_level.h"
+#include "kernels/widen.h"
 
 #include "check.h"
 #include "folds.h"
@@ -368,6 +369,40 @@ dt_reduce_is_its_best_level(void)
     CHECK(memcmp(out[0], out[1], sizeof a) == 0);
 }
 
+/* Over the last dimension of a grid of 2 x 3 first, unrounded, then over the first. */
+static void
+check_in_two_steps(const job *j, uint64_t *random)
+{
+    enum { COUNT = 300 };
+    static const int64_t LENGTHS[] = {2, 3};
+    static uint16_t x[6][COUNT], once[COUNT], twice[COUNT];
+    static float rows[2][COUNT];
+    const void *in[6], *sums[2] = {rows[0], rows[1]};
+    if (half_of(j->dtype) == NULL || j->op == DT_MAX || j->op == DT_MIN)
+        return;
+    for (int k = 0; k < 6; k++) {
+        in[k] = x[k];
+        for (int i = 0; i < COUNT; i++)
+            some_element(j->dtype, (char *)&x[k][i], random);
+    }
+    dt_reduce_op first = j->op == DT_AVG ? DT_SUM : j->op;
+    dt_reduce(j->dtype, j->op, once, in, LENGTHS, 2, 6, COUNT);
+    for (int row = 0; row < 2; row++)
+        dt_reduce_wide(j->dtype, first, rows[row], in + 3 * row, LENGTHS + 1, 1, 1,
+                       COUNT);
+    dt_reduce(DT_FLOAT32, j->op, rows[0], sums, LENGTHS, 1, 6, COUNT);
+    dt_narrow(j->dtype, twice, rows[0], COUNT);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(same(j->dtype, j->op, &once[i], &twice[i]));
+}
+
+static void
+sums_of_halves_may_be_made_in_two_steps(void)
+{
+    for_each_job(check_in_two_steps);
+}
+
 DT_MAIN(TEST(every_element_is_reduced_by_one_tree_as_numpy_does),
         TEST(an_identity_changes_no_bit), TEST(halves_are_rounded_once_to_nearest_even),
-        TEST(dt_reduce_is_its_best_level))
+        TEST(dt_reduce_is_its_best_level),
+        TEST(sums_of_halves_may_be_made_in_two_steps))

@@ -173,9 +173,17 @@ dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
 }
 
 void
-dt_notes_tell_local(dt_notes *notes, uint32_t name, const dt_error *error)
+dt_notes_tell_local(dt_notes *notes, const dt_group *ended, uint32_t name,
+                    const dt_error *error)
 {
     const dt_world *world = notes->world;
+    int size = world->transport->size, others = 0;
+    int *ranks = malloc(sizeof *ranks * (size_t)size);
+    if (ranks == NULL)
+        return;
+    for (int rank = 0; rank < size; rank++)
+        if (ended == NULL || dt_group_place(ended, rank) < 0)
+            ranks[others++] = rank;
     dt_rank_note n = {.head = {.group = world->all->hash,
                                .call = name,
                                .kind = DT_NOTE_LOCAL,
@@ -191,7 +199,8 @@ dt_notes_tell_local(dt_notes *notes, uint32_t name, const dt_error *error)
     }
     snprintf(n.text + DT_LOCAL_TEXT, sizeof n.text - DT_LOCAL_TEXT, "%.399s",
              error->message);
-    dt_notes_send(notes, &n, world->all->ranks, world->all->size);
+    dt_notes_send(notes, &n, ranks, others);
+    free(ranks);
 }
 
 void

@@ -67,9 +67,11 @@ uint64_t dt_notes_newest(const dt_notes *notes, const dt_task *task);
 void dt_notes_tell_failure(dt_notes *notes, const dt_group *group, uint64_t lineage,
                            const dt_error *error);
 
-/* The same of a local failure, in all groups of this rank; and that the rank goes on after
- * it, so that nobody ends a call without it. */
-void dt_notes_tell_local(dt_notes *notes, uint32_t name, const dt_error *error);
+/* The same of a local failure, in all groups of this rank, to all ranks but those of a
+ * group that has ended by it (NULL: none has); and that the rank goes on after it, so
+ * that nobody ends a call without it. */
+void dt_notes_tell_local(dt_notes *notes, const dt_group *ended, uint32_t name,
+                         const dt_error *error);
 void dt_notes_tell_recovered(dt_notes *notes);
 
 /* Looks for such a note that the task of this number is to settle, about a call that

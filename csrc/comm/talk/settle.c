@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { LOCAL_FAILURES_TOLD = 8 };
+static const double TURN = 0.25; /* of the time after which a rank is late */
 
 /* As the others are to read it. */
 static dt_error
@@ -54,7 +55,7 @@ dt_note_local_failure(dt_world *world, uint32_t name, const dt_error *error)
             keep(group, name, true, &told);
     if (world->local_failures++ >= LOCAL_FAILURES_TOLD)
         return false;
-    dt_notes_tell_local(world->notes, name, &told);
+    dt_notes_tell_local(world->notes, NULL, name, &told);
     return true;
 }
 
@@ -68,7 +69,8 @@ name_of(const dt_agreement *a)
 }
 
 /* A call has ended with a failure: ranks of other groups that wait for this one, because
- * theirs has not, hear of it as of a local failure. */
+ * theirs has not, hear of it as of a local failure. Ranks of this group need not: the call
+ * has ended well on none of them. */
 static void
 pass_on(const dt_agreement *a, const dt_error *verdict)
 {
@@ -81,9 +83,10 @@ pass_on(const dt_agreement *a, const dt_error *verdict)
             keep(group, name, true, verdict);
             count++;
         }
-    if (count == 0 || world->local_failures++ >= LOCAL_FAILURES_TOLD)
+    bool others = a->task.group->size < world->transport->size;
+    if (count == 0 || world->local_failures++ >= LOCAL_FAILURES_TOLD || !others)
         return;
-    dt_notes_tell_local(world->notes, name, verdict);
+    dt_notes_tell_local(world->notes, a->task.group, name, verdict);
     if (world->trail != NULL)
         world->trail->failed = true; /* until this rank goes on */
 }
@@ -386,6 +389,19 @@ dt_settle_heard(dt_agreement *a)
     return true;
 }
 
+/* When a rank that has heard of a failure ends a task without the one that failed, and
+ * tells all: in a large group place 0 is the first, place 1 the next, then 2 and 3, then
+ * twice as many. Who has been told by then tells nobody. */
+static double
+patience(const dt_group *group)
+{
+    double late = dt_late_seconds(group->world), turns = 0;
+    for (int place = group->index; group->size > DT_NOTES_TO_ALL && place > 0;
+         place /= 2)
+        turns++;
+    return late + turns * TURN * late;
+}
+
 bool
 dt_settle_wake(dt_agreement *a)
 {
@@ -393,7 +409,7 @@ dt_settle_wake(dt_agreement *a)
     dt_world *world = group->world;
     dt_error verdict;
     double came = dt_notes_failure(&verdict, world->notes, group, a->number);
-    if (came == 0 || dt_now() < came + dt_late_seconds(world))
+    if (came == 0 || dt_now() < came + patience(group))
         return false;
     if (group->settled_to + 1 != a->number)
         group->settled_from = a->number;

@@ -20,7 +20,7 @@ static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadlin
 static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
 static const double ENDED_SECONDS = 10.0;  /* for a rank that has ended, but was here */
 static const double ASLEEP_SECONDS = 0.02; /* a pause in which others may have left */
-enum { ASLEEP_LOOKS = 8 };
+enum { ASLEEP_LOOKS = 8, SETTLES_LATE = 3 };
 
 /* A few nanoseconds to read, a few milliseconds coarse. */
 static double
@@ -278,10 +278,15 @@ heed_time(waiting *v, double now)
 {
     dt_task *head = v->queue->first;
     dt_world *world = v->queue->world;
-    double waited = now - v->since;
+    double waited = now - v->since, late = dt_late_seconds(world);
     dt_notes_collect(world->notes);
     bool resync = dt_notes_epoch(world->notes) > world->epoch;
-    if (waited < dt_late_seconds(world) && !resync && !v->late)
+    if (waited < late && !resync && !v->late)
+        return;
+    /* Some rank is about to end the task for one that failed, and to tell all. */
+    dt_error failed;
+    if (waited < SETTLES_LATE * late && !resync &&
+        dt_notes_failure(&failed, world->notes, head->group, head->number) != 0)
         return;
     if (!v->told || (resync && !v->asked))
         dt_notes_tell(world->notes, head, DT_NOTE_WAITS, head->what);
@@ -289,7 +294,7 @@ heed_time(waiting *v, double now)
         dt_spread_begin(world->notes);
     v->told = true;
     v->asked = resync;
-    dt_spread(world->notes, head, dt_late_seconds(world), world->timeout - waited);
+    dt_spread(world->notes, head, late, world->timeout - waited);
 
     bool to_all, leads = dt_spread_leads(world->notes, head->group);
     double grace = grace_seconds(world), more = leads ? 0 : grace / 2;

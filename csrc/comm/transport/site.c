@@ -25,7 +25,7 @@ dt_site_find(dt_site *out, const char *name)
 
 /* Ranks may be bound to one processor each, so what counts is the union of theirs. */
 void
-dt_sites_judge(dt_transport *t, dt_host *hosts, const dt_site *sites)
+dt_sites_judge(dt_transport *t, dt_host *hosts, uint64_t *nodes, const dt_site *sites)
 {
     const dt_site *own = &sites[t->rank];
     cpu_set_t together = own->allowed;
@@ -35,6 +35,7 @@ dt_sites_judge(dt_transport *t, dt_host *hosts, const dt_site *sites)
     for (int rank = 0; rank < t->size; rank++) {
         const dt_site *other = &sites[rank];
         memcpy(hosts[rank], other->name, sizeof other->name);
+        nodes[rank] = dt_mix(other->machine, other->host);
         if (other->machine != own->machine || other->host != own->host)
             t->shared_memory = false;
         if (other->machine != own->machine)
@@ -48,4 +49,5 @@ dt_sites_judge(dt_transport *t, dt_host *hosts, const dt_site *sites)
         processors = sysconf(_SC_NPROCESSORS_ONLN);
     t->oversubscribed = on_machine > processors;
     t->hosts = t->shared_memory ? NULL : (const dt_host *)hosts;
+    t->nodes = t->shared_memory ? NULL : nodes;
 }

@@ -18,8 +18,9 @@ typedef struct {
 /* This process's own; `name` is its host's. */
 void dt_site_find(dt_site *out, const char *name);
 
-/* Writes down in `t` what the sites of its ranks say, and in hosts[], which `t` refers to
- * if there are several, their names. */
-void dt_sites_judge(dt_transport *t, dt_host *hosts, const dt_site *sites);
+/* Writes down in `t` what the sites of its ranks say, and in hosts[] and nodes[], which `t`
+ * refers to if there are several, their names and a number for each. */
+void dt_sites_judge(dt_transport *t, dt_host *hosts, uint64_t *nodes,
+                    const dt_site *sites);
 
 #endif

@@ -85,8 +85,8 @@ struct dt_transport {
     bool oversubscribed; /* more ranks than processors here: yield early */
     bool shared_memory;  /* all ranks are on one node */
     int neighbours;      /* ranks on its node, itself included; 0: not known */
-    /* By rank: which node it is on, the same for ranks that reach each other. NULL where
-     * either all do or none. */
+    /* By rank: which node it is on, the same for ranks that reach each other or could.
+     * NULL where all are on one, or that is not known. */
     const uint64_t *nodes;
     const dt_host *hosts; /* by rank: the name of its host. NULL where all have one */
     bool alone; /* the other ranks are not there, and count as doing what this one does:

@@ -33,6 +33,7 @@ typedef struct {
     dt_transport base;
     MPI_Comm comm;
     dt_host *hosts;
+    uint64_t *nodes;
     slot *spare;
     block *blocks;
     dt_request taking; /* a message that mpi_take has met ... */
@@ -320,7 +321,9 @@ mpi_close(dt_transport *t)
         free(m->blocks);
     }
     free(m->hosts);
+    free(m->nodes);
     m->hosts = NULL;
+    m->nodes = NULL;
     int keyval = MPI_KEYVAL_INVALID;
     if (is_finalized())
         free(m);
@@ -397,7 +400,7 @@ duplicate(mpi_transport *m, MPI_Comm comm, dt_site *sites, double timeout,
     if (code != MPI_SUCCESS)
         return mpi_failed(code, "MPI_Iallgather", err);
     DT_TRY(finish(&request, "MPI_Iallgather", timeout, err));
-    dt_sites_judge(&m->base, m->hosts, sites);
+    dt_sites_judge(&m->base, m->hosts, m->nodes, sites);
     return DT_OK;
 }
 
@@ -435,15 +438,18 @@ dt_mpi_make(dt_transport **out, int handle, dt_error *err)
     mpi_transport *m = calloc(1, sizeof *m);
     dt_site *sites = malloc(((size_t)size + 1) * sizeof *sites);
     dt_host *hosts = malloc((size_t)size * sizeof *hosts);
-    if (m == NULL || sites == NULL || hosts == NULL) {
+    uint64_t *nodes = malloc((size_t)size * sizeof *nodes);
+    if (m == NULL || sites == NULL || hosts == NULL || nodes == NULL) {
         free(m);
         free(sites);
         free(hosts);
+        free(nodes);
         return dt_fail(err, DT_MEMORY, "no memory for a communicator of %d ranks",
                        size);
     }
     m->base = (dt_transport){.table = &mpi_table, .size = size, .rank = rank};
     m->hosts = hosts;
+    m->nodes = nodes;
     /* After a failure MPI may still write to m and sites: they are left to it. */
     DT_TRY(duplicate(m, comm, sites, timeout, err));
     free(sites);

@@ -9,14 +9,15 @@ enum {
     FETCH_BYTES = 4 << 20 /* of a box that is fetched at a time */
 };
 
-/* Buffers for sums: for each addend that is not contiguous, and for such a result. */
+/* Buffers for sums: for each addend that is not contiguous, and two for such a result,
+ * which may be float32 of 16-bit floats. */
 void
 dt_borrow_prepare(dt_leg *leg, dt_reading *r, int64_t scratch)
 {
     const dt_round *round = &leg->rounds[0];
     if (!round->reduced)
         return;
-    size_t buffers = (size_t)round->receive_count + 2;
+    size_t buffers = (size_t)round->receive_count + 3;
     int64_t most = scratch > 0 ? scratch : DT_SCRATCH_BYTES;
     int64_t share = most / (int64_t)buffers / 64 * 64;
     r->slice = share < 64 ? 64 : share > SUM_BYTES ? SUM_BYTES : (size_t)share;
@@ -166,7 +167,7 @@ borrow_addend(const void **out, char *buffer, const dt_leg *leg, const dt_readin
 
 /* Sums a box: it lies alike on all ranks, as `there`, but for the strides. */
 static dt_status
-sum_box(const dt_leg *leg, const dt_reading *r, const dt_box *to, const dt_box *there,
+sum_box(const dt_leg *leg, const dt_reading *r, dt_box *to, const dt_box *there,
         size_t done, dt_error *err)
 {
     const dt_round *round = &leg->rounds[r->at];
@@ -187,17 +188,19 @@ sum_box(const dt_leg *leg, const dt_reading *r, const dt_box *to, const dt_box *
         DT_TRY(borrow_addend(&r->addends[n++], buffer, leg, r, k, there, done, err));
         buffer += r->slice;
     }
+    to->array = array->made;
     char *out = ends->dst + dt_box_offset(to, ends->dst_stride);
     bool direct = dt_box_contiguous(to, ends->dst_stride);
-    dt_reduce(array->dtype, round->op, direct ? out : buffer, r->addends,
-              round->reduced_lengths, round->reduced_ndim, round->divisor,
-              to->elements);
+    (array->made != array ? dt_reduce_wide : dt_reduce)(
+        array->dtype, round->op, direct ? out : buffer, r->addends,
+        round->reduced_lengths, round->reduced_ndim, round->divisor, to->elements);
     if (!direct) {
         int64_t packed[DT_MAX_NDIM];
         dt_box_strides(packed, to);
         dt_copy_box(out, ends->dst_stride, buffer, packed, array->ndim, to->size,
-                    array->itemsize);
+                    array->made->itemsize);
     }
+    to->array = array;
     return DT_OK;
 }
 

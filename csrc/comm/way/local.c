@@ -10,6 +10,7 @@
 #include "comm/way/way.h"
 #include "core/memory/copy.h"
 #include "kernels/reduce.h"
+#include "kernels/widen.h"
 
 #include <stdlib.h>
 
@@ -58,6 +59,9 @@ dt_local_prepare(dt_local *out, const dt_step *step, int64_t rank, dt_error *err
     if (!dt_mesh_find(coordinate, to->mesh, rank))
         return DT_OK;
     out->elements = dt_layout_local_bytes(to, coordinate) / (int64_t)out->itemsize;
+    out->rounds = step->from->dtype != to->dtype;
+    if (out->rounds)
+        return DT_OK;
     out->identity = embedding_op(step);
     out->keeps = holds_value(&out->identity, step, coordinate);
     dt_exchange exchange = {.from = step->from, .to = to};
@@ -71,6 +75,9 @@ dt_local_prepare(dt_local *out, const dt_step *step, int64_t rank, dt_error *err
 void
 dt_local_do(const dt_local *local, const dt_ends *ends)
 {
+    if (local->rounds) /* sums on the way are in C order */
+        dt_narrow(local->dtype, (uint16_t *)(void *)ends->dst,
+                  (const float *)(const void *)ends->src, local->elements);
     if (local->fills && local->elements > 0) {
         char identity[2 * sizeof(long double)];
         dt_reduce_identity(local->dtype, local->identity, identity);

@@ -13,6 +13,7 @@ typedef struct {
     bool keeps;       /* the own piece is copied */
     bool fills;       /* the rest holds the identity of: */
     dt_reduce_op identity;
+    bool rounds; /* the parts stay, float32 becomes the dtype */
 } dt_local;
 
 dt_status dt_local_prepare(dt_local *out, const dt_step *step, int64_t rank,

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SPARE = 3 }; /* a result may be float32, of 16-bit floats */
+
 /* A message under way. */
 typedef struct {
     dt_request request;
@@ -63,7 +65,7 @@ static void
 place_buffers(dt_mover *mover, char *at)
 {
     mover->spare = at;
-    at += 2 * mover->buffer_bytes;
+    at += SPARE * mover->buffer_bytes;
     for (int k = 0; k < mover->send_room; k++)
         for (int s = 0; s < DT_PACK_BUFFERS; s++, at += mover->buffer_bytes)
             mover->sends[k].messages[s].buffer = at;
@@ -93,7 +95,7 @@ dt_mover_prepare(dt_mover *mover, dt_group *group, const dt_round *rounds, int c
         return DT_OK;
     mover->buffer_bytes = bytes;
     mover->room = bytes * ((size_t)(mover->send_room * DT_PACK_BUFFERS) +
-                           (size_t)(mover->receive_room * DT_MESSAGES_AT_ONCE) + 2);
+                           (size_t)(mover->receive_room * DT_MESSAGES_AT_ONCE) + SPARE);
     mover->sends = calloc(channels, sizeof *mover->sends);
     mover->addends = calloc(channels + 1, sizeof *mover->addends);
     if (mover->sends == NULL || mover->addends == NULL)
@@ -298,11 +300,11 @@ aligned(const void *data, const dt_array *array)
 }
 
 static void
-combine_box(dt_mover *mover, const dt_box *to, const dt_box *own, int which,
-            size_t used)
+combine_box(dt_mover *mover, dt_box *to, const dt_box *own, int which, size_t used)
 {
     const dt_round *round = mover->round;
     const dt_array *array = to->array;
+    bool widens = array->made != array;
     int n = 0;
     const char *mine = box_src(own);
     char *spare = mover->spare;
@@ -318,12 +320,15 @@ combine_box(dt_mover *mover, const dt_box *to, const dt_box *own, int which,
     }
     if (n == mover->receive_active)
         mover->addends[n++] = mine;
+    to->array = array->made;
     bool direct = dt_box_contiguous(to, array->ends.dst_stride);
     char *out = direct ? box_dst(to) : spare + mover->buffer_bytes;
-    dt_reduce(array->dtype, round->op, out, mover->addends, round->reduced_lengths,
-              round->reduced_ndim, round->divisor, to->elements);
+    (widens ? dt_reduce_wide : dt_reduce)(array->dtype, round->op, out, mover->addends,
+                                          round->reduced_lengths, round->reduced_ndim,
+                                          round->divisor, to->elements);
     if (!direct)
         unpack(to, out);
+    to->array = array;
 }
 
 static void

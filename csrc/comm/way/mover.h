@@ -21,7 +21,7 @@ typedef struct {
     const void **addends; /* room for one pointer per rank */
     size_t buffer_bytes;  /* of a pack buffer */
     size_t room;          /* bytes of all of them */
-    char *spare; /* two of them: the own addend, and a result that is not contiguous */
+    char *spare; /* three: the own addend, and a result that is not contiguous */
 } dt_mover;
 
 /* Makes room for any of `count` rounds. DT_MEMORY. */

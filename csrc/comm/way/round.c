@@ -413,9 +413,19 @@ make_arrays(dt_round *round, const dt_step *const *steps, int count, dt_error *e
     round->array_count = count;
     for (int k = 0; k < count; k++) {
         dt_array *array = &round->arrays[k];
+        dt_dtype made = steps[k]->to->dtype;
         array->ndim = round->flat ? 1 : steps[k]->to->ndim;
-        array->dtype = steps[k]->to->dtype;
+        array->dtype = steps[k]->from->dtype;
         array->itemsize = dt_dtype_size(array->dtype);
+        array->made = array;
+        if (made == array->dtype)
+            continue;
+        array->made = dt_bump_take(&round->memory, 1, sizeof *array);
+        if (array->made == NULL)
+            return dt_round_no_memory(err);
+        array->made->ndim = array->ndim;
+        array->made->dtype = made;
+        array->made->itemsize = dt_dtype_size(made);
     }
     return DT_OK;
 }
@@ -453,6 +463,7 @@ dt_round_place(dt_round *round, const dt_ends *ends)
         array->ends = ends[k];
         if (round->gathering)
             array->ends.src = array->ends.dst;
+        array->made->ends = array->ends;
         if (!round->flat)
             continue;
         int power = 0;

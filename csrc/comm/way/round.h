@@ -18,10 +18,11 @@ typedef struct {
 } dt_ends;
 
 /* One array in a round. */
-typedef struct {
+typedef struct dt_array {
     int ndim;
     dt_dtype dtype;
     size_t itemsize;
+    struct dt_array *made; /* the result: itself, unless it has another dtype */
     dt_ends ends;
     dt_pieces sent, received; /* their `own` parts: what stays, on either side */
 } dt_array;

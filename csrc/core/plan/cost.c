@@ -93,7 +93,10 @@ put_item(dt_cost *cost, const item *given, const char *text, size_t length,
         cost->family = (int)given->value;
         return DT_OK;
     }
-    if (strcmp(key, "node_ranks") == 0 && general && number && given->value <= 1e9) {
+    if (strcmp(key, "node_ranks") == 0 && general) {
+        if (!number || given->value > 1e9)
+            return dt_fail(err, DT_VALUE, "node_ranks must be 1, 2, 3 ..., it is %g",
+                           given->value);
         cost->node = (int64_t)given->value;
         return DT_OK;
     }

@@ -6,6 +6,7 @@ void
 dt_draft_begin(dt_draft *draft, const dt_layout *base)
 {
     draft->base = base;
+    draft->dtype = base->dtype;
     memcpy(draft->placements, base->placements, sizeof draft->placements);
     for (int d = 0; d < base->ndim; d++) {
         const dt_cut *cut = &base->dims[d];
@@ -95,7 +96,7 @@ dt_draft_layout(const dt_layout **out, const dt_draft *draft, dt_context *contex
     }
     dt_layout *layout;
     DT_TRY(dt_layout_make(&layout, base->mesh, draft->placements, base->ndim,
-                          base->shape, base->dtype, orders, order_count, cuts,
+                          base->shape, draft->dtype, orders, order_count, cuts,
                           cuts_count, err));
     return dt_context_layout(out, context, layout, err);
 }

@@ -7,6 +7,7 @@
 
 typedef struct {
     const dt_layout *base;
+    dt_dtype dtype;
     dt_placement placements[DT_MESH_MAX_NDIM];
     dt_order orders[DT_MAX_NDIM];
     const int64_t *cuts[DT_MAX_NDIM]; /* NULL: chunks */

@@ -35,6 +35,8 @@ typedef enum {
 
 enum { DT_STEP_KINDS = DT_STEP_EXCHANGE + 1 };
 
+/* The dtype changes where sums of 16-bit floats travel before they are whole: a
+ * reduce_scatter makes float32 of the first addends, a local step rounds the last sum. */
 typedef struct {
     dt_step_kind kind;
     const dt_layout *from, *to;

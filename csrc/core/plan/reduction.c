@@ -5,9 +5,9 @@
  * a grid, or one by one from the last to the first; and the scattered ones before those
  * that are reduced whole only where they come after them. What is scattered over more
  * mesh dims than the target is gathered again: as many bytes as an all_reduce of the
- * part. Sums of 16-bit numbers never travel before they are whole: those mesh dims are
- * reduced together, and the sum is rounded once. An average is divided in the last step,
- * by the number of all addends; the steps before it add. */
+ * part. A sum of 16-bit numbers is rounded once: families that share sums out send it as
+ * float32 before it is whole, the others reduce those mesh dims together. An average is
+ * divided in the last step, by the number of all addends; the steps before it add. */
 #include "core/plan/builder.h"
 #include "core/plan/tree.h"
 
@@ -281,7 +281,8 @@ reduce_stepwise(dt_builder *b, const batch *of)
 }
 
 /* Whether nothing is left to do but to gather, once mesh dimension m is reduced whole, and
- * few enough ranks do it: many halve what they have, then double it, in log2 n messages. */
+ * few enough ranks do it: many halve what they have, then double it, in log2 n messages.
+ * What is in float32 is gathered when it is rounded. */
 static dt_status
 ends_whole(bool *out, dt_builder *b, const batch *of, int m)
 {
@@ -289,7 +290,7 @@ ends_whole(bool *out, dt_builder *b, const batch *of, int m)
     dt_draft draft;
     *out = false;
     if (is_cut(of->to, m) || (of->mask & ((1U << m) - 1)) != 0 ||
-        of->to->mesh->shape[m] >= DT_TREE_LARGE_RANKS)
+        of->to->mesh->shape[m] >= DT_TREE_LARGE_RANKS || b->at->dtype != of->to->dtype)
         return DT_OK;
     dt_draft_begin(&draft, b->at);
     dt_draft_set(&draft, m, DT_REPLICATED);
@@ -324,11 +325,28 @@ cut_in_turn(dt_draft *draft, const dt_layout *to, int m, unsigned rest)
     return false;
 }
 
+/* Rounds sums that are in float32 for being on the way. */
+static dt_status
+round_sums(dt_builder *b, dt_dtype dtype)
+{
+    dt_draft draft;
+    const dt_layout *next;
+    if (b->at->dtype == dtype)
+        return DT_OK;
+    dt_draft_begin(&draft, b->at);
+    draft.dtype = dtype;
+    DT_TRY(dt_draft_layout(&next, &draft, b->context, b->err));
+    dt_builder_step(b, DT_STEP_LOCAL, next, 0);
+    return DT_OK;
+}
+
 /* Scatters over one mesh dimension after the other, the last first. What is left at the
- * first of them is reduced whole if the target has it so. */
+ * first of them is reduced whole if the target has it so. Where sums must not travel as
+ * they are, addends are scattered and become float32. */
 static dt_status
 reduce_nested(dt_builder *b, const batch *of)
 {
+    bool travels = dt_reduce_op_travels(of->op, of->to->dtype);
     for (int m = b->at->mesh->ndim - 1; m >= 0; m--) {
         unsigned one = 1U << m, rest = of->mask & (one - 1);
         if (!(of->mask & one))
@@ -345,9 +363,14 @@ reduce_nested(dt_builder *b, const batch *of)
             dt_draft_set(&draft, m, DT_REPLICATED);
         dt_step_kind kind =
             cut || dim >= 0 ? DT_STEP_REDUCE_SCATTER : DT_STEP_ALL_REDUCE;
+        if (!travels && rest != 0 && kind == DT_STEP_ALL_REDUCE &&
+            b->at->dtype == of->to->dtype)
+            return reduce_together(b, of); /* no addend is scattered: none travels */
+        if (!travels && rest != 0)
+            draft.dtype = DT_FLOAT32;
         DT_TRY(add_reduction(b, of, kind, &draft, one, rest));
     }
-    return DT_OK;
+    return round_sums(b, of->to->dtype);
 }
 
 static dt_status
@@ -356,11 +379,11 @@ reduce_batch(dt_builder *b, const batch *of)
     bool nested = of->one_mesh && b->family >= DT_NESTED;
     if (nested)
         DT_TRY(slice_first(b, of->to, b->family == DT_SPREAD));
-    if (!dt_reduce_op_travels(of->op, b->at->dtype))
-        return reduce_together(b, of);
     if (nested)
         return reduce_nested(b, of);
-    return b->family == DT_STEPWISE ? reduce_stepwise(b, of) : reduce_together(b, of);
+    bool stepwise =
+        b->family == DT_STEPWISE && dt_reduce_op_travels(of->op, b->at->dtype);
+    return stepwise ? reduce_stepwise(b, of) : reduce_together(b, of);
 }
 
 /* The mesh dimensions from m on that are reduced together with it: of the same

@@ -68,7 +68,8 @@ static void
 exchange_traffic(dt_traffic *out, const dt_step *step, unsigned reduced, int64_t rank)
 {
     dt_exchange exchange = {.from = step->from, .to = step->to, .reduced = reduced};
-    int64_t size = (int64_t)dt_dtype_size(step->to->dtype);
+    int64_t size = (int64_t)dt_dtype_size(step->from->dtype);
+    int64_t made = (int64_t)dt_dtype_size(step->to->dtype);
     int64_t elements;
     dt_exchange_count(&out->messages, &elements, &exchange, rank);
     int64_t kept = size * dt_exchange_kept(&exchange, rank);
@@ -76,8 +77,9 @@ exchange_traffic(dt_traffic *out, const dt_step *step, unsigned reduced, int64_t
     out->bytes_copied = kept;
     out->bytes_received = out->bytes_after - kept;
     if (reduced != 0) {
-        out->bytes_received = out->bytes_after * (dt_step_group(step) - 1);
-        out->bytes_copied = out->bytes_after * dt_step_group(step);
+        int64_t addend = out->bytes_after / made * size;
+        out->bytes_received = addend * (dt_step_group(step) - 1);
+        out->bytes_copied = addend * dt_step_group(step);
     }
 }
 

@@ -105,7 +105,8 @@ dt_tree_of(const dt_step *step)
     int64_t n = dt_step_group(step);
     bool adds = power_of_two(n) && dt_reduce_op_travels(step->op, step->to->dtype);
     dt_tree route = n <= DT_TREE_ROUTE_MOST ? DT_TREE_ROUTE : DT_TREE_NONE;
-    if (n < 2 || n > DT_TREE_RANKS_MOST)
+    bool widens = step->from->dtype != step->to->dtype;
+    if (n < 2 || n > DT_TREE_RANKS_MOST || widens)
         return DT_TREE_NONE;
     switch (step->kind) {
     case DT_STEP_ALL_GATHER:

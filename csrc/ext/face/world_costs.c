@@ -66,7 +66,8 @@ ext_world_measure(PyObject *object, PyObject *Py_UNUSED(none))
     if (ext_check(status, &err) < 0)
         return NULL; /* messages may be under way: the scratch must stay */
     PyMem_RawFree(scratch);
-    return Py_BuildValue("(ddd)", cost.link.latency, cost.link.bandwidth, cost.copy);
+    return Py_BuildValue("(ddddd)", cost.link.latency, cost.link.bandwidth, cost.copy,
+                         cost.nodes.latency, cost.nodes.bandwidth);
 }
 
 const char ext_world_set_costs_doc[] =
@@ -80,6 +81,8 @@ const char ext_world_measure_doc[] =
     "measure($self)\n--\n\n"
     "Measure, collectively, and return what a message, its bytes and copies cost.\n\n"
     "Returns\n-------\n"
-    "tuple of 3 float\n"
+    "tuple of 5 float\n"
     "    Seconds of a message, bytes per second of messages, and of copies, of the\n"
-    "    slowest rank. Takes some milliseconds; changes nothing.";
+    "    slowest rank; and seconds and bytes per second of messages between nodes, "
+    "the\n"
+    "    defaults on one node. Takes some milliseconds; changes nothing.";

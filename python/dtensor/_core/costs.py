@@ -1,5 +1,6 @@
 """The constants that plans and layouts are chosen by."""
 
+import operator
 from collections.abc import Mapping
 
 from dtensor._core.world import current
@@ -14,6 +15,9 @@ def set_costs(
     latency: float = 1e-6,
     bandwidth: float = 1e10,
     copy: float = 1e10,
+    nodes_latency: float = 3e-6,
+    nodes_bandwidth: float = 1e9,
+    node_ranks: int | None = None,
     mesh_dims: Mapping[str, Mapping[str, float]] | None = None,
 ) -> None:
     """Set what messages and copies count as when plans and layouts are chosen.
@@ -29,16 +33,25 @@ def set_costs(
         Bytes per second that one rank receives while all do.
     copy : float, default 1e10
         Bytes per second of a copy in one rank's memory while all copy.
+    nodes_latency, nodes_bandwidth : float, default 3e-6 and 1e9
+        The same as `latency` and `bandwidth`, along mesh dims that join ranks of
+        several nodes.
+    node_ranks : int, optional
+        How many neighbouring ranks share a node: 8 says that ranks 0 to 7 share one,
+        and ranks 8 to 15. By default that is found when the job starts. Nodes decide
+        which steps a plan has, not which layouts operators choose. Values are the same
+        for any number.
     mesh_dims : mapping of str to mapping, optional
-        Mesh dims, by name, that have a ``"latency"`` or ``"bandwidth"`` of their own,
-        such as one whose ranks are on different nodes. A step along several mesh dims
-        counts as along the most expensive of them. At most 16.
+        Mesh dims, by name, that have a ``"latency"`` or ``"bandwidth"`` of their own.
+        A step along several mesh dims counts as along the most expensive of them. At
+        most 16.
 
     Raises
     ------
     ValueError
-        If a latency is negative, a bandwidth or `copy` is not positive, or a name is
-        empty or has one of the characters ``.,=`` or a space: on all ranks.
+        If a latency is negative, a bandwidth or `copy` is not positive, `node_ranks`
+        is not 1 or more, or a name is empty or has one of the characters ``.,=`` or a
+        space: on all ranks.
     RuntimeError
         If the arguments differ between ranks: on all ranks.
 
@@ -50,8 +63,9 @@ def set_costs(
     Notes
     -----
     The environment variable ``DTENSOR_COSTS`` sets the same when the job starts, as in
-    ``latency=1e-6,bandwidth=1e10,copy=1e10,dp.latency=2e-5,dp.bandwidth=1.2e9``.
-    ``python -m dtensor.doctor --measure`` prints what fits a machine. Nothing is
+    ``latency=1e-6,bandwidth=1e10,nodes_latency=3e-6,nodes_bandwidth=1e9,node_ranks=8``
+    or ``dp.latency=2e-5,dp.bandwidth=1.2e9``. ``python -m dtensor.doctor --measure``
+    prints what fits a machine, or several nodes if the job has them. Nothing is
     measured otherwise: the same program has the same layouts and the same bits each
     time it is run.
 
@@ -59,12 +73,16 @@ def set_costs(
     --------
     >>> import dtensor
     >>> dtensor.set_costs(mesh_dims={"dp": {"latency": 2e-5, "bandwidth": 1.2e9}})
+    >>> dtensor.set_costs(nodes_latency=2e-5, nodes_bandwidth=1.2e8)
     >>> dtensor.set_costs()
     """
     error: Exception | None = None
     text = ""
     try:
-        text = costs_text(latency, bandwidth, copy, mesh_dims)
+        nodes = {"nodes_latency": nodes_latency, "nodes_bandwidth": nodes_bandwidth}
+        if node_ranks is not None:
+            nodes["node_ranks"] = operator.index(node_ranks)
+        text = costs_text(latency, bandwidth, copy, nodes, mesh_dims)
     except (TypeError, ValueError) as failure:
         error = failure
     world = current()
@@ -76,9 +94,10 @@ def costs_text(
     latency: float,
     bandwidth: float,
     copy: float,
+    nodes: Mapping[str, float] | None = None,
     mesh_dims: Mapping[str, Mapping[str, float]] | None = None,
 ) -> str:
-    """Return costs as ``DTENSOR_COSTS`` has them.
+    """Return costs as ``DTENSOR_COSTS`` has them; those of nodes by their names there.
 
     Raises
     ------
@@ -91,6 +110,7 @@ def costs_text(
         "latency": latency,
         "bandwidth": bandwidth,
         "copy": copy,
+        **(nodes or {}),
     }
     for name, own in (mesh_dims or {}).items():
         if not name or _RESERVED & set(name):
