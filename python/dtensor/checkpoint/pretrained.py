@@ -43,8 +43,9 @@ def load_hf(
     module : Module
         Parallelized or not; after ``to_empty`` if it was made on the meta device.
     checkpoint_id : path-like
-        A ``.safetensors`` file, or a directory with ``model.safetensors``, or with
-        several files and ``model.safetensors.index.json``.
+        A ``.safetensors`` file or one of ``torch.save``, or a directory with
+        ``model.safetensors`` or ``pytorch_model.bin``, or with several files and
+        ``model.safetensors.index.json`` or ``pytorch_model.bin.index.json``.
     strict : bool, default True
         Whether the names must match those of the module. A tied weight that the file
         has under only one of its names, as Hugging Face saves it, is not missing.
