@@ -10,6 +10,7 @@ import dtensor
 import dtensor.torch as torch
 from dtensor import _C, Replicate, Shard, nn
 from dtensor.checkpoint import CheckpointException, load, load_hf, read
+from dtensor.fsdp import fully_shard
 from dtensor.testing import run_ranks
 
 
@@ -154,3 +155,39 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path):
         (tmp_path / "x.pt").write_bytes(data[:size])
         with pytest.raises(CheckpointException):
             read(tmp_path / "x.pt")
+
+
+def test_a_function_may_change_each_tensor_that_a_module_takes(tmp_path):
+    """Weights that are stored transposed, or with their heads in another order."""
+    w, q = np.arange(12.0, dtype="f4").reshape(4, 3), np.arange(8.0, dtype="f4")
+    path = tmp_path / "x.pt"
+    given = {"weight": torch.from_numpy(w), "bias": torch.zeros(3)}
+    torch.save(given, path)
+    torch.save({"scale": torch.from_numpy(q)}, tmp_path / "q.pt")
+
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(np.zeros(8, "f4"))
+
+    def paired(x):
+        return x.reshape(2, 2, 2).swapaxes(1, 2).reshape(8)
+
+    def go():
+        mesh = dtensor.init_device_mesh("cpu", (2,))
+        for cut in (False, True):
+            layer, scale = nn.Linear(4, 3), Scale()
+            if cut:
+                fully_shard(layer, mesh=mesh)
+                fully_shard(scale, mesh=mesh)
+            load_hf(layer, path, convert={"weight": lambda x: x.T}.get)
+            load_hf(scale, tmp_path / "q.pt", convert=lambda name: paired)
+            found = layer.state_dict()["weight"], scale.state_dict()["scale"]
+            for x, wanted in zip(found, (w.T, paired(q)), strict=True):
+                assert isinstance(x, dtensor.DTensor) == cut
+                x = x.full_tensor() if cut else x
+                assert np.array_equal(x.detach(), wanted)
+            with pytest.raises(ValueError, match=r"the shape \(4, 3\)"):
+                load_hf(layer, path, convert={"weight": lambda x: x * 2}.get)
+
+    run_ranks(2, go)
