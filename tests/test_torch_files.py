@@ -3,7 +3,6 @@
 import io
 import pickle
 import subprocess
-import venv
 
 import numpy as np
 import pytest
@@ -36,19 +35,15 @@ def test_what_we_save_comes_back(tmp_path):
 
 
 @pytest.mark.validate
-def test_pytorch_reads_what_we_save_and_we_what_it_saves(tmp_path):
-    venv.create(tmp_path / "venv", with_pip=True)
-    python = str(tmp_path / "venv" / "bin" / "python")
-    subprocess.run(
-        [python, "-m", "pip", "install", "-q", "torch==2.13.0", "numpy"], check=True
-    )
-    ours, theirs = tmp_path / "ours.pt", tmp_path / "theirs.pt"
+def test_pytorch_reads_what_we_save_and_we_what_it_saves(tmp_path, torch_python):
+    ours, theirs = tmp_path / "ours.pt", tmp_path / "torch_files.pt"
     torch.save(program.contents(torch), ours)
     script = DATA / "torch_files.py"
-    subprocess.run([python, script, "check", ours], check=True)
-    subprocess.run([python, script, "make", theirs], check=True)
+    subprocess.run([torch_python, script, "check", ours], check=True)
+    subprocess.run([torch_python, script, "make", theirs], check=True)
     program.check(torch, torch.load(theirs))
-    stored, new = members_of(FILE.open("rb")), members_of(theirs.open("rb"))
+    with FILE.open("rb") as one, theirs.open("rb") as other:
+        stored, new = members_of(one), members_of(other)
     del stored[".data/serialization_id"], new[".data/serialization_id"]
     assert stored == new
 

@@ -26,7 +26,22 @@ STORAGE = (
     b"(" + text(b"storage") + b"ctorch\nFloatStorage\n" + text(b"0") + text(b"cpu")
 )
 VIEW = b"ctorch._utils\n_rebuild_tensor_v2\n(" + STORAGE + b"K\x02tQK\x00%s\x89)tR."
+# Lists that hold each other twice: as a text they would have 2**40 items.
+LISTS = b"]q\x00" + b"".join(b"0](h%ch%ceq%c" % (k, k, k + 1) for k in range(40))
+NO_HOOKS = b"ccollections\nOrderedDict\n)R"
 HOSTILE = {
+    "a parameter of lists": b"ctorch._utils\n_rebuild_parameter\n"
+    + LISTS
+    + b"\x88"
+    + NO_HOOKS
+    + b"\x87R.",
+    "a device of lists": b"ctorch\ndevice\n" + LISTS + b"\x85R.",
+    "an index of lists": b"ctorch\ndevice\n" + text(b"cpu") + LISTS + b"\x86R.",
+    "an encoding of lists": b"c_codecs\nencode\n" + text(b"a") + LISTS + b"\x86R.",
+    "a complex number of lists": b"c__builtin__\ncomplex\n" + LISTS + b"K\x01\x86R.",
+    "lengths of lists": b"ctorch\nSize\n" + LISTS + b"\x85R.",
+    "a dict of lists": b"ccollections\nOrderedDict\n" + LISTS + b"\x85R.",
+    "a storage of lists": LISTS + b"Q.",
     "a call of the system": b"cos\nsystem\nX\x02\x00\x00\x00ls\x85R.",
     "eval": b"c__builtin__\neval\nX\x01\x00\x00\x001\x85R.",
     "getattr": b"c__builtin__\ngetattr\n.",
@@ -160,7 +175,7 @@ def test_a_mutated_file_is_refused_or_loads_as_before(count):
 def test_a_mutated_pickle_makes_values_or_is_refused(count):
     """The checksums are right: somebody wanted it so."""
     pytest.importorskip("ml_dtypes")
-    members = members_of(FILE.open("rb"))
+    members = members_of(io.BytesIO(FILE.read_bytes()))
     text, draw = members["data.pkl"], random.Random(2)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with Watch() as watch:

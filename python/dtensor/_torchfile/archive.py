@@ -109,6 +109,8 @@ class Archive:
     def _begin(self, info: zipfile.ZipInfo) -> int:
         """Return where the data of a member begin: its local header says it."""
         name = info.orig_filename.encode("utf-8" if info.flag_bits & 0x800 else "cp437")
+        if info.header_offset < 0:
+            raise Damaged(f"{info.orig_filename!r} lies before the file")
         self.file.seek(info.header_offset)
         magic, count, extra = _LOCAL.unpack(self.file.read(_LOCAL.size))
         if magic != MAGIC or self.file.read(count) != name:

@@ -92,8 +92,8 @@ class Calls:
         return set(map(checked, items))
 
     def encoded(self, text: str, encoding: str) -> bytes:
-        if encoding != "latin1":
-            raise UnpicklingError(f"bytes in the encoding {encoding!r}")
+        if type(text) is not str or type(encoding) is not str or encoding != "latin1":
+            raise UnpicklingError(f"bytes in the encoding {told(encoding)}")
         self.spend(len(text))
         return text.encode("latin1")
 
@@ -105,11 +105,18 @@ class Calls:
         self.spend(len(given))
         return bytearray(given)
 
+    def complex(self, real: Any, imag: Any) -> complex:
+        if type(real) is not float or type(imag) is not float:
+            raise UnpicklingError("a complex number that is not made of floats")
+        return complex(real, imag)
+
     def size(self, of: Any) -> Any:
         self.spend(len(of))
         return self.makes.size(_lengths(of))
 
     def device(self, kind: str, index: int | None = None) -> Any:
+        if type(kind) is not str or type(index) not in (int, type(None)):
+            raise UnpicklingError(f"a device that is {told(kind)}")
         try:
             return self.makes.device(kind if index is None else f"{kind}:{index}")
         except RuntimeError as error:
@@ -216,7 +223,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "builtins.set": Calls.of_items,
     "builtins.bytearray": Calls.array_of_bytes,
     "builtins.bytes": lambda _: b"",
-    "builtins.complex": lambda _, real, imag: complex(real, imag),
+    "builtins.complex": Calls.complex,
     "_codecs.encode": Calls.encoded,
     "torch.Size": Calls.size,
     "torch.device": Calls.device,

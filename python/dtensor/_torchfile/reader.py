@@ -68,7 +68,7 @@ class _Machine:
             if code not in _CODES:
                 raise UnpicklingError(f"Unsupported operand {code!r}")
             argument, step = _CODES[code]
-            step(self, argument.reader(file) if argument is not None else None)
+            step(self, argument(file))
         if not code:
             raise UnpicklingError("the pickle does not end")
         return self._only()
@@ -223,8 +223,25 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "BINPERSID": _Machine.stored,
 }
 _STOP = b"."
+
+
+def _two_lines(file: BytesIO) -> str:
+    """Return the argument of GLOBAL, in which `pickletools` would look for escapes."""
+    module, name = file.readline(), file.readline()
+    if not name.endswith(b"\n"):
+        raise ValueError("a name that does not end")
+    return f"{module[:-1].decode()} {name[:-1].decode()}"
+
+
+def _reader(opcode: pickletools.OpcodeInfo) -> Callable[[BytesIO], Any]:
+    if opcode.name == "GLOBAL":
+        return _two_lines
+    return (lambda file: None) if opcode.arg is None else opcode.arg.reader
+
+
+# By the first byte of an operation: what reads its argument, and what it does.
 _CODES = {
-    opcode.code.encode("latin1"): (opcode.arg, _STEPS[opcode.name])
+    opcode.code.encode("latin1"): (_reader(opcode), _STEPS[opcode.name])
     for opcode in pickletools.opcodes
     if opcode.name in _STEPS
 }

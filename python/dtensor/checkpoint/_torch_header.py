@@ -48,7 +48,7 @@ def read_archive(fd: int) -> tuple[Header, str]:
                 raise ValueError("its numbers have the other order of bytes")
             text = archive.pickle()
             state = read(text, Makes(_leaf, _kept, dtype_of, tuple, device))
-            _check_nesting(state, len(text))
+            _check_nesting(state, 4 * len(text))
             leaves = flattened(state)
             header = _header(archive, leaves)
         except (RuntimeError, UnpicklingError, TypeError) as error:
@@ -67,6 +67,8 @@ def _leaf(spec: Spec) -> npt.NDArray[Any]:
 
 
 def _kept(data: Any, requires_grad: bool) -> Any:
+    if not isinstance(data, np.ndarray):
+        raise ValueError("a parameter that is not made of a tensor")
     return data
 
 

@@ -150,6 +150,12 @@ def load(
     return _Loader(f, map_location, False).load()
 
 
+def _parameter(data: Any, requires_grad: bool) -> Any:
+    if not isinstance(data, _C.Tensor):
+        raise pickle.UnpicklingError("a parameter that is not made of a tensor")
+    return Parameter(data, requires_grad)
+
+
 class _OnCpu:
     """What a function given as `map_location` gets for a storage, and returns."""
 
@@ -170,7 +176,7 @@ class _Loader:
 
     def load(self) -> Any:
         self.is_big = self.archive.byteorder() == "big"
-        makes = Makes(self.tensor, Parameter, torch_dtype, Size, device)
+        makes = Makes(self.tensor, _parameter, torch_dtype, Size, device)
         return read(self.archive.pickle(), makes)
 
     def tensor(self, spec: Spec) -> Any:
