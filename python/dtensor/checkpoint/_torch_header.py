@@ -96,7 +96,7 @@ def _header(archive: Archive, leaves: Mapping[str, Any]) -> Header:
             header.values[name] = as_json(leaf)
         if path != [name]:
             header.paths[name] = path
-    header.entries.sort(key=lambda entry: entry.end)
+    header.entries = sorted(header.entries, key=lambda entry: entry.end)
     return header
 
 
