@@ -1,5 +1,6 @@
 """A file of torch.save from anywhere can fail to load, and nothing worse."""
 
+import encodings.cp437  # noqa: F401 (zipfile imports it when it first needs it)
 import io
 import pickle
 import random
