@@ -1,5 +1,7 @@
 """State of models and optimizers goes from one parallelization to another."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from dtensor import (
     DTensor,
     Shard,
     Tensor,
+    device,
     distribute_tensor,
     init_device_mesh,
     nn,
@@ -25,6 +28,7 @@ from dtensor.checkpoint.state_dict import (
 )
 from dtensor.fsdp import fully_shard
 from dtensor.optim import SGD, AdamW
+from dtensor.optim.lr_scheduler import LambdaLR
 from dtensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from dtensor.testing import run_ranks
 
@@ -281,3 +285,70 @@ def test_a_module_s_own_state_is_loaded_into_another_layout(tmp_path):
         assert np.array_equal(whole, np.arange(20.0).reshape(4, 5))
 
     run_ranks(3, go)
+
+
+@pytest.mark.parametrize("from_first", [False, True])
+def test_a_model_without_data_is_filled_from_whole_tensors(from_first):
+    """The usual way to load a large model, and its optimizer has the parameters."""
+
+    def made(seed):
+        layers = nn.Linear(6, 10), nn.BatchNorm1d(10), nn.Linear(10, 3)
+        rng = np.random.default_rng(seed)
+        for tensor in nn.Sequential(*layers).state_dict().values():
+            tensor.detach()[...] = rng.integers(0, 9, tensor.shape)
+        return nn.Sequential(*layers)
+
+    def go():
+        mesh = init_device_mesh("cpu", (2,))
+        whole = made(3).state_dict()
+        with device("meta"):
+            hollow = nn.Sequential(
+                nn.Linear(6, 10), nn.BatchNorm1d(10), nn.Linear(10, 3)
+            )
+        fully_shard(hollow[0], mesh=mesh)
+        fully_shard(hollow, mesh=mesh)
+        optimizer = SGD(hollow.parameters(), lr=0.1)
+        options = StateDictOptions(
+            full_state_dict=True, broadcast_from_rank0=from_first
+        )
+        given = whole if mesh.get_rank() == 0 or not from_first else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            keys = set_model_state_dict(hollow, given, options=options)
+        assert not keys.missing_keys and not keys.unexpected_keys
+        for name, found in hollow.state_dict().items():
+            found = found.full_tensor() if isinstance(found, DTensor) else found
+            assert np.array_equal(found, whole[name]), name
+            assert not np.shares_memory(np.asarray(found), np.asarray(whole[name]))
+        first = optimizer.param_groups[0]["params"][0]
+        assert first is next(iter(hollow.parameters()))
+        hollow(np.ones((4, 6), "f4")).sum().backward()
+        optimizer.step()
+
+    run_ranks(2, go)
+
+
+def test_what_has_no_value_stays_without_data():
+    with device("meta"):
+        hollow = nn.Linear(3, 2)
+    options = StateDictOptions(full_state_dict=True, strict=False)
+    set_model_state_dict(hollow, {"bias": Tensor(np.ones(2, "f4"))}, options=options)
+    assert hollow.bias.device == "cpu" and hollow.weight.device == "meta"
+
+
+def test_flat_optimizer_state_is_known_by_its_names():
+    source, target = model(), model(1)
+    optimizer = AdamW(source.parameters(), lr=0.3)
+    LambdaLR(optimizer, lambda step: 0.5)  # gives the groups an initial_lr
+    source(np.ones((2, 6), "f4")).sum().backward()
+    optimizer.step()
+    flat = StateDictOptions(flatten_optimizer_state_dict=True)
+    state = get_optimizer_state_dict(source, optimizer, options=flat)
+    other = AdamW(target.parameters(), lr=0.1)
+    for options in (None, flat, StateDictOptions(full_state_dict=True)):
+        set_optimizer_state_dict(target, other, state, options=options)
+        assert other.param_groups[0]["lr"] == 0.15
+        assert other.param_groups[0]["initial_lr"] == 0.3
+        again = get_optimizer_state_dict(target, other, options=flat)
+        assert list(again) == list(state)
+        assert all(np.array_equal(again[name], state[name]) for name in state)

@@ -276,3 +276,13 @@ def test_integers_reach_both_ends_of_every_dtype():
             .numpy()
         )
         assert np.all(y == np.floor(y)) and 0.999 * most < y.max() <= most
+
+
+def test_the_gradient_of_bernoulli_is_zeros(ranks):
+    def body():
+        x = dtensor.distribute_tensor(np.full(5, 0.5), line(), [Shard(0)])
+        for given in (x.requires_grad_(), tensor(np.full(5, 0.5)).requires_grad_()):
+            (dtensor.bernoulli(given) * 3).sum().backward()
+            assert np.array_equal(whole(given.grad), np.zeros(5))
+
+    ranks(body)

@@ -142,9 +142,6 @@ def test_random_tensors_are_those_of_the_seed():
 
 
 def test_what_is_not_there_says_so():
-    for function in (torch.save, torch.load):
-        with pytest.raises(NotImplementedError, match="dtensor.checkpoint"):
-            function({}, "file")
     with pytest.raises(AttributeError, match="docs/torch_parity.md"):
         torch.no_such_name  # noqa: B018
     with pytest.raises(RuntimeError, match="exceeds dimension size"):
@@ -308,3 +305,24 @@ def test_a_module_is_checkpointed_in_place():
     model(x).sum().backward()
     assert len(calls) == 2 and model[0].weight.grad.tolist() == want
     assert [name for name, _ in model.named_parameters()] == names
+
+
+def test_older_paths_are_there():
+    from dtensor.torch.distributed import _composable  # noqa: PLC0415
+
+    old = importlib.import_module("dtensor.torch.distributed._tensor._utils")
+    placements = importlib.import_module(
+        "dtensor.torch.distributed._tensor.placement_types"
+    )
+    mesh = dtensor.init_device_mesh("cpu", (1,))
+    assert placements._Partial() == Partial()
+    assert old.compute_local_shape((5, 2), mesh, [Shard(0)]) == (5, 2)
+    assert old.compute_local_offset((5, 2), mesh, [Shard(0)]) == (0, 0)
+    assert _composable.replicate is dtensor.fsdp.replicate
+    layer = torch.nn.Linear(2, 2)
+    assert _composable.checkpoint(layer) is layer
+    x = torch.ones(1, 2, requires_grad=True)
+    layer(x).sum().backward()
+    assert x.grad is not None
+    with pytest.raises(NotImplementedError, match="use_reentrant"):
+        _composable.checkpoint(layer, use_reentrant=True)

@@ -56,6 +56,8 @@ class Entry:
     begin: int
     """The offset of its first byte from the beginning of the data."""
     end: int
+    strides: tuple[int, ...] | None = None
+    """In bytes, if the array is not contiguous: in files of ``torch.save`` alone."""
 
     def array(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
         """Return NumPy's dtype and shape; ValueError if there is no such dtype."""

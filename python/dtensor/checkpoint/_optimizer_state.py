@@ -11,6 +11,7 @@ __all__ = [
     "flat",
     "group_settings",
     "initialised",
+    "is_flat",
     "named_state",
     "numbered_state",
     "unflat",
@@ -122,6 +123,13 @@ def numbered_state(
 
 # --- flat -----------------------------------------------------------------------------
 
+_STATE, _GROUPS = "state.", "param_groups."
+
+
+def is_flat(state: Mapping[str, Any]) -> bool:
+    """Whether state has the form that `flat` returns."""
+    return all(name.startswith((_STATE, _GROUPS)) for name in state)
+
 
 def flat(state: Mapping[str, Any]) -> State:
     """Return named state as one dict: ``state.NAME.KEY``, ``param_groups.NAME.KEY``.
@@ -175,15 +183,15 @@ def unflat(rows: Mapping[str, Any], own: Mapping[str, Any]) -> State:
     state = {
         name: below(values, f"state.{name}") for name, values in own["state"].items()
     }
+    settings: dict[str, State] = {}  # also those that `own` lacks: `initial_lr`
+    for row, value in rows.items():
+        name, _, key = row.removeprefix(_GROUPS).rpartition(".")
+        if row.startswith(_GROUPS):
+            settings.setdefault(name, {})[key] = value
     groups = [
-        {"params": [name]}
-        | {
-            key: rows[f"param_groups.{name}.{key}"]
-            for key in group
-            if f"param_groups.{name}.{key}" in rows
-        }
+        {"params": [name]} | settings[name]
         for group in own["param_groups"]
         for name in group["params"]
-        if any(f"param_groups.{name}.{key}" in rows for key in group)
+        if name in settings
     ]
     return {"state": {n: v for n, v in state.items() if v}, "param_groups": groups}

@@ -21,6 +21,8 @@ __all__ = ["Place", "files_of", "index_text", "opened", "sync_directory"]
 
 FILE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+TORCH_FILE = "pytorch_model.bin"  # of older releases of Hugging Face's tools
+TORCH_INDEX = "pytorch_model.bin.index.json"
 ONE_OF_SEVERAL = re.compile(r"model-([0-9a-f]{16})-\d{5}-of-\d{5}\.safetensors")
 TEMPORARY = re.compile(r"\.tmp-([0-9a-f]{16})-.*")
 _SUM = '"dtensor.crc32c":"'
@@ -211,17 +213,18 @@ def files_of(path: str) -> tuple[list[str], dict[str, str] | None, str | None]:
             return [path], None, None
         path, index = os.path.split(path)
     else:
-        index = INDEX
+        there = set(os.listdir(path))
+        found = [n for n in (INDEX, FILE, TORCH_INDEX, TORCH_FILE) if n in there]
+        index = found[0] if found else INDEX
+        if found and not index.endswith(".json"):
+            return [os.path.join(path, index)], None, None
     try:
         with open(os.path.join(path, index), "rb", opener=opened) as file:
             data = file.read(MOST + 1)
     except FileNotFoundError:
-        whole = os.path.join(path, FILE)
-        if not os.path.exists(whole):
-            raise FileNotFoundError(
-                f"no checkpoint in {path}: neither {FILE} nor {INDEX} is there"
-            ) from None
-        return [whole], None, None
+        raise FileNotFoundError(
+            f"no checkpoint in {path}: neither {FILE} nor {INDEX} is there"
+        ) from None
     files, save = _read_index(data)
     return (
         [os.path.join(path, name) for name in sorted(set(files.values()))],
@@ -272,10 +275,10 @@ def _unique(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
 
 
 def _is_file(name: object) -> bool:
-    """Whether a name is that of a safetensors file in the same directory."""
+    """Whether a name is that of a file with tensors in the same directory."""
     return (
         isinstance(name, str)
-        and name.endswith(".safetensors")
+        and name.endswith((".safetensors", ".bin"))
         and not set(name) & {"/", "\\", "\0"}
         and name == os.path.basename(name)
     )

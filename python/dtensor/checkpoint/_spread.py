@@ -9,12 +9,15 @@ import numpy as np
 from dtensor import _C
 from dtensor._C import DTensor, Tensor, distribute_tensor
 from dtensor._core import world
+from dtensor._core.device import empty_like, is_meta
+from dtensor.autograd import no_grad
 from dtensor.checkpoint._names import as_json, from_json, is_tensor
 from dtensor.checkpoint._ranks import WorldRanks, together
 from dtensor.device_mesh import DeviceMesh
+from dtensor.nn import Module
 from dtensor.placement_types import Replicate
 
-__all__ = ["spread"]
+__all__ = ["give_memory", "spread"]
 
 
 def spread(
@@ -108,3 +111,26 @@ def _laid_out(value: Any, own: Any, source: int | None) -> Any:
         value, own.device_mesh, own.placements, src_data_rank=source
     )
     return sent.redistribute(placements=own.layout.with_dtype(sent.dtype))
+
+
+def give_memory(
+    model: Module, given: Mapping[str, Any], clean: Callable[[str], str]
+) -> None:
+    """Give tensors on the meta device memory, if there is something to fill it with.
+
+    Parameters stay the same objects, so that optimizers still have them.
+    """
+    for prefix, module in model.named_modules(remove_duplicate=False):
+        start = clean(f"{prefix}.") if prefix else ""
+        for name, tensor in [*module._parameters.items(), *module._buffers.items()]:
+            value = given.get(start + name)
+            if tensor is None or not isinstance(value, Tensor) or not is_meta(tensor):
+                continue
+            if is_meta(value) or tuple(value.shape) != tuple(tensor.shape):
+                continue  # load_state_dict reports what is wrong
+            with no_grad():
+                memory = empty_like(tensor.detach(), device="cpu")
+                if name in module._buffers:
+                    module._buffers[name] = memory
+                else:
+                    tensor.data = memory

@@ -14,6 +14,7 @@ from dtensor.checkpoint._header import Entry, Header, read_header
 from dtensor.checkpoint._names import Path
 from dtensor.checkpoint._place import files_of, opened
 from dtensor.checkpoint._plan import PARTIAL, array_of
+from dtensor.checkpoint._torch_header import is_archive, read_archive, read_strided
 
 __all__ = ["Store"]
 
@@ -33,8 +34,8 @@ class Store:
     FileNotFoundError
         If there is no checkpoint.
     ValueError
-        If a file is not a safetensors file, is truncated, is damaged, or is not of the
-        same save as the others; the message has its path.
+        If a file is neither a safetensors file nor one of ``torch.save``, is truncated,
+        is damaged, or is not of the same save as the others; the message has its path.
     """
 
     def __init__(self, path: str) -> None:
@@ -56,7 +57,7 @@ class Store:
     def _open(self, path: str) -> None:
         fd = opened(path)
         try:
-            header, mark = read_header(fd)
+            header, mark = read_archive(fd) if is_archive(fd) else read_header(fd)
         except BaseException as error:
             os.close(fd)
             if isinstance(error, ValueError):
@@ -142,16 +143,19 @@ class Store:
         if dtype != out.dtype or not out.flags.carray:
             room = np.empty(out.shape, dtype)
         try:
-            _C.read_part(
-                fd,
-                header.base,
-                entry.begin,
-                room,
-                layout,
-                header.data_bytes,
-                header.sums,
-                header.block,
-            )
+            if entry.strides is not None:
+                read_strided(fd, entry, room, layout)
+            else:
+                _C.read_part(
+                    fd,
+                    header.base,
+                    entry.begin,
+                    room,
+                    layout,
+                    header.data_bytes,
+                    header.sums,
+                    header.block,
+                )
         except ValueError as error:
             raise ValueError(f"{path}: {name!r}: {error}") from error
         except OSError as error:

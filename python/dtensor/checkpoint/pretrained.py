@@ -4,16 +4,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from dtensor._C import Layout
+import numpy as np
+
+from dtensor._C import DTensor, Layout
+from dtensor.autograd import no_grad
 from dtensor.checkpoint._names import from_json, nested
 from dtensor.checkpoint._plan import array_of
-from dtensor.checkpoint._ranks import Group, ranks_of, together
+from dtensor.checkpoint._ranks import Group, Ranks, ranks_of, together
+from dtensor.checkpoint._store import Store
 from dtensor.checkpoint.filesystem import PathLike, path_of
 from dtensor.checkpoint.state_dict_loader import open_store, read_leaves
 from dtensor.checkpoint.state_dict_saver import wait_for_saves
 from dtensor.device_mesh import DeviceMesh
 from dtensor.nn import Module
-from dtensor.placement_types import Placement, Replicate
+from dtensor.placement_types import Placement, Replicate, Shard
 
 __all__ = ["load_hf", "read"]
 
@@ -30,6 +34,7 @@ def load_hf(
     *,
     strict: bool = True,
     rename: Callable[[str], str | None] | None = None,
+    convert: Callable[[str], Callable[[Any], Any] | None] | None = None,
     process_group: Group = None,
     progress: bool = False,
 ) -> Any:
@@ -43,13 +48,19 @@ def load_hf(
     module : Module
         Parallelized or not; after ``to_empty`` if it was made on the meta device.
     checkpoint_id : path-like
-        A ``.safetensors`` file, or a directory with ``model.safetensors``, or with
-        several files and ``model.safetensors.index.json``.
+        A ``.safetensors`` file or one of ``torch.save``, or a directory with
+        ``model.safetensors`` or ``pytorch_model.bin``, or with several files and
+        ``model.safetensors.index.json`` or ``pytorch_model.bin.index.json``.
     strict : bool, default True
         Whether the names must match those of the module. A tied weight that the file
         has under only one of its names, as Hugging Face saves it, is not missing.
     rename : callable, optional
         Returns the module's name for a name of the file, or None to skip it.
+    convert : callable, optional
+        Returns for a name of the module a function of the file's tensor that gives the
+        module's, or None: ``{"h.weight": lambda x: x.T}.get``. The function gets a
+        DTensor, cut as the module's where the shapes allow it, or a Tensor; its result
+        is moved into the module's layout. Functions are called on all ranks.
     process_group : DeviceMesh or MPI communicator, optional
         The ranks that load; default: all.
     progress : bool, default False
@@ -63,7 +74,9 @@ def load_hf(
     ------
     CheckpointException
         On all ranks, as in `load`. Before anything is changed: a RuntimeError if names
-        do not match under `strict`; also a ValueError if two names become one.
+        do not match under `strict`; also a ValueError if two names become one. After
+        some tensors may have been filled: a ValueError if `convert` gives another
+        shape, and what its functions raise.
     """
     path = path_of(checkpoint_id, None)
     what = f"checkpoint.load_hf({path!r})"
@@ -76,7 +89,9 @@ def load_hf(
         store = open_store(ranks, what, path, opened)
         names = {there: rename(there) if rename else there for there in store.entries}
         wanted = {name: there for there, name in names.items() if name is not None}
-        leaves = {wanted[name]: own[name] for name in own if name in wanted}
+        found = {name: own[name] for name in own if name in wanted}
+        changed = {name: how for name in found if convert and (how := convert(name))}
+        leaves = {wanted[name]: x for name, x in found.items() if name not in changed}
 
         def check() -> None:
             for there, name in names.items():
@@ -91,10 +106,43 @@ def load_hf(
         shown = progress and ranks.rank == 0
         together(ranks, what, check)
         together(ranks, what, lambda: read_leaves(store, leaves, {}, what, shown))
+        for name, how in changed.items():
+            read = _read(ranks, what, store, wanted[name], own[name])
+            _fill(own[name], how(read), name)
     keys = module.load_state_dict(own)  # nothing is missing: this runs the hooks
     keys.missing_keys.extend(_missing(own, wanted))
     keys.unexpected_keys.extend(name for name in wanted if name not in own)
     return keys
+
+
+def _read(ranks: Ranks, what: str, store: Store, there: str, leaf: Any) -> Any:
+    """Return a tensor of the file as a new one, cut as another of other lengths."""
+    read: list[Any] = []
+
+    def fill() -> None:
+        layout = None
+        if isinstance(leaf, DTensor):
+            dtype, shape = store.array(there)
+            placements = [
+                p if isinstance(p, Shard) and p.dim < len(shape) else Replicate()
+                for p in leaf.placements
+            ]
+            layout = Layout(leaf.device_mesh, placements, shape, dtype)
+        read.append(store.read_new(there, layout))
+
+    together(ranks, what, fill)
+    return read[0]
+
+
+def _fill(leaf: Any, given: Any, name: str) -> None:
+    """Copy into a tensor what a function has given for it."""
+    if tuple(given.shape) != tuple(leaf.shape):
+        raise ValueError(
+            f"convert gives {name!r} the shape {tuple(given.shape)}; the module's has "
+            f"{tuple(leaf.shape)}"
+        )
+    with no_grad():
+        np.copyto(leaf.detach(), given, casting="same_kind")
 
 
 def _missing(own: Mapping[str, Any], wanted: Mapping[str, str]) -> list[str]:

@@ -10,12 +10,13 @@ from dtensor.checkpoint._optimizer_state import (
     flat,
     group_settings,
     initialised,
+    is_flat,
     named_state,
     numbered_state,
     unflat,
 )
 from dtensor.checkpoint._ranks import world_rank
-from dtensor.checkpoint._spread import spread
+from dtensor.checkpoint._spread import give_memory, spread
 from dtensor.nn import Module
 from dtensor.optim import Optimizer
 
@@ -207,7 +208,9 @@ def set_model_state_dict(
 ) -> Any:
     """Load what `get_model_state_dict` returned.
 
-    Collective with ``broadcast_from_rank0``, and if a DTensor has another layout.
+    Collective with ``broadcast_from_rank0``, and if a DTensor has another layout. With
+    ``full_state_dict`` tensors of the model on the meta device get memory for this
+    rank's parts, and are filled.
 
     Parameters
     ----------
@@ -234,6 +237,7 @@ def set_model_state_dict(
     given = dict(model_state_dict)
     if options.full_state_dict:
         given = spread(lambda: model_state_dict, own, options.broadcast_from_rank0)
+        give_memory(model, given, _clean)
     strict = options.strict and not options.ignore_frozen_params
     return model.load_state_dict(given, strict=strict)
 
@@ -254,6 +258,7 @@ def set_optimizer_state_dict(
     model : Module
     optimizers : Optimizer or iterable of Optimizer
     optim_state_dict : mapping
+        Nested or flat, whatever the options say.
     options : StateDictOptions, optional
 
     Raises
@@ -270,9 +275,9 @@ def set_optimizer_state_dict(
     """
     options = _checked(options)
     names = _names(model)
+    flattened = options.flatten_optimizer_state_dict or is_flat(optim_state_dict)
 
     def rows() -> Mapping[str, Any]:
-        flattened = options.flatten_optimizer_state_dict or not optim_state_dict
         return optim_state_dict if flattened else flat(optim_state_dict)
 
     for optimizer in _list(optimizers):
@@ -282,7 +287,7 @@ def set_optimizer_state_dict(
         if options.full_state_dict:
             flat_own = flat(own)
             given = unflat(spread(rows, flat_own, options.broadcast_from_rank0), own)
-        elif options.flatten_optimizer_state_dict:
+        elif flattened:
             given = unflat(given, own)
         strict = options.strict and not options.ignore_frozen_params
         optimizer.load_state_dict(

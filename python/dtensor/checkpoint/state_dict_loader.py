@@ -42,8 +42,8 @@ def load(
         object with ``load_state_dict``, its ``state_dict()`` is filled and loaded.
         Names that only the checkpoint has are ignored.
     checkpoint_id : path-like
-        As for `save`; also a safetensors file of another program, or a Hugging Face
-        directory of such files.
+        As for `save`; also a safetensors file of another program, a file of
+        ``torch.save``, or a Hugging Face directory of such files.
     storage_reader : FileSystemReader, optional
         Gives the path if `checkpoint_id` is not given.
     planner : DefaultLoadPlanner, optional

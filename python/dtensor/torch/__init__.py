@@ -9,7 +9,7 @@ PyTorch's paths:
 ``from dtensor.torch.distributed.tensor import DTensor``.
 """
 
-from typing import Any, NoReturn
+from typing import Any
 
 from dtensor import _C
 from dtensor.amp import autocast as autocast
@@ -66,9 +66,11 @@ from dtensor.torch import (
     ops as ops,
     optim as optim,
     random as random,
+    serialization as serialization,
     testing as testing,
     utils as utils,
 )
+from dtensor.torch.serialization import load as load, save as save
 
 Tensor = _C.TorchTensor
 FloatTensor = _legacy.legacy("float32")
@@ -87,22 +89,6 @@ _methods.install(_legacy.constructor, {"from_local": staticmethod(_dialect.from_
 def compile(model: Any = None, **options: Any) -> Any:
     """Return the module or function unchanged; without one, a decorator for it."""
     return (lambda given: given) if model is None else model
-
-
-def save(obj: Any, f: Any, *args: Any, **options: Any) -> NoReturn:
-    """Raise NotImplementedError: dtensor does not use pickle files."""
-    raise NotImplementedError(
-        "torch.save writes pickle files, which dtensor does not use: save tensors with "
-        "dtensor.checkpoint.save"
-    )
-
-
-def load(f: Any, *args: Any, **options: Any) -> NoReturn:
-    """Raise NotImplementedError: dtensor does not use pickle files."""
-    raise NotImplementedError(
-        "torch.load reads pickle files, which dtensor does not use: load tensors with "
-        "dtensor.checkpoint.load"
-    )
 
 
 def __getattr__(name: str) -> Any:

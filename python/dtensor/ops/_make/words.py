@@ -113,6 +113,8 @@ def factored(old: Shape, new: Shape) -> tuple[Words, Words, dict[str, int]]:
     (['a', '(b c)'], ['(a b)', '1', 'c'], {'a': 4, 'b': 2, 'c': 3})
     >>> factored((4, 6), (6, 4))
     (['(a 2)', '6'], ['(a 3)', '4'], {'a': 2})
+    >>> factored((1, 4), (1, 2, 2))
+    (['c', '(a b)'], ['c', 'a', 'b'], {'a': 2, 'b': 2, 'c': 1})
     """
     if 0 in old:
         return [str(n) for n in old], [str(n) for n in new], {}
@@ -132,7 +134,25 @@ def factored(old: Shape, new: Shape) -> tuple[Words, Words, dict[str, int]]:
             pieces.append((share, stop, ""))
         start = stop
     lengths = {name: end // first for first, end, name in pieces if name}
-    return _in_dims(old, pieces), _in_dims(new, pieces), lengths
+    words = _in_dims(old, pieces), _in_dims(new, pieces)
+    for i, j in _ones(old, new):
+        words[0][i] = words[1][j] = name = next(names)
+        lengths[name] = 1
+    return *words, lengths
+
+
+def _ones(old: Shape, new: Shape) -> list[tuple[int, int]]:
+    """Return pairs of dims of length 1 with the same elements before them: a rank that
+    has the one has the other."""
+    found: list[tuple[int, int]] = []
+    places: dict[int, list[int]] = {}
+    for k, end in enumerate(accumulate(old, operator.mul)):
+        if old[k] == 1:
+            places.setdefault(end, []).append(k)
+    for k, end in enumerate(accumulate(new, operator.mul)):
+        if new[k] == 1 and places.get(end):
+            found.append((places[end].pop(0), k))
+    return found
 
 
 def _in_dims(shape: Shape, pieces: list[tuple[int, int, str]]) -> Words:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.operator import Operand, Part, call, letters, method, operator
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.create.like import empty_like
+from dtensor.ops.create.like import empty_like, zeros_like
 from dtensor.ops.random.generator import Generator
 from dtensor.ops.random.stream import Stream, check, fill, taken
 from dtensor.random import default_generator
@@ -127,7 +127,7 @@ def _bernoulli(p: Operand, state: Operand) -> Answer:
     return _elementwise(p, state), call(_ones, p, state, Part(_where)), p.dtype
 
 
-_bernoulli.vjp(None, None)
+_bernoulli.vjp(lambda grad, _out, _p, _state: zeros_like(grad), None)
 
 
 @method

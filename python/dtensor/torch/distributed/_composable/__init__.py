@@ -3,4 +3,10 @@
 from dtensor.fsdp import fully_shard as fully_shard
 
 # isort: split
-from dtensor.torch.distributed._composable import fsdp as fsdp, replicate as replicate
+from dtensor.torch.distributed._composable import fsdp as fsdp
+
+# isort: split
+from dtensor.torch.distributed._composable.checkpoint_activation import (
+    checkpoint as checkpoint,
+)
+from dtensor.torch.distributed._composable.replicate import replicate as replicate
