@@ -22,6 +22,7 @@ from divergences import Program, Step, program, quietly
 from rows import BITS, SHAPE, VALUE, arrays_of
 
 from dtensor._core import world as _world
+from dtensor.random import get_rng_state
 from dtensor.testing import run_ranks
 
 HANGS = 60.0  # seconds after which a rank that has not ended hangs
@@ -29,12 +30,25 @@ HANGS = 60.0  # seconds after which a rank that has not ended hangs
 # --- what is right --------------------------------------------------------------------
 
 
-def what_is_wrong(played: Program, rank: int, heard: Sequence[Heard]) -> str:
+class Compared(NamedTuple):
     """What a rank has observed that its own program does not give, or nothing."""
+
+    wrong: str
+    drawn: dict[int, Any]  # by step: of random numbers whose place nobody knows
+
+
+def what_is_wrong(played: Program, rank: int, heard: Sequence[Heard]) -> Compared:
+    """Compare what a rank has observed with its own program, played by NumPy.
+
+    How many random numbers a step drew that raised depends on how far it came. What is
+    drawn after it can only be compared with what other ranks have.
+    """
     player = Player(played, None)
     unknown: set[int] = set()
-    for step, told in zip(played.of(rank), heard, strict=False):
+    placed, loose, drawn = True, set(), {}
+    for k, (step, told) in enumerate(zip(played.of(rank), heard, strict=False)):
         if told.what == "error":
+            placed = False
             if step.act.startswith(("do", "write")) or played.swallows:
                 unknown.add(step.j)
             if step.act in ("count", "see count"):
@@ -43,13 +57,19 @@ def what_is_wrong(played: Program, rank: int, heard: Sequence[Heard]) -> str:
         if told.what == "left out" or step.j in unknown:
             if step.act == "count":
                 unknown.add(len(played.calls))
+            if step.act == "see" and step.j in loose:
+                drawn[k] = told.value
             continue
+        before = np.asarray(get_rng_state())
         expected = player.play(step)
-        if step.act.startswith("see") and not alike(
+        if not placed and not np.array_equal(before, get_rng_state()):
+            unknown.add(step.j)
+            loose.add(step.j)
+        elif step.act.startswith("see") and not alike(
             played, step, expected.value, told.value
         ):
-            return f"{step} gave {told.value}, not {expected.value}"
-    return ""
+            return Compared(f"{step} gave {told.value}, not {expected.value}", drawn)
+    return Compared("", drawn)
 
 
 def alike(
@@ -95,10 +115,16 @@ def unseen(played: Program) -> str:
 def verdict(played: Program, heard: Sequence[Sequence[Heard]]) -> tuple[str, str]:
     """In which class what all ranks did is, and why."""
     inside = range(int(np.prod(played.mesh)))
+    drawn: dict[tuple[Step, int], Any] = {}
     for rank in inside:
-        (answer,) = run_ranks(1, quietly, what_is_wrong, played, rank, heard[rank])
-        if answer:
-            return unseen(played), f"rank {rank}: {answer}"
+        (judged,) = run_ranks(1, quietly, what_is_wrong, played, rank, heard[rank])
+        if judged.wrong:
+            return unseen(played), f"rank {rank}: {judged.wrong}"
+        for k, value in judged.drawn.items():
+            step = played.of(rank)[k]
+            other = drawn.setdefault((step, k), value)
+            if not alike(played, step, other, value):
+                return unseen(played), f"rank {rank}: {step} gave {value}, not {other}"
     raised = [rank for rank in inside if any(h.what == "error" for h in heard[rank])]
     sentences = "\n".join(
         f"rank {rank}: {h.value}"

@@ -358,12 +358,10 @@ def measure() -> str:
     several of as many ranks each. Where no messages are sent (one rank, or one on each
     node) it tells the defaults.
     """
-    found = (float(f"{x:.1e}") for x in current().measure())
-    latency, bandwidth, copy, nodes_latency, nodes_bandwidth = found
-    nodes = {"nodes_latency": nodes_latency, "nodes_bandwidth": nodes_bandwidth}
+    *usual, latency, bandwidth = (float(f"{x:.1e}") for x in current().measure())
+    nodes = {"nodes_latency": latency, "nodes_bandwidth": bandwidth}
     several = "node_ranks=" in current().costs
-    text = costs_text(latency, bandwidth, copy, nodes if several else None)
-    return f"DTENSOR_COSTS={text}\n"
+    return f"DTENSOR_COSTS={costs_text(*usual, nodes if several else None)}\n"
 
 
 def main(arguments: Sequence[str] = ()) -> int:
