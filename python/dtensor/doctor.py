@@ -358,10 +358,10 @@ def measure() -> str:
     several of as many ranks each. Where no messages are sent (one rank, or one on each
     node) it tells the defaults.
     """
-    *usual, latency, bandwidth = (float(f"{x:.1e}") for x in current().measure())
-    nodes = {"nodes_latency": latency, "nodes_bandwidth": bandwidth}
+    start, rate, copy, *links = (float(f"{x:.1e}") for x in current().measure())
+    nodes = dict(zip(("nodes_latency", "nodes_bandwidth"), links, strict=True))
     several = "node_ranks=" in current().costs
-    return f"DTENSOR_COSTS={costs_text(*usual, nodes if several else None)}\n"
+    return f"DTENSOR_COSTS={costs_text(start, rate, copy, nodes if several else None)}\n"
 
 
 def main(arguments: Sequence[str] = ()) -> int:
