@@ -360,8 +360,8 @@ def measure() -> str:
     """
     start, rate, copy, *links = (float(f"{x:.1e}") for x in current().measure())
     nodes = dict(zip(("nodes_latency", "nodes_bandwidth"), links, strict=True))
-    several = "node_ranks=" in current().costs
-    return f"DTENSOR_COSTS={costs_text(start, rate, copy, nodes if several else None)}\n"
+    several = nodes if "node_ranks=" in current().costs else None
+    return f"DTENSOR_COSTS={costs_text(start, rate, copy, several)}\n"
 
 
 def main(arguments: Sequence[str] = ()) -> int:
