@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from meshes import line, square
 from placed import layouts, placed
+from slow import slow
 
 import dtensor
 from dtensor import Replicate, Shard, distribute_tensor, random
@@ -17,9 +18,10 @@ LINES = {
     "dtype of the first": (lambda u: (u > 0).astype("i4"), "f8"),
     "shift": (lambda u: u + 1.5, "i8"),
 }
+QUICK = ("sum", "outer", "shift")
 
 
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("name", [n if n in QUICK else slow(n) for n in LINES])
 def test_functions_of_lines_are_those_of_numpy_in_all_layouts(ranks, name):
     function, dtype = LINES[name]
 
@@ -92,7 +94,7 @@ PIECES = {
 
 
 @pytest.mark.parametrize("name", PIECES)
-@pytest.mark.parametrize("dtype", ["f8", "i4"])
+@pytest.mark.parametrize("dtype", ["f8", slow("i4")])
 def test_pieces_are_those_of_numpy_in_all_layouts(ranks, name, dtype):
     def body():
         for shape in ((9,), (4, 3)):
