@@ -3,22 +3,27 @@
 import itertools
 import os
 
+import h5py
 import numpy as np
 import pytest
+import zarr
 from meshes import line, square
 from mpi4py import MPI
 from placed import layouts, placed
 
 import dtensor
-from dtensor import DTensor, Partial, Replicate, Shard, Tensor, distribute_tensor
+from dtensor import (
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    Tensor,
+    distribute_tensor,
+    io,  # noqa: E402  after what it needs is found
+)
 from dtensor.checkpoint import CheckpointException
 from dtensor.debug import CommDebugMode
 from dtensor.testing import _fault, run_ranks
-
-h5py = pytest.importorskip("h5py")
-zarr = pytest.importorskip("zarr")
-
-from dtensor import io  # noqa: E402  after what it needs is found
 
 SHAPES = [(), (7,), (1,), (0,), (5, 6), (1, 9), (4, 0), (3, 4, 5)]
 HDF5_DTYPES = ["?", *"bBhHiIqQ", *"efdg", *"FDG"]
@@ -322,7 +327,6 @@ def test_bad_input_is_refused_on_all_ranks(tmp_path):
                 load(path, mesh)
         assert float(x.sum()) == values((4,)).sum()
 
-    pytest.importorskip("ml_dtypes")
     run_ranks(2, body)
     assert not os.listdir(tmp_path)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from meshes import line
 
+import dtensor.torch
 from dtensor import Replicate, Shard, distribute_tensor, optim, tensor
 from dtensor.nn import Linear
 from dtensor.parallel import ColwiseParallel, parallelize_module
@@ -157,3 +158,21 @@ def test_bad_use_is_refused():
         optim.LBFGS([x], line_search_fn="armijo")
     with pytest.raises(TypeError, match="closure"):
         optim.LBFGS([x]).step()
+
+
+@pytest.mark.parametrize("dialect", [tensor, dtensor.torch.tensor])
+def test_parameters_may_be_empty(dialect):
+    x, y = (
+        dialect(START[0]).requires_grad_(),
+        dialect(np.zeros((0, 3))).requires_grad_(),
+    )
+    optimizer = optim.LBFGS([y, x], **SEARCH)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (x * x).sum() + (y * y).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    np.testing.assert_allclose(np.asarray(x.detach()), 0, atol=1e-6)

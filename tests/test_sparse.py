@@ -5,18 +5,15 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.sparse as scipy_sparse
 from meshes import line, square
 from placed import layouts, placed
 
 import dtensor
-from dtensor import DeviceMesh, DTensor, Replicate, Shard, init_device_mesh
+from dtensor import DeviceMesh, DTensor, Replicate, Shard, init_device_mesh, sparse
 from dtensor.debug import CommDebugMode
-from dtensor.testing import _fault, run_ranks
-
-scipy_sparse = pytest.importorskip("scipy.sparse")
-
-from dtensor import sparse  # noqa: E402  after scipy is found
 from dtensor.sparse import matrix  # noqa: E402
+from dtensor.testing import _fault, run_ranks
 
 SHAPES = [(9, 9), (11, 5), (4, 10), (3, 2), (1, 1), (0, 4), (5, 0), (0, 0)]
 DTYPES = ["?", "b", "H", "i", "q", "Q", "f", "d", "g", "F", "D", "G"]

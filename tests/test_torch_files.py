@@ -17,12 +17,10 @@ from dtensor import nn
 
 @pytest.mark.parametrize("mapped", [False, True])
 def test_a_file_of_pytorch_is_read_bit_by_bit(mapped):
-    pytest.importorskip("ml_dtypes")
     program.check(torch, torch.load(FILE, weights_only=True, mmap=mapped))
 
 
 def test_what_we_save_comes_back(tmp_path):
-    pytest.importorskip("ml_dtypes")
     torch.save(program.contents(torch), tmp_path / "x.pt")
     for mapped in (False, True):
         found = torch.load(tmp_path / "x.pt", mmap=mapped)
@@ -83,7 +81,6 @@ def test_arrays_that_pytorch_has_no_views_of_are_copied():
 
 
 def test_storages_of_the_other_byte_order_are_turned():
-    pytest.importorskip("ml_dtypes")
     contents = {n: torch.arange(5).to(getattr(torch, n)) + 1 for n in program.NAMES[1:]}
     contents["complex64"] = contents["complex64"] * 2j
     file = io.BytesIO()

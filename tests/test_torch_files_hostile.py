@@ -153,7 +153,6 @@ def test_members_that_share_their_bytes_are_refused():
 @pytest.mark.parametrize("count", [500, slow(10_000)])
 def test_a_mutated_file_is_refused_or_loads_as_before(count):
     """Nothing else is opened, compiled, imported or run meanwhile."""
-    pytest.importorskip("ml_dtypes")
     data = FILE.read_bytes()
     wanted = program.described(torch, loaded(data))
     draw = random.Random(1)
@@ -175,7 +174,6 @@ def test_a_mutated_file_is_refused_or_loads_as_before(count):
 @pytest.mark.parametrize("count", [500, slow(10_000)])
 def test_a_mutated_pickle_makes_values_or_is_refused(count):
     """The checksums are right: somebody wanted it so."""
-    pytest.importorskip("ml_dtypes")
     members = members_of(io.BytesIO(FILE.read_bytes()))
     text, draw = members["data.pkl"], random.Random(2)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

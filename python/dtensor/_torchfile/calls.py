@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 
 from dtensor._torchfile.names import DTYPES
 
-__all__ = "CALLS Calls Makes Name Spec Stored checked natural told".split()
+__all__ = [
+    "CALLS",
+    "Calls",
+    "Makes",
+    "Name",
+    "Spec",
+    "Stored",
+    "checked",
+    "natural",
+    "told",
+]
 
 _KEYS = (bool, int, float, complex, str, bytes, type(None))
 

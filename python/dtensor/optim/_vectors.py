@@ -28,7 +28,7 @@ def size_of(a: Vector) -> Any:
 
 def largest(a: Vector) -> Any:
     """Return the largest absolute value. Collective, as `dot` is."""
-    parts = [np.max(np.abs(x)) for (x,) in _reals(a) if x.size]
+    parts = [np.max(np.abs(x)) for (x,) in _reals(a) if x.numel()]
     return _number(parts, np.maximum)
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "as_matrix",
     "first_vectors",
     "iterate",
+    "key_of",
     "norm_except",
     "output_dim",
     "with_norm",
@@ -53,9 +54,8 @@ def as_matrix(weight: Any, dim: int) -> Any:
 def first_vectors(matrix: Any, eps: float) -> tuple[Any, Any]:
     """Return random vectors of length 1, as long as columns and rows."""
     u, v = (init.normal_(np.empty_like(x.detach())) for x in (matrix[:, 0], matrix[0]))
-    return functional.normalize(u, dim=0, eps=eps), functional.normalize(
-        v, dim=0, eps=eps
-    )
+    u, v = (functional.normalize(x, dim=0, eps=eps) for x in (u, v))
+    return u, v
 
 
 @no_grad()
@@ -66,3 +66,11 @@ def iterate(matrix: Any, u: Any, v: Any, times: int, eps: float, v_first: bool) 
         for first in (v_first, not v_first):
             vector, new = (v, back @ u) if first else (u, matrix @ v)
             vector.copy_(functional.normalize(new, dim=0, eps=eps))
+
+
+def key_of(module: Module, kind: type, name: str) -> Any:
+    """Return the key of the hook of that kind before calls of a module, or None."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and getattr(hook, "name", None) == name:
+            return key
+    return None

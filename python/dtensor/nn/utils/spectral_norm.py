@@ -7,7 +7,13 @@ import numpy as np
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.nn.module import Module
 from dtensor.nn.parameter import Parameter
-from dtensor.nn.utils._norms import as_matrix, first_vectors, iterate, output_dim
+from dtensor.nn.utils._norms import (
+    as_matrix,
+    first_vectors,
+    iterate,
+    key_of,
+    output_dim,
+)
 
 __all__ = ["remove_spectral_norm", "spectral_norm"]
 
@@ -73,7 +79,7 @@ def spectral_norm(
     Miyato et al. 2018 (arXiv:1802.05957). Newer:
     `dtensor.nn.utils.parametrizations.spectral_norm`.
     """
-    if any(True for _ in _hooks(module, name)):
+    if key_of(module, SpectralNorm, name) is not None:
         raise RuntimeError(
             f"Cannot register two spectral_norm hooks on the same parameter {name}"
         )
@@ -117,19 +123,13 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     ValueError
         If its weight is not divided.
     """
-    for key, hook in _hooks(module, name):
-        with no_grad():
-            weight = hook.compute_weight(module, False)
-        for part in ("", "_u", "_v", "_orig"):
-            delattr(module, name + part)
-        module.register_parameter(name, Parameter(weight.detach()))
-        del module._forward_pre_hooks[key]
-        return module
-    raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-
-
-def _hooks(module: Module, name: str) -> Any:
-    """Yield the hook of a weight, with its key."""
-    for key, hook in list(module._forward_pre_hooks.items()):
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            yield key, hook
+    key = key_of(module, SpectralNorm, name)
+    if key is None:
+        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    hook = module._forward_pre_hooks.pop(key)
+    with no_grad():
+        weight = hook.compute_weight(module, False)
+    for part in ("", "_u", "_v", "_orig"):
+        delattr(module, name + part)
+    module.register_parameter(name, Parameter(weight.detach()))
+    return module

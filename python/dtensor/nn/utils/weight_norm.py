@@ -5,7 +5,7 @@ from typing import Any
 
 from dtensor.nn.module import Module
 from dtensor.nn.parameter import Parameter
-from dtensor.nn.utils._norms import norm_except, with_norm
+from dtensor.nn.utils._norms import key_of, norm_except, with_norm
 
 __all__ = ["remove_weight_norm", "weight_norm"]
 
@@ -54,7 +54,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
         FutureWarning,
         stacklevel=2,
     )
-    if any(True for _ in _hooks(module, name)):
+    if key_of(module, WeightNorm, name) is not None:
         raise RuntimeError(
             f"Cannot register two weight_norm hooks on the same parameter {name}"
         )
@@ -87,18 +87,12 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     ValueError
         If its weight has no norms.
     """
-    for key, hook in _hooks(module, name):
-        weight = hook.compute_weight(module).detach()
-        for attribute in (name, f"{name}_g", f"{name}_v"):
-            delattr(module, attribute)
-        setattr(module, name, Parameter(weight))
-        del module._forward_pre_hooks[key]
-        return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
-
-
-def _hooks(module: Module, name: str) -> Any:
-    """Yield the hook of a weight, with its key."""
-    for key, hook in list(module._forward_pre_hooks.items()):
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            yield key, hook
+    key = key_of(module, WeightNorm, name)
+    if key is None:
+        raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    hook = module._forward_pre_hooks.pop(key)
+    weight = hook.compute_weight(module).detach()
+    for attribute in (name, f"{name}_g", f"{name}_v"):
+        delattr(module, attribute)
+    setattr(module, name, Parameter(weight))
+    return module
