@@ -9,7 +9,15 @@ import pytest
 from jobs import run
 
 import dtensor
-from dtensor import _C, DeviceMesh, Layout, Replicate, Shard, init_device_mesh
+from dtensor import (
+    _C,
+    DeviceMesh,
+    Layout,
+    Partial,
+    Replicate,
+    Shard,
+    init_device_mesh,
+)
 from dtensor._core import world
 from dtensor.debug import explain, simulate
 from dtensor.doctor import main
@@ -73,6 +81,15 @@ def test_links_between_nodes_have_costs_of_their_own():
         assert again == before
         nodes = "nodes_latency=0.001,nodes_bandwidth=1e+05,node_ranks=2"
         assert text == f"{DEFAULTS},{nodes}"
+
+
+def test_explain_names_the_dtype_in_which_16_bit_sums_travel(costs):
+    costs(node_ranks=8)
+    x = Layout(DeviceMesh.abstract((8, 8)), [Partial()] * 2, (256, 256), "float16")
+    first, second, last, *_ = explain(x, [Replicate()] * 2).steps
+    assert (first.from_, first.to) == ("[P(sum), P(sum)]", "[P(sum), S(0)] float32")
+    assert second.from_ == first.to and second.to == "[S(1), S(0)] float32"
+    assert (last.op, last.to) == ("local", "[S(1), S(0)]")
 
 
 def test_operators_choose_layouts_by_the_costs_that_are_set():

@@ -14,6 +14,15 @@ peak_bytes(const dt_plan *plan, const dt_traffic *traffic, int k)
            (k < last ? traffic[k].bytes_after : 0);
 }
 
+/* The placements, and the dtype where it is not that of the array. */
+static void
+print_between(char *out, size_t size, const dt_layout *layout, const dt_plan *plan)
+{
+    int used = dt_layout_print(out, size, layout);
+    if (layout->dtype != plan->from->dtype && (size_t)used < size)
+        snprintf(out + used, size - (size_t)used, " %s", dt_dtype_name(layout->dtype));
+}
+
 static PyObject *
 explain_step(const dt_plan *plan, const dt_traffic *traffic, const dt_world *world,
              int k)
@@ -21,8 +30,8 @@ explain_step(const dt_plan *plan, const dt_traffic *traffic, const dt_world *wor
     const dt_step *step = &plan->steps[k];
     char from[1024], to[1024];
     int64_t mesh_dims[DT_MESH_MAX_NDIM];
-    dt_layout_print(from, sizeof from, step->from);
-    dt_layout_print(to, sizeof to, step->to);
+    print_between(from, sizeof from, step->from, plan);
+    print_between(to, sizeof to, step->to, plan);
     int count = 0;
     for (int at = 0; at < step->mesh_dim_count; at++) {
         int m = step->mesh_dims[at];

@@ -21,9 +21,10 @@ class Step:
     mesh_dims: tuple[int, ...]
     """The mesh dimensions that change."""
     from_: str
-    """The placements before."""
+    """The placements before, and the dtype where it is not the array's: sums of 16-bit
+    floats travel as float32."""
     to: str
-    """The placements after."""
+    """The placements after, and the dtype in the same way."""
     bytes_sent: int
     """Bytes that the rank sends, or that others read of its memory."""
     bytes_received: int
