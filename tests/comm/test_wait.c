@@ -1,6 +1,7 @@
 #include "ring.h"
 
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 /* --- failures --- */
 
@@ -143,6 +144,29 @@ tasks_that_are_left_end_with_the_world(void)
     on_ranks(2, close_with_tasks, NULL);
 }
 
+/* Rank 0 comes late. */
+static void
+wait_for_a_late_one(dt_transport *t, void *data)
+{
+    (void)data;
+    dt_world *world = world_over(t);
+    dt_call call = call_of("f(x)", DT_OK);
+    struct rusage before, after;
+    if (t->rank == 0)
+        rest(0.3);
+    getrusage(RUSAGE_THREAD, &before);
+    CHECK(dt_agree(all_of(world), &call, false, NULL) == DT_OK);
+    getrusage(RUSAGE_THREAD, &after);
+    CHECK(t->rank == 0 || after.ru_nvcsw - before.ru_nvcsw >= 10);
+    dt_world_close(world);
+}
+
+static void
+a_rank_that_waits_long_sleeps_now_and_then(void)
+{
+    on_ranks(2, wait_for_a_late_one, NULL);
+}
+
 /* Rank 1 ends after the first call: the others know that it never comes to the second,
  * long before their time is up. */
 static void
@@ -270,6 +294,7 @@ DT_MAIN(TEST(a_task_that_fails_on_all_ranks_leaves_the_next_one_alone),
         TEST(a_rank_that_fails_half_way_ends_the_wait_of_the_others),
         TEST(a_rank_with_a_broken_world_tells_those_who_wait_for_it),
         TEST(tasks_that_are_left_end_with_the_world),
+        TEST(a_rank_that_waits_long_sleeps_now_and_then),
         TEST(a_rank_that_has_ended_is_not_waited_for),
         TEST(an_interrupt_ends_a_wait_and_the_next_call_works),
         TEST(an_interrupt_lets_data_that_moves_arrive),

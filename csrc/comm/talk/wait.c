@@ -1,8 +1,8 @@
 /* Tasks: the line in which they stand, progress, and the one loop that waits.
  *
  * Each queue of groups that share tags runs its tasks one after another. Waiting for a
- * task makes progress on all queues: it spins, then yields, and every 50 ms looks at
- * signals and the clock. After a second it tells the other ranks of its group in which
+ * task makes progress on all queues: it spins, then yields, then naps, and every 50 ms
+ * looks at signals and the clock. After a second it tells the other ranks of its group in which
  * call it waits, and reads what they have told: that they have left this call, that they
  * wait elsewhere, or that they have ended. At the deadline it gives up, with a sentence made of these notes. A task that fails while data
  * are under way breaks the world: a later call could take those data for its own. */
@@ -20,6 +20,8 @@ static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadlin
 static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
 static const double ENDED_SECONDS = 10.0;  /* for a rank that has ended, but was here */
 static const double ASLEEP_SECONDS = 0.02; /* a pause in which others may have left */
+static const double YIELD_SECONDS = 0.02;  /* then a rank that waits naps, ... */
+enum { NAP_NANOSECONDS = 50 * 1000 };      /* ... so long at a time */
 enum { ASLEEP_LOOKS = 8, SETTLES_LATE = 3 };
 
 /* A few nanoseconds to read, a few milliseconds coarse. */
@@ -216,6 +218,7 @@ typedef struct {
     bool told;          /* the other ranks know ... */
     bool late;          /* ... or did, of the same task under an older number */
     bool asked;         /* those that have called resync() are asked to answer */
+    bool naps;          /* it has yielded for long */
     double interrupted; /* when; 0: not */
 } waiting;
 
@@ -338,12 +341,28 @@ look(waiting *v)
         v->since = now;
         v->told = v->asked = false;
     }
+    v->naps = now - v->since > YIELD_SECONDS;
     heed_interrupt(v, now);
     if (v->queue->first == head)
         heed_time(v, now);
     double pause =
         world->timeout / 16 < POLL_SECONDS ? world->timeout / 16 : POLL_SECONDS;
     return now + (now - v->since > world->timeout ? pause / 8 : pause);
+}
+
+/* Leaves the processor to others, to those that are waited for above all. No naps while
+ * data are under way: MPI moves them when it is called. */
+static void
+yield_or_nap(const waiting *v)
+{
+    static const struct timespec nap = {.tv_nsec = NAP_NANOSECONDS};
+    const dt_world *world = v->queue->world;
+    bool naps = v->naps;
+    for (const dt_group *q = world->active; naps && q != NULL; q = q->next_active)
+        naps = q->first == NULL || !q->first->moved;
+    world->transport->table->idle(world->transport);
+    if (naps)
+        nanosleep(&nap, NULL);
 }
 
 static void
@@ -353,7 +372,7 @@ wait_long(dt_task *task, bool *interrupted)
     waiting v = {.queue = task->group->queue};
     double next = look(&v);
     for (unsigned spin = 0; !task->finished; spin++) {
-        world->transport->table->idle(world->transport);
+        yield_or_nap(&v);
         dt_progress(world);
         if (spin % 8 == 0 && !task->finished && dt_now() >= next)
             next = look(&v);
