@@ -20,8 +20,9 @@ static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadlin
 static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
 static const double ENDED_SECONDS = 10.0;  /* for a rank that has ended, but was here */
 static const double ASLEEP_SECONDS = 0.02; /* a pause in which others may have left */
-static const double YIELD_SECONDS = 0.02;  /* then a rank that waits naps, ... */
-enum { NAP_NANOSECONDS = 50 * 1000 };      /* ... so long at a time */
+static const double YIELD_SECONDS = 0.02;  /* then a rank that waits naps; ... */
+static const double YIELD_CROWDED = 1e-3;  /* ... of more ranks than processors, then */
+enum { NAP_NANOSECONDS = 50 * 1000 };
 enum { ASLEEP_LOOKS = 8, SETTLES_LATE = 3 };
 
 /* A few nanoseconds to read, a few milliseconds coarse. */
@@ -218,7 +219,6 @@ typedef struct {
     bool told;          /* the other ranks know ... */
     bool late;          /* ... or did, of the same task under an older number */
     bool asked;         /* those that have called resync() are asked to answer */
-    bool naps;          /* it has yielded for long */
     double interrupted; /* when; 0: not */
 } waiting;
 
@@ -341,7 +341,6 @@ look(waiting *v)
         v->since = now;
         v->told = v->asked = false;
     }
-    v->naps = now - v->since > YIELD_SECONDS;
     heed_interrupt(v, now);
     if (v->queue->first == head)
         heed_time(v, now);
@@ -353,11 +352,9 @@ look(waiting *v)
 /* Leaves the processor to others, to those that are waited for above all. No naps while
  * data are under way: MPI moves them when it is called. */
 static void
-yield_or_nap(const waiting *v)
+yield_or_nap(const dt_world *world, bool naps)
 {
     static const struct timespec nap = {.tv_nsec = NAP_NANOSECONDS};
-    const dt_world *world = v->queue->world;
-    bool naps = v->naps;
     for (const dt_group *q = world->active; naps && q != NULL; q = q->next_active)
         naps = q->first == NULL || !q->first->moved;
     world->transport->table->idle(world->transport);
@@ -370,11 +367,14 @@ wait_long(dt_task *task, bool *interrupted)
 {
     dt_world *world = task->group->world;
     waiting v = {.queue = task->group->queue};
-    double next = look(&v);
-    for (unsigned spin = 0; !task->finished; spin++) {
-        yield_or_nap(&v);
+    double yields = world->transport->oversubscribed ? YIELD_CROWDED : YIELD_SECONDS;
+    double next = look(&v), now = v.since;
+    for (unsigned spin = 1; !task->finished; spin++) {
+        yield_or_nap(world, now - v.since > yields);
         dt_progress(world);
-        if (spin % 8 == 0 && !task->finished && dt_now() >= next)
+        if (spin % 8 == 0)
+            now = dt_now();
+        if (!task->finished && now >= next)
             next = look(&v);
     }
     if (v.told)
