@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import run
+from jobs import PATIENCE, run
 from slow import slow
 
 PROGRAM = str(Path(__file__).with_name("same_program.py"))
@@ -29,9 +29,9 @@ NODES = [
 QUICK, REST = [*STARTS[1:3], NODES[1]], [STARTS[3], NODES[0], NODES[2]]
 
 
-def crc(command, environment):
+def crc(command, environment, patience=PATIENCE):
     """What a run prints."""
-    code, output, _ = run(command, **BLAS, **environment)
+    code, output, _ = run(command, patience, **BLAS, **environment)
     assert code == 0 and output.startswith("CRC "), output
     return output.strip()
 
@@ -57,7 +57,7 @@ def test_fifty_starts_under_changing_load_have_the_same_values_and_layouts():
             for _ in range(number % 4)
         ]
         try:
-            found.add(crc(*start))
+            found.add(crc(*start, patience=4 * PATIENCE))
         finally:
             for process in busy:
                 process.kill()
