@@ -9,7 +9,9 @@ from dtensor.torch.nn import (  # type: ignore[no-redef]
     attention as attention,
     functional,  # noqa: F401
     init,  # noqa: F401
+    parallel as parallel,
     parameter as parameter,
 )
+from dtensor.torch.nn.parallel import DataParallel as DataParallel
 
 globals().update(_modules.modules())
