@@ -61,6 +61,7 @@ from dtensor.torch import (
     cuda as cuda,
     distributed as distributed,
     fft as fft,
+    func as func,
     linalg as linalg,
     nn as nn,
     ops as ops,
@@ -70,6 +71,7 @@ from dtensor.torch import (
     testing as testing,
     utils as utils,
 )
+from dtensor.torch.func import vmap as vmap
 from dtensor.torch.serialization import load as load, save as save
 
 Tensor = _C.TorchTensor
