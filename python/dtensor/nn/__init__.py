@@ -136,7 +136,7 @@ from dtensor.nn.pooling import (
 from dtensor.nn.reshape import Flatten, Unflatten
 from dtensor.nn.rnn import GRU, LSTM, RNN
 from dtensor.nn.rnn_base import RNNBase
-from dtensor.nn.rnn_cells import GRUCell, LSTMCell, RNNCell
+from dtensor.nn.rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from dtensor.nn.shrink import (
     Hardshrink,
     RReLU,
@@ -280,6 +280,7 @@ __all__ = [
     "RNN",
     "RNNBase",
     "RNNCell",
+    "RNNCellBase",
     "RReLU",
     "ReLU",
     "ReLU6",

@@ -40,7 +40,7 @@ def _whole(x: Any) -> Any:
 
 def _rows(targets: Any, lengths: Any) -> Any:
     """Return targets that come one after the other as rows, with zeros behind."""
-    most = int(lengths.max(initial=0))
+    most = int(np.max(lengths, initial=0))
     out = np.zeros((len(lengths), most), np.int64)
     ends = np.cumsum(lengths)
     for row, end, length in zip(out, ends, lengths, strict=True):

@@ -160,7 +160,7 @@ def maxima(x: Array, dims: Dims) -> Array:
         for places, elements in dim.pieces():
             part, other = values[_at(axis, places)], x[_at(axis, elements)]
             if isinstance(dim, Shares):
-                other = other.max(axis, keepdims=True)
+                other = np.max(other, axis, keepdims=True)
             np.maximum(part, other, out=part)
         x = values
     return x

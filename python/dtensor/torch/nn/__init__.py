@@ -3,11 +3,11 @@
 from dtensor.nn import *  # noqa: F403
 
 # isort: split
+import dtensor.torch.nn.functional as functional  # type: ignore[no-redef] # noqa: F401
 import dtensor.torch.nn.utils as utils  # type: ignore[no-redef] # noqa: F401
 from dtensor.torch.nn import (  # type: ignore[no-redef]
     _modules,
     attention as attention,
-    functional,  # noqa: F401
     init,  # noqa: F401
     parallel as parallel,
     parameter as parameter,

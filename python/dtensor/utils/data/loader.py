@@ -172,7 +172,7 @@ class DataLoader:
             self.batch_sampler if self.batch_sampler is not None else self.sampler
         )
         if self._iterable:
-            requests = itertools.repeat(True)
+            requests = itertools.cycle([True])
         try:
             yield from workers.batches(iter(requests or ()))
         finally:
