@@ -219,7 +219,7 @@ class _AdaptiveAvgPool(_Pool):
         The length of each dim afterwards.
     """
 
-    _options = ("output_size",)
+    _options: ClassVar[tuple[str, ...]] = ("output_size",)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()

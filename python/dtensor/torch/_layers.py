@@ -118,8 +118,8 @@ def instance_norm(
 ) -> Any:
     """Normalize each channel of each sample; arguments in another order than in `F`."""
     averages = running_mean, running_var
-    rest = use_input_stats, momentum, eps
-    return F.instance_norm(input, *averages, weight, bias, *rest)
+    which: Any = (use_input_stats, momentum, eps)
+    return F.instance_norm(input, *averages, weight, bias, *which)
 
 
 def embedding(

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dtensor import linalg, ops as _ops
+from dtensor import linalg as _linalg, ops as _ops
 from dtensor.torch import _reduce
 from dtensor.torch._pointwise import cast_alike, floating
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+linalg: Any = _linalg
 
 __all__ = [
     "adjoint",

@@ -183,8 +183,8 @@ def multinomial(
     sums = np.cumsum(np.asarray(whole).astype(np.float64), -1)
     shape = (*sums.shape[:-1], num_samples)
     places = _create.rand(*shape, generator=generator, dtype=np.float64)
-    places = np.asarray(places) * sums[..., -1:]
-    index = (places[..., None] >= sums[..., None, :]).sum(-1)
+    wanted = np.asarray(places) * sums[..., -1:]
+    index = (wanted[..., None] >= sums[..., None, :]).sum(-1)
     return _create.tensor(np.minimum(index, sums.shape[-1] - 1))
 
 

@@ -195,7 +195,8 @@ def _slices(
             [x] * batch if d is None else ops.unbind(x, d)
             for x, d in _pairs(given, dims)
         ]
-    rows, answer = [], None
+    rows: list[list[Any]] = []
+    answer = None
     for row in zip(*columns, strict=True):
         args, options = with_leaves(tree, list(row))
         before = get_rng_state()
