@@ -74,6 +74,7 @@ from dtensor.torch import (
     nn as nn,
     ops as ops,
     optim as optim,
+    profiler as profiler,
     random as random,
     serialization as serialization,
     testing as testing,
