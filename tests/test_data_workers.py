@@ -6,6 +6,8 @@ import time
 import numpy as np
 import pytest
 
+import dtensor
+import dtensor.torch as torch
 from dtensor._core import world
 from dtensor.random import Generator
 from dtensor.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
@@ -112,3 +114,12 @@ def test_what_a_worker_raises_is_raised_here_and_late_or_dead_ones_are_found():
 def test_options_that_do_not_fit_are_refused(options, says):
     with pytest.raises(ValueError, match=says):
         DataLoader(Rows(), **options)
+
+
+def test_batches_of_a_loader_of_torch_are_in_its_dialect():
+    pairs = [(np.full(2, k, np.float32), k) for k in range(3)]
+    for workers in (0, 1):
+        for x, y in torch.utils.data.DataLoader(pairs, 2, num_workers=workers):
+            assert type(x) is type(y) is torch.Tensor and y.dtype == torch.int64
+    (x, _), *_ = DataLoader(pairs, 2)
+    assert type(x) is dtensor.Tensor
