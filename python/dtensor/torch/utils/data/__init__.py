@@ -8,7 +8,7 @@ from dtensor.torch.utils.data import (
 from dtensor.utils.data import *  # noqa: F403
 
 # isort: split
-from dtensor.torch.utils.data._dialect import (  # type: ignore[assignment]
+from dtensor.torch.utils.data._dialect import (
     DataLoader as DataLoader,
     default_collate as default_collate,
 )
