@@ -67,10 +67,14 @@ from dtensor.nn._distribute import distribute_module
 from dtensor.overlap import halo, map_overlap
 
 # isort: split
-from dtensor import debug  # its import starts logs and pictures
+from dtensor import (
+    _einops,
+    debug,  # its import starts logs and pictures
+)
 
 # PyTorch's methods of tensors are made when they are first needed.
 _C.set_torch(_functools.partial(_importlib.import_module, "dtensor.torch"))
+_einops.watch()
 
 __all__ = [
     "DTensor",

@@ -12,6 +12,7 @@ from dtensor.fsdp._fully_shard import (
     replicate,
 )
 from dtensor.fsdp._module import FSDPModule, UnshardHandle
+from dtensor.fsdp.data_parallel import DistributedDataParallel
 from dtensor.fsdp.policies import (
     CPUOffloadPolicy,
     MixedPrecisionPolicy,
@@ -33,6 +34,7 @@ __all__ = [
     "BackwardPrefetch",
     "CPUOffload",
     "CPUOffloadPolicy",
+    "DistributedDataParallel",
     "FSDPModule",
     "FullyShardedDataParallel",
     "MixedPrecision",

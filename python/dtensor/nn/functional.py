@@ -12,15 +12,20 @@ import numpy.typing as npt
 from dtensor.autograd import is_grad_enabled
 from dtensor.nn import (
     _bags,
+    _ctc,
+    _grid,
     _likelihoods,
     _margins,
     _noise,
     _normalized,
     _padding,
     _pixels,
+    _pools,
     _resize,
 )
 from dtensor.nn._bags import *  # noqa: F403
+from dtensor.nn._ctc import *  # noqa: F403
+from dtensor.nn._grid import *  # noqa: F403
 from dtensor.nn._likelihoods import *  # noqa: F403
 from dtensor.nn._margins import *  # noqa: F403
 from dtensor.nn._multi_head import Heads, attend
@@ -28,6 +33,7 @@ from dtensor.nn._noise import *  # noqa: F403
 from dtensor.nn._normalized import *  # noqa: F403
 from dtensor.nn._padding import *  # noqa: F403
 from dtensor.nn._pixels import *  # noqa: F403
+from dtensor.nn._pools import *  # noqa: F403
 from dtensor.nn._resize import *  # noqa: F403
 from dtensor.nn._vectors import (
     bilinear,
@@ -150,12 +156,15 @@ __all__ = [
     "unfold",
 ]
 __all__ += _bags.__all__
+__all__ += _ctc.__all__
+__all__ += _grid.__all__
 __all__ += _likelihoods.__all__
 __all__ += _margins.__all__
 __all__ += _noise.__all__
 __all__ += _normalized.__all__
 __all__ += _padding.__all__
 __all__ += _pixels.__all__
+__all__ += _pools.__all__
 __all__ += _resize.__all__
 
 # --- activations ----------------------------------------------------------------------

@@ -10,6 +10,7 @@ from dtensor.ops.model.number_loss import reduction_of
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
+    "CTCLoss",
     "CrossEntropyLoss",
     "HuberLoss",
     "KLDivLoss",
@@ -263,3 +264,30 @@ class BCEWithLogitsLoss(_WeightedLoss):
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.register_buffer("pos_weight", pos_weight)
+
+
+class CTCLoss(Module):
+    """The loss of connectionist temporal classification: see `ctc_loss`.
+
+    Parameters
+    ----------
+    blank : int, default 0
+        The class between labels.
+    reduction : ``"mean"``, ``"sum"`` or ``"none"``
+    zero_infinity : bool, default False
+        Whether impossible labels have the loss 0 and no gradient.
+    """
+
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
+        super().__init__()
+        self.blank, self.reduction = blank, reduction
+        self.zero_infinity = zero_infinity
+
+    def forward(
+        self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any
+    ) -> Any:
+        """Return the loss."""
+        options = self.blank, self.reduction, self.zero_infinity
+        return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, *options)

@@ -1,4 +1,4 @@
-"""Pooling over one and two dims: the maximum or the mean of each window."""
+"""Pooling over one to three dims: the maximum or the mean of each window."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -9,10 +9,16 @@ from dtensor.nn.module import Module
 __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AvgPool1d",
     "AvgPool2d",
+    "AvgPool3d",
     "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
 ]
 
 Lengths = int | Sequence[int]
@@ -89,6 +95,11 @@ class MaxPool1d(_MaxPool):
 class MaxPool2d(_MaxPool):
     __doc__ = (_MaxPool.__doc__ or "").replace("`_ndim` dims", "two dims")
     _function = staticmethod(F.max_pool2d)
+
+
+class MaxPool3d(_MaxPool):
+    __doc__ = (_MaxPool.__doc__ or "").replace("`_ndim` dims", "three dims")
+    _function = staticmethod(F.max_pool3d)
 
 
 # --- means ----------------------------------------------------------------------------
@@ -186,6 +197,15 @@ class AvgPool2d(_AvgPool):
         self.divisor_override = divisor_override
 
 
+class AvgPool3d(AvgPool2d):
+    __doc__ = (
+        (AvgPool2d.__doc__ or "")
+        .replace("two dims", "three dims")
+        .replace("(int, int)", "(int, int, int)")
+    )
+    _function = staticmethod(F.avg_pool3d)
+
+
 def _single(length: Lengths) -> tuple[int, ...]:
     return (length,) if isinstance(length, int) else tuple(length)
 
@@ -199,7 +219,7 @@ class _AdaptiveAvgPool(_Pool):
         The length of each dim afterwards.
     """
 
-    _options = ("output_size",)
+    _options: ClassVar[tuple[str, ...]] = ("output_size",)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -222,3 +242,41 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         .replace("afterwards.", "afterwards; None: as before.")
     )
     _function = staticmethod(F.adaptive_avg_pool2d)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    __doc__ = (AdaptiveAvgPool2d.__doc__ or "").replace("two dims", "three dims")
+    _function = staticmethod(F.adaptive_avg_pool3d)
+
+
+class _AdaptiveMaxPool(_AdaptiveAvgPool):
+    """Maxima over `_ndim` dims, in windows that give the requested output size.
+
+    Parameters
+    ----------
+    output_size : int or sequence of int and None
+        The length of each dim afterwards; None: as before.
+    return_indices : bool, default False
+        Whether to return the indices of the elements, too.
+    """
+
+    _options = ("output_size", "return_indices")
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    __doc__ = (_AdaptiveMaxPool.__doc__ or "").replace("`_ndim` dims", "one dim")
+    _function = staticmethod(F.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    __doc__ = (_AdaptiveMaxPool.__doc__ or "").replace("`_ndim` dims", "two dims")
+    _function = staticmethod(F.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    __doc__ = (_AdaptiveMaxPool.__doc__ or "").replace("`_ndim` dims", "three dims")
+    _function = staticmethod(F.adaptive_max_pool3d)

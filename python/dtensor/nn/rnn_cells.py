@@ -10,10 +10,10 @@ from dtensor.nn.module import Module
 from dtensor.ops.model.recurrent import recurrent
 from dtensor.ops.model.recurrent_steps import GATES
 
-__all__ = ["GRUCell", "LSTMCell", "RNNCell"]
+__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
     """What the cells have in common: parameters, checks and the step."""
 
     _kind: str
@@ -121,7 +121,7 @@ _PARAMETERS = """
     """
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     __doc__ = (
         "One step of `RNN`: ``act(W_ih x + b_ih + W_hh h + b_hh)``."
         + _PARAMETERS.format(
@@ -164,7 +164,7 @@ class RNNCell(_Cell):
         return f"{text}, nonlinearity={self.nonlinearity}" if told else text
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     __doc__ = "One step of `LSTM`." + _PARAMETERS.format(more="")
     _kind = "lstm"
 
@@ -191,7 +191,7 @@ class LSTMCell(_Cell):
         return h, c
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     __doc__ = "One step of `GRU`." + _PARAMETERS.format(more="")
     _kind = "gru"
 

@@ -12,7 +12,7 @@ PyTorch's paths:
 from typing import Any
 
 from dtensor import _C
-from dtensor.amp import autocast as autocast
+from dtensor.amp import GradScaler as GradScaler, autocast as autocast
 from dtensor.amp.autocast_mode import (
     get_autocast_dtype as get_autocast_dtype,
     is_autocast_enabled as is_autocast_enabled,
@@ -27,6 +27,7 @@ from dtensor.autograd import (
 from dtensor.dlpack import from_dlpack as from_dlpack
 from dtensor.random import (
     Generator as Generator,
+    default_generator as _default_generator,
     get_rng_state as get_rng_state,
     initial_seed as initial_seed,
     manual_seed as manual_seed,
@@ -47,6 +48,13 @@ from dtensor.torch._pointwise import *  # noqa: F403
 from dtensor.torch._shape import *  # noqa: F403
 
 # isort: split
+from dtensor.torch._layers import *  # noqa: F403
+from dtensor.torch._matrix import *  # noqa: F403
+from dtensor.torch._scans import *  # noqa: F403
+from dtensor.torch._settings import *  # noqa: F403
+from dtensor.torch._special import *  # noqa: F403
+
+# isort: split
 from dtensor.torch.distributed import _dialect
 
 # isort: split
@@ -61,15 +69,18 @@ from dtensor.torch import (
     cuda as cuda,
     distributed as distributed,
     fft as fft,
+    func as func,
     linalg as linalg,
     nn as nn,
     ops as ops,
     optim as optim,
+    profiler as profiler,
     random as random,
     serialization as serialization,
     testing as testing,
     utils as utils,
 )
+from dtensor.torch.func import vmap as vmap
 from dtensor.torch.serialization import load as load, save as save
 
 Tensor = _C.TorchTensor
@@ -94,6 +105,8 @@ def compile(model: Any = None, **options: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name == "bfloat16":  # it needs another package
         return _types.torch_dtype(name)
+    if name == "default_generator":  # that of this thread
+        return _default_generator()
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}; what there is: "
         "docs/torch_parity.md"

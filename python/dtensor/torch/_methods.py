@@ -17,13 +17,17 @@ from dtensor.ops._make.operator import METHODS
 from dtensor.torch import (
     _create,
     _index,
+    _matrix,
+    _memory,
     _order,
     _pointwise,
     _products,
     _questions,
     _reduce,
     _same,
+    _scans,
     _shape,
+    _special,
 )
 from dtensor.torch._attributes import ATTRIBUTES, QUESTIONS, WHOLE
 from dtensor.torch._print import formatted, text_of
@@ -37,6 +41,11 @@ ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 # Functions of dtensor.torch that are methods as well, by module.
 SAME = {
     _index: _index.__all__,
+    _matrix: """
+        adjoint cholesky cholesky_inverse cholesky_solve corrcoef cov det diag_embed
+        diagflat dist inverse logdet matrix_exp matrix_power pinverse qr renorm slogdet
+        svd triangular_solve
+    """.split(),
     _order: """
         argsort bincount cummax cummin cumprod cumsum kthvalue log_softmax median mode
         msort nanmedian softmax sort topk unique
@@ -55,6 +64,11 @@ SAME = {
         square swapaxes swapdims t tile transpose trunc unflatten unsqueeze ger
         isin vdot
     """.split(),
+    _scans: """
+        histc histogram index_reduce logcumsumexp multinomial nanquantile nonzero_static
+        unique_consecutive
+    """.split(),
+    _special: _special.__all__,
     _shape: """
         diag diagonal flatten flip frac masked_select nan_to_num narrow nonzero
         repeat_interleave roll rot90 select squeeze take take_along_dim tril triu
@@ -71,6 +85,7 @@ IN_PLACE = """
     lt masked_scatter mul multiply nan_to_num ne nextafter not_equal pow put rad2deg
     reciprocal remainder rsqrt scatter scatter_add scatter_reduce sigmoid sin
     sinh sqrt sub subtract tan tanh tril triu true_divide xlogy
+    digamma erfinv i0 index_reduce lgamma mvlgamma renorm
 """.split()
 
 
@@ -337,8 +352,16 @@ TABLE |= {
         where,
     )
 }
+TABLE |= _memory.TABLE
 TABLE |= {
     "__format__": formatted,
+    "conj_physical": ops.conj,
+    "conj_physical_": _changes(ops.conj, "conj_physical_"),
+    "hardshrink": ops.hardshrink,
+    "polygamma_": lambda self, n: METHODS["copy_"](self, _special.polygamma(n, self)),
+    "polygamma": lambda self, n: _special.polygamma(n, self),
+    "prelu": ops.prelu,
+    "split_with_sizes": split,
     "cpu": itself,
     "hsplit": ops.hsplit,
     "vsplit": ops.vsplit,
@@ -358,5 +381,9 @@ TABLE |= {
 def install(constructor: Callable[..., Any], whole: dict[str, Any]) -> None:
     """Give the types of PyTorch's dialect their methods."""
     _C.install_torch(
-        _pointwise.SLOTS, TABLE | ATTRIBUTES, WHOLE | whole, constructor, text_of
+        _pointwise.SLOTS,
+        TABLE | ATTRIBUTES | _memory.ATTRIBUTES,
+        WHOLE | whole,
+        constructor,
+        text_of,
     )

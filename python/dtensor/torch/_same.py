@@ -34,7 +34,7 @@ clamp = clip = _ops.clamp
 clamp_max = _ops.METHODS["clamp_max"]
 clamp_min = _ops.METHODS["clamp_min"]
 clone = _ops.METHODS["clone"]
-conj = _ops.conj
+conj = conj_physical = _ops.conj
 copysign = _ops.copysign
 cos = _ops.cos
 cosh = _ops.cosh
@@ -154,4 +154,4 @@ transpose = swapaxes = swapdims = _ops.swapaxes
 unbind = _ops.unbind
 unflatten = _ops.unflatten
 unsqueeze = _ops.unsqueeze
-vstack = _ops.vstack
+vstack = row_stack = _ops.vstack

@@ -204,11 +204,17 @@ def triu(input: Any, diagonal: int = 0) -> Any:
 
 
 def searchsorted(
-    sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
+    sorted_sequence: Any,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
 ) -> Any:
     """Return the indices at which to insert elements to keep a sequence sorted."""
     default = "right" if right else "left"
-    return ops.searchsorted(sorted_sequence, input, default if side is None else side)
+    found = ops.searchsorted(sorted_sequence, input, default if side is None else side)
+    return ops.astype(found, np.int32) if out_int32 else found
 
 
 # --- numbers --------------------------------------------------------------------------

@@ -22,7 +22,7 @@ __all__ = [
 # --- what is asked of a pool ----------------------------------------------------------
 
 
-def _numbers(pool: str, name: str, value: Any, count: int) -> Ints:
+def numbers(pool: str, name: str, value: Any, count: int) -> Ints:
     """Return an argument that is one number, or one for each dim."""
     if isinstance(value, int | np.integer):
         return (int(value),) * count
@@ -73,7 +73,7 @@ def _check_input(pool: str, x: Any, dims: int, integers: Sequence[Any] = ()) -> 
         raise NotImplementedError(f'"{pool}" not implemented for {dtype.name!r}')
 
 
-def _windows(
+def windows_of(
     pool: str,
     x: Any,
     integers: Sequence[Any],
@@ -87,11 +87,11 @@ def _windows(
     """Return the windows of a pool over the last dims: as many as its name says."""
     count = int(pool[-2])
     _check_input(pool, x, count, integers)
-    kernel = _numbers(pool, "kernel_size", kernel_size, count)
+    kernel = numbers(pool, "kernel_size", kernel_size, count)
     given = stride is not None and (np.ndim(stride) == 0 or len(stride) > 0)
-    step = _numbers(pool, "stride", stride, count) if given else kernel
-    pad = _numbers(pool, "padding", padding, count)
-    spread = _numbers(pool, "dilation", dilation, count)
+    step = numbers(pool, "stride", stride, count) if given else kernel
+    pad = numbers(pool, "padding", padding, count)
+    spread = numbers(pool, "dilation", dilation, count)
     _check(pool, x, kernel, step, pad, spread)
     lengths = x.shape[-count:]
     each = [
@@ -129,7 +129,7 @@ _INT64 = (np.dtype(np.int64),)
 _INTEGERS = tuple(map(np.dtype, "bBhHiIlLqQ"))
 
 
-def _batched(x: Any, dims: Dims, pool: Callable[[Any], Any]) -> Any:
+def batched(x: Any, dims: Dims, pool: Callable[[Any], Any]) -> Any:
     """Return a pool of samples, or of one without the dim of samples."""
     if len(x.shape) == len(dims) + 2:
         return pool(x)
@@ -137,10 +137,11 @@ def _batched(x: Any, dims: Dims, pool: Callable[[Any], Any]) -> Any:
     return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
 
 
-def _max_pool(pool: str, x: Any, return_indices: bool, *steps: Any) -> Any:
-    dims = _windows(pool, x, _INTEGERS, *steps)
+def max_pool(pool: str, x: Any, return_indices: bool, *steps: Any) -> Any:
+    """Return `max_pool2d` and its like, over as many dims as the name says."""
+    dims = windows_of(pool, x, _INTEGERS, *steps)
     operator = largest_of if return_indices else maximum
-    return _batched(x, dims, lambda batch: operator(batch, dims))
+    return batched(x, dims, lambda batch: operator(batch, dims))
 
 
 def max_pool1d(
@@ -171,7 +172,7 @@ def max_pool1d(
         As `max_pool2d`.
     """
     steps = kernel_size, stride, padding, dilation, ceil_mode
-    return _max_pool("max_pool1d", input, return_indices, *steps)
+    return max_pool("max_pool1d", input, return_indices, *steps)
 
 
 def max_pool2d(
@@ -222,7 +223,7 @@ def max_pool2d(
         For booleans and complex numbers.
     """
     steps = kernel_size, stride, padding, dilation, ceil_mode
-    return _max_pool("max_pool2d", input, return_indices, *steps)
+    return max_pool("max_pool2d", input, return_indices, *steps)
 
 
 def avg_pool1d(
@@ -251,8 +252,8 @@ def avg_pool1d(
         As `avg_pool2d`.
     """
     steps = kernel_size, stride, padding, 1, ceil_mode, count_include_pad
-    dims = _windows("avg_pool1d", input, _INT64, *steps)
-    return _batched(input, dims, lambda batch: average(batch, dims, None))
+    dims = windows_of("avg_pool1d", input, _INT64, *steps)
+    return batched(input, dims, lambda batch: average(batch, dims, None))
 
 
 def avg_pool2d(
@@ -294,11 +295,14 @@ def avg_pool2d(
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     steps = kernel_size, stride, padding, 1, ceil_mode, count_include_pad
-    dims = _windows("avg_pool2d", input, _INT64, *steps)
-    return _batched(input, dims, lambda batch: average(batch, dims, divisor_override))
+    dims = windows_of("avg_pool2d", input, _INT64, *steps)
+    return batched(input, dims, lambda batch: average(batch, dims, divisor_override))
 
 
-def _adaptive(pool: str, x: Any, output_size: Any) -> Any:
+def adaptive(
+    pool: str, x: Any, output_size: Any, how: Callable[[Any, Dims], Any]
+) -> Any:
+    """Return what `how` makes of shares of the last dims, as many as `pool` says."""
     count = int(pool[-2])
     _check_input(pool, x, count)
     if output_size is None or isinstance(output_size, int | np.integer):
@@ -321,7 +325,11 @@ def _adaptive(pool: str, x: Any, output_size: Any) -> Any:
             f"but input has sizes {list(x.shape)}"
         )
     dims = tuple(map(Shares, lengths, places))
-    return _batched(x, dims, lambda batch: average(batch, dims, None))
+    return batched(x, dims, lambda batch: how(batch, dims))
+
+
+def _means(x: Any, dims: Dims) -> Any:
+    return average(x, dims, None)
 
 
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:  # noqa: A002
@@ -342,7 +350,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:  # noqa: A002
     RuntimeError, NotImplementedError
         As `adaptive_avg_pool2d`.
     """
-    return _adaptive("adaptive_avg_pool1d", input, output_size)
+    return adaptive("adaptive_avg_pool1d", input, output_size, _means)
 
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:  # noqa: A002
@@ -369,4 +377,4 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:  # noqa: A002
     NotImplementedError
         For other dtypes.
     """
-    return _adaptive("adaptive_avg_pool2d", input, output_size)
+    return adaptive("adaptive_avg_pool2d", input, output_size, _means)

@@ -158,19 +158,22 @@ def maxima(x: Array, dims: Dims) -> Array:
         shape = _with_length(x.shape, axis, dim.places)
         values = np.full(shape, lowest(x.dtype), x.dtype)
         for places, elements in dim.pieces():
-            part = values[_at(axis, places)]
-            np.maximum(part, x[_at(axis, elements)], out=part)
+            part, other = values[_at(axis, places)], x[_at(axis, elements)]
+            if isinstance(dim, Shares):
+                other = np.max(other, axis, keepdims=True)
+            np.maximum(part, other, out=part)
         x = values
     return x
 
 
-def largest(x: Array, dims: tuple[Windows, ...]) -> tuple[Array, Array]:
+def largest(x: Array, dims: Dims) -> tuple[Array, Array]:
     """Return `maxima`, and where they are: numbers in row-major order of the dims.
 
     Of equal elements the first counts, of several NaN the last. A window that lies in
     the padding altogether has -1.
     """
-    if x.dtype in DIRECT:
+    plain = len(dims) < 3 and all(isinstance(dim, Windows) for dim in dims)
+    if x.dtype in DIRECT and plain:
         windows = np.array([dim[:6] for dim in dims], np.int64)
         both: tuple[Array, Array] = _C.kernel("max_pool")(x, windows)
         return both
@@ -184,6 +187,10 @@ def largest(x: Array, dims: tuple[Windows, ...]) -> tuple[Array, Array]:
         for places, elements in dim.pieces():
             best, at = values[_at(axis, places)], found[_at(axis, places)]
             other, where = x[_at(axis, elements)], index[_at(axis, elements)]
+            if isinstance(dim, Shares):
+                first = other.argmax(axis, keepdims=True)
+                other = np.take_along_axis(other, first, axis)
+                where = np.take_along_axis(where, first, axis)
             better = (other > best) | (other != other) | (at < 0)
             np.copyto(best, other, where=better)
             np.copyto(at, where, where=better)

@@ -3,13 +3,15 @@
 from dtensor.nn import *  # noqa: F403
 
 # isort: split
+import dtensor.torch.nn.functional as functional  # type: ignore[no-redef] # noqa: F401
 import dtensor.torch.nn.utils as utils  # type: ignore[no-redef] # noqa: F401
 from dtensor.torch.nn import (  # type: ignore[no-redef]
     _modules,
     attention as attention,
-    functional,  # noqa: F401
     init,  # noqa: F401
+    parallel as parallel,
     parameter as parameter,
 )
+from dtensor.torch.nn.parallel import DataParallel as DataParallel
 
 globals().update(_modules.modules())

@@ -48,6 +48,9 @@ def modules() -> dict[str, Any]:
         for name, x in found.items()
         if isinstance(x, type) and issubclass(x, nn.Module) and x is not nn.Module
     }
+    for each in made.values():  # what a lazy module becomes
+        if hasattr(each, "cls_to_become"):
+            each.cls_to_become = made[each.cls_to_become.__name__]
     return made | {"Module": Module, "Parameter": Parameter, "Buffer": Buffer}
 
 

@@ -1,4 +1,4 @@
-"""Data for training: the names of ``torch.utils.data``, in this process."""
+"""Data for training: the names of ``torch.utils.data``."""
 
 from dtensor.utils.data.collate import default_collate
 from dtensor.utils.data.dataset import (
@@ -19,6 +19,7 @@ from dtensor.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from dtensor.utils.data.workers import get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -35,5 +36,6 @@ __all__ = [
     "TensorDataset",
     "WeightedRandomSampler",
     "default_collate",
+    "get_worker_info",
     "random_split",
 ]

@@ -1,18 +1,23 @@
 """DataLoader: batches of the samples of a dataset."""
 
+import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from dtensor.random import Generator
+import numpy as np
+
+from dtensor.random import Generator, default_generator
 from dtensor.utils.data.collate import default_collate
 from dtensor.utils.data.dataset import IterableDataset
 from dtensor.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
+from dtensor.utils.data.workers import Workers
 
 __all__ = ["DataLoader"]
 
 
 class DataLoader:
-    """Batches of the samples of a dataset, made in this process.
+    """Batches of the samples of a dataset, made in this process or in others.
 
     Not collective. `DistributedSampler` gives every rank its own samples.
 
@@ -27,25 +32,39 @@ class DataLoader:
         The indices of the samples to take, instead of all.
     batch_sampler : iterable of lists of int, optional
         The indices of the samples of each batch.
-    num_workers : int
-        Only 0: there are no worker processes.
+    num_workers : int, default 0
+        How many processes make batches; 0: this one. They are spawned, do not start
+        MPI, and get the dataset and the functions pickled. So a script needs ``if
+        __name__ == "__main__":`` around what they are not to run, and an
+        IterableDataset asks `get_worker_info` which part is its own.
     collate_fn : callable, optional
         Makes a batch from a list of samples; default: `default_collate`.
     pin_memory : bool
         Ignored.
     drop_last : bool, default False
         Whether to leave out a last batch that is smaller than the others.
-    timeout, worker_init_fn, multiprocessing_context : optional
-        Ignored: they are for worker processes.
+    timeout : float, default 0
+        How many seconds a batch of a worker may take; 0: any number.
+    worker_init_fn : callable, optional
+        Called in each worker with its number.
+    multiprocessing_context : optional
+        ``"spawn"``, or None, which is the same.
     generator : Generator, optional
         The generator for the order; default: `dtensor.random.default_generator`.
-    prefetch_factor, persistent_workers, pin_memory_device, in_order : optional
-        Ignored.
+    prefetch_factor : int, optional
+        How many batches each worker makes ahead; default: 2.
+    persistent_workers : bool, default False
+        Whether the workers stay for the next time.
+    pin_memory_device, in_order : optional
+        Ignored: batches come in their order.
 
     Raises
     ------
     ValueError
-        If arguments exclude each other, or `num_workers` is not 0.
+        If arguments exclude each other, or are out of range.
+    RuntimeError
+        From the iterator, if a worker ends or is late. What a worker raises is raised
+        here, with its traceback. On this rank only.
     """
 
     def __init__(
@@ -69,15 +88,27 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        if num_workers != 0:
-            raise ValueError(
-                "num_workers option should be 0: batches are made in this process, and "
-                f"{num_workers} workers cannot be started beside MPI"
-            )
-        if timeout < 0:
-            raise ValueError("timeout option should be non-negative")
+        _check_workers(
+            num_workers,
+            timeout,
+            multiprocessing_context,
+            prefetch_factor,
+            persistent_workers,
+        )
         self.dataset, self.generator = dataset, generator
-        self.num_workers, self.pin_memory, self.timeout = 0, pin_memory, timeout
+        self.num_workers, self.pin_memory, self.timeout = (
+            num_workers,
+            pin_memory,
+            timeout,
+        )
+        self.worker_init_fn, self.persistent_workers = (
+            worker_init_fn,
+            persistent_workers,
+        )
+        self.prefetch_factor = (
+            2 if num_workers and prefetch_factor is None else prefetch_factor
+        )
+        self._workers: Workers | None = None
         self._iterable = isinstance(dataset, IterableDataset)
         _check(self._iterable, batch_size, shuffle, sampler, batch_sampler, drop_last)
         if sampler is None and not self._iterable:
@@ -96,6 +127,8 @@ class DataLoader:
         self.collate_fn = collate_fn or (default_collate if batched else _as_it_is)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.num_workers:
+            return self._from_workers()
         if self._iterable:
             return self._stream()
         if self.batch_sampler is not None:
@@ -113,6 +146,39 @@ class DataLoader:
         batches = BatchSampler(self.dataset, self.batch_size, self.drop_last)
         yield from map(self.collate_fn, batches)
 
+    def _from_workers(self) -> Iterator[Any]:
+        seed = int(np.asarray(_drawn(self.generator)))
+        if self._workers is None:
+            batches = None if self.batch_size is None else self.batch_size
+            if self._iterable:
+                fetcher: Any = functools.partial(
+                    _Stream, batches, self.drop_last, self.collate_fn
+                )
+            else:
+                fetcher = functools.partial(_Picked, self.collate_fn)
+            self._workers = Workers(
+                self.num_workers,
+                self.dataset,
+                fetcher,
+                self.worker_init_fn,
+                seed,
+                self.prefetch_factor or 2,
+                self.timeout,
+            )
+        workers = self._workers
+        if not self.persistent_workers:
+            self._workers = None
+        requests = (
+            self.batch_sampler if self.batch_sampler is not None else self.sampler
+        )
+        if self._iterable:
+            requests = itertools.cycle([True])
+        try:
+            yield from workers.batches(iter(requests or ()))
+        finally:
+            if not self.persistent_workers:
+                workers.close()
+
     def __len__(self) -> int:
         counted = self.batch_sampler if self.batch_sampler is not None else self.sampler
         if self._iterable:
@@ -120,6 +186,73 @@ class DataLoader:
                 return len(self.dataset)
             return len(BatchSampler(self.dataset, self.batch_size, self.drop_last))
         return len(counted)  # type: ignore[arg-type]
+
+
+class _Picked:
+    """Makes batches of a dataset by index, in a worker."""
+
+    def __init__(self, collate: Callable[[Any], Any], dataset: Any) -> None:
+        self.collate, self.dataset = collate, dataset
+
+    def __call__(self, asked: Any) -> Any:
+        if isinstance(asked, list | tuple):
+            return self.collate([self.dataset[k] for k in asked])
+        return self.collate(self.dataset[asked])
+
+
+class _Stream:
+    """Makes the next batch of an IterableDataset, in a worker."""
+
+    def __init__(
+        self,
+        batch_size: int | None,
+        drop_last: bool,
+        collate: Callable[[Any], Any],
+        dataset: Any,
+    ) -> None:
+        self.collate = collate
+        batched = batch_size is not None
+        self.rest = iter(
+            BatchSampler(dataset, batch_size, drop_last) if batched else dataset  # type: ignore[arg-type]
+        )
+
+    def __call__(self, asked: Any) -> Any:
+        return self.collate(next(self.rest))
+
+
+def _drawn(generator: Generator | None) -> Any:
+    """Return a number that seeds workers."""
+    generator = default_generator() if generator is None else generator
+    return generator.integers(0, 2**62, 1)[0]
+
+
+def _check_workers(
+    count: int,
+    timeout: float,
+    context: Any,
+    prefetch: int | None,
+    persistent: bool,
+) -> None:
+    if count < 0:
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable "
+            "multiprocessing."
+        )
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if prefetch is not None and (count == 0 or prefetch < 1):
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing, and is "
+            "positive. Let num_workers > 0 to enable multiprocessing."
+        )
+    if persistent and count == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+    name = getattr(context, "_name", context)
+    if name not in (None, "spawn"):
+        raise ValueError(
+            f"multiprocessing_context option should be 'spawn', but got {context!r}: "
+            "MPI does not survive other ways to start a process"
+        )
 
 
 def _as_it_is(sample: Any) -> Any:

@@ -6,3 +6,9 @@ from dtensor.torch.utils.data import (
     sampler as sampler,
 )
 from dtensor.utils.data import *  # noqa: F403
+
+# isort: split
+from dtensor.torch.utils.data._dialect import (
+    DataLoader as DataLoader,
+    default_collate as default_collate,
+)

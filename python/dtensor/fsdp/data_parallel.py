@@ -1,0 +1,259 @@
+"""`DistributedDataParallel`: each rank holds the whole model, and other data."""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dtensor import (
+    _C,
+    DeviceMesh,
+    DTensor,
+    Layout,
+    Partial,
+    Replicate,
+    Tensor,
+    distribute_tensor,
+    no_grad,
+)
+from dtensor._C import queue_callback
+from dtensor._core import world
+from dtensor.autograd import is_grad_enabled
+from dtensor.fsdp._fully_shard import _default_mesh
+from dtensor.fsdp.wrapper import _mesh_of
+from dtensor.functional_collectives._moves import moved
+from dtensor.nn import Module
+
+__all__ = ["DataParallel", "DistributedDataParallel"]
+
+
+def _own(x: Any) -> Any:
+    """Return what this rank has of a tensor."""
+    return x.to_local() if isinstance(x, DTensor) else x
+
+
+def _alike(tensors: Iterable[Any]) -> list[list[Any]]:
+    """Return tensors in lists of one dtype each."""
+    lists: dict[np.dtype[Any], list[Any]] = {}
+    for x in tensors:
+        lists.setdefault(np.dtype(x.dtype), []).append(x)
+    return list(lists.values())
+
+
+class DistributedDataParallel(Module):
+    """A module that every rank holds whole, and trains on its own data.
+
+    Backward ends with one all_reduce for each dtype, which leaves the average of the
+    ranks' gradients in `grad`. Parameters stay what they are, unlike those of
+    `replicate`, which become DTensors. Making one is collective, forward too if there
+    are buffers to broadcast, and backward.
+
+    Parameters
+    ----------
+    module : Module
+        Its names get the prefix ``module.``.
+    broadcast_buffers : bool, default True
+        Whether forward begins with a broadcast of the first rank's buffers, one for
+        each dtype. Not after a forward without gradients or within `no_sync`.
+    init_sync : bool, default True
+        Whether all ranks take the parameters and buffers of the first one now.
+    process_group, device_mesh : mpi4py.MPI.Comm or DeviceMesh, optional
+        The ranks; default: all. With DTensors among the parameters: those that have the
+        same parts.
+    find_unused_parameters, static_graph : bool, default False
+        Whether a backward may leave out parameters: one more all_reduce finds those
+        that no rank used, whose `grad` stays as it is.
+    device_ids, output_device : optional
+        None: there are no devices to choose.
+    dim, bucket_cap_mb, gradient_as_bucket_view, **ignored
+        PyTorch's other options, without effect: there are no buckets, and `grad` is no
+        view of one.
+
+    Raises
+    ------
+    RuntimeError
+        If no parameter requires a gradient, or the ranks' parameters differ. Forward
+        raises it, if the last backward left out parameters.
+    ValueError
+        If `device_ids` are given.
+
+    References
+    ----------
+    .. [1] S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel
+       Training", VLDB 2020.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Any = None,
+        output_device: Any = None,
+        dim: int = 0,
+        broadcast_buffers: bool | None = None,
+        init_sync: bool = True,
+        process_group: Any = None,
+        bucket_cap_mb: float | None = None,
+        find_unused_parameters: bool = False,
+        check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False,
+        static_graph: bool = False,
+        device_mesh: DeviceMesh | None = None,
+        **ignored: Any,
+    ) -> None:
+        super().__init__()
+        if device_ids:
+            raise ValueError(
+                "DistributedDataParallel device_ids and output_device arguments only "
+                "work with single-device/multiple-device GPU modules or CPU modules, "
+                f"but got device_ids {device_ids}: leave device_ids out"
+            )
+        self.module = module
+        self.broadcast_buffers = broadcast_buffers is not False
+        self.find_unused_parameters = find_unused_parameters
+        self.static_graph = static_graph
+        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.require_backward_grad_sync = True
+        self._syncs_buffers = True
+        self._mesh = _mesh_of(process_group, device_mesh) or _default_mesh()
+        self._trained = [p for p in module.parameters() if p.requires_grad]
+        if not self._trained:
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any "
+                "parameters that require a gradient."
+            )
+        self._compare()
+        if init_sync:
+            self._broadcast([*module.parameters(), *module.buffers()])
+        self._arrived: set[int] = set()
+        self._is_due = False
+        for parameter in self._trained:
+            parameter.register_post_accumulate_grad_hook(self._arrive)
+
+    def _compare(self) -> None:
+        """Raise, on all ranks, if these have other parameters."""
+        seen = [
+            (name, str(np.dtype(x.dtype)), tuple(_own(x).shape), x.requires_grad)
+            for name, x in self.named_parameters()
+        ]
+        if self._mesh.get_coordinate() is not None:
+            what = f"DistributedDataParallel of {len(seen)} parameters {seen}"
+            world.current().agree(repr(seen).encode(), what, None, self._mesh)
+
+    # --- forward ----------------------------------------------------------------------
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module."""
+        syncs = is_grad_enabled() and self.require_backward_grad_sync
+        if syncs and self._arrived:
+            left = [
+                name
+                for name, p in self.module.named_parameters()
+                if p.requires_grad and id(p) not in self._arrived
+            ]
+            raise RuntimeError(
+                "Expected to have finished reduction in the prior iteration before "
+                "starting a new one. This error indicates that your module has "
+                "parameters that were not used in producing loss: "
+                f"{', '.join(left)}. Pass find_unused_parameters=True to "
+                "DistributedDataParallel, and make sure that all forward outputs "
+                "participate in calculating loss."
+            )
+        if self._syncs_buffers and self.broadcast_buffers:
+            self._broadcast(list(self.module.buffers()))
+        self._syncs_buffers = syncs
+        return self.module(*args, **kwargs)
+
+    @no_grad()
+    def _broadcast(self, tensors: list[Any]) -> None:
+        """Copy the first rank's tensors to all, those of one dtype together."""
+        mesh = self._mesh
+        coordinate = mesh.get_coordinate()
+        if mesh.size() == 1 or coordinate is None:
+            return
+        for alike in _alike(map(_own, tensors)):
+            arrays = [x.detach().numpy() for x in alike]
+            flat = np.concatenate([x.ravel() for x in arrays])
+            found = distribute_tensor(flat, mesh, [Replicate()]).to_local().numpy()
+            parts = np.split(found, np.cumsum([x.size for x in arrays])[:-1])
+            for x, part in zip(arrays if coordinate[0] else (), parts, strict=False):
+                x[...] = part.reshape(x.shape)
+
+    # --- backward ---------------------------------------------------------------------
+
+    def _arrive(self, parameter: Any) -> None:
+        if not self.require_backward_grad_sync:
+            return
+        self._arrived.add(id(parameter))
+        if not self._is_due:
+            self._is_due = True
+            queue_callback(self._after_backward)
+
+    def _after_backward(self) -> None:
+        """Average the gradients, if all have arrived that are to come."""
+        self._is_due = False
+        used = [id(p) in self._arrived for p in self._trained]
+        if self.find_unused_parameters or self.static_graph:
+            used = np.asarray(self._reduce([Tensor(np.array(used))], "max")[0]).tolist()
+        elif not all(used):
+            return
+        self._arrived.clear()
+        self._average([p for p, some in zip(self._trained, used, strict=True) if some])
+
+    @no_grad()
+    def _average(self, parameters: list[Any]) -> None:
+        """Put the averages of the ranks' gradients into `grad`."""
+        for alike in _alike(parameters):
+            grads = [p.detach() * 0 if p.grad is None else p.grad for p in alike]
+            found = self._reduce([_own(x) for x in grads], "avg")
+            for p, grad, mean in zip(alike, grads, found, strict=True):
+                whole = isinstance(grad, DTensor)
+                new = _C.of_part(mean, grad.layout) if whole else mean
+                p.grad = _C.into_torch(new) if _C.is_torch(p) else new
+
+    def _reduce(self, tensors: list[Any], op: str) -> list[Any]:
+        """Return the sums and the like over the ranks, of all at once."""
+        if self._mesh.get_coordinate() is None:
+            return tensors
+        moves = []
+        for x in tensors:
+            addends = Layout(self._mesh, [Partial(op)], x.shape, x.dtype)
+            moves.append((addends, addends.with_placements([Replicate()])))
+        return moved([Tensor(np.asarray(x.detach())) for x in tensors], moves)
+
+    @contextlib.contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Within the block, backward adds up this rank's own gradients.
+
+        The first backward after it averages the sums.
+        """
+        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+
+class DataParallel(Module):
+    """A module as it is, under the name ``module.``: there is one device.
+
+    Parameters
+    ----------
+    module : Module
+    device_ids, output_device, dim : optional
+        Without effect.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Any = None,
+        output_device: Any = None,
+        dim: int = 0,
+    ) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module."""
+        return self.module(*args, **kwargs)

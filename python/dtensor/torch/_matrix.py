@@ -1,0 +1,282 @@
+"""Linear algebra under the older names of PyTorch: ``torch.inverse``, ``x.det()``."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dtensor import linalg as _linalg, ops as _ops
+from dtensor.torch import _reduce
+from dtensor.torch._pointwise import cast_alike, floating
+
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+linalg: Any = _linalg
+
+__all__ = [
+    "adjoint",
+    "block_diag",
+    "cartesian_prod",
+    "cdist",
+    "chain_matmul",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
+    "combinations",
+    "corrcoef",
+    "cov",
+    "det",
+    "diag_embed",
+    "diagflat",
+    "dist",
+    "frobenius_norm",
+    "inverse",
+    "logdet",
+    "matrix_exp",
+    "matrix_power",
+    "nuclear_norm",
+    "pdist",
+    "pinverse",
+    "qr",
+    "renorm",
+    "slogdet",
+    "svd",
+    "triangular_solve",
+    "vander",
+]
+
+det = linalg.det
+inverse = linalg.inv
+pinverse = linalg.pinv
+matrix_power = linalg.matrix_power
+slogdet = linalg.slogdet
+
+
+class Triangular(NamedTuple):
+    """What `triangular_solve` returns."""
+
+    solution: Any
+    cloned_coefficient: Any
+
+
+class Factors(NamedTuple):
+    """What `svd` returns: ``U @ diag(S) @ V.mH``."""
+
+    U: Any
+    S: Any
+    V: Any
+
+
+def adjoint(input: Any) -> Any:
+    """Return the last two dims swapped, of complex numbers the conjugates."""
+    turned = ops.swapaxes(input, -2, -1)
+    return ops.conj(turned) if np.dtype(input.dtype).kind == "c" else turned
+
+
+def logdet(input: Any) -> Any:
+    """Return the logarithm of the determinant; NaN if that is negative."""
+    sign, log = linalg.slogdet(input)
+    return ops.where(ops.less(sign, 0), np.nan, log)
+
+
+def cholesky(input: Any, upper: bool = False) -> Any:
+    """Return the Cholesky factor, a lower triangular matrix or an upper one."""
+    found = linalg.cholesky(input)
+    return adjoint(found) if upper else found
+
+
+def cholesky_solve(B: Any, L: Any, upper: bool = False) -> Any:  # noqa: N803
+    """Return the solution of ``A @ X == B``, for the Cholesky factor of A."""
+    lower = adjoint(L) if upper else L
+    return linalg.solve(adjoint(lower), linalg.solve(lower, B))
+
+
+def cholesky_inverse(L: Any, upper: bool = False) -> Any:  # noqa: N803
+    """Return the inverse of the matrix whose Cholesky factor is given."""
+    lower = adjoint(L) if upper else L
+    return linalg.inv(ops.matmul(lower, adjoint(lower)))
+
+
+def triangular_solve(
+    b: Any,
+    A: Any,  # noqa: N803
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> Triangular:
+    """Return the solution of ``A @ X == b``, of the triangle of A alone."""
+    part = ops.triu(A) if upper else ops.tril(A)
+    if unitriangular:
+        one = np.eye(A.shape[-1], dtype=np.dtype(A.dtype))
+        part = part - part * one + one
+    part = ops.swapaxes(part, -2, -1) if transpose else part
+    return Triangular(linalg.solve(part, b), A)
+
+
+def qr(input: Any, some: bool = True) -> Any:
+    """Return the matrices of the QR decomposition, reduced or complete."""
+    return linalg.qr(input, "reduced" if some else "complete")
+
+
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+    """Return the singular value decomposition: U, S and V, which is not V.mH."""
+    if not compute_uv:
+        values = linalg.svdvals(input)
+        m, n = input.shape[-2:]
+        lead = tuple(input.shape[:-2])
+        zeros = [ops.zeros_like(input.detach(), shape=(*lead, k, k)) for k in (m, n)]
+        return Factors(zeros[0], values, zeros[1])
+    u, s, vh = linalg.svd(input, full_matrices=not some)
+    return Factors(u, s, adjoint(vh))
+
+
+def matrix_exp(input: Any) -> Any:
+    """Return the matrix exponential, by scaling, a series, and squaring.
+
+    Collective of a DTensor: the number of squarings depends on the norm.
+    """
+    x = floating(input)
+    if not x.numel():
+        return x
+    norm = float(ops.max(ops.sum(ops.abs(x.detach()), axis=-1)))
+    squarings = max(0, math.ceil(math.log2(norm)) + 1) if 0 < norm < np.inf else 0
+    x = x * 2.0**-squarings
+    total = term = ops.zeros_like(x.detach()) + np.eye(
+        x.shape[-1], dtype=np.dtype(x.dtype)
+    )
+    for k in range(1, 19):
+        term = ops.matmul(term, x) * (1 / k)
+        total = total + term
+    for _ in range(squarings):
+        total = ops.matmul(total, total)
+    return total
+
+
+# --- norms and distances --------------------------------------------------------------
+
+
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """Return the norm of ``input - other``, of all elements."""
+    return _reduce.norm(input - other, p)
+
+
+def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the square root of the sum of squares, of all elements or along dims."""
+    return _reduce.norm(input, 2, dim, keepdim)
+
+
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+    """Return the sum of the singular values of the matrices in two dims."""
+    moved = ops.moveaxis(input, tuple(dim), (-2, -1))
+    found = ops.sum(linalg.svdvals(moved), axis=-1)
+    if not keepdim:
+        return found
+    for d in sorted(k % input.ndim for k in dim):
+        found = ops.unsqueeze(found, d)
+    return found
+
+
+def cdist(
+    x1: Any,
+    x2: Any,
+    p: float = 2.0,
+    compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+) -> Any:
+    """Return the distances of all rows of one matrix from all rows of another."""
+    x1, x2 = cast_alike(x1, x2)
+    apart = ops.unsqueeze(x1, -2) - ops.unsqueeze(x2, -3)
+    return linalg.vector_norm(apart, ord=p, axis=-1)
+
+
+def pdist(input: Any, p: float = 2) -> Any:
+    """Return the distances of all pairs of rows."""
+    first, second = np.triu_indices(input.shape[0], 1)
+    apart = ops.getitem(input, (first,)) - ops.getitem(input, (second,))
+    return linalg.vector_norm(apart, ord=p, axis=-1)
+
+
+def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """Return the slices along a dim, those of a norm above `maxnorm` scaled to it."""
+    rest = tuple(d for d in range(input.ndim) if d != dim % input.ndim)
+    norm = linalg.vector_norm(input, ord=p, axis=rest, keepdims=True)
+    factor = ops.where(ops.greater(norm, maxnorm), maxnorm / (norm + 1e-7), 1.0)
+    return input * ops.astype(factor, np.dtype(input.dtype))
+
+
+# --- matrices of vectors --------------------------------------------------------------
+
+
+def chain_matmul(*matrices: Any) -> Any:
+    """Return the product of matrices, in the cheapest order."""
+    return linalg.multi_dot(list(matrices)) if len(matrices) > 1 else matrices[0]
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+    """Return the powers of the elements of a vector, as columns."""
+    return _like(ops.vander(x, N, increasing), x)
+
+
+def _like(found: Any, x: Any) -> Any:
+    """Return what NumPy computes in float64 in the dtype of its argument."""
+    x = floating(x)
+    return found if found.dtype == x.dtype else ops.astype(found, np.dtype(x.dtype))
+
+
+def cov(
+    input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None
+) -> Any:
+    """Return the covariances of the rows."""
+    weights = {"fweights": fweights, "aweights": aweights}
+    return _like(ops.cov(input, ddof=correction, **weights), input)
+
+
+def corrcoef(input: Any) -> Any:
+    """Return the correlations of the rows."""
+    return _like(ops.corrcoef(input), input)
+
+
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """Return a matrix with all elements of the input on a diagonal."""
+    return ops.diagflat(input, offset)
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Return matrices with the last dim of the input on a diagonal."""
+    n = int(input.shape[-1]) + abs(offset)
+    rows = np.arange(n)[:, None] + offset == np.arange(n)
+    place = np.arange(n) - max(-offset, 0) if offset < 0 else np.arange(n)
+    index = np.clip(place, 0, max(int(input.shape[-1]) - 1, 0))
+    spread = ops.unsqueeze(ops.take(input, index, axis=-1), -1)
+    found = ops.where(rows, spread, np.zeros((), np.dtype(input.dtype)))
+    return ops.moveaxis(found, (-2, -1), (dim1, dim2))
+
+
+def block_diag(*tensors: Any) -> Any:
+    """Return matrices in blocks along the diagonal, zeros elsewhere."""
+    blocks = [ops.atleast_2d(x) for x in cast_alike(*tensors)]
+    columns = sum(int(x.shape[1]) for x in blocks)
+    starts = itertools.accumulate((int(x.shape[1]) for x in blocks), initial=0)
+    rows = [
+        ops.pad(x, ((0, 0), (start, columns - start - int(x.shape[1]))))
+        for x, start in zip(blocks, starts, strict=False)
+    ]
+    return ops.concatenate(rows, 0)
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """Return all tuples of elements of vectors, as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = ops.meshgrid(*tensors, indexing="ij")
+    return ops.stack([ops.ravel(g) for g in grids], -1)
+
+
+def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    """Return all choices of `r` elements of a vector, as rows."""
+    choose: Any = itertools.combinations
+    if with_replacement:
+        choose = itertools.combinations_with_replacement
+    rows: Sequence[Any] = list(choose(range(input.shape[0]), r))
+    index = np.array(rows, np.int64).reshape(-1, r)
+    return ops.getitem(input, (index,))

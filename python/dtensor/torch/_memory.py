@@ -1,0 +1,223 @@
+"""Methods about the memory of a tensor, and those that fill it with random numbers."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dtensor import _C, ops as _ops
+from dtensor.ops._make.operator import METHODS
+from dtensor.torch._attributes import data_ptr
+from dtensor.torch._matrix import adjoint
+from dtensor.torch._types import numpy_dtype
+
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+
+__all__ = ["ATTRIBUTES", "TABLE"]
+
+
+def fill_(self: Any, value: Any) -> Any:
+    """Set all elements to one number, and return this tensor.
+
+    Of a Partial the addend of each rank is set, as in PyTorch: a sum over n ranks is
+    then n times the number.
+    """
+    METHODS["fill_"](self, value)
+    if isinstance(self, _C.DTensor) and self.layout.is_partial:
+        METHODS["fill_"](self.detach().to_local(), value)
+    return self
+
+
+# --- other shapes of the same memory --------------------------------------------------
+
+
+def _places(self: Any, size: Any, stride: Any, offset: int | None) -> Any:
+    """Return where the elements of strides lie in the flattened tensor.
+
+    Raises
+    ------
+    RuntimeError
+        If they are not all in it.
+    """
+    index: Any = np.asarray(offset or 0)
+    for n, step in zip(size, stride, strict=True):
+        index = index[..., None] + np.arange(n) * step
+    if index.size and not 0 <= index.max() < self.numel():
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
+            f"{offset or 0} are out of bounds for a tensor of {self.numel()} elements"
+        )
+    return index
+
+
+def as_strided(
+    self: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    """Return the elements at strides of the flattened tensor; a copy."""
+    index = _places(self, size, stride, storage_offset)
+    return ops.getitem(ops.ravel(self), (index,))
+
+
+def as_strided_scatter(
+    self: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    """Return the tensor with `src` at strides of the flattened elements."""
+    index = _places(self, size, stride, storage_offset)
+    flat = ops.copy(ops.ravel(self))
+    ops.setitem(flat, (index,), src)
+    return ops.reshape(flat, tuple(self.shape))
+
+
+def as_strided_(
+    self: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    """As `as_strided`, of this object; not recorded."""
+    return set_(self, as_strided(self.detach(), size, stride, storage_offset))
+
+
+def set_(self: Any, source: Any = None, *ignored: Any) -> Any:
+    """Take the memory of another tensor, or be empty, and return this tensor.
+
+    Raises
+    ------
+    RuntimeError
+        If the dtype is another one.
+    """
+    if source is None:
+        source = ops.empty_like(self.detach(), shape=(0,))
+    if source.dtype != self.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {source.dtype} to a tensor of type "
+            f"{self.dtype}"
+        )
+    self.data = source.detach()
+    return self
+
+
+def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
+    """Change the shape; elements stay in their order, and new ones are 0."""
+    shape = tuple(sizes[0]) if len(sizes) == 1 and np.iterable(sizes[0]) else sizes
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    count, have = math.prod(shape), int(self.numel())
+    flat = ops.getitem(ops.ravel(self), slice(0, min(count, have)))
+    if count > have:
+        flat = ops.pad(flat, (0, count - have))
+    return set_(self, ops.reshape(flat, shape))
+
+
+def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
+    """Change the shape to that of another tensor: see `resize_`."""
+    return resize_(self, tuple(the_template.shape))
+
+
+def resize(self: Any, *sizes: Any) -> Any:
+    """Return the elements in another shape of as many."""
+    shape = tuple(sizes[0]) if len(sizes) == 1 and np.iterable(sizes[0]) else sizes
+    return ops.reshape(self, shape)
+
+
+def is_set_to(self: Any, tensor: Any) -> bool:
+    """Return whether this rank's elements are those of another tensor."""
+    alike = tuple(self.shape) == tuple(tensor.shape)
+    return alike and data_ptr(self) == data_ptr(tensor)
+
+
+def new(self: Any, *sizes: Any) -> Any:
+    """Return a new tensor of this dtype, of a shape or with data."""
+    if len(sizes) == 1 and isinstance(sizes[0], list | np.ndarray):
+        found: Any = _C.tensor(sizes[0], numpy_dtype(self.dtype))
+        return _C.into_torch(found)
+    return self.new_empty(*(sizes or ((0,),)))
+
+
+def new_empty_strided(self: Any, size: Any, stride: Any, **options: Any) -> Any:
+    """Return a new tensor of a size; strides are those of a contiguous one."""
+    return self.new_empty(tuple(size), **options)
+
+
+def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
+    """Replace each element of this rank by what a function makes of it."""
+    local = self.detach()
+    local = local.to_local() if isinstance(local, _C.DTensor) else local
+    flat = [callable(x) for x in ops.ravel(local).tolist()]
+    METHODS["copy_"](local, np.array(flat, local.dtype).reshape(local.shape))
+    return self
+
+
+# --- random numbers -------------------------------------------------------------------
+
+
+def _drawn(self: Any, generator: Any) -> Any:
+    """Fill with uniform numbers of (0, 1]."""
+    self.uniform_(generator=generator)
+    return 1 - self.detach()
+
+
+def cauchy_(
+    self: Any, median: float = 0, sigma: float = 1, *, generator: Any = None
+) -> Any:
+    """Fill with numbers of the Cauchy distribution; not those that PyTorch draws."""
+    u = _drawn(self, generator)
+    return METHODS["copy_"](self, median + sigma * ops.tan(math.pi * (u - 0.5)))
+
+
+def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
+    """Fill with numbers of trials up to the first success, of probability `p`.
+
+    Raises
+    ------
+    RuntimeError
+        If `p` is not between 0 and 1.
+    """
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    floats = ops.zeros_like(self.detach(), dtype=np.float64)
+    u = _drawn(floats, generator)
+    found = ops.maximum(ops.ceil(ops.log(u) * (1 / math.log1p(-p))), 1)
+    return METHODS["copy_"](self, found)
+
+
+def log_normal_(
+    self: Any, mean: float = 1, std: float = 2, *, generator: Any = None
+) -> Any:
+    """Fill with exponentials of normal numbers; not those that PyTorch draws."""
+    self.normal_(mean, std, generator=generator)
+    return METHODS["copy_"](self, ops.exp(self.detach()))
+
+
+def _false(self: Any) -> bool:
+    """Return False: there are no such tensors here."""
+    return False
+
+
+TABLE: dict[str, Any] = {
+    function.__name__: function
+    for function in (
+        apply_,
+        as_strided,
+        as_strided_,
+        as_strided_scatter,
+        cauchy_,
+        fill_,
+        geometric_,
+        is_set_to,
+        log_normal_,
+        new,
+        new_empty_strided,
+        resize,
+        resize_,
+        resize_as_,
+        set_,
+    )
+}
+TABLE |= {f"is_{what}": _false for what in "conj neg inference distributed".split()}
+TABLE |= {
+    "const_data_ptr": data_ptr,
+    "resize_as": lambda self, x: resize(self, x.shape),
+}
+ATTRIBUTES = {
+    "H": property(adjoint, doc="The conjugate transpose of a matrix."),
+    "mH": property(adjoint, doc="The conjugate transpose of the last two dims."),
+}
