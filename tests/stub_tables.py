@@ -212,7 +212,10 @@ def where(condition: T) -> tuple[T, ...]: ...
 """,
     "torch..repeat": "def repeat(self, *repeats: _Shape) -> T: ...",
     "torch..view": "def view(self, *shape: _Shape | npt.DTypeLike) -> T: ...",
-    ".view": "def view(self, *shape: _Shape | npt.DTypeLike) -> T: ...",
+    ".view": """
+def view(self, *shape: _Shape | npt.DTypeLike, dtype: npt.DTypeLike | None = None
+    ) -> T: ...
+""",
     ".__array_namespace__": """
 def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType: ...
 """,
@@ -223,7 +226,9 @@ for _name in ("max", "min", "median", "nanmedian"):
     WRITTEN[f"torch.{_name}"] = _PICKS.format(_name)
     WRITTEN[f"torch..{_name}"] = _SELF_PICKS.format(_name)
     if _name in ("max", "min"):
-        WRITTEN[f"torch.{_name}"] += f"def {_name}(input: T, other: _ArrayLike) -> T: ..."
+        WRITTEN[f"torch.{_name}"] += (
+            f"def {_name}(input: T, other: _ArrayLike) -> T: ..."
+        )
         WRITTEN[f"torch..{_name}"] += f"def {_name}(self, other: _ArrayLike) -> T: ..."
 
 _UFUNC = """

@@ -6,16 +6,14 @@ stub_tables.py. The rest of a stub, between the generated sections, is written b
 
 import ast
 import inspect
-import itertools
 import math
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from stub_tables import (
     ALIASES,
     BINARY,
@@ -73,7 +71,8 @@ class Parameter(NamedTuple):
     def __str__(self) -> str:
         stars = {P.VAR_POSITIONAL: "*", P.VAR_KEYWORD: "**"}.get(self.kind, "")
         equals = f" = {self.default}" if self.default else ""
-        return f"{stars}{self.name}: {self.type}{equals}"
+        colon = ": " if self.type else ""
+        return f"{stars}{self.name}{colon}{self.type}{equals}"
 
 
 def annotated(annotation: Any) -> str:
@@ -103,7 +102,9 @@ KNOWN = (bool, int, str, float)
 
 def type_of(function: str, p: Any) -> str:
     """The type of a parameter: its annotation, or what the tables say of its name."""
-    own = OWN.get(f"{function.removesuffix('_')}.{p.name}", OWN.get(f"{function}.{p.name}"))
+    own = OWN.get(
+        f"{function.removesuffix('_')}.{p.name}", OWN.get(f"{function}.{p.name}")
+    )
     text = own or annotated(p.annotation)
     if p.name == "out":
         return "_Out"
@@ -166,7 +167,9 @@ def listed(found: Iterable[Parameter]) -> str:
     for p in found:
         if p.kind != P.POSITIONAL_ONLY and kinds and kinds[-1] == P.POSITIONAL_ONLY:
             words.append("/")
-        if p.kind == P.KEYWORD_ONLY and not {P.KEYWORD_ONLY, P.VAR_POSITIONAL} & {*kinds}:
+        if p.kind == P.KEYWORD_ONLY and not {P.KEYWORD_ONLY, P.VAR_POSITIONAL} & {
+            *kinds
+        }:
             words.append("*")
         words.append(str(p))
         kinds.append(p.kind)
@@ -211,7 +214,9 @@ def with_dim(found: list[Parameter]) -> list[Parameter]:
     return named
 
 
-def leading(found: list[Parameter], place: Place) -> Iterator[tuple[list[Parameter], str]]:
+def leading(
+    found: list[Parameter], place: Place
+) -> Iterator[tuple[list[Parameter], str]]:
     """The parameters for each kind of result, and that kind."""
     leads = [k for k, p in enumerate(found) if p.lead]
     if place.kind or not leads:
@@ -273,9 +278,13 @@ def definitions(name: str, function: Any, place: Place) -> list[str]:
         table = {**METHODS, **_methods.TABLE} if place.torch else METHODS
         function = table.get(base) or getattr(ops, base, function)
         signature = inspect.signature(function)
-    found = parameters(prefix + base, signature)[1 if place.kind else 0 :]
+    found = parameters(prefix + base, signature)
+    if place.kind:  # what the method is called of has its name in the function
+        found[0] = found[0]._replace(type="", default="", lead=False)
     if name != base:
-        found = [p for p in found if p.name != "out"]
+        kind = min([P.POSITIONAL_OR_KEYWORD, *(p.kind for p in found[1:])])
+        first = found[0]._replace(name="self", kind=kind)
+        found = [first, *(p for p in found[1:] if p.name != "out")]
     result = result_of(prefix + base, signature)
     if name != base and result == "T":
         result = "Self"
@@ -294,8 +303,7 @@ def definitions(name: str, function: Any, place: Place) -> list[str]:
 def definition(
     name: str, found: list[Parameter], result: str, kind: str, place: Place
 ) -> str:
-    own = ["self"] if place.kind else []
-    inside = ", ".join([*own, *filter(None, [listed(in_order(found))])])
+    inside = listed(in_order(found))
     kind = kind or ("TorchTensor" if place.torch else "DTensor")
     return qualified(f"def {name}({inside}) -> {of_kind(result, kind)}: ...", place)
 
@@ -390,9 +398,14 @@ def _answer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 
 def of_module(module: Any, more: str = "", head: str = "") -> str:
     """The stub of a module whose `__all__` are operators, and types."""
-    own = {"strict", *(n for n in module.__all__ if isinstance(getattr(module, n), type))}
+    own = {
+        "strict",
+        *(n for n in module.__all__ if isinstance(getattr(module, n), type)),
+    }
     names = sorted({*module.__all__} - own)
-    body = "\n".join([exported(module.__all__), *functions(names, module, Place()), more])
+    body = "\n".join(
+        [exported(module.__all__), *functions(names, module, Place()), more]
+    )
     return f"{needed(IMPORTS + head, body)}\n{body}"
 
 
@@ -424,9 +437,11 @@ KINDS = {  # the kind that has the other's names, and that is in the other diale
 def slots() -> Iterator[str]:
     """What Python's own operators call, and attributes."""
     for name in BINARY:
+        more = ", mod: None = None" if name == "pow" else ""
         for reflected in ("", "r"):
-            yield f"def __{reflected}{name}__(self, value: _ArrayLike, /) -> T: ..."
-        yield f"def __i{name}__(self, value: _ArrayLike, /) -> Self: ..."
+            yield f"def __{reflected}{name}__(self, value: _ArrayLike{more}, /) -> T: ..."
+        note = "  # type: ignore[misc]" if name == "pow" else ""
+        yield f"def __i{name}__(self, value: _ArrayLike, /) -> Self: ...{note}"
     for name in ("divmod", "rdivmod"):
         yield f"def __{name}__(self, value: _ArrayLike, /) -> tuple[T, T]: ..."
     for name in COMPARED:
@@ -436,13 +451,27 @@ def slots() -> Iterator[str]:
     yield MORE
 
 
+def retold() -> set[str]:
+    """Methods whose stubs say more than one signature can: they take `dim=` as well,
+    results depend on flags, or they are made in place of others and take their arguments.
+    """
+    table: dict[str, Any] = METHODS | _methods.TABLE
+    both = (METHODS.get, _methods.TABLE.get)
+    names = {name for name in table if any(takes_dim(of(name)) for of in both)}
+    names |= {name for name in table if name.endswith("_")}
+    return names | {key.rpartition(".")[2] for key in WRITTEN} | {"std", "var"}
+
+
 def of_class(kind: str) -> str:
     """The operators that are methods of a kind of tensor."""
     dialect = kind.startswith("Torch")
     table: dict[str, Any] = METHODS | (_methods.TABLE if dialect else {})
     lines = [of_kind(line, kind) for line in slots()]
     numpys, torchs = KINDS[kind]
-    lines += [f"def as_numpy(self) -> {numpys}: ...", f"def as_torch(self) -> {torchs}: ..."]
+    lines += [
+        f"def as_numpy(self) -> {numpys}: ...",
+        f"def as_torch(self) -> {torchs}: ...",
+    ]
     for name in sorted(table):
         if not name.startswith("__") and name not in BY_HAND:
             place = Place(kind, dialect and name in _methods.TABLE)
@@ -473,7 +502,9 @@ def of_torch() -> str:
     body = "\n".join(functions(names, torch, Place(torch=True)))
     kinds = [f"{n}: type[TorchTensor]" for n in names if n.endswith("Tensor")]
     kinds = [k for k in kinds if not k.startswith("Tensor")]
-    body = "\n".join([*lines, "Tensor = _C.TorchTensor", *kinds, "bfloat16: _dtype", body])
+    body = "\n".join(
+        [*lines, "Tensor = _C.TorchTensor", *kinds, "bfloat16: _dtype", body]
+    )
     return f"{needed(IMPORTS, body)}\n{body}"
 
 
@@ -488,8 +519,20 @@ def formatted(text: str) -> str:
     """As ruff formats it, imports included."""
     for command in (["check", "--select", "I,F401", "--fix", "-q"], ["format", "-q"]):
         text = subprocess.run(
-            [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(HERE / "x.pyi"), "-"],
-            input=text, capture_output=True, text=True, check=False, cwd=ROOT,
+            [
+                sys.executable,
+                "-m",
+                "ruff",
+                *command,
+                "--stdin-filename",
+                str(HERE / "x.pyi"),
+                "-",
+            ],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
         ).stdout
     return text
 
@@ -509,7 +552,7 @@ def written() -> dict[Path, str]:
     by_hand = HERE / "_C.pyi"
     sections = iter([indented(of_class(kind)) for kind in KINDS])
     text = MARK.sub(lambda found: found[1] + next(sections), by_hand.read_text())
-    note = f'"""Made by `{COMMAND}`."""\n'
+    note = f'"""Made by `{COMMAND}`."""\n# ruff: noqa: F403, F405\n'
     made = {path: formatted(note + text) for path, text in texts.items()}
     return made | {by_hand: formatted(text)}
 

@@ -319,9 +319,9 @@ class Tensor:
     def __mod__(self, value: _ArrayLike, /) -> Tensor: ...
     def __rmod__(self, value: _ArrayLike, /) -> Tensor: ...
     def __imod__(self, value: _ArrayLike, /) -> Self: ...
-    def __pow__(self, value: _ArrayLike, /) -> Tensor: ...
-    def __rpow__(self, value: _ArrayLike, /) -> Tensor: ...
-    def __ipow__(self, value: _ArrayLike, /) -> Self: ...
+    def __pow__(self, value: _ArrayLike, mod: None = None, /) -> Tensor: ...
+    def __rpow__(self, value: _ArrayLike, mod: None = None, /) -> Tensor: ...
+    def __ipow__(self, value: _ArrayLike, /) -> Self: ...  # type: ignore[misc]
     def __lshift__(self, value: _ArrayLike, /) -> Tensor: ...
     def __rlshift__(self, value: _ArrayLike, /) -> Tensor: ...
     def __ilshift__(self, value: _ArrayLike, /) -> Self: ...
@@ -375,7 +375,8 @@ class Tensor:
     def as_numpy(self) -> Tensor: ...
     def as_torch(self) -> TorchTensor: ...
     def abs(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -396,7 +397,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def absolute(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -417,7 +419,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def acos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -438,7 +441,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def acosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -459,7 +463,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def add(
-        self,
+        x,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -485,7 +489,7 @@ class Tensor:
     ) -> Self: ...
     @overload
     def all(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -494,7 +498,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def all(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -510,7 +514,7 @@ class Tensor:
     ) -> builtins.bool: ...
     @overload
     def amax(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -519,7 +523,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def amax(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -529,7 +533,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def amin(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -538,7 +542,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def amin(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -546,10 +550,10 @@ class Tensor:
         initial: _ArrayLike = ...,
         where: _ArrayLike = True,
     ) -> Tensor: ...
-    def angle(self, deg: builtins.bool = False) -> Tensor: ...
+    def angle(z, deg: builtins.bool = False) -> Tensor: ...
     @overload
     def any(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -558,7 +562,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def any(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -566,7 +570,8 @@ class Tensor:
         where: _ArrayLike = True,
     ) -> Tensor: ...
     def arccos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -587,7 +592,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arccosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -608,7 +614,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arcsin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -629,7 +636,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arcsinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -650,7 +658,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arctan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -661,7 +670,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def arctan2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -696,7 +705,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arctanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -717,14 +727,14 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def argmax(
-        self,
+        a,
         axis: builtins.int | None = None,
         out: _Out = None,
         *,
         keepdims: builtins.bool = False,
     ) -> Tensor: ...
     def argmin(
-        self,
+        a,
         axis: builtins.int | None = None,
         out: _Out = None,
         *,
@@ -732,7 +742,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def argpartition(
-        self,
+        a,
         kth: _Shape,
         axis: builtins.int | None = -1,
         kind: builtins.str = "introselect",
@@ -740,7 +750,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def argpartition(
-        self,
+        a,
         kth: _Shape,
         *,
         dim: builtins.int | None,
@@ -749,7 +759,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def argsort(
-        self,
+        a,
         axis: builtins.int | None = -1,
         kind: builtins.str | None = None,
         order: None = None,
@@ -758,7 +768,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def argsort(
-        self,
+        a,
         *,
         dim: builtins.int | None,
         kind: builtins.str | None = None,
@@ -766,7 +776,8 @@ class Tensor:
         stable: builtins.bool | None = None,
     ) -> Tensor: ...
     def asin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -787,7 +798,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def asinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -808,7 +820,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def astype(
-        self,
+        x,
         dtype: npt.DTypeLike,
         order: builtins.str = "K",
         casting: builtins.str = "unsafe",
@@ -816,7 +828,8 @@ class Tensor:
         copy: builtins.bool = True,
     ) -> Tensor: ...
     def atan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -827,7 +840,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def atan2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -862,7 +875,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def atanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -890,14 +904,14 @@ class Tensor:
         inputs: Any = None,
     ) -> None: ...
     def bernoulli(
-        self, p: builtins.float | None = None, *, generator: Generator | None = None
+        input, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> Tensor: ...
     def bernoulli_(
         self, p: builtins.float = 0.5, *, generator: Generator | None = None
     ) -> Self: ...
     def bfloat16(self) -> Tensor: ...
     def bitwise_and(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -922,7 +936,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_left_shift(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -947,7 +961,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_not(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -968,7 +983,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_or(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -993,7 +1008,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_right_shift(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1018,7 +1033,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_xor(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1043,7 +1058,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bmm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1052,11 +1067,12 @@ class Tensor:
         out: _Out = None,
     ) -> Tensor: ...
     def bool(self) -> Tensor: ...
-    def broadcast_to(self, shape: _Shape, subok: builtins.bool = False) -> Tensor: ...
+    def broadcast_to(array, shape: _Shape, subok: builtins.bool = False) -> Tensor: ...
     def byte(self) -> Tensor: ...
     def cdouble(self) -> Tensor: ...
     def ceil(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1080,14 +1096,12 @@ class Tensor:
     def char(self) -> Tensor: ...
     @overload
     def chunk(
-        self, chunks: builtins.int, axis: builtins.int = 0
+        x, chunks: builtins.int, axis: builtins.int = 0
     ) -> tuple[Tensor, ...]: ...
     @overload
-    def chunk(
-        self, chunks: builtins.int, *, dim: builtins.int
-    ) -> tuple[Tensor, ...]: ...
+    def chunk(x, chunks: builtins.int, *, dim: builtins.int) -> tuple[Tensor, ...]: ...
     def clamp(
-        self,
+        x,
         min: _ArrayLike | None = None,
         max: _ArrayLike | None = None,
         *,
@@ -1111,10 +1125,10 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def clamp_max(self, max: _ArrayLike) -> Tensor: ...
-    def clamp_min(self, min: _ArrayLike) -> Tensor: ...
+    def clamp_max(x, max: _ArrayLike) -> Tensor: ...
+    def clamp_min(x, min: _ArrayLike) -> Tensor: ...
     def clip(
-        self,
+        x,
         min: _ArrayLike | None = None,
         max: _ArrayLike | None = None,
         out: _Out = None,
@@ -1128,10 +1142,11 @@ class Tensor:
     ) -> Tensor: ...
     def clone(self, *, memory_format: builtins.object | None = None) -> Tensor: ...
     def compress(
-        self, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
+        x, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
     ) -> Tensor: ...
     def conj(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1142,7 +1157,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def conjugate(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1152,11 +1168,11 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Tensor: ...
-    def contiguous(self, *, memory_format: builtins.object | None = None) -> Tensor: ...
-    def copy(self, order: builtins.str = "C") -> Tensor: ...
+    def contiguous(x, *, memory_format: builtins.object | None = None) -> Tensor: ...
+    def copy(x, order: builtins.str = "C") -> Tensor: ...
     def copy_(self, src: _ArrayLike, non_blocking: builtins.bool = False) -> Self: ...
     def copysign(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1181,7 +1197,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1202,7 +1219,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1224,19 +1242,20 @@ class Tensor:
     ) -> Self: ...
     def cpu(self) -> Tensor: ...
     def cumprod(
-        self,
+        a,
         axis: builtins.int | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> Tensor: ...
     def cumsum(
-        self,
+        a,
         axis: builtins.int | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> Tensor: ...
     def deg2rad(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1257,13 +1276,13 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def detach_(self) -> Self: ...
-    def diag(self, k: builtins.int = 0) -> Tensor: ...
-    def diagflat(self, k: builtins.int = 0) -> Tensor: ...
+    def diag(v, k: builtins.int = 0) -> Tensor: ...
+    def diagflat(v, k: builtins.int = 0) -> Tensor: ...
     def diagonal(
-        self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1
+        a, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1
     ) -> Tensor: ...
     def div(
-        self,
+        x,
         other: _ArrayLike,
         *,
         rounding_mode: builtins.str | None = None,
@@ -1288,7 +1307,7 @@ class Tensor:
         signature: builtins.object = None,
     ) -> Self: ...
     def divide(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1312,10 +1331,10 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def dot(self, b: _ArrayLike) -> Tensor: ...
+    def dot(a, b: _ArrayLike) -> Tensor: ...
     def double(self) -> Tensor: ...
     def eq(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1328,7 +1347,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def exp(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1339,7 +1359,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def exp2(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1369,10 +1390,11 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def expand(self, *sizes: _Shape) -> Tensor: ...
-    def expand_as(self, other: _ArrayLike) -> Tensor: ...
+    def expand(a, /, *sizes: _Shape) -> Tensor: ...
+    def expand_as(a, other: _ArrayLike) -> Tensor: ...
     def expm1(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1395,10 +1417,11 @@ class Tensor:
     def exponential_(
         self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
     ) -> Self: ...
-    def fill(self, value: _ArrayLike) -> None: ...
+    def fill(x, value: _ArrayLike) -> None: ...
     def fill_(self, value: _ArrayLike) -> Self: ...
     def fix(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1419,21 +1442,21 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def flatten(
-        self,
+        a,
         start_dim: builtins.int | builtins.str | None = None,
         end_dim: builtins.int | None = None,
         *,
         order: builtins.str = "C",
     ) -> Tensor: ...
     @overload
-    def flip(self, axis: _Axis | None = None) -> Tensor: ...
+    def flip(m, axis: _Axis | None = None) -> Tensor: ...
     @overload
-    def flip(self, *, dim: _Axis | None) -> Tensor: ...
-    def fliplr(self) -> Tensor: ...
-    def flipud(self) -> Tensor: ...
+    def flip(m, *, dim: _Axis | None) -> Tensor: ...
+    def fliplr(m) -> Tensor: ...
+    def flipud(m) -> Tensor: ...
     def float(self) -> Tensor: ...
     def float_power(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1458,7 +1481,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def floor(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1479,7 +1503,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def floor_divide(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1504,7 +1528,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def fmax(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1517,7 +1541,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def fmin(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1530,7 +1554,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def fmod(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1555,7 +1579,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def frexp(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1567,7 +1592,7 @@ class Tensor:
     ) -> tuple[Tensor, Tensor]: ...
     def gather(self, dim: builtins.int, index: _ArrayLike) -> Tensor: ...
     def gcd(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1592,7 +1617,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def ge(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1605,7 +1630,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def greater(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1618,7 +1643,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def greater_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1631,7 +1656,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def gt(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1645,7 +1670,7 @@ class Tensor:
     ) -> Tensor: ...
     def half(self) -> Tensor: ...
     def heaviside(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1670,7 +1695,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def hypot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1695,17 +1720,18 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def index_select(self, dim: builtins.int, index: _ArrayLike) -> Tensor: ...
-    def inner(self, b: _ArrayLike, /) -> Tensor: ...
+    def inner(a, b: _ArrayLike, /) -> Tensor: ...
     def int(self) -> Tensor: ...
     def isclose(
-        self,
+        a,
         b: _ArrayLike,
         rtol: builtins.float = 1e-05,
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> Tensor: ...
     def isfinite(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1716,7 +1742,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def isinf(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1727,7 +1754,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def isnan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1738,7 +1766,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def isneginf(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1749,7 +1777,7 @@ class Tensor:
         signature: builtins.object = None,
     ) -> Tensor: ...
     def isposinf(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1760,7 +1788,7 @@ class Tensor:
         signature: builtins.object = None,
     ) -> Tensor: ...
     def isreal(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1770,9 +1798,9 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Tensor: ...
-    def kron(self, b: _ArrayLike) -> Tensor: ...
+    def kron(a, b: _ArrayLike) -> Tensor: ...
     def lcm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1797,7 +1825,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def ldexp(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1822,7 +1850,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def le(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1835,7 +1863,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def less(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1848,7 +1876,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def less_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1861,7 +1889,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def log(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1872,7 +1901,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def log10(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1893,7 +1923,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log1p(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1914,7 +1945,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log2(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -1946,14 +1978,14 @@ class Tensor:
     ) -> Self: ...
     @overload
     def log_softmax(
-        self, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
+        x, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
     ) -> Tensor: ...
     @overload
     def log_softmax(
-        self, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
+        x, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
     ) -> Tensor: ...
     def logaddexp(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1966,7 +1998,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def logaddexp2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -1979,7 +2011,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def logical_and(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2004,7 +2036,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_not(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2025,7 +2058,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_or(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2050,7 +2083,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_xor(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2076,7 +2109,7 @@ class Tensor:
     ) -> Self: ...
     def long(self) -> Tensor: ...
     def lt(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2091,7 +2124,7 @@ class Tensor:
     def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> Tensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
     def matmul(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2101,7 +2134,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def max(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -2110,7 +2143,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def max(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -2119,7 +2152,7 @@ class Tensor:
         where: _ArrayLike = True,
     ) -> Tensor: ...
     def maximum(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2133,7 +2166,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def mean(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -2143,7 +2176,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def mean(
-        self,
+        a,
         *,
         dim: _Axis | None,
         dtype: npt.DTypeLike | None = None,
@@ -2153,7 +2186,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def min(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -2162,7 +2195,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def min(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -2171,7 +2204,7 @@ class Tensor:
         where: _ArrayLike = True,
     ) -> Tensor: ...
     def minimum(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2184,7 +2217,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def mm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2192,10 +2225,10 @@ class Tensor:
         casting: builtins.str = "same_kind",
         out: _Out = None,
     ) -> Tensor: ...
-    def moveaxis(self, source: _Shape, destination: _Shape) -> Tensor: ...
-    def movedim(self, source: _Shape, destination: _Shape) -> Tensor: ...
+    def moveaxis(a, source: _Shape, destination: _Shape) -> Tensor: ...
+    def movedim(a, source: _Shape, destination: _Shape) -> Tensor: ...
     def mul(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2220,7 +2253,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def multiply(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2245,7 +2278,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def mv(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2254,7 +2287,7 @@ class Tensor:
         out: _Out = None,
     ) -> Tensor: ...
     def nan_to_num(
-        self,
+        x,
         copy: builtins.bool = True,
         nan: _ArrayLike = 0.0,
         posinf: _ArrayLike | None = None,
@@ -2268,7 +2301,7 @@ class Tensor:
         neginf: _ArrayLike | None = None,
     ) -> Self: ...
     def ne(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2281,7 +2314,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def neg(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2302,7 +2336,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def negative(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2353,7 +2388,7 @@ class Tensor:
         placements: Sequence[Placement] | None = None,
     ) -> Tensor: ...
     def nextafter(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2377,17 +2412,17 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def nonzero(self) -> tuple[Tensor, ...]: ...
+    def nonzero(a) -> tuple[Tensor, ...]: ...
     @overload
     def norm(
-        self,
+        x,
         p: builtins.float | builtins.str = "fro",
         axis: _Axis | None = None,
         keepdims: builtins.bool = False,
     ) -> Tensor: ...
     @overload
     def norm(
-        self,
+        x,
         p: builtins.float | builtins.str = "fro",
         *,
         dim: _Axis | None,
@@ -2401,7 +2436,7 @@ class Tensor:
         generator: Generator | None = None,
     ) -> DTensor: ...
     def not_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2413,17 +2448,18 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Tensor: ...
-    def outer(self, b: _ArrayLike) -> Tensor: ...
+    def outer(a, b: _ArrayLike) -> Tensor: ...
     def partition(
-        self,
+        x,
         kth: Any,
         axis: builtins.int = -1,
         kind: builtins.str = "introselect",
         order: None = None,
     ) -> None: ...
-    def permute(self, *axes: _Shape) -> Tensor: ...
+    def permute(a, /, *axes: _Shape) -> Tensor: ...
     def positive(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2434,7 +2470,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def pow(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2460,7 +2496,7 @@ class Tensor:
     ) -> Self: ...
     @overload
     def prod(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -2470,7 +2506,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def prod(
-        self,
+        a,
         *,
         dim: _Axis | None,
         dtype: npt.DTypeLike | None = None,
@@ -2480,10 +2516,11 @@ class Tensor:
         where: _ArrayLike = True,
     ) -> Tensor: ...
     def put(
-        self, ind: _ArrayLike, v: _ArrayLike, mode: builtins.str = "raise"
+        a, ind: _ArrayLike, v: _ArrayLike, mode: builtins.str = "raise"
     ) -> None: ...
     def rad2deg(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2511,9 +2548,10 @@ class Tensor:
         generator: Generator | None = None,
         **named: builtins.int,
     ) -> Self: ...
-    def ravel(self, order: builtins.str = "C") -> Tensor: ...
+    def ravel(a, order: builtins.str = "C") -> Tensor: ...
     def reciprocal(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2537,10 +2575,10 @@ class Tensor:
     def register_post_accumulate_grad_hook(
         self, hook: Callable[[Any], Any]
     ) -> RemovableHandle: ...
-    def relu(self) -> Tensor: ...
+    def relu(x) -> Tensor: ...
     def relu_(self) -> Self: ...
     def remainder(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2565,36 +2603,33 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     @overload
-    def repeat(
-        self, repeats: _ArrayLike, axis: builtins.int | None = None
-    ) -> Tensor: ...
+    def repeat(a, repeats: _ArrayLike, axis: builtins.int | None = None) -> Tensor: ...
     @overload
-    def repeat(self, repeats: _ArrayLike, *, dim: builtins.int | None) -> Tensor: ...
+    def repeat(a, repeats: _ArrayLike, *, dim: builtins.int | None) -> Tensor: ...
     def reshape(
-        self,
+        a,
+        /,
         *shape: _Shape,
         order: builtins.str = "C",
         copy: builtins.bool | None = None,
     ) -> Tensor: ...
-    def reshape_as(self, other: _ArrayLike) -> Tensor: ...
+    def reshape_as(a, other: _ArrayLike) -> Tensor: ...
     def retain_grad(self) -> None: ...
     @overload
-    def roll(self, shift: _Shape, axis: _Axis | None = None) -> Tensor: ...
+    def roll(a, shift: _Shape, axis: _Axis | None = None) -> Tensor: ...
     @overload
-    def roll(self, shift: _Shape, *, dim: _Axis | None) -> Tensor: ...
-    def rot90(self, k: builtins.int = 1, axes: _Axis = ...) -> Tensor: ...
-    def round(self, decimals: builtins.int = 0, out: _Out = None) -> Tensor: ...
+    def roll(a, shift: _Shape, *, dim: _Axis | None) -> Tensor: ...
+    def rot90(m, k: builtins.int = 1, axes: _Axis = ...) -> Tensor: ...
+    def round(a, decimals: builtins.int = 0, out: _Out = None) -> Tensor: ...
     def round_(self, decimals: builtins.int = 0) -> Self: ...
-    def rsqrt(self) -> Tensor: ...
+    def rsqrt(x) -> Tensor: ...
     def rsqrt_(self) -> Self: ...
     def searchsorted(
-        self,
-        v: _ArrayLike,
-        side: builtins.str = "left",
-        sorter: _ArrayLike | None = None,
+        x, v: _ArrayLike, side: builtins.str = "left", sorter: _ArrayLike | None = None
     ) -> Tensor: ...
     def sgn(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2615,10 +2650,11 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def short(self) -> Tensor: ...
-    def sigmoid(self) -> Tensor: ...
+    def sigmoid(x) -> Tensor: ...
     def sigmoid_(self) -> Self: ...
     def sign(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2639,7 +2675,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def signbit(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2650,7 +2687,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Tensor: ...
     def sin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2671,7 +2709,7 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def sinc(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2692,7 +2730,8 @@ class Tensor:
         signature: builtins.object = None,
     ) -> Self: ...
     def sinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2714,14 +2753,14 @@ class Tensor:
     ) -> Self: ...
     @overload
     def softmax(
-        self, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
+        x, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
     ) -> Tensor: ...
     @overload
     def softmax(
-        self, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
+        x, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
     ) -> Tensor: ...
     def sort(
-        self,
+        x,
         axis: builtins.int = -1,
         kind: builtins.str | None = None,
         order: None = None,
@@ -2729,13 +2768,12 @@ class Tensor:
         stable: builtins.bool | None = None,
     ) -> None: ...
     @overload
-    def split(
-        self, split_size: _Shape, axis: builtins.int = 0
-    ) -> tuple[Tensor, ...]: ...
+    def split(x, split_size: _Shape, axis: builtins.int = 0) -> tuple[Tensor, ...]: ...
     @overload
-    def split(self, split_size: _Shape, *, dim: builtins.int) -> tuple[Tensor, ...]: ...
+    def split(x, split_size: _Shape, *, dim: builtins.int) -> tuple[Tensor, ...]: ...
     def sqrt(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2756,7 +2794,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def square(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2777,11 +2816,11 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     @overload
-    def squeeze(self, axis: _Axis | None = None) -> Tensor: ...
+    def squeeze(a, axis: _Axis | None = None) -> Tensor: ...
     @overload
-    def squeeze(self, *, dim: _Axis | None) -> Tensor: ...
+    def squeeze(a, *, dim: _Axis | None) -> Tensor: ...
     def std(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -2793,7 +2832,7 @@ class Tensor:
         correction: builtins.float = ...,
     ) -> Tensor: ...
     def sub(
-        self,
+        x,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -2818,7 +2857,7 @@ class Tensor:
         signature: builtins.object = None,
     ) -> Self: ...
     def subtract(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2844,7 +2883,7 @@ class Tensor:
     ) -> Self: ...
     @overload
     def sum(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -2854,7 +2893,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def sum(
-        self,
+        a,
         *,
         dim: _Axis | None,
         dtype: npt.DTypeLike | None = None,
@@ -2863,18 +2902,19 @@ class Tensor:
         initial: _ArrayLike = ...,
         where: _ArrayLike = True,
     ) -> Tensor: ...
-    def swapaxes(self, axis1: builtins.int, axis2: builtins.int) -> Tensor: ...
-    def swapdims(self, axis1: builtins.int, axis2: builtins.int) -> Tensor: ...
+    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> Tensor: ...
+    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> Tensor: ...
     def t(self) -> Tensor: ...
     def take(
-        self,
+        a,
         indices: _ArrayLike,
         axis: builtins.int | None = None,
         out: _Out = None,
         mode: builtins.str = "raise",
     ) -> Tensor: ...
     def tan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2895,7 +2935,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def tanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -2917,13 +2958,13 @@ class Tensor:
     ) -> Self: ...
     @overload
     def tensor_split(
-        self, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
     ) -> tuple[Tensor, ...]: ...
     @overload
     def tensor_split(
-        self, indices_or_sections: _ArrayLike, *, dim: builtins.int
+        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
     ) -> tuple[Tensor, ...]: ...
-    def tile(self, reps: _Shape) -> Tensor: ...
+    def tile(A, reps: _Shape) -> Tensor: ...
     def to(
         self,
         *args: _ArrayLike,
@@ -2937,7 +2978,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def topk(
-        self,
+        x,
         k: builtins.int,
         axis: builtins.int = -1,
         largest: builtins.bool = True,
@@ -2945,7 +2986,7 @@ class Tensor:
     ) -> _Picked[Tensor]: ...
     @overload
     def topk(
-        self,
+        x,
         k: builtins.int,
         *,
         dim: builtins.int,
@@ -2953,18 +2994,18 @@ class Tensor:
         sorted: builtins.bool = True,
     ) -> _Picked[Tensor]: ...
     def trace(
-        self,
+        a,
         offset: builtins.int = 0,
         axis1: builtins.int = 0,
         axis2: builtins.int = 1,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> Tensor: ...
-    def transpose(self, *axes: _Shape) -> Tensor: ...
-    def tril(self, k: builtins.int = 0) -> Tensor: ...
-    def triu(self, k: builtins.int = 0) -> Tensor: ...
+    def transpose(a, /, *axes: _Shape) -> Tensor: ...
+    def tril(m, k: builtins.int = 0) -> Tensor: ...
+    def triu(m, k: builtins.int = 0) -> Tensor: ...
     def true_divide(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -2989,7 +3030,8 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def trunc(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3012,13 +3054,13 @@ class Tensor:
     def type(self, dtype: npt.DTypeLike) -> Tensor: ...
     def type_as(self, other: _ArrayLike) -> Tensor: ...
     @overload
-    def unbind(self, axis: builtins.int = 0) -> tuple[Tensor, ...]: ...
+    def unbind(x, axis: builtins.int = 0) -> tuple[Tensor, ...]: ...
     @overload
-    def unbind(self, *, dim: builtins.int) -> tuple[Tensor, ...]: ...
+    def unbind(x, *, dim: builtins.int) -> tuple[Tensor, ...]: ...
     @overload
-    def unflatten(self, axis: builtins.int, sizes: _Shape) -> Tensor: ...
+    def unflatten(a, axis: builtins.int, sizes: _Shape) -> Tensor: ...
     @overload
-    def unflatten(self, *, dim: builtins.int, sizes: _Shape) -> Tensor: ...
+    def unflatten(a, *, dim: builtins.int, sizes: _Shape) -> Tensor: ...
     def uniform_(
         self,
         from_: builtins.float = 0.0,
@@ -3028,11 +3070,11 @@ class Tensor:
         **named: builtins.float,
     ) -> Self: ...
     @overload
-    def unsqueeze(self, axis: _Axis) -> Tensor: ...
+    def unsqueeze(a, axis: _Axis) -> Tensor: ...
     @overload
-    def unsqueeze(self, *, dim: _Axis) -> Tensor: ...
+    def unsqueeze(a, *, dim: _Axis) -> Tensor: ...
     def var(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -3043,10 +3085,10 @@ class Tensor:
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
     ) -> Tensor: ...
-    def vdot(self, b: _ArrayLike, /) -> Tensor: ...
+    def vdot(a, b: _ArrayLike, /) -> Tensor: ...
     @overload
     def vecdot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3057,7 +3099,7 @@ class Tensor:
     ) -> Tensor: ...
     @overload
     def vecdot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3066,8 +3108,10 @@ class Tensor:
         casting: builtins.str = "same_kind",
         out: _Out = None,
     ) -> Tensor: ...
-    def view(self, *shape: _Shape | npt.DTypeLike) -> Tensor: ...
-    def view_as(self, other: _ArrayLike) -> Tensor: ...
+    def view(
+        self, *shape: _Shape | npt.DTypeLike, dtype: npt.DTypeLike | None = None
+    ) -> Tensor: ...
+    def view_as(a, other: _ArrayLike) -> Tensor: ...
     def where(self, condition: _ArrayLike, other: _ArrayLike) -> Tensor: ...
     def zero_(self) -> Self: ...
     # end of operators
@@ -3164,9 +3208,9 @@ class DTensor(Tensor):
     def __mod__(self, value: _ArrayLike, /) -> DTensor: ...
     def __rmod__(self, value: _ArrayLike, /) -> DTensor: ...
     def __imod__(self, value: _ArrayLike, /) -> Self: ...
-    def __pow__(self, value: _ArrayLike, /) -> DTensor: ...
-    def __rpow__(self, value: _ArrayLike, /) -> DTensor: ...
-    def __ipow__(self, value: _ArrayLike, /) -> Self: ...
+    def __pow__(self, value: _ArrayLike, mod: None = None, /) -> DTensor: ...
+    def __rpow__(self, value: _ArrayLike, mod: None = None, /) -> DTensor: ...
+    def __ipow__(self, value: _ArrayLike, /) -> Self: ...  # type: ignore[misc]
     def __lshift__(self, value: _ArrayLike, /) -> DTensor: ...
     def __rlshift__(self, value: _ArrayLike, /) -> DTensor: ...
     def __ilshift__(self, value: _ArrayLike, /) -> Self: ...
@@ -3220,7 +3264,8 @@ class DTensor(Tensor):
     def as_numpy(self) -> DTensor: ...
     def as_torch(self) -> TorchDTensor: ...
     def abs(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3241,7 +3286,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def absolute(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3262,7 +3308,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def acos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3283,7 +3330,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def acosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3304,7 +3352,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def add(
-        self,
+        x,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -3330,7 +3378,7 @@ class DTensor(Tensor):
     ) -> Self: ...
     @overload
     def all(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -3339,7 +3387,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def all(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -3355,7 +3403,7 @@ class DTensor(Tensor):
     ) -> builtins.bool: ...
     @overload
     def amax(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -3364,7 +3412,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def amax(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -3374,7 +3422,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def amin(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -3383,7 +3431,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def amin(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -3391,10 +3439,10 @@ class DTensor(Tensor):
         initial: _ArrayLike = ...,
         where: _ArrayLike = True,
     ) -> DTensor: ...
-    def angle(self, deg: builtins.bool = False) -> DTensor: ...
+    def angle(z, deg: builtins.bool = False) -> DTensor: ...
     @overload
     def any(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -3403,7 +3451,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def any(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -3411,7 +3459,8 @@ class DTensor(Tensor):
         where: _ArrayLike = True,
     ) -> DTensor: ...
     def arccos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3432,7 +3481,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arccosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3453,7 +3503,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arcsin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3474,7 +3525,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arcsinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3495,7 +3547,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arctan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3506,7 +3559,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def arctan2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3541,7 +3594,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arctanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3562,14 +3616,14 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def argmax(
-        self,
+        a,
         axis: builtins.int | None = None,
         out: _Out = None,
         *,
         keepdims: builtins.bool = False,
     ) -> DTensor: ...
     def argmin(
-        self,
+        a,
         axis: builtins.int | None = None,
         out: _Out = None,
         *,
@@ -3577,7 +3631,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def argpartition(
-        self,
+        a,
         kth: _Shape,
         axis: builtins.int | None = -1,
         kind: builtins.str = "introselect",
@@ -3585,7 +3639,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def argpartition(
-        self,
+        a,
         kth: _Shape,
         *,
         dim: builtins.int | None,
@@ -3594,7 +3648,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def argsort(
-        self,
+        a,
         axis: builtins.int | None = -1,
         kind: builtins.str | None = None,
         order: None = None,
@@ -3603,7 +3657,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def argsort(
-        self,
+        a,
         *,
         dim: builtins.int | None,
         kind: builtins.str | None = None,
@@ -3611,7 +3665,8 @@ class DTensor(Tensor):
         stable: builtins.bool | None = None,
     ) -> DTensor: ...
     def asin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3632,7 +3687,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def asinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3653,7 +3709,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def astype(
-        self,
+        x,
         dtype: npt.DTypeLike,
         order: builtins.str = "K",
         casting: builtins.str = "unsafe",
@@ -3661,7 +3717,8 @@ class DTensor(Tensor):
         copy: builtins.bool = True,
     ) -> DTensor: ...
     def atan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3672,7 +3729,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def atan2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3707,7 +3764,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def atanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3735,14 +3793,14 @@ class DTensor(Tensor):
         inputs: Any = None,
     ) -> None: ...
     def bernoulli(
-        self, p: builtins.float | None = None, *, generator: Generator | None = None
+        input, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> DTensor: ...
     def bernoulli_(
         self, p: builtins.float = 0.5, *, generator: Generator | None = None
     ) -> Self: ...
     def bfloat16(self) -> DTensor: ...
     def bitwise_and(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3767,7 +3825,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_left_shift(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3792,7 +3850,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_not(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3813,7 +3872,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_or(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3838,7 +3897,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_right_shift(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3863,7 +3922,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_xor(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3888,7 +3947,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bmm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -3897,11 +3956,12 @@ class DTensor(Tensor):
         out: _Out = None,
     ) -> DTensor: ...
     def bool(self) -> DTensor: ...
-    def broadcast_to(self, shape: _Shape, subok: builtins.bool = False) -> DTensor: ...
+    def broadcast_to(array, shape: _Shape, subok: builtins.bool = False) -> DTensor: ...
     def byte(self) -> DTensor: ...
     def cdouble(self) -> DTensor: ...
     def ceil(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3925,14 +3985,12 @@ class DTensor(Tensor):
     def char(self) -> DTensor: ...
     @overload
     def chunk(
-        self, chunks: builtins.int, axis: builtins.int = 0
+        x, chunks: builtins.int, axis: builtins.int = 0
     ) -> tuple[DTensor, ...]: ...
     @overload
-    def chunk(
-        self, chunks: builtins.int, *, dim: builtins.int
-    ) -> tuple[DTensor, ...]: ...
+    def chunk(x, chunks: builtins.int, *, dim: builtins.int) -> tuple[DTensor, ...]: ...
     def clamp(
-        self,
+        x,
         min: _ArrayLike | None = None,
         max: _ArrayLike | None = None,
         *,
@@ -3956,10 +4014,10 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def clamp_max(self, max: _ArrayLike) -> DTensor: ...
-    def clamp_min(self, min: _ArrayLike) -> DTensor: ...
+    def clamp_max(x, max: _ArrayLike) -> DTensor: ...
+    def clamp_min(x, min: _ArrayLike) -> DTensor: ...
     def clip(
-        self,
+        x,
         min: _ArrayLike | None = None,
         max: _ArrayLike | None = None,
         out: _Out = None,
@@ -3973,10 +4031,11 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     def clone(self, *, memory_format: builtins.object | None = None) -> DTensor: ...
     def compress(
-        self, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
+        x, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
     ) -> DTensor: ...
     def conj(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3987,7 +4046,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def conjugate(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -3997,13 +4057,11 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> DTensor: ...
-    def contiguous(
-        self, *, memory_format: builtins.object | None = None
-    ) -> DTensor: ...
-    def copy(self, order: builtins.str = "C") -> DTensor: ...
+    def contiguous(x, *, memory_format: builtins.object | None = None) -> DTensor: ...
+    def copy(x, order: builtins.str = "C") -> DTensor: ...
     def copy_(self, src: _ArrayLike, non_blocking: builtins.bool = False) -> Self: ...
     def copysign(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4028,7 +4086,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4049,7 +4108,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4071,19 +4131,20 @@ class DTensor(Tensor):
     ) -> Self: ...
     def cpu(self) -> DTensor: ...
     def cumprod(
-        self,
+        a,
         axis: builtins.int | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> DTensor: ...
     def cumsum(
-        self,
+        a,
         axis: builtins.int | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> DTensor: ...
     def deg2rad(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4104,13 +4165,13 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def detach_(self) -> Self: ...
-    def diag(self, k: builtins.int = 0) -> DTensor: ...
-    def diagflat(self, k: builtins.int = 0) -> DTensor: ...
+    def diag(v, k: builtins.int = 0) -> DTensor: ...
+    def diagflat(v, k: builtins.int = 0) -> DTensor: ...
     def diagonal(
-        self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1
+        a, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1
     ) -> DTensor: ...
     def div(
-        self,
+        x,
         other: _ArrayLike,
         *,
         rounding_mode: builtins.str | None = None,
@@ -4135,7 +4196,7 @@ class DTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def divide(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4159,10 +4220,10 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def dot(self, b: _ArrayLike) -> DTensor: ...
+    def dot(a, b: _ArrayLike) -> DTensor: ...
     def double(self) -> DTensor: ...
     def eq(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4175,7 +4236,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def exp(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4186,7 +4248,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def exp2(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4216,10 +4279,11 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def expand(self, *sizes: _Shape) -> DTensor: ...
-    def expand_as(self, other: _ArrayLike) -> DTensor: ...
+    def expand(a, /, *sizes: _Shape) -> DTensor: ...
+    def expand_as(a, other: _ArrayLike) -> DTensor: ...
     def expm1(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4242,10 +4306,11 @@ class DTensor(Tensor):
     def exponential_(
         self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
     ) -> Self: ...
-    def fill(self, value: _ArrayLike) -> None: ...
+    def fill(x, value: _ArrayLike) -> None: ...
     def fill_(self, value: _ArrayLike) -> Self: ...
     def fix(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4266,21 +4331,21 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def flatten(
-        self,
+        a,
         start_dim: builtins.int | builtins.str | None = None,
         end_dim: builtins.int | None = None,
         *,
         order: builtins.str = "C",
     ) -> DTensor: ...
     @overload
-    def flip(self, axis: _Axis | None = None) -> DTensor: ...
+    def flip(m, axis: _Axis | None = None) -> DTensor: ...
     @overload
-    def flip(self, *, dim: _Axis | None) -> DTensor: ...
-    def fliplr(self) -> DTensor: ...
-    def flipud(self) -> DTensor: ...
+    def flip(m, *, dim: _Axis | None) -> DTensor: ...
+    def fliplr(m) -> DTensor: ...
+    def flipud(m) -> DTensor: ...
     def float(self) -> DTensor: ...
     def float_power(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4305,7 +4370,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def floor(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4326,7 +4392,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def floor_divide(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4351,7 +4417,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def fmax(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4364,7 +4430,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def fmin(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4377,7 +4443,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def fmod(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4402,7 +4468,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def frexp(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4414,7 +4481,7 @@ class DTensor(Tensor):
     ) -> tuple[DTensor, DTensor]: ...
     def gather(self, dim: builtins.int, index: _ArrayLike) -> DTensor: ...
     def gcd(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4439,7 +4506,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def ge(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4452,7 +4519,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def greater(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4465,7 +4532,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def greater_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4478,7 +4545,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def gt(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4492,7 +4559,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     def half(self) -> DTensor: ...
     def heaviside(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4517,7 +4584,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def hypot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4542,17 +4609,18 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def index_select(self, dim: builtins.int, index: _ArrayLike) -> DTensor: ...
-    def inner(self, b: _ArrayLike, /) -> DTensor: ...
+    def inner(a, b: _ArrayLike, /) -> DTensor: ...
     def int(self) -> DTensor: ...
     def isclose(
-        self,
+        a,
         b: _ArrayLike,
         rtol: builtins.float = 1e-05,
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> DTensor: ...
     def isfinite(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4563,7 +4631,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def isinf(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4574,7 +4643,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def isnan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4585,7 +4655,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def isneginf(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4596,7 +4666,7 @@ class DTensor(Tensor):
         signature: builtins.object = None,
     ) -> DTensor: ...
     def isposinf(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4607,7 +4677,7 @@ class DTensor(Tensor):
         signature: builtins.object = None,
     ) -> DTensor: ...
     def isreal(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4617,9 +4687,9 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> DTensor: ...
-    def kron(self, b: _ArrayLike) -> DTensor: ...
+    def kron(a, b: _ArrayLike) -> DTensor: ...
     def lcm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4644,7 +4714,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def ldexp(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4669,7 +4739,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def le(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4682,7 +4752,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def less(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4695,7 +4765,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def less_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4708,7 +4778,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def log(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4719,7 +4790,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def log10(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4740,7 +4812,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log1p(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4761,7 +4834,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log2(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4793,14 +4867,14 @@ class DTensor(Tensor):
     ) -> Self: ...
     @overload
     def log_softmax(
-        self, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
+        x, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
     ) -> DTensor: ...
     @overload
     def log_softmax(
-        self, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
+        x, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
     ) -> DTensor: ...
     def logaddexp(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4813,7 +4887,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def logaddexp2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4826,7 +4900,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def logical_and(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4851,7 +4925,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_not(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -4872,7 +4947,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_or(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4897,7 +4972,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_xor(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4923,7 +4998,7 @@ class DTensor(Tensor):
     ) -> Self: ...
     def long(self) -> DTensor: ...
     def lt(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4938,7 +5013,7 @@ class DTensor(Tensor):
     def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> DTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
     def matmul(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4948,7 +5023,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def max(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -4957,7 +5032,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def max(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -4966,7 +5041,7 @@ class DTensor(Tensor):
         where: _ArrayLike = True,
     ) -> DTensor: ...
     def maximum(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -4980,7 +5055,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def mean(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -4990,7 +5065,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def mean(
-        self,
+        a,
         *,
         dim: _Axis | None,
         dtype: npt.DTypeLike | None = None,
@@ -5000,7 +5075,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def min(
-        self,
+        a,
         axis: _Axis | None = None,
         out: _Out = None,
         keepdims: builtins.bool = False,
@@ -5009,7 +5084,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def min(
-        self,
+        a,
         *,
         dim: _Axis | None,
         out: _Out = None,
@@ -5018,7 +5093,7 @@ class DTensor(Tensor):
         where: _ArrayLike = True,
     ) -> DTensor: ...
     def minimum(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5031,7 +5106,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def mm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5039,10 +5114,10 @@ class DTensor(Tensor):
         casting: builtins.str = "same_kind",
         out: _Out = None,
     ) -> DTensor: ...
-    def moveaxis(self, source: _Shape, destination: _Shape) -> DTensor: ...
-    def movedim(self, source: _Shape, destination: _Shape) -> DTensor: ...
+    def moveaxis(a, source: _Shape, destination: _Shape) -> DTensor: ...
+    def movedim(a, source: _Shape, destination: _Shape) -> DTensor: ...
     def mul(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5067,7 +5142,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def multiply(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5092,7 +5167,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def mv(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5101,7 +5176,7 @@ class DTensor(Tensor):
         out: _Out = None,
     ) -> DTensor: ...
     def nan_to_num(
-        self,
+        x,
         copy: builtins.bool = True,
         nan: _ArrayLike = 0.0,
         posinf: _ArrayLike | None = None,
@@ -5115,7 +5190,7 @@ class DTensor(Tensor):
         neginf: _ArrayLike | None = None,
     ) -> Self: ...
     def ne(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5128,7 +5203,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def neg(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5149,7 +5225,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def negative(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5200,7 +5277,7 @@ class DTensor(Tensor):
         placements: Sequence[Placement] | None = None,
     ) -> DTensor: ...
     def nextafter(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5224,17 +5301,17 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def nonzero(self) -> tuple[DTensor, ...]: ...
+    def nonzero(a) -> tuple[DTensor, ...]: ...
     @overload
     def norm(
-        self,
+        x,
         p: builtins.float | builtins.str = "fro",
         axis: _Axis | None = None,
         keepdims: builtins.bool = False,
     ) -> DTensor: ...
     @overload
     def norm(
-        self,
+        x,
         p: builtins.float | builtins.str = "fro",
         *,
         dim: _Axis | None,
@@ -5248,7 +5325,7 @@ class DTensor(Tensor):
         generator: Generator | None = None,
     ) -> DTensor: ...
     def not_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5260,17 +5337,18 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> DTensor: ...
-    def outer(self, b: _ArrayLike) -> DTensor: ...
+    def outer(a, b: _ArrayLike) -> DTensor: ...
     def partition(
-        self,
+        x,
         kth: Any,
         axis: builtins.int = -1,
         kind: builtins.str = "introselect",
         order: None = None,
     ) -> None: ...
-    def permute(self, *axes: _Shape) -> DTensor: ...
+    def permute(a, /, *axes: _Shape) -> DTensor: ...
     def positive(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5281,7 +5359,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def pow(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5307,7 +5385,7 @@ class DTensor(Tensor):
     ) -> Self: ...
     @overload
     def prod(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -5317,7 +5395,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def prod(
-        self,
+        a,
         *,
         dim: _Axis | None,
         dtype: npt.DTypeLike | None = None,
@@ -5327,10 +5405,11 @@ class DTensor(Tensor):
         where: _ArrayLike = True,
     ) -> DTensor: ...
     def put(
-        self, ind: _ArrayLike, v: _ArrayLike, mode: builtins.str = "raise"
+        a, ind: _ArrayLike, v: _ArrayLike, mode: builtins.str = "raise"
     ) -> None: ...
     def rad2deg(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5358,9 +5437,10 @@ class DTensor(Tensor):
         generator: Generator | None = None,
         **named: builtins.int,
     ) -> Self: ...
-    def ravel(self, order: builtins.str = "C") -> DTensor: ...
+    def ravel(a, order: builtins.str = "C") -> DTensor: ...
     def reciprocal(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5384,10 +5464,10 @@ class DTensor(Tensor):
     def register_post_accumulate_grad_hook(
         self, hook: Callable[[Any], Any]
     ) -> RemovableHandle: ...
-    def relu(self) -> DTensor: ...
+    def relu(x) -> DTensor: ...
     def relu_(self) -> Self: ...
     def remainder(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5412,36 +5492,33 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     @overload
-    def repeat(
-        self, repeats: _ArrayLike, axis: builtins.int | None = None
-    ) -> DTensor: ...
+    def repeat(a, repeats: _ArrayLike, axis: builtins.int | None = None) -> DTensor: ...
     @overload
-    def repeat(self, repeats: _ArrayLike, *, dim: builtins.int | None) -> DTensor: ...
+    def repeat(a, repeats: _ArrayLike, *, dim: builtins.int | None) -> DTensor: ...
     def reshape(
-        self,
+        a,
+        /,
         *shape: _Shape,
         order: builtins.str = "C",
         copy: builtins.bool | None = None,
     ) -> DTensor: ...
-    def reshape_as(self, other: _ArrayLike) -> DTensor: ...
+    def reshape_as(a, other: _ArrayLike) -> DTensor: ...
     def retain_grad(self) -> None: ...
     @overload
-    def roll(self, shift: _Shape, axis: _Axis | None = None) -> DTensor: ...
+    def roll(a, shift: _Shape, axis: _Axis | None = None) -> DTensor: ...
     @overload
-    def roll(self, shift: _Shape, *, dim: _Axis | None) -> DTensor: ...
-    def rot90(self, k: builtins.int = 1, axes: _Axis = ...) -> DTensor: ...
-    def round(self, decimals: builtins.int = 0, out: _Out = None) -> DTensor: ...
+    def roll(a, shift: _Shape, *, dim: _Axis | None) -> DTensor: ...
+    def rot90(m, k: builtins.int = 1, axes: _Axis = ...) -> DTensor: ...
+    def round(a, decimals: builtins.int = 0, out: _Out = None) -> DTensor: ...
     def round_(self, decimals: builtins.int = 0) -> Self: ...
-    def rsqrt(self) -> DTensor: ...
+    def rsqrt(x) -> DTensor: ...
     def rsqrt_(self) -> Self: ...
     def searchsorted(
-        self,
-        v: _ArrayLike,
-        side: builtins.str = "left",
-        sorter: _ArrayLike | None = None,
+        x, v: _ArrayLike, side: builtins.str = "left", sorter: _ArrayLike | None = None
     ) -> DTensor: ...
     def sgn(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5462,10 +5539,11 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def short(self) -> DTensor: ...
-    def sigmoid(self) -> DTensor: ...
+    def sigmoid(x) -> DTensor: ...
     def sigmoid_(self) -> Self: ...
     def sign(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5486,7 +5564,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def signbit(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5497,7 +5576,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> DTensor: ...
     def sin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5518,7 +5598,7 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def sinc(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5539,7 +5619,8 @@ class DTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def sinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5561,14 +5642,14 @@ class DTensor(Tensor):
     ) -> Self: ...
     @overload
     def softmax(
-        self, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
+        x, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
     ) -> DTensor: ...
     @overload
     def softmax(
-        self, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
+        x, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
     ) -> DTensor: ...
     def sort(
-        self,
+        x,
         axis: builtins.int = -1,
         kind: builtins.str | None = None,
         order: None = None,
@@ -5576,15 +5657,12 @@ class DTensor(Tensor):
         stable: builtins.bool | None = None,
     ) -> None: ...
     @overload
-    def split(
-        self, split_size: _Shape, axis: builtins.int = 0
-    ) -> tuple[DTensor, ...]: ...
+    def split(x, split_size: _Shape, axis: builtins.int = 0) -> tuple[DTensor, ...]: ...
     @overload
-    def split(
-        self, split_size: _Shape, *, dim: builtins.int
-    ) -> tuple[DTensor, ...]: ...
+    def split(x, split_size: _Shape, *, dim: builtins.int) -> tuple[DTensor, ...]: ...
     def sqrt(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5605,7 +5683,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def square(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5626,11 +5705,11 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     @overload
-    def squeeze(self, axis: _Axis | None = None) -> DTensor: ...
+    def squeeze(a, axis: _Axis | None = None) -> DTensor: ...
     @overload
-    def squeeze(self, *, dim: _Axis | None) -> DTensor: ...
+    def squeeze(a, *, dim: _Axis | None) -> DTensor: ...
     def std(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -5642,7 +5721,7 @@ class DTensor(Tensor):
         correction: builtins.float = ...,
     ) -> DTensor: ...
     def sub(
-        self,
+        x,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -5667,7 +5746,7 @@ class DTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def subtract(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5693,7 +5772,7 @@ class DTensor(Tensor):
     ) -> Self: ...
     @overload
     def sum(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -5703,7 +5782,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def sum(
-        self,
+        a,
         *,
         dim: _Axis | None,
         dtype: npt.DTypeLike | None = None,
@@ -5712,18 +5791,19 @@ class DTensor(Tensor):
         initial: _ArrayLike = ...,
         where: _ArrayLike = True,
     ) -> DTensor: ...
-    def swapaxes(self, axis1: builtins.int, axis2: builtins.int) -> DTensor: ...
-    def swapdims(self, axis1: builtins.int, axis2: builtins.int) -> DTensor: ...
+    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> DTensor: ...
+    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> DTensor: ...
     def t(self) -> DTensor: ...
     def take(
-        self,
+        a,
         indices: _ArrayLike,
         axis: builtins.int | None = None,
         out: _Out = None,
         mode: builtins.str = "raise",
     ) -> DTensor: ...
     def tan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5744,7 +5824,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def tanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5766,13 +5847,13 @@ class DTensor(Tensor):
     ) -> Self: ...
     @overload
     def tensor_split(
-        self, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
     ) -> tuple[DTensor, ...]: ...
     @overload
     def tensor_split(
-        self, indices_or_sections: _ArrayLike, *, dim: builtins.int
+        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
     ) -> tuple[DTensor, ...]: ...
-    def tile(self, reps: _Shape) -> DTensor: ...
+    def tile(A, reps: _Shape) -> DTensor: ...
     def to(
         self,
         *args: _ArrayLike,
@@ -5786,7 +5867,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def topk(
-        self,
+        x,
         k: builtins.int,
         axis: builtins.int = -1,
         largest: builtins.bool = True,
@@ -5794,7 +5875,7 @@ class DTensor(Tensor):
     ) -> _Picked[DTensor]: ...
     @overload
     def topk(
-        self,
+        x,
         k: builtins.int,
         *,
         dim: builtins.int,
@@ -5802,18 +5883,18 @@ class DTensor(Tensor):
         sorted: builtins.bool = True,
     ) -> _Picked[DTensor]: ...
     def trace(
-        self,
+        a,
         offset: builtins.int = 0,
         axis1: builtins.int = 0,
         axis2: builtins.int = 1,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> DTensor: ...
-    def transpose(self, *axes: _Shape) -> DTensor: ...
-    def tril(self, k: builtins.int = 0) -> DTensor: ...
-    def triu(self, k: builtins.int = 0) -> DTensor: ...
+    def transpose(a, /, *axes: _Shape) -> DTensor: ...
+    def tril(m, k: builtins.int = 0) -> DTensor: ...
+    def triu(m, k: builtins.int = 0) -> DTensor: ...
     def true_divide(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5838,7 +5919,8 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def trunc(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -5861,13 +5943,13 @@ class DTensor(Tensor):
     def type(self, dtype: npt.DTypeLike) -> DTensor: ...
     def type_as(self, other: _ArrayLike) -> DTensor: ...
     @overload
-    def unbind(self, axis: builtins.int = 0) -> tuple[DTensor, ...]: ...
+    def unbind(x, axis: builtins.int = 0) -> tuple[DTensor, ...]: ...
     @overload
-    def unbind(self, *, dim: builtins.int) -> tuple[DTensor, ...]: ...
+    def unbind(x, *, dim: builtins.int) -> tuple[DTensor, ...]: ...
     @overload
-    def unflatten(self, axis: builtins.int, sizes: _Shape) -> DTensor: ...
+    def unflatten(a, axis: builtins.int, sizes: _Shape) -> DTensor: ...
     @overload
-    def unflatten(self, *, dim: builtins.int, sizes: _Shape) -> DTensor: ...
+    def unflatten(a, *, dim: builtins.int, sizes: _Shape) -> DTensor: ...
     def uniform_(
         self,
         from_: builtins.float = 0.0,
@@ -5877,11 +5959,11 @@ class DTensor(Tensor):
         **named: builtins.float,
     ) -> Self: ...
     @overload
-    def unsqueeze(self, axis: _Axis) -> DTensor: ...
+    def unsqueeze(a, axis: _Axis) -> DTensor: ...
     @overload
-    def unsqueeze(self, *, dim: _Axis) -> DTensor: ...
+    def unsqueeze(a, *, dim: _Axis) -> DTensor: ...
     def var(
-        self,
+        a,
         axis: _Axis | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
@@ -5892,10 +5974,10 @@ class DTensor(Tensor):
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
     ) -> DTensor: ...
-    def vdot(self, b: _ArrayLike, /) -> DTensor: ...
+    def vdot(a, b: _ArrayLike, /) -> DTensor: ...
     @overload
     def vecdot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5906,7 +5988,7 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     @overload
     def vecdot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -5915,8 +5997,10 @@ class DTensor(Tensor):
         casting: builtins.str = "same_kind",
         out: _Out = None,
     ) -> DTensor: ...
-    def view(self, *shape: _Shape | npt.DTypeLike) -> DTensor: ...
-    def view_as(self, other: _ArrayLike) -> DTensor: ...
+    def view(
+        self, *shape: _Shape | npt.DTypeLike, dtype: npt.DTypeLike | None = None
+    ) -> DTensor: ...
+    def view_as(a, other: _ArrayLike) -> DTensor: ...
     def where(self, condition: _ArrayLike, other: _ArrayLike) -> DTensor: ...
     def zero_(self) -> Self: ...
     # end of operators
@@ -5965,6 +6049,10 @@ class TorchTensor(Tensor):
     def is_xla(self) -> builtins.bool: ...
     @property
     def is_xpu(self) -> builtins.bool: ...
+    def is_pinned(self) -> builtins.bool: ...
+    def is_shared(self) -> builtins.bool: ...
+    def ndimension(self) -> builtins.int: ...
+    def nelement(self) -> builtins.int: ...
     # operators: written by tests/stubs.py
     def __add__(self, value: _ArrayLike, /) -> TorchTensor: ...
     def __radd__(self, value: _ArrayLike, /) -> TorchTensor: ...
@@ -5987,9 +6075,9 @@ class TorchTensor(Tensor):
     def __mod__(self, value: _ArrayLike, /) -> TorchTensor: ...
     def __rmod__(self, value: _ArrayLike, /) -> TorchTensor: ...
     def __imod__(self, value: _ArrayLike, /) -> Self: ...
-    def __pow__(self, value: _ArrayLike, /) -> TorchTensor: ...
-    def __rpow__(self, value: _ArrayLike, /) -> TorchTensor: ...
-    def __ipow__(self, value: _ArrayLike, /) -> Self: ...
+    def __pow__(self, value: _ArrayLike, mod: None = None, /) -> TorchTensor: ...
+    def __rpow__(self, value: _ArrayLike, mod: None = None, /) -> TorchTensor: ...
+    def __ipow__(self, value: _ArrayLike, /) -> Self: ...  # type: ignore[misc]
     def __lshift__(self, value: _ArrayLike, /) -> TorchTensor: ...
     def __rlshift__(self, value: _ArrayLike, /) -> TorchTensor: ...
     def __ilshift__(self, value: _ArrayLike, /) -> Self: ...
@@ -6043,7 +6131,8 @@ class TorchTensor(Tensor):
     def as_numpy(self) -> Tensor: ...
     def as_torch(self) -> TorchTensor: ...
     def abs(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6064,7 +6153,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def absolute(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6085,7 +6175,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def acos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6106,7 +6197,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def acosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6127,7 +6219,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def add(
-        self,
+        input,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -6152,7 +6244,7 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def addbmm(
-        self,
+        input,
         batch1: _ArrayLike,
         batch2: _ArrayLike,
         *,
@@ -6168,19 +6260,19 @@ class TorchTensor(Tensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def addcdiv(
-        self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+        input, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
     ) -> TorchTensor: ...
     def addcdiv_(
         self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
     ) -> Self: ...
     def addcmul(
-        self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+        input, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
     ) -> TorchTensor: ...
     def addcmul_(
         self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
     ) -> Self: ...
     def addmm(
-        self,
+        input,
         mat1: _ArrayLike,
         mat2: _ArrayLike,
         *,
@@ -6196,7 +6288,7 @@ class TorchTensor(Tensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def addmv(
-        self,
+        input,
         mat1: _ArrayLike,
         mat2: _ArrayLike,
         *,
@@ -6212,7 +6304,7 @@ class TorchTensor(Tensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def addr(
-        self,
+        input,
         vec1: _ArrayLike,
         vec2: _ArrayLike,
         *,
@@ -6228,26 +6320,31 @@ class TorchTensor(Tensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def all(
-        self, dim: _Axis | None = None, keepdim: builtins.bool = False
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
     ) -> TorchTensor: ...
     def allclose(
-        self,
+        a,
         b: _ArrayLike,
         rtol: builtins.float = 1e-05,
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> builtins.bool: ...
-    def amax(self, dim: _Axis = ..., keepdim: builtins.bool = False) -> TorchTensor: ...
-    def amin(self, dim: _Axis = ..., keepdim: builtins.bool = False) -> TorchTensor: ...
+    def amax(
+        input, dim: _Axis = ..., keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
+    def amin(
+        input, dim: _Axis = ..., keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
     def aminmax(
-        self, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
+        input, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
     ) -> _Extremes[TorchTensor]: ...
-    def angle(self, deg: builtins.bool = False) -> TorchTensor: ...
+    def angle(z, deg: builtins.bool = False) -> TorchTensor: ...
     def any(
-        self, dim: _Axis | None = None, keepdim: builtins.bool = False
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
     ) -> TorchTensor: ...
     def arccos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6268,7 +6365,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arccosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6289,7 +6387,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arcsin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6310,7 +6409,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arcsinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6331,7 +6431,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arctan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6342,7 +6443,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def arctan2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6377,7 +6478,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arctanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6398,14 +6500,14 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def argmax(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False
+        input, dim: builtins.int | None = None, keepdim: builtins.bool = False
     ) -> TorchTensor: ...
     def argmin(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False
+        input, dim: builtins.int | None = None, keepdim: builtins.bool = False
     ) -> TorchTensor: ...
     @overload
     def argpartition(
-        self,
+        a,
         kth: _Shape,
         axis: builtins.int | None = -1,
         kind: builtins.str = "introselect",
@@ -6413,7 +6515,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     @overload
     def argpartition(
-        self,
+        a,
         kth: _Shape,
         *,
         dim: builtins.int | None,
@@ -6421,14 +6523,15 @@ class TorchTensor(Tensor):
         order: None = None,
     ) -> TorchTensor: ...
     def argsort(
-        self,
+        input,
         dim: builtins.int = -1,
         descending: builtins.bool = False,
         stable: builtins.bool = False,
     ) -> TorchTensor: ...
-    def argwhere(self) -> TorchTensor: ...
+    def argwhere(a) -> TorchTensor: ...
     def asin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6449,7 +6552,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def asinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6470,7 +6574,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def astype(
-        self,
+        x,
         dtype: npt.DTypeLike,
         order: builtins.str = "K",
         casting: builtins.str = "unsafe",
@@ -6478,7 +6582,8 @@ class TorchTensor(Tensor):
         copy: builtins.bool = True,
     ) -> TorchTensor: ...
     def atan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6489,7 +6594,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def atan2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6524,7 +6629,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def atanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6552,7 +6658,7 @@ class TorchTensor(Tensor):
         inputs: Any = None,
     ) -> None: ...
     def baddbmm(
-        self,
+        input,
         mat1: _ArrayLike,
         mat2: _ArrayLike,
         *,
@@ -6568,17 +6674,17 @@ class TorchTensor(Tensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def bernoulli(
-        self, p: builtins.float | None = None, *, generator: Generator | None = None
+        input, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> TorchTensor: ...
     def bernoulli_(
         self, p: builtins.float = 0.5, *, generator: Generator | None = None
     ) -> Self: ...
     def bfloat16(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def bincount(
-        self, weights: _ArrayLike | None = None, minlength: builtins.int = 0
+        input, weights: _ArrayLike | None = None, minlength: builtins.int = 0
     ) -> TorchTensor: ...
     def bitwise_and(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6603,7 +6709,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_left_shift(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6628,7 +6734,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_not(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6649,7 +6756,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_or(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6674,7 +6781,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_right_shift(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6699,7 +6806,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_xor(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6724,7 +6831,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bmm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6734,12 +6841,13 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def bool(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def broadcast_to(
-        self, shape: _Shape, subok: builtins.bool = False
+        array, shape: _Shape, subok: builtins.bool = False
     ) -> TorchTensor: ...
     def byte(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def cdouble(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def ceil(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6763,14 +6871,14 @@ class TorchTensor(Tensor):
     def char(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     @overload
     def chunk(
-        self, chunks: builtins.int, axis: builtins.int = 0
+        x, chunks: builtins.int, axis: builtins.int = 0
     ) -> tuple[TorchTensor, ...]: ...
     @overload
     def chunk(
-        self, chunks: builtins.int, *, dim: builtins.int
+        x, chunks: builtins.int, *, dim: builtins.int
     ) -> tuple[TorchTensor, ...]: ...
     def clamp(
-        self,
+        input,
         min: _ArrayLike | None = None,
         max: _ArrayLike | None = None,
         *,
@@ -6794,12 +6902,12 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def clamp_max(self, max: _ArrayLike) -> TorchTensor: ...
+    def clamp_max(input, max: _ArrayLike) -> TorchTensor: ...
     def clamp_max_(self, max: _ArrayLike) -> Self: ...
-    def clamp_min(self, min: _ArrayLike) -> TorchTensor: ...
+    def clamp_min(input, min: _ArrayLike) -> TorchTensor: ...
     def clamp_min_(self, min: _ArrayLike) -> Self: ...
     def clip(
-        self,
+        input,
         min: _ArrayLike | None = None,
         max: _ArrayLike | None = None,
         *,
@@ -6825,10 +6933,11 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def clone(self, *, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def compress(
-        self, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
+        x, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
     ) -> TorchTensor: ...
     def conj(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6839,7 +6948,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def conjugate(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6850,12 +6960,12 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def contiguous(
-        self, *, memory_format: builtins.object | None = None
+        x, *, memory_format: builtins.object | None = None
     ) -> TorchTensor: ...
-    def copy(self, order: builtins.str = "C") -> TorchTensor: ...
+    def copy(x, order: builtins.str = "C") -> TorchTensor: ...
     def copy_(self, src: _ArrayLike, non_blocking: builtins.bool = False) -> Self: ...
     def copysign(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -6880,7 +6990,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6901,7 +7012,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6923,11 +7035,11 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     @overload
     def count_nonzero(
-        self, axis: _Axis | None = None, *, keepdims: builtins.bool = False
+        a, axis: _Axis | None = None, *, keepdims: builtins.bool = False
     ) -> TorchTensor: ...
     @overload
     def count_nonzero(
-        self, *, dim: _Axis | None, keepdim: builtins.bool = False
+        a, *, dim: _Axis | None, keepdim: builtins.bool = False
     ) -> TorchTensor: ...
     def cpu(
         self,
@@ -6940,27 +7052,28 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchTensor: ...
-    def cross(self, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchTensor: ...
+    def cross(input, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchTensor: ...
     def cuda(
         self, device: builtins.str | None = None, non_blocking: builtins.bool = False
     ) -> TorchTensor: ...
-    def cummax(self, dim: builtins.int) -> _Picked[TorchTensor]: ...
-    def cummin(self, dim: builtins.int) -> _Picked[TorchTensor]: ...
+    def cummax(input, dim: builtins.int) -> _Picked[TorchTensor]: ...
+    def cummin(input, dim: builtins.int) -> _Picked[TorchTensor]: ...
     def cumprod(
-        self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
     ) -> TorchTensor: ...
     def cumprod_(
         self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
     ) -> Self: ...
     def cumsum(
-        self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
     ) -> TorchTensor: ...
     def cumsum_(
         self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
     ) -> Self: ...
     def data_ptr(self) -> builtins.int: ...
     def deg2rad(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -6981,13 +7094,13 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def detach_(self) -> Self: ...
-    def diag(self, diagonal: builtins.int = 0) -> TorchTensor: ...
-    def diagflat(self, k: builtins.int = 0) -> TorchTensor: ...
+    def diag(input, diagonal: builtins.int = 0) -> TorchTensor: ...
+    def diagflat(v, k: builtins.int = 0) -> TorchTensor: ...
     def diagonal(
-        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+        input, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> TorchTensor: ...
     def diagonal_scatter(
-        self,
+        input,
         src: _ArrayLike,
         offset: builtins.int = 0,
         dim1: builtins.int = 0,
@@ -6995,7 +7108,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     @overload
     def diff(
-        self,
+        a,
         n: builtins.int = 1,
         axis: builtins.int = -1,
         prepend: _ArrayLike = ...,
@@ -7003,7 +7116,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     @overload
     def diff(
-        self,
+        a,
         n: builtins.int = 1,
         *,
         dim: builtins.int,
@@ -7011,7 +7124,7 @@ class TorchTensor(Tensor):
         append: _ArrayLike = ...,
     ) -> TorchTensor: ...
     def div(
-        self,
+        input,
         other: _ArrayLike,
         *,
         rounding_mode: builtins.str | None = None,
@@ -7036,7 +7149,7 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def divide(
-        self,
+        input,
         other: _ArrayLike,
         *,
         rounding_mode: builtins.str | None = None,
@@ -7060,11 +7173,11 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def dot(self, b: _ArrayLike) -> TorchTensor: ...
+    def dot(a, b: _ArrayLike) -> TorchTensor: ...
     def double(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
-    def dsplit(self, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
+    def dsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
     def eq(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7088,9 +7201,9 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def equal(self, other: _ArrayLike) -> builtins.bool: ...
+    def equal(input, other: _ArrayLike) -> builtins.bool: ...
     def erf(
-        self,
+        input,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7110,10 +7223,11 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def erfc(self) -> TorchTensor: ...
+    def erfc(input) -> TorchTensor: ...
     def erfc_(self) -> Self: ...
     def exp(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7124,7 +7238,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def exp2(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7154,10 +7269,11 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def expand(self, *sizes: _Shape) -> TorchTensor: ...
-    def expand_as(self, other: _ArrayLike) -> TorchTensor: ...
+    def expand(a, /, *sizes: _Shape) -> TorchTensor: ...
+    def expand_as(a, other: _ArrayLike) -> TorchTensor: ...
     def expm1(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7180,13 +7296,14 @@ class TorchTensor(Tensor):
     def exponential_(
         self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
     ) -> Self: ...
-    def fill(self, value: _ArrayLike) -> None: ...
+    def fill(x, value: _ArrayLike) -> None: ...
     def fill_(self, value: _ArrayLike) -> Self: ...
     def fill_diagonal_(
         self, fill_value: _ArrayLike, wrap: builtins.bool = False
     ) -> Self: ...
     def fix(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7207,13 +7324,13 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def flatten(
-        self, start_dim: builtins.int = 0, end_dim: builtins.int = -1
+        input, start_dim: builtins.int = 0, end_dim: builtins.int = -1
     ) -> TorchTensor: ...
-    def flip(self, dims: _Shape) -> TorchTensor: ...
-    def fliplr(self) -> TorchTensor: ...
-    def flipud(self) -> TorchTensor: ...
+    def flip(input, dims: _Shape) -> TorchTensor: ...
+    def fliplr(m) -> TorchTensor: ...
+    def flipud(m) -> TorchTensor: ...
     def float(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
-    def float_power(self, exponent: _ArrayLike) -> TorchTensor: ...
+    def float_power(input, exponent: _ArrayLike) -> TorchTensor: ...
     def float_power_(
         self,
         x2: _ArrayLike,
@@ -7227,7 +7344,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def floor(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7248,7 +7366,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def floor_divide(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7273,7 +7391,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def fmax(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7286,7 +7404,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def fmin(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7299,7 +7417,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def fmod(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7323,10 +7441,11 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def frac(self) -> TorchTensor: ...
+    def frac(input) -> TorchTensor: ...
     def frac_(self) -> Self: ...
     def frexp(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7338,7 +7457,7 @@ class TorchTensor(Tensor):
     ) -> tuple[TorchTensor, TorchTensor]: ...
     def gather(self, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
     def gcd(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7363,7 +7482,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def ge(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7387,10 +7506,10 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def ger(self, b: _ArrayLike) -> TorchTensor: ...
+    def ger(a, b: _ArrayLike) -> TorchTensor: ...
     def get_device(self) -> builtins.int: ...
     def greater(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7415,7 +7534,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def greater_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7440,7 +7559,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def gt(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7466,7 +7585,7 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def half(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def heaviside(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7490,9 +7609,9 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def hsplit(self, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
+    def hsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
     def hypot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7517,7 +7636,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def index_add(
-        self,
+        input,
         dim: builtins.int,
         index: _ArrayLike,
         source: _ArrayLike,
@@ -7533,25 +7652,28 @@ class TorchTensor(Tensor):
         alpha: builtins.complex = 1,
     ) -> Self: ...
     def index_copy(
-        self, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
+        input, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
     ) -> TorchTensor: ...
     def index_copy_(
         self, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
     ) -> Self: ...
     def index_fill(
-        self, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
+        input, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
     ) -> TorchTensor: ...
     def index_fill_(
         self, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
     ) -> Self: ...
     def index_put(
-        self, indices: _ArrayLike, values: _ArrayLike, accumulate: builtins.bool = False
+        input,
+        indices: _ArrayLike,
+        values: _ArrayLike,
+        accumulate: builtins.bool = False,
     ) -> TorchTensor: ...
     def index_put_(
         self, indices: _ArrayLike, values: _ArrayLike, accumulate: builtins.bool = False
     ) -> Self: ...
     def index_select(self, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
-    def inner(self, b: _ArrayLike, /) -> TorchTensor: ...
+    def inner(a, b: _ArrayLike, /) -> TorchTensor: ...
     def int(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def is_complex(self) -> builtins.bool: ...
     def is_floating_point(self) -> builtins.bool: ...
@@ -7559,14 +7681,15 @@ class TorchTensor(Tensor):
     def is_same_size(self, other: _ArrayLike) -> builtins.bool: ...
     def is_signed(self) -> builtins.bool: ...
     def isclose(
-        self,
+        a,
         b: _ArrayLike,
         rtol: builtins.float = 1e-05,
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> TorchTensor: ...
     def isfinite(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7577,7 +7700,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def isin(
-        self,
+        element,
         test_elements: _ArrayLike,
         assume_unique: builtins.bool = False,
         invert: builtins.bool = False,
@@ -7585,7 +7708,8 @@ class TorchTensor(Tensor):
         kind: builtins.str | None = None,
     ) -> TorchTensor: ...
     def isinf(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7596,7 +7720,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def isnan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7607,7 +7732,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def isneginf(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7618,7 +7743,7 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> TorchTensor: ...
     def isposinf(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7629,7 +7754,7 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> TorchTensor: ...
     def isreal(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7640,12 +7765,12 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> TorchTensor: ...
     def item(self) -> Any: ...
-    def kron(self, b: _ArrayLike) -> TorchTensor: ...
+    def kron(a, b: _ArrayLike) -> TorchTensor: ...
     def kthvalue(
-        self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+        input, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
     ) -> _Picked[TorchTensor]: ...
     def lcm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7670,7 +7795,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def ldexp(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7695,7 +7820,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def le(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7719,10 +7844,10 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def lerp(self, end: _ArrayLike, weight: _ArrayLike) -> TorchTensor: ...
+    def lerp(input, end: _ArrayLike, weight: _ArrayLike) -> TorchTensor: ...
     def lerp_(self, end: _ArrayLike, weight: _ArrayLike) -> Self: ...
     def less(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7747,7 +7872,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def less_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7772,7 +7897,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7783,7 +7909,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def log10(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7804,7 +7931,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log1p(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7825,7 +7953,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log2(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7856,10 +7985,10 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log_softmax(
-        self, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
     ) -> TorchTensor: ...
     def logaddexp(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7872,7 +8001,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def logaddexp2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7885,7 +8014,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def logical_and(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7910,7 +8039,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_not(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -7931,7 +8061,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_or(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7956,7 +8086,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_xor(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -7980,14 +8110,14 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def logit(self, eps: builtins.float | None = None) -> TorchTensor: ...
+    def logit(input, eps: builtins.float | None = None) -> TorchTensor: ...
     def logit_(self, eps: builtins.float | None = None) -> Self: ...
     def logsumexp(
-        self, axis: _Axis | None = None, keepdims: builtins.bool = False
+        a, axis: _Axis | None = None, keepdims: builtins.bool = False
     ) -> TorchTensor: ...
     def long(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def lt(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8013,11 +8143,11 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
-    def masked_scatter(self, mask: _ArrayLike, source: _ArrayLike) -> TorchTensor: ...
+    def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchTensor: ...
     def masked_scatter_(self, mask: _ArrayLike, source: _ArrayLike) -> Self: ...
-    def masked_select(self, mask: _ArrayLike) -> TorchTensor: ...
+    def masked_select(input, mask: _ArrayLike) -> TorchTensor: ...
     def matmul(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8034,7 +8164,7 @@ class TorchTensor(Tensor):
     @overload
     def max(self, other: _ArrayLike) -> TorchTensor: ...
     def maximum(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8047,7 +8177,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def mean(
-        self,
+        input,
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
         *,
@@ -8068,7 +8198,7 @@ class TorchTensor(Tensor):
     @overload
     def min(self, other: _ArrayLike) -> TorchTensor: ...
     def minimum(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8081,7 +8211,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def mm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8090,13 +8220,13 @@ class TorchTensor(Tensor):
         out: _Out = None,
     ) -> TorchTensor: ...
     def mode(
-        self, dim: builtins.int = -1, keepdim: builtins.bool = False
+        input, dim: builtins.int = -1, keepdim: builtins.bool = False
     ) -> _Picked[TorchTensor]: ...
-    def moveaxis(self, source: _Shape, destination: _Shape) -> TorchTensor: ...
-    def movedim(self, source: _Shape, destination: _Shape) -> TorchTensor: ...
-    def msort(self) -> TorchTensor: ...
+    def moveaxis(a, source: _Shape, destination: _Shape) -> TorchTensor: ...
+    def movedim(a, source: _Shape, destination: _Shape) -> TorchTensor: ...
+    def msort(input) -> TorchTensor: ...
     def mul(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8121,7 +8251,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def multiply(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8146,7 +8276,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def mv(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8155,7 +8285,7 @@ class TorchTensor(Tensor):
         out: _Out = None,
     ) -> TorchTensor: ...
     def nan_to_num(
-        self,
+        input,
         nan: builtins.float = 0.0,
         posinf: builtins.float | None = None,
         neginf: builtins.float | None = None,
@@ -8167,7 +8297,7 @@ class TorchTensor(Tensor):
         neginf: builtins.float | None = None,
     ) -> Self: ...
     def nanmean(
-        self,
+        input,
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
         *,
@@ -8180,17 +8310,17 @@ class TorchTensor(Tensor):
         self, dim: builtins.int, keepdim: builtins.bool = False
     ) -> _Picked[TorchTensor]: ...
     def nansum(
-        self,
+        input,
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
         *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchTensor: ...
     def narrow(
-        self, dim: builtins.int, start: builtins.int, length: builtins.int
+        input, dim: builtins.int, start: builtins.int, length: builtins.int
     ) -> TorchTensor: ...
     def ne(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8215,7 +8345,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def neg(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8236,7 +8367,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def negative(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8308,7 +8440,7 @@ class TorchTensor(Tensor):
         memory_format: builtins.object = None,
     ) -> TorchTensor: ...
     def nextafter(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8333,11 +8465,11 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     @overload
-    def nonzero(self, *, as_tuple: Literal[False] = False) -> TorchTensor: ...
+    def nonzero(input, *, as_tuple: Literal[False] = False) -> TorchTensor: ...
     @overload
-    def nonzero(self, *, as_tuple: Literal[True]) -> tuple[TorchTensor, ...]: ...
+    def nonzero(input, *, as_tuple: Literal[True]) -> tuple[TorchTensor, ...]: ...
     def norm(
-        self,
+        input,
         p: builtins.float | builtins.str = "fro",
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
@@ -8352,7 +8484,7 @@ class TorchTensor(Tensor):
         generator: Generator | None = None,
     ) -> DTensor: ...
     def not_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8376,9 +8508,9 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def outer(self, b: _ArrayLike) -> TorchTensor: ...
+    def outer(a, b: _ArrayLike) -> TorchTensor: ...
     def partition(
-        self,
+        x,
         kth: Any,
         axis: builtins.int = -1,
         kind: builtins.str = "introselect",
@@ -8397,7 +8529,8 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> TorchTensor: ...
     def positive(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8408,7 +8541,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def pow(
-        self,
+        input,
         exponent: _ArrayLike,
         *,
         out: _Out = None,
@@ -8431,20 +8564,20 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def prod(
-        self,
+        input,
         dim: builtins.int | None = None,
         keepdim: builtins.bool = False,
         *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchTensor: ...
     def put(
-        self, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
+        input, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
     ) -> TorchTensor: ...
     def put_(
         self, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
     ) -> Self: ...
     def quantile(
-        self,
+        input,
         q: _ArrayLike,
         dim: builtins.int | None = None,
         keepdim: builtins.bool = False,
@@ -8452,7 +8585,8 @@ class TorchTensor(Tensor):
         interpolation: builtins.str = "linear",
     ) -> TorchTensor: ...
     def rad2deg(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8480,9 +8614,10 @@ class TorchTensor(Tensor):
         generator: Generator | None = None,
         **named: builtins.int,
     ) -> Self: ...
-    def ravel(self, order: builtins.str = "C") -> TorchTensor: ...
+    def ravel(a, order: builtins.str = "C") -> TorchTensor: ...
     def reciprocal(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8506,10 +8641,10 @@ class TorchTensor(Tensor):
     def register_post_accumulate_grad_hook(
         self, hook: Callable[[Any], Any]
     ) -> RemovableHandle: ...
-    def relu(self) -> TorchTensor: ...
+    def relu(x) -> TorchTensor: ...
     def relu_(self) -> Self: ...
     def remainder(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -8535,15 +8670,16 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def repeat(self, *repeats: _Shape) -> TorchTensor: ...
     def repeat_interleave(
-        self, repeats: _ArrayLike, dim: builtins.int | None = None
+        input, repeats: _ArrayLike, dim: builtins.int | None = None
     ) -> TorchTensor: ...
     def reshape(
-        self,
+        a,
+        /,
         *shape: _Shape,
         order: builtins.str = "C",
         copy: builtins.bool | None = None,
     ) -> TorchTensor: ...
-    def reshape_as(self, other: _ArrayLike) -> TorchTensor: ...
+    def reshape_as(a, other: _ArrayLike) -> TorchTensor: ...
     def resolve_conj(
         self,
         *args: _ArrayLike,
@@ -8567,14 +8703,14 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> TorchTensor: ...
     def retain_grad(self) -> None: ...
-    def roll(self, shifts: _Shape, dims: _Axis | None = None) -> TorchTensor: ...
+    def roll(input, shifts: _Shape, dims: _Axis | None = None) -> TorchTensor: ...
     def rot90(
-        self, k: builtins.int = 1, dims: Sequence[builtins.int] = ...
+        input, k: builtins.int = 1, dims: Sequence[builtins.int] = ...
     ) -> TorchTensor: ...
-    def round(self, decimals: builtins.int = 0, out: _Out = None) -> TorchTensor: ...
+    def round(a, decimals: builtins.int = 0, out: _Out = None) -> TorchTensor: ...
     def round_(self, decimals: builtins.int = 0) -> Self: ...
     def rsqrt(
-        self,
+        input,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8595,7 +8731,7 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def scatter(
-        self,
+        input,
         dim: builtins.int,
         index: _ArrayLike,
         src: _ArrayLike,
@@ -8611,13 +8747,13 @@ class TorchTensor(Tensor):
         reduce: builtins.str | None = None,
     ) -> Self: ...
     def scatter_add(
-        self, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
+        input, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
     ) -> TorchTensor: ...
     def scatter_add_(
         self, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
     ) -> Self: ...
     def scatter_reduce(
-        self,
+        input,
         dim: builtins.int,
         index: _ArrayLike,
         src: _ArrayLike,
@@ -8635,17 +8771,15 @@ class TorchTensor(Tensor):
         include_self: builtins.bool = True,
     ) -> Self: ...
     def searchsorted(
-        self,
-        v: _ArrayLike,
-        side: builtins.str = "left",
-        sorter: _ArrayLike | None = None,
+        x, v: _ArrayLike, side: builtins.str = "left", sorter: _ArrayLike | None = None
     ) -> TorchTensor: ...
-    def select(self, dim: builtins.int, index: builtins.int) -> TorchTensor: ...
+    def select(input, dim: builtins.int, index: builtins.int) -> TorchTensor: ...
     def select_scatter(
-        self, src: _ArrayLike, dim: builtins.int, index: builtins.int
+        input, src: _ArrayLike, dim: builtins.int, index: builtins.int
     ) -> TorchTensor: ...
     def sgn(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8677,7 +8811,7 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def short(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def sigmoid(
-        self,
+        input,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8698,7 +8832,8 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def sign(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8719,7 +8854,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def signbit(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8730,7 +8866,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
     def sin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8751,7 +8888,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def sinc(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8772,7 +8909,8 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def sinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8793,7 +8931,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def slice_scatter(
-        self,
+        input,
         src: _ArrayLike,
         dim: builtins.int = 0,
         start: builtins.int | None = None,
@@ -8801,10 +8939,10 @@ class TorchTensor(Tensor):
         step: builtins.int = 1,
     ) -> TorchTensor: ...
     def softmax(
-        self, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
     ) -> TorchTensor: ...
     def sort(
-        self,
+        input,
         dim: builtins.int = -1,
         descending: builtins.bool = False,
         stable: builtins.bool = False,
@@ -8813,7 +8951,8 @@ class TorchTensor(Tensor):
         self, split_size: Any, dim: builtins.int = 0
     ) -> tuple[TorchTensor, ...]: ...
     def sqrt(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8834,7 +8973,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def square(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8854,10 +8994,10 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def squeeze(self, dim: _Axis | None = None) -> TorchTensor: ...
+    def squeeze(input, dim: _Axis | None = None) -> TorchTensor: ...
     def squeeze_(self, dim: _Axis | None = None) -> Self: ...
     def std(
-        self,
+        input,
         dim: _Axis | None = None,
         unbiased: builtins.bool = True,
         keepdim: builtins.bool = False,
@@ -8866,7 +9006,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def storage_offset(self) -> builtins.int: ...
     def sub(
-        self,
+        input,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -8891,7 +9031,7 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def subtract(
-        self,
+        input,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -8916,25 +9056,26 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def sum(
-        self,
+        input,
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
         *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchTensor: ...
     def sum_to_size(self, *size: _Shape) -> TorchTensor: ...
-    def swapaxes(self, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
+    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
     def swapaxes_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
-    def swapdims(self, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
+    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
     def swapdims_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
     def t(self) -> TorchTensor: ...
     def t_(self) -> Self: ...
-    def take(self, index: _ArrayLike) -> TorchTensor: ...
+    def take(input, index: _ArrayLike) -> TorchTensor: ...
     def take_along_dim(
-        self, indices: _ArrayLike, dim: builtins.int | None = None
+        input, indices: _ArrayLike, dim: builtins.int | None = None
     ) -> TorchTensor: ...
     def tan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8955,7 +9096,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def tanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -8977,13 +9119,13 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     @overload
     def tensor_split(
-        self, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
     ) -> tuple[TorchTensor, ...]: ...
     @overload
     def tensor_split(
-        self, indices_or_sections: _ArrayLike, *, dim: builtins.int
+        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
     ) -> tuple[TorchTensor, ...]: ...
-    def tile(self, reps: _Shape) -> TorchTensor: ...
+    def tile(A, reps: _Shape) -> TorchTensor: ...
     def to(
         self,
         *args: Any,
@@ -9008,28 +9150,28 @@ class TorchTensor(Tensor):
         self, device: builtins.str, /, *, stream: builtins.int | None = None
     ) -> TorchTensor: ...
     def topk(
-        self,
+        input,
         k: builtins.int,
         dim: builtins.int = -1,
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
     ) -> _Picked[TorchTensor]: ...
     def trace(
-        self,
+        a,
         offset: builtins.int = 0,
         axis1: builtins.int = 0,
         axis2: builtins.int = 1,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> TorchTensor: ...
-    def transpose(self, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
+    def transpose(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
     def transpose_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
-    def tril(self, diagonal: builtins.int = 0) -> TorchTensor: ...
+    def tril(input, diagonal: builtins.int = 0) -> TorchTensor: ...
     def tril_(self, diagonal: builtins.int = 0) -> Self: ...
-    def triu(self, diagonal: builtins.int = 0) -> TorchTensor: ...
+    def triu(input, diagonal: builtins.int = 0) -> TorchTensor: ...
     def triu_(self, diagonal: builtins.int = 0) -> Self: ...
     def true_divide(
-        self,
+        input,
         other: _ArrayLike,
         *,
         rounding_mode: builtins.str | None = None,
@@ -9054,7 +9196,8 @@ class TorchTensor(Tensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def trunc(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9082,13 +9225,13 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def type_as(self, other: _ArrayLike) -> TorchTensor: ...
     @overload
-    def unbind(self, axis: builtins.int = 0) -> tuple[TorchTensor, ...]: ...
+    def unbind(x, axis: builtins.int = 0) -> tuple[TorchTensor, ...]: ...
     @overload
-    def unbind(self, *, dim: builtins.int) -> tuple[TorchTensor, ...]: ...
+    def unbind(x, *, dim: builtins.int) -> tuple[TorchTensor, ...]: ...
     @overload
-    def unflatten(self, axis: builtins.int, sizes: _Shape) -> TorchTensor: ...
+    def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchTensor: ...
     @overload
-    def unflatten(self, *, dim: builtins.int, sizes: _Shape) -> TorchTensor: ...
+    def unflatten(a, *, dim: builtins.int, sizes: _Shape) -> TorchTensor: ...
     def unfold(
         self, dimension: builtins.int, size: builtins.int, step: builtins.int
     ) -> TorchTensor: ...
@@ -9102,7 +9245,7 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         return_inverse: Literal[False] = False,
         return_counts: Literal[False] = False,
@@ -9110,7 +9253,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         *,
         return_inverse: Literal[True],
@@ -9119,7 +9262,7 @@ class TorchTensor(Tensor):
     ) -> tuple[TorchTensor, TorchTensor]: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         return_inverse: Literal[False] = False,
         *,
@@ -9128,7 +9271,7 @@ class TorchTensor(Tensor):
     ) -> tuple[TorchTensor, TorchTensor]: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         *,
         return_inverse: Literal[True],
@@ -9137,32 +9280,32 @@ class TorchTensor(Tensor):
     ) -> tuple[TorchTensor, TorchTensor, TorchTensor]: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         return_inverse: builtins.bool = False,
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> Any: ...
     @overload
-    def unsqueeze(self, axis: _Axis) -> TorchTensor: ...
+    def unsqueeze(a, axis: _Axis) -> TorchTensor: ...
     @overload
-    def unsqueeze(self, *, dim: _Axis) -> TorchTensor: ...
+    def unsqueeze(a, *, dim: _Axis) -> TorchTensor: ...
     @overload
     def unsqueeze_(self, axis: _Axis) -> Self: ...
     @overload
     def unsqueeze_(self, *, dim: _Axis) -> Self: ...
     def var(
-        self,
+        input,
         dim: _Axis | None = None,
         unbiased: builtins.bool = True,
         keepdim: builtins.bool = False,
         *,
         correction: builtins.float | None = None,
     ) -> TorchTensor: ...
-    def vdot(self, b: _ArrayLike, /) -> TorchTensor: ...
+    def vdot(a, b: _ArrayLike, /) -> TorchTensor: ...
     @overload
     def vecdot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9173,7 +9316,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     @overload
     def vecdot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9184,9 +9327,9 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def view(self, *shape: _Shape | npt.DTypeLike) -> TorchTensor: ...
     def view_as(self, other: _ArrayLike) -> TorchTensor: ...
-    def vsplit(self, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
+    def vsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
     def where(self, condition: _ArrayLike, other: _ArrayLike) -> TorchTensor: ...
-    def xlogy(self, other: _ArrayLike) -> TorchTensor: ...
+    def xlogy(input, other: _ArrayLike) -> TorchTensor: ...
     def xlogy_(self, other: _ArrayLike) -> Self: ...
     def zero_(self) -> Self: ...
     # end of operators
@@ -9251,9 +9394,9 @@ class TorchDTensor(TorchTensor, DTensor):
     def __mod__(self, value: _ArrayLike, /) -> TorchDTensor: ...
     def __rmod__(self, value: _ArrayLike, /) -> TorchDTensor: ...
     def __imod__(self, value: _ArrayLike, /) -> Self: ...
-    def __pow__(self, value: _ArrayLike, /) -> TorchDTensor: ...
-    def __rpow__(self, value: _ArrayLike, /) -> TorchDTensor: ...
-    def __ipow__(self, value: _ArrayLike, /) -> Self: ...
+    def __pow__(self, value: _ArrayLike, mod: None = None, /) -> TorchDTensor: ...
+    def __rpow__(self, value: _ArrayLike, mod: None = None, /) -> TorchDTensor: ...
+    def __ipow__(self, value: _ArrayLike, /) -> Self: ...  # type: ignore[misc]
     def __lshift__(self, value: _ArrayLike, /) -> TorchDTensor: ...
     def __rlshift__(self, value: _ArrayLike, /) -> TorchDTensor: ...
     def __ilshift__(self, value: _ArrayLike, /) -> Self: ...
@@ -9309,7 +9452,8 @@ class TorchDTensor(TorchTensor, DTensor):
     def as_numpy(self) -> DTensor: ...
     def as_torch(self) -> TorchDTensor: ...
     def abs(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9330,7 +9474,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def absolute(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9351,7 +9496,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def acos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9372,7 +9518,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def acosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9393,7 +9540,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def add(
-        self,
+        input,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -9418,7 +9565,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def addbmm(
-        self,
+        input,
         batch1: _ArrayLike,
         batch2: _ArrayLike,
         *,
@@ -9434,19 +9581,19 @@ class TorchDTensor(TorchTensor, DTensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def addcdiv(
-        self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+        input, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
     ) -> TorchDTensor: ...
     def addcdiv_(
         self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
     ) -> Self: ...
     def addcmul(
-        self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+        input, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
     ) -> TorchDTensor: ...
     def addcmul_(
         self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
     ) -> Self: ...
     def addmm(
-        self,
+        input,
         mat1: _ArrayLike,
         mat2: _ArrayLike,
         *,
@@ -9462,7 +9609,7 @@ class TorchDTensor(TorchTensor, DTensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def addmv(
-        self,
+        input,
         mat1: _ArrayLike,
         mat2: _ArrayLike,
         *,
@@ -9478,7 +9625,7 @@ class TorchDTensor(TorchTensor, DTensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def addr(
-        self,
+        input,
         vec1: _ArrayLike,
         vec2: _ArrayLike,
         *,
@@ -9494,30 +9641,31 @@ class TorchDTensor(TorchTensor, DTensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def all(
-        self, dim: _Axis | None = None, keepdim: builtins.bool = False
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
     ) -> TorchDTensor: ...
     def allclose(
-        self,
+        a,
         b: _ArrayLike,
         rtol: builtins.float = 1e-05,
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> builtins.bool: ...
     def amax(
-        self, dim: _Axis = ..., keepdim: builtins.bool = False
+        input, dim: _Axis = ..., keepdim: builtins.bool = False
     ) -> TorchDTensor: ...
     def amin(
-        self, dim: _Axis = ..., keepdim: builtins.bool = False
+        input, dim: _Axis = ..., keepdim: builtins.bool = False
     ) -> TorchDTensor: ...
     def aminmax(
-        self, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
+        input, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
     ) -> _Extremes[TorchDTensor]: ...
-    def angle(self, deg: builtins.bool = False) -> TorchDTensor: ...
+    def angle(z, deg: builtins.bool = False) -> TorchDTensor: ...
     def any(
-        self, dim: _Axis | None = None, keepdim: builtins.bool = False
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
     ) -> TorchDTensor: ...
     def arccos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9538,7 +9686,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arccosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9559,7 +9708,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arcsin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9580,7 +9730,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arcsinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9601,7 +9752,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arctan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9612,7 +9764,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def arctan2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9647,7 +9799,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def arctanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9668,14 +9821,14 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def argmax(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False
+        input, dim: builtins.int | None = None, keepdim: builtins.bool = False
     ) -> TorchDTensor: ...
     def argmin(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False
+        input, dim: builtins.int | None = None, keepdim: builtins.bool = False
     ) -> TorchDTensor: ...
     @overload
     def argpartition(
-        self,
+        a,
         kth: _Shape,
         axis: builtins.int | None = -1,
         kind: builtins.str = "introselect",
@@ -9683,7 +9836,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     @overload
     def argpartition(
-        self,
+        a,
         kth: _Shape,
         *,
         dim: builtins.int | None,
@@ -9691,14 +9844,15 @@ class TorchDTensor(TorchTensor, DTensor):
         order: None = None,
     ) -> TorchDTensor: ...
     def argsort(
-        self,
+        input,
         dim: builtins.int = -1,
         descending: builtins.bool = False,
         stable: builtins.bool = False,
     ) -> TorchDTensor: ...
-    def argwhere(self) -> TorchDTensor: ...
+    def argwhere(a) -> TorchDTensor: ...
     def asin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9719,7 +9873,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def asinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9740,7 +9895,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def astype(
-        self,
+        x,
         dtype: npt.DTypeLike,
         order: builtins.str = "K",
         casting: builtins.str = "unsafe",
@@ -9748,7 +9903,8 @@ class TorchDTensor(TorchTensor, DTensor):
         copy: builtins.bool = True,
     ) -> TorchDTensor: ...
     def atan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9759,7 +9915,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def atan2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9794,7 +9950,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def atanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9822,7 +9979,7 @@ class TorchDTensor(TorchTensor, DTensor):
         inputs: Any = None,
     ) -> None: ...
     def baddbmm(
-        self,
+        input,
         mat1: _ArrayLike,
         mat2: _ArrayLike,
         *,
@@ -9838,7 +9995,7 @@ class TorchDTensor(TorchTensor, DTensor):
         alpha: builtins.float = 1,
     ) -> Self: ...
     def bernoulli(
-        self, p: builtins.float | None = None, *, generator: Generator | None = None
+        input, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> TorchDTensor: ...
     def bernoulli_(
         self, p: builtins.float = 0.5, *, generator: Generator | None = None
@@ -9847,10 +10004,10 @@ class TorchDTensor(TorchTensor, DTensor):
         self, memory_format: builtins.object | None = None
     ) -> TorchDTensor: ...
     def bincount(
-        self, weights: _ArrayLike | None = None, minlength: builtins.int = 0
+        input, weights: _ArrayLike | None = None, minlength: builtins.int = 0
     ) -> TorchDTensor: ...
     def bitwise_and(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9875,7 +10032,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_left_shift(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9900,7 +10057,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_not(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -9921,7 +10079,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_or(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9946,7 +10104,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_right_shift(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9971,7 +10129,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bitwise_xor(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -9996,7 +10154,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def bmm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10006,12 +10164,13 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     def bool(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def broadcast_to(
-        self, shape: _Shape, subok: builtins.bool = False
+        array, shape: _Shape, subok: builtins.bool = False
     ) -> TorchDTensor: ...
     def byte(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def cdouble(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def ceil(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10035,14 +10194,14 @@ class TorchDTensor(TorchTensor, DTensor):
     def char(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     @overload
     def chunk(
-        self, chunks: builtins.int, axis: builtins.int = 0
+        x, chunks: builtins.int, axis: builtins.int = 0
     ) -> tuple[TorchDTensor, ...]: ...
     @overload
     def chunk(
-        self, chunks: builtins.int, *, dim: builtins.int
+        x, chunks: builtins.int, *, dim: builtins.int
     ) -> tuple[TorchDTensor, ...]: ...
     def clamp(
-        self,
+        input,
         min: _ArrayLike | None = None,
         max: _ArrayLike | None = None,
         *,
@@ -10066,12 +10225,12 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def clamp_max(self, max: _ArrayLike) -> TorchDTensor: ...
+    def clamp_max(input, max: _ArrayLike) -> TorchDTensor: ...
     def clamp_max_(self, max: _ArrayLike) -> Self: ...
-    def clamp_min(self, min: _ArrayLike) -> TorchDTensor: ...
+    def clamp_min(input, min: _ArrayLike) -> TorchDTensor: ...
     def clamp_min_(self, min: _ArrayLike) -> Self: ...
     def clip(
-        self,
+        input,
         min: _ArrayLike | None = None,
         max: _ArrayLike | None = None,
         *,
@@ -10099,10 +10258,11 @@ class TorchDTensor(TorchTensor, DTensor):
         self, *, memory_format: builtins.object | None = None
     ) -> TorchDTensor: ...
     def compress(
-        self, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
+        x, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
     ) -> TorchDTensor: ...
     def conj(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10113,7 +10273,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def conjugate(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10124,12 +10285,12 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def contiguous(
-        self, *, memory_format: builtins.object | None = None
+        x, *, memory_format: builtins.object | None = None
     ) -> TorchDTensor: ...
-    def copy(self, order: builtins.str = "C") -> TorchDTensor: ...
+    def copy(x, order: builtins.str = "C") -> TorchDTensor: ...
     def copy_(self, src: _ArrayLike, non_blocking: builtins.bool = False) -> Self: ...
     def copysign(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10154,7 +10315,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cos(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10175,7 +10337,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cosh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10197,11 +10360,11 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     @overload
     def count_nonzero(
-        self, axis: _Axis | None = None, *, keepdims: builtins.bool = False
+        a, axis: _Axis | None = None, *, keepdims: builtins.bool = False
     ) -> TorchDTensor: ...
     @overload
     def count_nonzero(
-        self, *, dim: _Axis | None, keepdim: builtins.bool = False
+        a, *, dim: _Axis | None, keepdim: builtins.bool = False
     ) -> TorchDTensor: ...
     def cpu(
         self,
@@ -10214,27 +10377,28 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
-    def cross(self, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchDTensor: ...
+    def cross(input, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchDTensor: ...
     def cuda(
         self, device: builtins.str | None = None, non_blocking: builtins.bool = False
     ) -> TorchDTensor: ...
-    def cummax(self, dim: builtins.int) -> _Picked[TorchDTensor]: ...
-    def cummin(self, dim: builtins.int) -> _Picked[TorchDTensor]: ...
+    def cummax(input, dim: builtins.int) -> _Picked[TorchDTensor]: ...
+    def cummin(input, dim: builtins.int) -> _Picked[TorchDTensor]: ...
     def cumprod(
-        self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
     ) -> TorchDTensor: ...
     def cumprod_(
         self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
     ) -> Self: ...
     def cumsum(
-        self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
     ) -> TorchDTensor: ...
     def cumsum_(
         self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
     ) -> Self: ...
     def data_ptr(self) -> builtins.int: ...
     def deg2rad(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10255,13 +10419,13 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def detach_(self) -> Self: ...
-    def diag(self, diagonal: builtins.int = 0) -> TorchDTensor: ...
-    def diagflat(self, k: builtins.int = 0) -> TorchDTensor: ...
+    def diag(input, diagonal: builtins.int = 0) -> TorchDTensor: ...
+    def diagflat(v, k: builtins.int = 0) -> TorchDTensor: ...
     def diagonal(
-        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+        input, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> TorchDTensor: ...
     def diagonal_scatter(
-        self,
+        input,
         src: _ArrayLike,
         offset: builtins.int = 0,
         dim1: builtins.int = 0,
@@ -10269,7 +10433,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     @overload
     def diff(
-        self,
+        a,
         n: builtins.int = 1,
         axis: builtins.int = -1,
         prepend: _ArrayLike = ...,
@@ -10277,7 +10441,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     @overload
     def diff(
-        self,
+        a,
         n: builtins.int = 1,
         *,
         dim: builtins.int,
@@ -10285,7 +10449,7 @@ class TorchDTensor(TorchTensor, DTensor):
         append: _ArrayLike = ...,
     ) -> TorchDTensor: ...
     def div(
-        self,
+        input,
         other: _ArrayLike,
         *,
         rounding_mode: builtins.str | None = None,
@@ -10310,7 +10474,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def divide(
-        self,
+        input,
         other: _ArrayLike,
         *,
         rounding_mode: builtins.str | None = None,
@@ -10334,11 +10498,11 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def dot(self, b: _ArrayLike) -> TorchDTensor: ...
+    def dot(a, b: _ArrayLike) -> TorchDTensor: ...
     def double(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
-    def dsplit(self, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
+    def dsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
     def eq(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10362,9 +10526,9 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def equal(self, other: _ArrayLike) -> builtins.bool: ...
+    def equal(input, other: _ArrayLike) -> builtins.bool: ...
     def erf(
-        self,
+        input,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10384,10 +10548,11 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> Self: ...
-    def erfc(self) -> TorchDTensor: ...
+    def erfc(input) -> TorchDTensor: ...
     def erfc_(self) -> Self: ...
     def exp(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10398,7 +10563,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def exp2(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10428,10 +10594,11 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def expand(self, *sizes: _Shape) -> TorchDTensor: ...
-    def expand_as(self, other: _ArrayLike) -> TorchDTensor: ...
+    def expand(a, /, *sizes: _Shape) -> TorchDTensor: ...
+    def expand_as(a, other: _ArrayLike) -> TorchDTensor: ...
     def expm1(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10454,13 +10621,14 @@ class TorchDTensor(TorchTensor, DTensor):
     def exponential_(
         self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
     ) -> Self: ...
-    def fill(self, value: _ArrayLike) -> None: ...
+    def fill(x, value: _ArrayLike) -> None: ...
     def fill_(self, value: _ArrayLike) -> Self: ...
     def fill_diagonal_(
         self, fill_value: _ArrayLike, wrap: builtins.bool = False
     ) -> Self: ...
     def fix(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10481,13 +10649,13 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def flatten(
-        self, start_dim: builtins.int = 0, end_dim: builtins.int = -1
+        input, start_dim: builtins.int = 0, end_dim: builtins.int = -1
     ) -> TorchDTensor: ...
-    def flip(self, dims: _Shape) -> TorchDTensor: ...
-    def fliplr(self) -> TorchDTensor: ...
-    def flipud(self) -> TorchDTensor: ...
+    def flip(input, dims: _Shape) -> TorchDTensor: ...
+    def fliplr(m) -> TorchDTensor: ...
+    def flipud(m) -> TorchDTensor: ...
     def float(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
-    def float_power(self, exponent: _ArrayLike) -> TorchDTensor: ...
+    def float_power(input, exponent: _ArrayLike) -> TorchDTensor: ...
     def float_power_(
         self,
         x2: _ArrayLike,
@@ -10501,7 +10669,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def floor(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10522,7 +10691,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def floor_divide(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10547,7 +10716,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def fmax(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10560,7 +10729,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def fmin(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10573,7 +10742,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def fmod(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10597,10 +10766,11 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def frac(self) -> TorchDTensor: ...
+    def frac(input) -> TorchDTensor: ...
     def frac_(self) -> Self: ...
     def frexp(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10612,7 +10782,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> tuple[TorchDTensor, TorchDTensor]: ...
     def gather(self, dim: builtins.int, index: _ArrayLike) -> TorchDTensor: ...
     def gcd(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10637,7 +10807,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def ge(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10661,10 +10831,10 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def ger(self, b: _ArrayLike) -> TorchDTensor: ...
+    def ger(a, b: _ArrayLike) -> TorchDTensor: ...
     def get_device(self) -> builtins.int: ...
     def greater(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10689,7 +10859,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def greater_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10714,7 +10884,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def gt(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10740,7 +10910,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def half(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def heaviside(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10764,9 +10934,9 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def hsplit(self, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
+    def hsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
     def hypot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10791,7 +10961,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def index_add(
-        self,
+        input,
         dim: builtins.int,
         index: _ArrayLike,
         source: _ArrayLike,
@@ -10807,25 +10977,28 @@ class TorchDTensor(TorchTensor, DTensor):
         alpha: builtins.complex = 1,
     ) -> Self: ...
     def index_copy(
-        self, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
+        input, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
     ) -> TorchDTensor: ...
     def index_copy_(
         self, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
     ) -> Self: ...
     def index_fill(
-        self, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
+        input, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
     ) -> TorchDTensor: ...
     def index_fill_(
         self, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
     ) -> Self: ...
     def index_put(
-        self, indices: _ArrayLike, values: _ArrayLike, accumulate: builtins.bool = False
+        input,
+        indices: _ArrayLike,
+        values: _ArrayLike,
+        accumulate: builtins.bool = False,
     ) -> TorchDTensor: ...
     def index_put_(
         self, indices: _ArrayLike, values: _ArrayLike, accumulate: builtins.bool = False
     ) -> Self: ...
     def index_select(self, dim: builtins.int, index: _ArrayLike) -> TorchDTensor: ...
-    def inner(self, b: _ArrayLike, /) -> TorchDTensor: ...
+    def inner(a, b: _ArrayLike, /) -> TorchDTensor: ...
     def int(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def is_complex(self) -> builtins.bool: ...
     def is_floating_point(self) -> builtins.bool: ...
@@ -10833,14 +11006,15 @@ class TorchDTensor(TorchTensor, DTensor):
     def is_same_size(self, other: _ArrayLike) -> builtins.bool: ...
     def is_signed(self) -> builtins.bool: ...
     def isclose(
-        self,
+        a,
         b: _ArrayLike,
         rtol: builtins.float = 1e-05,
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> TorchDTensor: ...
     def isfinite(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10851,7 +11025,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def isin(
-        self,
+        element,
         test_elements: _ArrayLike,
         assume_unique: builtins.bool = False,
         invert: builtins.bool = False,
@@ -10859,7 +11033,8 @@ class TorchDTensor(TorchTensor, DTensor):
         kind: builtins.str | None = None,
     ) -> TorchDTensor: ...
     def isinf(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10870,7 +11045,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def isnan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10881,7 +11057,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def isneginf(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10892,7 +11068,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def isposinf(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10903,7 +11079,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def isreal(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -10914,12 +11090,12 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def item(self) -> Any: ...
-    def kron(self, b: _ArrayLike) -> TorchDTensor: ...
+    def kron(a, b: _ArrayLike) -> TorchDTensor: ...
     def kthvalue(
-        self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+        input, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
     ) -> _Picked[TorchDTensor]: ...
     def lcm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10944,7 +11120,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def ldexp(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10969,7 +11145,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def le(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -10993,10 +11169,10 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def lerp(self, end: _ArrayLike, weight: _ArrayLike) -> TorchDTensor: ...
+    def lerp(input, end: _ArrayLike, weight: _ArrayLike) -> TorchDTensor: ...
     def lerp_(self, end: _ArrayLike, weight: _ArrayLike) -> Self: ...
     def less(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11021,7 +11197,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def less_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11046,7 +11222,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11057,7 +11234,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def log10(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11078,7 +11256,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log1p(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11099,7 +11278,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log2(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11130,10 +11310,10 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def log_softmax(
-        self, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
     ) -> TorchDTensor: ...
     def logaddexp(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11146,7 +11326,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def logaddexp2(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11159,7 +11339,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def logical_and(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11184,7 +11364,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_not(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11205,7 +11386,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_or(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11230,7 +11411,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def logical_xor(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11254,14 +11435,14 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def logit(self, eps: builtins.float | None = None) -> TorchDTensor: ...
+    def logit(input, eps: builtins.float | None = None) -> TorchDTensor: ...
     def logit_(self, eps: builtins.float | None = None) -> Self: ...
     def logsumexp(
-        self, axis: _Axis | None = None, keepdims: builtins.bool = False
+        a, axis: _Axis | None = None, keepdims: builtins.bool = False
     ) -> TorchDTensor: ...
     def long(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def lt(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11287,11 +11468,11 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> TorchDTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
-    def masked_scatter(self, mask: _ArrayLike, source: _ArrayLike) -> TorchDTensor: ...
+    def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchDTensor: ...
     def masked_scatter_(self, mask: _ArrayLike, source: _ArrayLike) -> Self: ...
-    def masked_select(self, mask: _ArrayLike) -> TorchDTensor: ...
+    def masked_select(input, mask: _ArrayLike) -> TorchDTensor: ...
     def matmul(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11308,7 +11489,7 @@ class TorchDTensor(TorchTensor, DTensor):
     @overload
     def max(self, other: _ArrayLike) -> TorchDTensor: ...
     def maximum(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11321,7 +11502,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def mean(
-        self,
+        input,
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
         *,
@@ -11342,7 +11523,7 @@ class TorchDTensor(TorchTensor, DTensor):
     @overload
     def min(self, other: _ArrayLike) -> TorchDTensor: ...
     def minimum(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11355,7 +11536,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def mm(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11364,13 +11545,13 @@ class TorchDTensor(TorchTensor, DTensor):
         out: _Out = None,
     ) -> TorchDTensor: ...
     def mode(
-        self, dim: builtins.int = -1, keepdim: builtins.bool = False
+        input, dim: builtins.int = -1, keepdim: builtins.bool = False
     ) -> _Picked[TorchDTensor]: ...
-    def moveaxis(self, source: _Shape, destination: _Shape) -> TorchDTensor: ...
-    def movedim(self, source: _Shape, destination: _Shape) -> TorchDTensor: ...
-    def msort(self) -> TorchDTensor: ...
+    def moveaxis(a, source: _Shape, destination: _Shape) -> TorchDTensor: ...
+    def movedim(a, source: _Shape, destination: _Shape) -> TorchDTensor: ...
+    def msort(input) -> TorchDTensor: ...
     def mul(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11395,7 +11576,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def multiply(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11420,7 +11601,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def mv(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11429,7 +11610,7 @@ class TorchDTensor(TorchTensor, DTensor):
         out: _Out = None,
     ) -> TorchDTensor: ...
     def nan_to_num(
-        self,
+        input,
         nan: builtins.float = 0.0,
         posinf: builtins.float | None = None,
         neginf: builtins.float | None = None,
@@ -11441,7 +11622,7 @@ class TorchDTensor(TorchTensor, DTensor):
         neginf: builtins.float | None = None,
     ) -> Self: ...
     def nanmean(
-        self,
+        input,
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
         *,
@@ -11454,17 +11635,17 @@ class TorchDTensor(TorchTensor, DTensor):
         self, dim: builtins.int, keepdim: builtins.bool = False
     ) -> _Picked[TorchDTensor]: ...
     def nansum(
-        self,
+        input,
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
         *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchDTensor: ...
     def narrow(
-        self, dim: builtins.int, start: builtins.int, length: builtins.int
+        input, dim: builtins.int, start: builtins.int, length: builtins.int
     ) -> TorchDTensor: ...
     def ne(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11489,7 +11670,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def neg(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11510,7 +11692,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def negative(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11582,7 +11765,7 @@ class TorchDTensor(TorchTensor, DTensor):
         memory_format: builtins.object = None,
     ) -> TorchDTensor: ...
     def nextafter(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11607,11 +11790,11 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     @overload
-    def nonzero(self, *, as_tuple: Literal[False] = False) -> TorchDTensor: ...
+    def nonzero(input, *, as_tuple: Literal[False] = False) -> TorchDTensor: ...
     @overload
-    def nonzero(self, *, as_tuple: Literal[True]) -> tuple[TorchDTensor, ...]: ...
+    def nonzero(input, *, as_tuple: Literal[True]) -> tuple[TorchDTensor, ...]: ...
     def norm(
-        self,
+        input,
         p: builtins.float | builtins.str = "fro",
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
@@ -11626,7 +11809,7 @@ class TorchDTensor(TorchTensor, DTensor):
         generator: Generator | None = None,
     ) -> DTensor: ...
     def not_equal(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11650,9 +11833,9 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def outer(self, b: _ArrayLike) -> TorchDTensor: ...
+    def outer(a, b: _ArrayLike) -> TorchDTensor: ...
     def partition(
-        self,
+        x,
         kth: Any,
         axis: builtins.int = -1,
         kind: builtins.str = "introselect",
@@ -11671,7 +11854,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def positive(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11682,7 +11866,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def pow(
-        self,
+        input,
         exponent: _ArrayLike,
         *,
         out: _Out = None,
@@ -11705,20 +11889,20 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def prod(
-        self,
+        input,
         dim: builtins.int | None = None,
         keepdim: builtins.bool = False,
         *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchDTensor: ...
     def put(
-        self, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
+        input, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
     ) -> TorchDTensor: ...
     def put_(
         self, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
     ) -> Self: ...
     def quantile(
-        self,
+        input,
         q: _ArrayLike,
         dim: builtins.int | None = None,
         keepdim: builtins.bool = False,
@@ -11726,7 +11910,8 @@ class TorchDTensor(TorchTensor, DTensor):
         interpolation: builtins.str = "linear",
     ) -> TorchDTensor: ...
     def rad2deg(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11754,9 +11939,10 @@ class TorchDTensor(TorchTensor, DTensor):
         generator: Generator | None = None,
         **named: builtins.int,
     ) -> Self: ...
-    def ravel(self, order: builtins.str = "C") -> TorchDTensor: ...
+    def ravel(a, order: builtins.str = "C") -> TorchDTensor: ...
     def reciprocal(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11780,10 +11966,10 @@ class TorchDTensor(TorchTensor, DTensor):
     def register_post_accumulate_grad_hook(
         self, hook: Callable[[Any], Any]
     ) -> RemovableHandle: ...
-    def relu(self) -> TorchDTensor: ...
+    def relu(x) -> TorchDTensor: ...
     def relu_(self) -> Self: ...
     def remainder(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -11809,15 +11995,16 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def repeat(self, *repeats: _Shape) -> TorchDTensor: ...
     def repeat_interleave(
-        self, repeats: _ArrayLike, dim: builtins.int | None = None
+        input, repeats: _ArrayLike, dim: builtins.int | None = None
     ) -> TorchDTensor: ...
     def reshape(
-        self,
+        a,
+        /,
         *shape: _Shape,
         order: builtins.str = "C",
         copy: builtins.bool | None = None,
     ) -> TorchDTensor: ...
-    def reshape_as(self, other: _ArrayLike) -> TorchDTensor: ...
+    def reshape_as(a, other: _ArrayLike) -> TorchDTensor: ...
     def resolve_conj(
         self,
         *args: _ArrayLike,
@@ -11841,14 +12028,14 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def retain_grad(self) -> None: ...
-    def roll(self, shifts: _Shape, dims: _Axis | None = None) -> TorchDTensor: ...
+    def roll(input, shifts: _Shape, dims: _Axis | None = None) -> TorchDTensor: ...
     def rot90(
-        self, k: builtins.int = 1, dims: Sequence[builtins.int] = ...
+        input, k: builtins.int = 1, dims: Sequence[builtins.int] = ...
     ) -> TorchDTensor: ...
-    def round(self, decimals: builtins.int = 0, out: _Out = None) -> TorchDTensor: ...
+    def round(a, decimals: builtins.int = 0, out: _Out = None) -> TorchDTensor: ...
     def round_(self, decimals: builtins.int = 0) -> Self: ...
     def rsqrt(
-        self,
+        input,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11869,7 +12056,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def scatter(
-        self,
+        input,
         dim: builtins.int,
         index: _ArrayLike,
         src: _ArrayLike,
@@ -11885,13 +12072,13 @@ class TorchDTensor(TorchTensor, DTensor):
         reduce: builtins.str | None = None,
     ) -> Self: ...
     def scatter_add(
-        self, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
+        input, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
     ) -> TorchDTensor: ...
     def scatter_add_(
         self, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
     ) -> Self: ...
     def scatter_reduce(
-        self,
+        input,
         dim: builtins.int,
         index: _ArrayLike,
         src: _ArrayLike,
@@ -11909,17 +12096,15 @@ class TorchDTensor(TorchTensor, DTensor):
         include_self: builtins.bool = True,
     ) -> Self: ...
     def searchsorted(
-        self,
-        v: _ArrayLike,
-        side: builtins.str = "left",
-        sorter: _ArrayLike | None = None,
+        x, v: _ArrayLike, side: builtins.str = "left", sorter: _ArrayLike | None = None
     ) -> TorchDTensor: ...
-    def select(self, dim: builtins.int, index: builtins.int) -> TorchDTensor: ...
+    def select(input, dim: builtins.int, index: builtins.int) -> TorchDTensor: ...
     def select_scatter(
-        self, src: _ArrayLike, dim: builtins.int, index: builtins.int
+        input, src: _ArrayLike, dim: builtins.int, index: builtins.int
     ) -> TorchDTensor: ...
     def sgn(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11951,7 +12136,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def short(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def sigmoid(
-        self,
+        input,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11972,7 +12157,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def sign(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -11993,7 +12179,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def signbit(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12004,7 +12191,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def sin(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12025,7 +12213,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def sinc(
-        self,
+        x,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12046,7 +12234,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def sinh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12067,7 +12256,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def slice_scatter(
-        self,
+        input,
         src: _ArrayLike,
         dim: builtins.int = 0,
         start: builtins.int | None = None,
@@ -12075,10 +12264,10 @@ class TorchDTensor(TorchTensor, DTensor):
         step: builtins.int = 1,
     ) -> TorchDTensor: ...
     def softmax(
-        self, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
     ) -> TorchDTensor: ...
     def sort(
-        self,
+        input,
         dim: builtins.int = -1,
         descending: builtins.bool = False,
         stable: builtins.bool = False,
@@ -12087,7 +12276,8 @@ class TorchDTensor(TorchTensor, DTensor):
         self, split_size: Any, dim: builtins.int = 0
     ) -> tuple[TorchDTensor, ...]: ...
     def sqrt(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12108,7 +12298,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def square(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12128,10 +12319,10 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def squeeze(self, dim: _Axis | None = None) -> TorchDTensor: ...
+    def squeeze(input, dim: _Axis | None = None) -> TorchDTensor: ...
     def squeeze_(self, dim: _Axis | None = None) -> Self: ...
     def std(
-        self,
+        input,
         dim: _Axis | None = None,
         unbiased: builtins.bool = True,
         keepdim: builtins.bool = False,
@@ -12140,7 +12331,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     def storage_offset(self) -> builtins.int: ...
     def sub(
-        self,
+        input,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -12165,7 +12356,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def subtract(
-        self,
+        input,
         other: _ArrayLike,
         *,
         alpha: builtins.complex = 1,
@@ -12190,25 +12381,26 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def sum(
-        self,
+        input,
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
         *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchDTensor: ...
     def sum_to_size(self, *size: _Shape) -> TorchDTensor: ...
-    def swapaxes(self, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
+    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
     def swapaxes_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
-    def swapdims(self, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
+    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
     def swapdims_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
     def t(self) -> TorchDTensor: ...
     def t_(self) -> Self: ...
-    def take(self, index: _ArrayLike) -> TorchDTensor: ...
+    def take(input, index: _ArrayLike) -> TorchDTensor: ...
     def take_along_dim(
-        self, indices: _ArrayLike, dim: builtins.int | None = None
+        input, indices: _ArrayLike, dim: builtins.int | None = None
     ) -> TorchDTensor: ...
     def tan(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12229,7 +12421,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def tanh(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12251,13 +12444,13 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     @overload
     def tensor_split(
-        self, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
     ) -> tuple[TorchDTensor, ...]: ...
     @overload
     def tensor_split(
-        self, indices_or_sections: _ArrayLike, *, dim: builtins.int
+        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
     ) -> tuple[TorchDTensor, ...]: ...
-    def tile(self, reps: _Shape) -> TorchDTensor: ...
+    def tile(A, reps: _Shape) -> TorchDTensor: ...
     def to(
         self,
         *args: Any,
@@ -12282,28 +12475,28 @@ class TorchDTensor(TorchTensor, DTensor):
         self, device: builtins.str, /, *, stream: builtins.int | None = None
     ) -> TorchDTensor: ...
     def topk(
-        self,
+        input,
         k: builtins.int,
         dim: builtins.int = -1,
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
     ) -> _Picked[TorchDTensor]: ...
     def trace(
-        self,
+        a,
         offset: builtins.int = 0,
         axis1: builtins.int = 0,
         axis2: builtins.int = 1,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> TorchDTensor: ...
-    def transpose(self, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
+    def transpose(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
     def transpose_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
-    def tril(self, diagonal: builtins.int = 0) -> TorchDTensor: ...
+    def tril(input, diagonal: builtins.int = 0) -> TorchDTensor: ...
     def tril_(self, diagonal: builtins.int = 0) -> Self: ...
-    def triu(self, diagonal: builtins.int = 0) -> TorchDTensor: ...
+    def triu(input, diagonal: builtins.int = 0) -> TorchDTensor: ...
     def triu_(self, diagonal: builtins.int = 0) -> Self: ...
     def true_divide(
-        self,
+        input,
         other: _ArrayLike,
         *,
         rounding_mode: builtins.str | None = None,
@@ -12328,7 +12521,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object = None,
     ) -> Self: ...
     def trunc(
-        self,
+        x,
+        /,
         *,
         out: _Out = None,
         where: _ArrayLike = True,
@@ -12356,13 +12550,13 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     def type_as(self, other: _ArrayLike) -> TorchDTensor: ...
     @overload
-    def unbind(self, axis: builtins.int = 0) -> tuple[TorchDTensor, ...]: ...
+    def unbind(x, axis: builtins.int = 0) -> tuple[TorchDTensor, ...]: ...
     @overload
-    def unbind(self, *, dim: builtins.int) -> tuple[TorchDTensor, ...]: ...
+    def unbind(x, *, dim: builtins.int) -> tuple[TorchDTensor, ...]: ...
     @overload
-    def unflatten(self, axis: builtins.int, sizes: _Shape) -> TorchDTensor: ...
+    def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchDTensor: ...
     @overload
-    def unflatten(self, *, dim: builtins.int, sizes: _Shape) -> TorchDTensor: ...
+    def unflatten(a, *, dim: builtins.int, sizes: _Shape) -> TorchDTensor: ...
     def unfold(
         self, dimension: builtins.int, size: builtins.int, step: builtins.int
     ) -> TorchDTensor: ...
@@ -12376,7 +12570,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         return_inverse: Literal[False] = False,
         return_counts: Literal[False] = False,
@@ -12384,7 +12578,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         *,
         return_inverse: Literal[True],
@@ -12393,7 +12587,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> tuple[TorchDTensor, TorchDTensor]: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         return_inverse: Literal[False] = False,
         *,
@@ -12402,7 +12596,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> tuple[TorchDTensor, TorchDTensor]: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         *,
         return_inverse: Literal[True],
@@ -12411,32 +12605,32 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> tuple[TorchDTensor, TorchDTensor, TorchDTensor]: ...
     @overload
     def unique(
-        self,
+        input,
         sorted: builtins.bool = True,
         return_inverse: builtins.bool = False,
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> Any: ...
     @overload
-    def unsqueeze(self, axis: _Axis) -> TorchDTensor: ...
+    def unsqueeze(a, axis: _Axis) -> TorchDTensor: ...
     @overload
-    def unsqueeze(self, *, dim: _Axis) -> TorchDTensor: ...
+    def unsqueeze(a, *, dim: _Axis) -> TorchDTensor: ...
     @overload
     def unsqueeze_(self, axis: _Axis) -> Self: ...
     @overload
     def unsqueeze_(self, *, dim: _Axis) -> Self: ...
     def var(
-        self,
+        input,
         dim: _Axis | None = None,
         unbiased: builtins.bool = True,
         keepdim: builtins.bool = False,
         *,
         correction: builtins.float | None = None,
     ) -> TorchDTensor: ...
-    def vdot(self, b: _ArrayLike, /) -> TorchDTensor: ...
+    def vdot(a, b: _ArrayLike, /) -> TorchDTensor: ...
     @overload
     def vecdot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -12447,7 +12641,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     @overload
     def vecdot(
-        self,
+        x1,
         x2: _ArrayLike,
         /,
         *,
@@ -12458,9 +12652,9 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     def view(self, *shape: _Shape | npt.DTypeLike) -> TorchDTensor: ...
     def view_as(self, other: _ArrayLike) -> TorchDTensor: ...
-    def vsplit(self, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
+    def vsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
     def where(self, condition: _ArrayLike, other: _ArrayLike) -> TorchDTensor: ...
-    def xlogy(self, other: _ArrayLike) -> TorchDTensor: ...
+    def xlogy(input, other: _ArrayLike) -> TorchDTensor: ...
     def xlogy_(self, other: _ArrayLike) -> Self: ...
     def zero_(self) -> Self: ...
     # end of operators

@@ -1,5 +1,6 @@
 """Made by `./run exec python tests/stubs.py`."""
 
+# ruff: noqa: F403, F405
 from dtensor import (
     array_api as array_api,
     autograd as autograd,

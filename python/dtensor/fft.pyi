@@ -1,5 +1,6 @@
 """Made by `./run exec python tests/stubs.py`."""
 
+# ruff: noqa: F403, F405
 from collections.abc import Sequence
 from typing import overload
 
