@@ -1,12 +1,14 @@
-"""What the signatures of operators do not say: types of parameters, by name, and results.
+"""What the signatures of operators do not say: types of parameters, and results.
 
-tests/stubs.py writes the stubs from these tables; tests/test_stubs.py proves them. In a
-result, T is the kind of tensor that comes in: Tensor, DTensor, and PyTorch's of these."""
+tests/stubs.py writes the stubs from these tables; tests/test_stubs.py proves them. In
+results T is the kind of tensor that comes in: Tensor, DTensor, or PyTorch's of these.
+"""
 
 # Types of parameters that are annotated as Any, in all functions that have them.
 NAMES = {
     "_ArrayLike": """
-        a a1 a2 a_max a_min abs anchor angle append ar filt ar1 ar2 arr array ary aweights b
+        a a1 a2 a_max a_min abs anchor angle append ar ar1 ar2 arr array ary aweights b
+        filt
         batch1 batch2 bias bias_k bias_v bins choices condition data default element end
         exponent fill_value fweights fp high imag in_proj_bias in_proj_weight ind index
         indices indices_or_sections initial input input1 input2 k_proj_weight key logits
@@ -60,6 +62,8 @@ OWN = {
     "histogram2d.bins": "_ArrayLike | Sequence[_ArrayLike]",
     "histogram_bin_edges.bins": "_ArrayLike | str",
     "tensordot.axes": "int | Sequence[int | Sequence[int]]",
+    "result_type.arrays_and_dtypes": "_ArrayLike | npt.DTypeLike",
+    "to.args": "_C.Tensor | npt.DTypeLike | bool",
     "getitem.index": "_Index",
     "setitem.index": "_Index",
     "fftshift.axes": "_Axis",
@@ -301,7 +305,9 @@ def __contains__(self, key: object, /) -> builtins.bool: ...
 def __array_ufunc__(
     self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any
 ) -> Any: ...
-def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any, /) -> Any: ...
+def __array_function__(
+    self, func: Any, types: Any, args: Any, kwargs: Any, /
+) -> Any: ...
 def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType: ...
 @property
 def T(self) -> T: ...

@@ -1,7 +1,7 @@
 """The calls that samples make of operators, as a program for a type checker.
 
-Each call is written down with the arguments that it had, and its result is revealed: what
-the type checker says of it is compared with what came out."""
+Each call is written down with the arguments that it had, and its result is revealed:
+what the type checker says of it is compared with what came out."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -190,7 +190,8 @@ class _Nested(Protocol):
 _Plain: TypeAlias = npt.NDArray[Any] | np.generic | complex | _Nested
 _ArrayLike: TypeAlias = Tensor | _Plain
 _Out: TypeAlias = Tensor | tuple[Tensor | None, ...] | None
-_Term: TypeAlias = SupportsIndex | slice | EllipsisType | _ArrayLike | None
+_Numbers: TypeAlias = Tensor | npt.NDArray[Any] | np.bool | _Nested
+_Term: TypeAlias = SupportsIndex | slice | EllipsisType | _Numbers | None
 _Index: TypeAlias = _Term | tuple[_Term, ...]
 
 class _EigResult(NamedTuple, Generic[_T]):
@@ -2967,7 +2968,7 @@ class Tensor:
     def tile(A, reps: _Shape) -> Tensor: ...
     def to(
         self,
-        *args: _ArrayLike,
+        *args: Tensor | npt.DTypeLike | builtins.bool,
         dtype: npt.DTypeLike | None = None,
         device: builtins.str | None = None,
         copy: builtins.bool = False,
@@ -5856,7 +5857,7 @@ class DTensor(Tensor):
     def tile(A, reps: _Shape) -> DTensor: ...
     def to(
         self,
-        *args: _ArrayLike,
+        *args: Tensor | npt.DTypeLike | builtins.bool,
         dtype: npt.DTypeLike | None = None,
         device: builtins.str | None = None,
         copy: builtins.bool = False,

@@ -34,7 +34,6 @@ from dtensor.autograd import (
 )
 from dtensor.dlpack import from_dlpack as from_dlpack
 from dtensor.random import (
-    Generator,
     Generator as Generator,
     get_rng_state as get_rng_state,
     initial_seed as initial_seed,
