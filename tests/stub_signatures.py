@@ -222,7 +222,9 @@ def flagged(
     """The parameters where flags are given, others are off; None: any flags."""
     if flags is None:
         return in_order(found)
-    names = {name for row, _ in rows for name in row or ()}
+    names = {
+        name for row, _ in rows for name, to in (row or {}).items() if to != "bool"
+    }
     changed = []
     for p in found:
         if p.name in flags:

@@ -100,7 +100,12 @@ RESULTS: dict[str, str | Rows] = {
     "histogram": PAIR,
     "histogram2d": THREE,
     "histogramdd": "tuple[T, list[T]]",
-    "intersect1d": [({}, ONE), ({"return_indices": FLAG}, THREE), (None, ANY)],
+    "intersect1d": [
+        ({}, ONE),
+        ({"return_indices": FLAG}, THREE),
+        ({"assume_unique": "bool", "return_indices": FLAG}, THREE),
+        (None, ANY),
+    ],
     "linspace": [
         ({}, "DTensor"),
         ({"retstep": FLAG}, "tuple[DTensor, DTensor]"),

@@ -1,4 +1,5 @@
 """Mistakes: a type checker refuses each line of `mistakes`. It does not run."""
+# ruff: noqa: B015, B018, F841
 
 import numpy as np
 

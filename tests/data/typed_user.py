@@ -1,6 +1,6 @@
 """A program as users write it, in both dialects: type checkers have nothing to add.
 
-It runs on any number of ranks. Every variable that is annotated says what is expected."""
+It runs on any number of ranks. What is annotated says which type is expected."""
 
 import tempfile
 from collections.abc import Iterator

@@ -3799,6 +3799,18 @@ def intersect1d(
 ) -> tuple[_C.Tensor, _C.Tensor, _C.Tensor]: ...
 @overload
 def intersect1d(
+    ar1: _T, ar2: _ArrayLike, assume_unique: bool, return_indices: Literal[True]
+) -> tuple[_T, _T, _T]: ...
+@overload
+def intersect1d(
+    ar1: _Plain, ar2: _T, assume_unique: bool, return_indices: Literal[True]
+) -> tuple[_T, _T, _T]: ...
+@overload
+def intersect1d(
+    ar1: _Plain, ar2: _Plain, assume_unique: bool, return_indices: Literal[True]
+) -> tuple[_C.Tensor, _C.Tensor, _C.Tensor]: ...
+@overload
+def intersect1d(
     ar1: _T, ar2: _ArrayLike, assume_unique: bool = False, return_indices: bool = False
 ) -> Any: ...
 @overload
