@@ -12,7 +12,7 @@ from dtensor import DTensor, Partial, Replicate, Shard, Tensor, nn, optim
 def mistakes(x: DTensor, t: torch.Tensor, u: Tensor, mesh: dtensor.DeviceMesh) -> None:
     a: int = x.sum()
     b: float = dtensor.softmax(x, axis=1)
-    c: np.ndarray = x + 1  # type: ignore[type-arg]
+    c: np.float64 = x + 1
     d: list[float] = dtensor.sort(x)
     e: bool = x == x
     f: str = x.shape
