@@ -244,10 +244,12 @@ def parallel(mesh: DeviceMesh) -> None:
     fully_shard(whole, mesh=mesh)
     for batch in batches(1):
         whole(batch).sum().backward()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as own:
+        folder: str = MPI.COMM_WORLD.bcast(own)
         state = {"x": dtensor.ones(4, device_mesh=mesh)}
         save(state, checkpoint_id=folder)
         load(state, checkpoint_id=folder)
+        MPI.COMM_WORLD.Barrier()
 
 
 def debug(x: DTensor) -> None:
