@@ -111,7 +111,10 @@ def page(module: str, about: str, homes: dict[int, str]) -> str:
     if known.__doc__:
         parts += [inspect.cleandoc(known.__doc__), ""]
     also = []
-    for name in sorted(known.__all__):
+    names = {*known.__all__}
+    if module == "dtensor":  # operators have a page of their own
+        names -= {*dtensor.ops.__all__}
+    for name in sorted(names):
         thing = getattr(known, name)
         home = homes.setdefault(id(thing), f"{module}.{name}")
         if home == f"{module}.{name}":

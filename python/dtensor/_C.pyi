@@ -1,13 +1,22 @@
 """The C half of dtensor: placements, meshes, layouts, tensors and moves."""
+# What a DTensor, or PyTorch's dialect, takes and gives is narrower than a Tensor's:
+# mypy: disable-error-code="override"
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import Signature
+from types import EllipsisType, ModuleType
 from typing import (
     Any,
-    ClassVar,
     Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
     Self,
     SupportsIndex,
+    TypeAlias,
+    TypeVar,
     final,
     overload,
     type_check_only,
@@ -17,8 +26,12 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import CapsuleType, disjoint_base
 
+from dtensor._core.device import device as torch_device
+from dtensor.autograd._hooks import RemovableHandle
 from dtensor.checkpoint.metadata import ChunkStorageMetadata
 from dtensor.device_mesh import DeviceMesh
+from dtensor.ops.random.generator import Generator
+from dtensor.torch._types import Size, dtype as torch_dtype
 
 class MPIError(RuntimeError): ...
 
@@ -159,6 +172,70 @@ class Layout:
 # --- tensors --------------------------------------------------------------------------
 
 _Shape = SupportsIndex | Sequence[SupportsIndex]
+_Axis = SupportsIndex | Sequence[SupportsIndex] | None
+
+# The kind of a tensor: a result of an instance of a subclass is of its base.
+_T = TypeVar("_T", TorchDTensor, TorchTensor, DTensor, Tensor)
+
+@type_check_only
+class _Nested(Protocol):
+    """A list or tuple of numbers, or of such; a str is none, by its `__contains__`."""
+
+    def __len__(self) -> int: ...
+    def __contains__(self, x: object, /) -> bool: ...
+    def __reversed__(self) -> Iterator[Any]: ...
+    def __getitem__(self, index: int, /) -> _ArrayLike: ...
+
+# An array_like that is no tensor, and any.
+_Plain: TypeAlias = npt.NDArray[Any] | np.generic | complex | _Nested
+_ArrayLike: TypeAlias = Tensor | _Plain
+_Out: TypeAlias = Tensor | tuple[Tensor | None, ...] | None
+_Numbers: TypeAlias = Tensor | npt.NDArray[Any] | np.bool | _Nested
+_Term: TypeAlias = SupportsIndex | slice | EllipsisType | _Numbers | None
+_Index: TypeAlias = _Term | tuple[_Term, ...]
+
+class _EigResult(NamedTuple, Generic[_T]):
+    eigenvalues: _T
+    eigenvectors: _T
+
+class _EighResult(NamedTuple, Generic[_T]):
+    eigenvalues: _T
+    eigenvectors: _T
+
+class _QRResult(NamedTuple, Generic[_T]):
+    Q: _T
+    R: _T
+
+class _SlogdetResult(NamedTuple, Generic[_T]):
+    sign: _T
+    logabsdet: _T
+
+class _SVDResult(NamedTuple, Generic[_T]):
+    U: _T
+    S: _T
+    Vh: _T
+
+class _UniqueAllResult(NamedTuple, Generic[_T]):
+    values: _T
+    indices: _T
+    inverse_indices: _T
+    counts: _T
+
+class _UniqueCountsResult(NamedTuple, Generic[_T]):
+    values: _T
+    counts: _T
+
+class _UniqueInverseResult(NamedTuple, Generic[_T]):
+    values: _T
+    inverse_indices: _T
+
+class _Picked(NamedTuple, Generic[_T]):
+    values: _T
+    indices: _T
+
+class _Extremes(NamedTuple, Generic[_T]):
+    min: _T
+    max: _T
 
 @type_check_only
 class _Size(int):
@@ -214,74 +291,70 @@ class Tensor:
     def stride(self, dim: SupportsIndex) -> builtins.int: ...
     def is_contiguous(self) -> builtins.bool: ...
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Self: ...
-    def detach(self) -> Self: ...
     def numpy(self, *, force: builtins.bool = False) -> npt.NDArray[Any]: ...
     def item(self) -> Any: ...
     def tolist(self) -> Any: ...
-    def as_torch(self) -> TorchTensor: ...
-    def as_numpy(self) -> Tensor: ...
-    def wait(self) -> Self: ...
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: builtins.bool | None = None
     ) -> npt.NDArray[Any]: ...
     def __len__(self) -> builtins.int: ...
-    # operators: python/dtensor/ops
-    def __add__(self, value: Any, /) -> Any: ...
-    def __radd__(self, value: Any, /) -> Any: ...
-    def __iadd__(self, value: Any, /) -> Self: ...
-    def __sub__(self, value: Any, /) -> Any: ...
-    def __rsub__(self, value: Any, /) -> Any: ...
-    def __isub__(self, value: Any, /) -> Self: ...
-    def __mul__(self, value: Any, /) -> Any: ...
-    def __rmul__(self, value: Any, /) -> Any: ...
-    def __imul__(self, value: Any, /) -> Self: ...
-    def __matmul__(self, value: Any, /) -> Any: ...
-    def __rmatmul__(self, value: Any, /) -> Any: ...
-    def __imatmul__(self, value: Any, /) -> Self: ...
-    def __truediv__(self, value: Any, /) -> Any: ...
-    def __rtruediv__(self, value: Any, /) -> Any: ...
-    def __itruediv__(self, value: Any, /) -> Self: ...
-    def __floordiv__(self, value: Any, /) -> Any: ...
-    def __rfloordiv__(self, value: Any, /) -> Any: ...
-    def __ifloordiv__(self, value: Any, /) -> Self: ...
-    def __mod__(self, value: Any, /) -> Any: ...
-    def __rmod__(self, value: Any, /) -> Any: ...
-    def __imod__(self, value: Any, /) -> Self: ...
-    def __pow__(self, value: Any, mod: None = None, /) -> Any: ...
-    def __rpow__(self, value: Any, mod: None = None, /) -> Any: ...
-    def __ipow__(self, value: Any, /) -> Self: ...  # type: ignore[misc]
-    def __lshift__(self, value: Any, /) -> Any: ...
-    def __rlshift__(self, value: Any, /) -> Any: ...
-    def __ilshift__(self, value: Any, /) -> Self: ...
-    def __rshift__(self, value: Any, /) -> Any: ...
-    def __rrshift__(self, value: Any, /) -> Any: ...
-    def __irshift__(self, value: Any, /) -> Self: ...
-    def __and__(self, value: Any, /) -> Any: ...
-    def __rand__(self, value: Any, /) -> Any: ...
-    def __iand__(self, value: Any, /) -> Self: ...
-    def __or__(self, value: Any, /) -> Any: ...
-    def __ror__(self, value: Any, /) -> Any: ...
-    def __ior__(self, value: Any, /) -> Self: ...
-    def __xor__(self, value: Any, /) -> Any: ...
-    def __rxor__(self, value: Any, /) -> Any: ...
-    def __ixor__(self, value: Any, /) -> Self: ...
-    def __divmod__(self, value: Any, /) -> Any: ...
-    def __rdivmod__(self, value: Any, /) -> Any: ...
-    def __neg__(self) -> Any: ...
-    def __pos__(self) -> Any: ...
-    def __abs__(self) -> Any: ...
-    def __invert__(self) -> Any: ...
-    def __lt__(self, value: Any, /) -> Any: ...
-    def __le__(self, value: Any, /) -> Any: ...
-    def __gt__(self, value: Any, /) -> Any: ...
-    def __ge__(self, value: Any, /) -> Any: ...
-    def __eq__(self, value: Any, /) -> Any: ...
-    def __ne__(self, value: Any, /) -> Any: ...
+    # operators: written by tests/stubs.py
+    def __add__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __radd__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __iadd__(self, value: _ArrayLike, /) -> Self: ...
+    def __sub__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rsub__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __isub__(self, value: _ArrayLike, /) -> Self: ...
+    def __mul__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rmul__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __imul__(self, value: _ArrayLike, /) -> Self: ...
+    def __matmul__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rmatmul__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __imatmul__(self, value: _ArrayLike, /) -> Self: ...
+    def __truediv__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rtruediv__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __itruediv__(self, value: _ArrayLike, /) -> Self: ...
+    def __floordiv__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rfloordiv__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __ifloordiv__(self, value: _ArrayLike, /) -> Self: ...
+    def __mod__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rmod__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __imod__(self, value: _ArrayLike, /) -> Self: ...
+    def __pow__(self, value: _ArrayLike, mod: None = None, /) -> Tensor: ...
+    def __rpow__(self, value: _ArrayLike, mod: None = None, /) -> Tensor: ...
+    def __ipow__(self, value: _ArrayLike, /) -> Self: ...  # type: ignore[misc]
+    def __lshift__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rlshift__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __ilshift__(self, value: _ArrayLike, /) -> Self: ...
+    def __rshift__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rrshift__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __irshift__(self, value: _ArrayLike, /) -> Self: ...
+    def __and__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rand__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __iand__(self, value: _ArrayLike, /) -> Self: ...
+    def __or__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __ror__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __ior__(self, value: _ArrayLike, /) -> Self: ...
+    def __xor__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __rxor__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __ixor__(self, value: _ArrayLike, /) -> Self: ...
+    def __divmod__(self, value: _ArrayLike, /) -> tuple[Tensor, Tensor]: ...
+    def __rdivmod__(self, value: _ArrayLike, /) -> tuple[Tensor, Tensor]: ...
+    def __lt__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __le__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __gt__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __ge__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __eq__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __ne__(self, value: _ArrayLike, /) -> Tensor: ...
+    def __neg__(self) -> Tensor: ...
+    def __pos__(self) -> Tensor: ...
+    def __abs__(self) -> Tensor: ...
+    def __invert__(self) -> Tensor: ...
     def __hash__(self) -> builtins.int: ...
-    def __getitem__(self, key: Any, /) -> Any: ...
-    def __setitem__(self, key: Any, value: Any, /) -> None: ...
-    def __delitem__(self, key: Any, /) -> None: ...
-    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, key: _Index, /) -> Tensor: ...
+    def __setitem__(self, key: _Index, value: _ArrayLike, /) -> None: ...
+    def __delitem__(self, key: _Index, /) -> None: ...
+    def __iter__(self) -> Iterator[Tensor]: ...
     def __contains__(self, key: object, /) -> builtins.bool: ...
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any
@@ -289,324 +362,2759 @@ class Tensor:
     def __array_function__(
         self, func: Any, types: Any, args: Any, kwargs: Any, /
     ) -> Any: ...
+    def __array_namespace__(
+        self, /, *, api_version: str | None = None
+    ) -> ModuleType: ...
     @property
-    def T(self) -> Any: ...
+    def T(self) -> Tensor: ...
     @property
-    def mT(self) -> Any: ...
-    real: Any
-    imag: Any
-    __array_namespace__: ClassVar[Callable[..., Any]]
-    abs: ClassVar[Operator]
-    abs_: ClassVar[Callable[..., Any]]
-    absolute: ClassVar[Operator]
-    absolute_: ClassVar[Callable[..., Any]]
-    acos: ClassVar[Operator]
-    acos_: ClassVar[Callable[..., Any]]
-    acosh: ClassVar[Operator]
-    acosh_: ClassVar[Callable[..., Any]]
-    add: ClassVar[Callable[..., Any]]
-    add_: ClassVar[Callable[..., Any]]
-    all: ClassVar[Operator]
-    allclose: ClassVar[Callable[..., Any]]
-    amax: ClassVar[Operator]
-    amin: ClassVar[Operator]
-    angle: ClassVar[Operator]
-    any: ClassVar[Operator]
-    arccos: ClassVar[Operator]
-    arccos_: ClassVar[Callable[..., Any]]
-    arccosh: ClassVar[Operator]
-    arccosh_: ClassVar[Callable[..., Any]]
-    arcsin: ClassVar[Operator]
-    arcsin_: ClassVar[Callable[..., Any]]
-    arcsinh: ClassVar[Operator]
-    arcsinh_: ClassVar[Callable[..., Any]]
-    arctan: ClassVar[Operator]
-    arctan2: ClassVar[Operator]
-    arctan2_: ClassVar[Callable[..., Any]]
-    arctan_: ClassVar[Callable[..., Any]]
-    arctanh: ClassVar[Operator]
-    arctanh_: ClassVar[Callable[..., Any]]
-    argmax: ClassVar[Callable[..., Any]]
-    argmin: ClassVar[Callable[..., Any]]
-    argpartition: ClassVar[Operator]
-    argsort: ClassVar[Operator]
-    asin: ClassVar[Operator]
-    asin_: ClassVar[Callable[..., Any]]
-    asinh: ClassVar[Operator]
-    asinh_: ClassVar[Callable[..., Any]]
-    astype: ClassVar[Operator]
-    atan: ClassVar[Operator]
-    atan2: ClassVar[Operator]
-    atan2_: ClassVar[Callable[..., Any]]
-    atan_: ClassVar[Callable[..., Any]]
-    atanh: ClassVar[Operator]
-    atanh_: ClassVar[Callable[..., Any]]
-    backward: ClassVar[Callable[..., Any]]
-    bernoulli: ClassVar[Callable[..., Any]]
-    bernoulli_: ClassVar[Callable[..., Any]]
-    bitwise_and: ClassVar[Operator]
-    bitwise_and_: ClassVar[Callable[..., Any]]
-    bitwise_left_shift: ClassVar[Operator]
-    bitwise_left_shift_: ClassVar[Callable[..., Any]]
-    bitwise_not: ClassVar[Operator]
-    bitwise_not_: ClassVar[Callable[..., Any]]
-    bitwise_or: ClassVar[Operator]
-    bitwise_or_: ClassVar[Callable[..., Any]]
-    bitwise_right_shift: ClassVar[Operator]
-    bitwise_right_shift_: ClassVar[Callable[..., Any]]
-    bitwise_xor: ClassVar[Operator]
-    bitwise_xor_: ClassVar[Callable[..., Any]]
-    bmm: ClassVar[Operator]
-    bool: ClassVar[Callable[..., Any]]
-    broadcast_to: ClassVar[Operator]
-    byte: ClassVar[Callable[..., Any]]
-    bfloat16: ClassVar[Callable[..., Any]]
-    cdouble: ClassVar[Callable[..., Any]]
-    ceil: ClassVar[Operator]
-    ceil_: ClassVar[Callable[..., Any]]
-    cfloat: ClassVar[Callable[..., Any]]
-    char: ClassVar[Callable[..., Any]]
-    chunk: ClassVar[Callable[..., Any]]
-    clamp: ClassVar[Callable[..., Any]]
-    clamp_: ClassVar[Callable[..., Any]]
-    clamp_max: ClassVar[Callable[..., Any]]
-    clamp_min: ClassVar[Callable[..., Any]]
-    clip: ClassVar[Callable[..., Any]]
-    clone: ClassVar[Callable[..., Any]]
-    compress: ClassVar[Callable[..., Any]]
-    conj: ClassVar[Operator]
-    conjugate: ClassVar[Operator]
-    contiguous: ClassVar[Operator]
-    copy: ClassVar[Callable[..., Any]]
-    copy_: ClassVar[Callable[..., Any]]
-    copysign: ClassVar[Operator]
-    copysign_: ClassVar[Callable[..., Any]]
-    cos: ClassVar[Operator]
-    cos_: ClassVar[Callable[..., Any]]
-    cosh: ClassVar[Operator]
-    cosh_: ClassVar[Callable[..., Any]]
-    cpu: ClassVar[Callable[..., Any]]
-    cumprod: ClassVar[Callable[..., Any]]
-    cumsum: ClassVar[Callable[..., Any]]
-    deg2rad: ClassVar[Operator]
-    deg2rad_: ClassVar[Callable[..., Any]]
-    detach_: ClassVar[Callable[..., Any]]
-    diag: ClassVar[Operator]
-    diagflat: ClassVar[Operator]
-    diagonal: ClassVar[Operator]
-    div: ClassVar[Callable[..., Any]]
-    div_: ClassVar[Callable[..., Any]]
-    divide: ClassVar[Operator]
-    divide_: ClassVar[Callable[..., Any]]
-    dot: ClassVar[Operator]
-    double: ClassVar[Callable[..., Any]]
-    eq: ClassVar[Operator]
-    exp: ClassVar[Operator]
-    exp2: ClassVar[Operator]
-    exp2_: ClassVar[Callable[..., Any]]
-    exp_: ClassVar[Callable[..., Any]]
-    expand: ClassVar[Operator]
-    expand_as: ClassVar[Callable[..., Any]]
-    expm1: ClassVar[Operator]
-    expm1_: ClassVar[Callable[..., Any]]
-    exponential_: ClassVar[Callable[..., Any]]
-    fill: ClassVar[Callable[..., Any]]
-    fill_: ClassVar[Callable[..., Any]]
-    fix: ClassVar[Operator]
-    fix_: ClassVar[Callable[..., Any]]
-    flatten: ClassVar[Operator]
-    flip: ClassVar[Operator]
-    fliplr: ClassVar[Callable[..., Any]]
-    flipud: ClassVar[Callable[..., Any]]
-    float: ClassVar[Callable[..., Any]]
-    float_power: ClassVar[Operator]
-    float_power_: ClassVar[Callable[..., Any]]
-    floor: ClassVar[Operator]
-    floor_: ClassVar[Callable[..., Any]]
-    floor_divide: ClassVar[Operator]
-    floor_divide_: ClassVar[Callable[..., Any]]
-    fmax: ClassVar[Operator]
-    fmin: ClassVar[Operator]
-    fmod: ClassVar[Operator]
-    fmod_: ClassVar[Callable[..., Any]]
-    frexp: ClassVar[Operator]
-    gather: ClassVar[Callable[..., Any]]
-    gcd: ClassVar[Operator]
-    gcd_: ClassVar[Callable[..., Any]]
-    ge: ClassVar[Operator]
-    greater: ClassVar[Operator]
-    greater_equal: ClassVar[Operator]
-    gt: ClassVar[Operator]
-    half: ClassVar[Callable[..., Any]]
-    heaviside: ClassVar[Operator]
-    heaviside_: ClassVar[Callable[..., Any]]
-    hypot: ClassVar[Operator]
-    hypot_: ClassVar[Callable[..., Any]]
-    index_select: ClassVar[Callable[..., Any]]
-    inner: ClassVar[Operator]
-    int: ClassVar[Callable[..., Any]]
-    isclose: ClassVar[Operator]
-    isfinite: ClassVar[Operator]
-    isinf: ClassVar[Operator]
-    isnan: ClassVar[Operator]
-    isneginf: ClassVar[Operator]
-    isposinf: ClassVar[Operator]
-    isreal: ClassVar[Operator]
-    kron: ClassVar[Operator]
-    lcm: ClassVar[Operator]
-    lcm_: ClassVar[Callable[..., Any]]
-    ldexp: ClassVar[Operator]
-    ldexp_: ClassVar[Callable[..., Any]]
-    le: ClassVar[Operator]
-    less: ClassVar[Operator]
-    less_equal: ClassVar[Operator]
-    log: ClassVar[Operator]
-    log10: ClassVar[Operator]
-    log10_: ClassVar[Callable[..., Any]]
-    log1p: ClassVar[Operator]
-    log1p_: ClassVar[Callable[..., Any]]
-    log2: ClassVar[Operator]
-    log2_: ClassVar[Callable[..., Any]]
-    log_: ClassVar[Callable[..., Any]]
-    log_softmax: ClassVar[Operator]
-    logaddexp: ClassVar[Operator]
-    logaddexp2: ClassVar[Operator]
-    logical_and: ClassVar[Operator]
-    logical_and_: ClassVar[Callable[..., Any]]
-    logical_not: ClassVar[Operator]
-    logical_not_: ClassVar[Callable[..., Any]]
-    logical_or: ClassVar[Operator]
-    logical_or_: ClassVar[Callable[..., Any]]
-    logical_xor: ClassVar[Operator]
-    logical_xor_: ClassVar[Callable[..., Any]]
-    long: ClassVar[Callable[..., Any]]
-    lt: ClassVar[Operator]
-    masked_fill: ClassVar[Callable[..., Any]]
-    masked_fill_: ClassVar[Callable[..., Any]]
-    matmul: ClassVar[Operator]
-    max: ClassVar[Operator]
-    maximum: ClassVar[Operator]
-    mean: ClassVar[Callable[..., Any]]
-    min: ClassVar[Operator]
-    minimum: ClassVar[Operator]
-    mm: ClassVar[Operator]
-    moveaxis: ClassVar[Operator]
-    movedim: ClassVar[Operator]
-    mul: ClassVar[Operator]
-    mul_: ClassVar[Callable[..., Any]]
-    multiply: ClassVar[Operator]
-    multiply_: ClassVar[Callable[..., Any]]
-    mv: ClassVar[Operator]
-    nan_to_num: ClassVar[Operator]
-    nan_to_num_: ClassVar[Callable[..., Any]]
-    ne: ClassVar[Operator]
-    neg: ClassVar[Operator]
-    neg_: ClassVar[Callable[..., Any]]
-    negative: ClassVar[Operator]
-    negative_: ClassVar[Callable[..., Any]]
-    new_empty: ClassVar[Callable[..., Any]]
-    new_full: ClassVar[Callable[..., Any]]
-    new_ones: ClassVar[Callable[..., Any]]
-    new_zeros: ClassVar[Callable[..., Any]]
-    nextafter: ClassVar[Operator]
-    nextafter_: ClassVar[Callable[..., Any]]
-    nonzero: ClassVar[Callable[..., Any]]
-    norm: ClassVar[Callable[..., Any]]
-    normal_: ClassVar[Callable[..., Any]]
-    not_equal: ClassVar[Operator]
-    outer: ClassVar[Operator]
-    partition: ClassVar[Callable[..., Any]]
-    permute: ClassVar[Operator]
-    positive: ClassVar[Operator]
-    pow: ClassVar[Callable[..., Any]]
-    pow_: ClassVar[Callable[..., Any]]
-    prod: ClassVar[Operator]
-    put: ClassVar[Callable[..., Any]]
-    rad2deg: ClassVar[Operator]
-    rad2deg_: ClassVar[Callable[..., Any]]
-    random_: ClassVar[Callable[..., Any]]
-    ravel: ClassVar[Operator]
-    reciprocal: ClassVar[Operator]
-    reciprocal_: ClassVar[Callable[..., Any]]
-    register_hook: ClassVar[Callable[..., Any]]
-    register_post_accumulate_grad_hook: ClassVar[Callable[..., Any]]
-    relu: ClassVar[Operator]
-    relu_: ClassVar[Callable[..., Any]]
-    remainder: ClassVar[Operator]
-    remainder_: ClassVar[Callable[..., Any]]
-    repeat: ClassVar[Operator]
-    reshape: ClassVar[Operator]
-    reshape_as: ClassVar[Callable[..., Any]]
-    retain_grad: ClassVar[Callable[..., Any]]
-    roll: ClassVar[Operator]
-    rot90: ClassVar[Operator]
-    round: ClassVar[Operator]
-    round_: ClassVar[Callable[..., Any]]
-    rsqrt: ClassVar[Operator]
-    rsqrt_: ClassVar[Callable[..., Any]]
-    searchsorted: ClassVar[Callable[..., Any]]
-    sgn: ClassVar[Operator]
-    sgn_: ClassVar[Callable[..., Any]]
-    short: ClassVar[Callable[..., Any]]
-    sigmoid: ClassVar[Operator]
-    sigmoid_: ClassVar[Callable[..., Any]]
-    sign: ClassVar[Operator]
-    sign_: ClassVar[Callable[..., Any]]
-    signbit: ClassVar[Operator]
-    sin: ClassVar[Operator]
-    sin_: ClassVar[Callable[..., Any]]
-    sinc: ClassVar[Operator]
-    sinc_: ClassVar[Callable[..., Any]]
-    sinh: ClassVar[Operator]
-    sinh_: ClassVar[Callable[..., Any]]
-    softmax: ClassVar[Operator]
-    sort: ClassVar[Callable[..., Any]]
-    split: ClassVar[Callable[..., Any]]
-    sqrt: ClassVar[Operator]
-    sqrt_: ClassVar[Callable[..., Any]]
-    square: ClassVar[Operator]
-    square_: ClassVar[Callable[..., Any]]
-    squeeze: ClassVar[Operator]
-    std: ClassVar[Callable[..., Any]]
-    sub: ClassVar[Callable[..., Any]]
-    sub_: ClassVar[Callable[..., Any]]
-    subtract: ClassVar[Operator]
-    subtract_: ClassVar[Callable[..., Any]]
-    sum: ClassVar[Operator]
-    swapaxes: ClassVar[Operator]
-    swapdims: ClassVar[Operator]
-    t: ClassVar[Callable[..., Any]]
-    take: ClassVar[Callable[..., Any]]
-    tan: ClassVar[Operator]
-    tan_: ClassVar[Callable[..., Any]]
-    tanh: ClassVar[Operator]
-    tanh_: ClassVar[Callable[..., Any]]
-    tensor_split: ClassVar[Callable[..., Any]]
-    tile: ClassVar[Operator]
-    to: ClassVar[Callable[..., Any]]
-    to_device: ClassVar[Callable[..., Any]]
-    topk: ClassVar[Operator]
-    trace: ClassVar[Operator]
-    transpose: ClassVar[Operator]
-    tril: ClassVar[Operator]
-    triu: ClassVar[Operator]
-    true_divide: ClassVar[Operator]
-    true_divide_: ClassVar[Callable[..., Any]]
-    trunc: ClassVar[Operator]
-    trunc_: ClassVar[Callable[..., Any]]
-    type: ClassVar[Callable[..., Any]]
-    type_as: ClassVar[Callable[..., Any]]
-    unbind: ClassVar[Callable[..., Any]]
-    unflatten: ClassVar[Operator]
-    uniform_: ClassVar[Callable[..., Any]]
-    unsqueeze: ClassVar[Operator]
-    var: ClassVar[Callable[..., Any]]
-    vdot: ClassVar[Operator]
-    vecdot: ClassVar[Operator]
-    view: ClassVar[Operator]
-    view_as: ClassVar[Callable[..., Any]]
-    where: ClassVar[Callable[..., Any]]
-    zero_: ClassVar[Callable[..., Any]]
+    def mT(self) -> Tensor: ...
+    real: Tensor
+    imag: Tensor
+    def detach(self) -> Tensor: ...
+    def wait(self) -> Tensor: ...
+    def as_numpy(self) -> Tensor: ...
+    def as_torch(self) -> TorchTensor: ...
+    def abs(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def abs_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def absolute(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def absolute_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def acos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def acos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def acosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def acosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def add(
+        x,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def add_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    @overload
+    def all(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def all(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    def allclose(
+        self,
+        other: _ArrayLike,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> builtins.bool: ...
+    @overload
+    def amax(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def amax(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def amin(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def amin(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    def angle(z, deg: builtins.bool = False) -> Tensor: ...
+    @overload
+    def any(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def any(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    def arccos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def arccos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arccosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def arccosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arcsin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def arcsin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arcsinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def arcsinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def arctan2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def arctan2_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def arctanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def argmax(
+        a,
+        axis: builtins.int | None = None,
+        out: _Out = None,
+        *,
+        keepdims: builtins.bool = False,
+    ) -> Tensor: ...
+    def argmin(
+        a,
+        axis: builtins.int | None = None,
+        out: _Out = None,
+        *,
+        keepdims: builtins.bool = False,
+    ) -> Tensor: ...
+    @overload
+    def argpartition(
+        a,
+        kth: _Shape,
+        axis: builtins.int | None = -1,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> Tensor: ...
+    @overload
+    def argpartition(
+        a,
+        kth: _Shape,
+        *,
+        dim: builtins.int | None,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> Tensor: ...
+    @overload
+    def argsort(
+        a,
+        axis: builtins.int | None = -1,
+        kind: builtins.str | None = None,
+        order: None = None,
+        *,
+        stable: builtins.bool | None = None,
+    ) -> Tensor: ...
+    @overload
+    def argsort(
+        a,
+        *,
+        dim: builtins.int | None,
+        kind: builtins.str | None = None,
+        order: None = None,
+        stable: builtins.bool | None = None,
+    ) -> Tensor: ...
+    def asin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def asin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def asinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def asinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def astype(
+        x,
+        dtype: npt.DTypeLike,
+        order: builtins.str = "K",
+        casting: builtins.str = "unsafe",
+        subok: builtins.bool = True,
+        copy: builtins.bool = True,
+    ) -> Tensor: ...
+    def atan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def atan2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def atan2_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def atan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def atanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def atanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: builtins.bool | None = None,
+        create_graph: builtins.bool = False,
+        inputs: Any = None,
+    ) -> None: ...
+    def bernoulli(
+        input, p: builtins.float | None = None, *, generator: Generator | None = None
+    ) -> Tensor: ...
+    def bernoulli_(
+        self, p: builtins.float = 0.5, *, generator: Generator | None = None
+    ) -> Self: ...
+    def bfloat16(self) -> Tensor: ...
+    def bitwise_and(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def bitwise_and_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_left_shift(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def bitwise_left_shift_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_not(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def bitwise_not_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_or(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def bitwise_or_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_right_shift(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def bitwise_right_shift_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_xor(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def bitwise_xor_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bmm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> Tensor: ...
+    def bool(self) -> Tensor: ...
+    def broadcast_to(array, shape: _Shape, subok: builtins.bool = False) -> Tensor: ...
+    def byte(self) -> Tensor: ...
+    def cdouble(self) -> Tensor: ...
+    def ceil(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def ceil_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cfloat(self) -> Tensor: ...
+    def char(self) -> Tensor: ...
+    @overload
+    def chunk(
+        x, chunks: builtins.int, axis: builtins.int = 0
+    ) -> tuple[Tensor, ...]: ...
+    @overload
+    def chunk(x, chunks: builtins.int, *, dim: builtins.int) -> tuple[Tensor, ...]: ...
+    def clamp(
+        x,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def clamp_(
+        self,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def clamp_max(x, max: _ArrayLike) -> Tensor: ...
+    def clamp_min(x, min: _ArrayLike) -> Tensor: ...
+    def clip(
+        x,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        out: _Out = None,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def clone(self, *, memory_format: builtins.object | None = None) -> Tensor: ...
+    def compress(
+        x, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
+    ) -> Tensor: ...
+    def conj(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def conjugate(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def contiguous(x, *, memory_format: builtins.object | None = None) -> Tensor: ...
+    def copy(x, order: builtins.str = "C") -> Tensor: ...
+    def copy_(self, src: _ArrayLike, non_blocking: builtins.bool = False) -> Self: ...
+    def copysign(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def copysign_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def cos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def cosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cpu(self) -> Tensor: ...
+    def cumprod(
+        a,
+        axis: builtins.int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> Tensor: ...
+    def cumsum(
+        a,
+        axis: builtins.int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> Tensor: ...
+    def deg2rad(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def deg2rad_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def detach_(self) -> Self: ...
+    def diag(v, k: builtins.int = 0) -> Tensor: ...
+    def diagflat(v, k: builtins.int = 0) -> Tensor: ...
+    def diagonal(
+        a, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1
+    ) -> Tensor: ...
+    def div(
+        x,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def div_(
+        self,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def divide(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def divide_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def dot(a, b: _ArrayLike) -> Tensor: ...
+    def double(self) -> Tensor: ...
+    def eq(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def exp(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def exp2(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def exp2_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def exp_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def expand(a, /, *sizes: _Shape) -> Tensor: ...
+    def expand_as(a, other: _ArrayLike) -> Tensor: ...
+    def expm1(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def expm1_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Self: ...
+    def fill(x, value: _ArrayLike) -> None: ...
+    def fill_(self, value: _ArrayLike) -> Self: ...
+    def fix(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def fix_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def flatten(
+        a,
+        start_dim: builtins.int | builtins.str | None = None,
+        end_dim: builtins.int | None = None,
+        *,
+        order: builtins.str = "C",
+    ) -> Tensor: ...
+    @overload
+    def flip(m, axis: _Axis | None = None) -> Tensor: ...
+    @overload
+    def flip(m, *, dim: _Axis | None) -> Tensor: ...
+    def fliplr(m) -> Tensor: ...
+    def flipud(m) -> Tensor: ...
+    def float(self) -> Tensor: ...
+    def float_power(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def float_power_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def floor(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def floor_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def floor_divide(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def floor_divide_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def fmax(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def fmin(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def fmod(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def fmod_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def frexp(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    def gather(self, dim: builtins.int, index: _ArrayLike) -> Tensor: ...
+    def gcd(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def gcd_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ge(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def greater(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def greater_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def gt(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def half(self) -> Tensor: ...
+    def heaviside(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def heaviside_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def hypot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def hypot_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def index_select(self, dim: builtins.int, index: _ArrayLike) -> Tensor: ...
+    def inner(a, b: _ArrayLike, /) -> Tensor: ...
+    def int(self) -> Tensor: ...
+    def isclose(
+        a,
+        b: _ArrayLike,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> Tensor: ...
+    def isfinite(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def isinf(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def isnan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def isneginf(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def isposinf(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def isreal(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def kron(a, b: _ArrayLike) -> Tensor: ...
+    def lcm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def lcm_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ldexp(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def ldexp_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def le(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def less(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def less_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def log(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def log10(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def log10_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log1p(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def log1p_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log2(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def log2_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def log_softmax(
+        x, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
+    ) -> Tensor: ...
+    @overload
+    def log_softmax(
+        x, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
+    ) -> Tensor: ...
+    def logaddexp(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def logaddexp2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def logical_and(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def logical_and_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_not(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def logical_not_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_or(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def logical_or_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_xor(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def logical_xor_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def long(self) -> Tensor: ...
+    def lt(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> Tensor: ...
+    def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
+    def matmul(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> Tensor: ...
+    @overload
+    def max(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def max(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    def maximum(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    @overload
+    def mean(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def mean(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def min(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def min(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    def minimum(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def mm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> Tensor: ...
+    def moveaxis(a, source: _Shape, destination: _Shape) -> Tensor: ...
+    def movedim(a, source: _Shape, destination: _Shape) -> Tensor: ...
+    def mul(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def mul_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def multiply(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def multiply_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def mv(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> Tensor: ...
+    def nan_to_num(
+        x,
+        copy: builtins.bool = True,
+        nan: _ArrayLike = 0.0,
+        posinf: _ArrayLike | None = None,
+        neginf: _ArrayLike | None = None,
+    ) -> Tensor: ...
+    def nan_to_num_(
+        self,
+        copy: builtins.bool = True,
+        nan: _ArrayLike = 0.0,
+        posinf: _ArrayLike | None = None,
+        neginf: _ArrayLike | None = None,
+    ) -> Self: ...
+    def ne(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def neg(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def neg_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def negative(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def negative_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def new_empty(
+        self,
+        *size: _Shape,
+        dtype: npt.DTypeLike | None = None,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> Tensor: ...
+    def new_full(
+        self,
+        size: _Shape,
+        fill_value: _ArrayLike,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> Tensor: ...
+    def new_ones(
+        self,
+        *size: _Shape,
+        dtype: npt.DTypeLike | None = None,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> Tensor: ...
+    def new_zeros(
+        self,
+        *size: _Shape,
+        dtype: npt.DTypeLike | None = None,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> Tensor: ...
+    def nextafter(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def nextafter_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def nonzero(a) -> tuple[Tensor, ...]: ...
+    @overload
+    def norm(
+        x,
+        p: builtins.float | builtins.str = "fro",
+        axis: _Axis | None = None,
+        keepdims: builtins.bool = False,
+    ) -> Tensor: ...
+    @overload
+    def norm(
+        x,
+        p: builtins.float | builtins.str = "fro",
+        *,
+        dim: _Axis | None,
+        keepdim: builtins.bool = False,
+    ) -> Tensor: ...
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> DTensor: ...
+    def not_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def outer(a, b: _ArrayLike) -> Tensor: ...
+    def partition(
+        x,
+        kth: Any,
+        axis: builtins.int = -1,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> None: ...
+    def permute(a, /, *axes: _Shape) -> Tensor: ...
+    def positive(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def pow(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def pow_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    @overload
+    def prod(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def prod(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    def put(
+        a, ind: _ArrayLike, v: _ArrayLike, mode: builtins.str = "raise"
+    ) -> None: ...
+    def rad2deg(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def rad2deg_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def random_(
+        self,
+        from_: builtins.int | None = None,
+        to: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+        **named: builtins.int,
+    ) -> Self: ...
+    def ravel(a, order: builtins.str = "C") -> Tensor: ...
+    def reciprocal(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def reciprocal_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle: ...
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[[Any], Any]
+    ) -> RemovableHandle: ...
+    def relu(x) -> Tensor: ...
+    def relu_(self) -> Self: ...
+    def remainder(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def remainder_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def repeat(a, repeats: _ArrayLike, axis: builtins.int | None = None) -> Tensor: ...
+    @overload
+    def repeat(a, repeats: _ArrayLike, *, dim: builtins.int | None) -> Tensor: ...
+    def reshape(
+        a,
+        /,
+        *shape: _Shape,
+        order: builtins.str = "C",
+        copy: builtins.bool | None = None,
+    ) -> Tensor: ...
+    def reshape_as(a, other: _ArrayLike) -> Tensor: ...
+    def retain_grad(self) -> None: ...
+    @overload
+    def roll(a, shift: _Shape, axis: _Axis | None = None) -> Tensor: ...
+    @overload
+    def roll(a, shift: _Shape, *, dim: _Axis | None) -> Tensor: ...
+    def rot90(m, k: builtins.int = 1, axes: _Axis = ...) -> Tensor: ...
+    def round(a, decimals: builtins.int = 0, out: _Out = None) -> Tensor: ...
+    def round_(self, decimals: builtins.int = 0) -> Self: ...
+    def rsqrt(x) -> Tensor: ...
+    def rsqrt_(self) -> Self: ...
+    def searchsorted(
+        x, v: _ArrayLike, side: builtins.str = "left", sorter: _ArrayLike | None = None
+    ) -> Tensor: ...
+    def sgn(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def sgn_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def short(self) -> Tensor: ...
+    def sigmoid(x) -> Tensor: ...
+    def sigmoid_(self) -> Self: ...
+    def sign(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def sign_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def signbit(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def sin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def sin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def sinc(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def sinc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def sinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def sinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def softmax(
+        x, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
+    ) -> Tensor: ...
+    @overload
+    def softmax(
+        x, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
+    ) -> Tensor: ...
+    def sort(
+        x,
+        axis: builtins.int = -1,
+        kind: builtins.str | None = None,
+        order: None = None,
+        *,
+        stable: builtins.bool | None = None,
+    ) -> None: ...
+    @overload
+    def split(x, split_size: _Shape, axis: builtins.int = 0) -> tuple[Tensor, ...]: ...
+    @overload
+    def split(x, split_size: _Shape, *, dim: builtins.int) -> tuple[Tensor, ...]: ...
+    def sqrt(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def sqrt_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def square(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def square_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def squeeze(a, axis: _Axis | None = None) -> Tensor: ...
+    @overload
+    def squeeze(a, *, dim: _Axis | None) -> Tensor: ...
+    def std(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> Tensor: ...
+    def sub(
+        x,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
+    def sub_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def subtract(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def subtract_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def sum(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    @overload
+    def sum(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> Tensor: ...
+    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> Tensor: ...
+    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> Tensor: ...
+    def t(self) -> Tensor: ...
+    def take(
+        a,
+        indices: _ArrayLike,
+        axis: builtins.int | None = None,
+        out: _Out = None,
+        mode: builtins.str = "raise",
+    ) -> Tensor: ...
+    def tan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def tan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def tanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def tanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def tensor_split(
+        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+    ) -> tuple[Tensor, ...]: ...
+    @overload
+    def tensor_split(
+        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
+    ) -> tuple[Tensor, ...]: ...
+    def tile(A, reps: _Shape) -> Tensor: ...
+    def to(
+        self,
+        *args: Tensor | npt.DTypeLike | builtins.bool,
+        dtype: npt.DTypeLike | None = None,
+        device: builtins.str | None = None,
+        copy: builtins.bool = False,
+        non_blocking: builtins.bool = False,
+    ) -> Tensor: ...
+    def to_device(
+        self, device: builtins.str, /, *, stream: builtins.int | None = None
+    ) -> Tensor: ...
+    @overload
+    def topk(
+        x,
+        k: builtins.int,
+        axis: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> _Picked[Tensor]: ...
+    @overload
+    def topk(
+        x,
+        k: builtins.int,
+        *,
+        dim: builtins.int,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> _Picked[Tensor]: ...
+    def trace(
+        a,
+        offset: builtins.int = 0,
+        axis1: builtins.int = 0,
+        axis2: builtins.int = 1,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> Tensor: ...
+    def transpose(a, /, *axes: _Shape) -> Tensor: ...
+    def tril(m, k: builtins.int = 0) -> Tensor: ...
+    def triu(m, k: builtins.int = 0) -> Tensor: ...
+    def true_divide(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def true_divide_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def trunc(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Tensor: ...
+    def trunc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def type(self, dtype: npt.DTypeLike) -> Tensor: ...
+    def type_as(self, other: _ArrayLike) -> Tensor: ...
+    @overload
+    def unbind(x, axis: builtins.int = 0) -> tuple[Tensor, ...]: ...
+    @overload
+    def unbind(x, *, dim: builtins.int) -> tuple[Tensor, ...]: ...
+    @overload
+    def unflatten(a, axis: builtins.int, sizes: _Shape) -> Tensor: ...
+    @overload
+    def unflatten(a, *, dim: builtins.int, sizes: _Shape) -> Tensor: ...
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+        **named: builtins.float,
+    ) -> Self: ...
+    @overload
+    def unsqueeze(a, axis: _Axis) -> Tensor: ...
+    @overload
+    def unsqueeze(a, *, dim: _Axis) -> Tensor: ...
+    def var(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> Tensor: ...
+    def vdot(a, b: _ArrayLike, /) -> Tensor: ...
+    @overload
+    def vecdot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        axis: builtins.int = -1,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> Tensor: ...
+    @overload
+    def vecdot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dim: builtins.int,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> Tensor: ...
+    def view(
+        self, *shape: _Shape | npt.DTypeLike, dtype: npt.DTypeLike | None = None
+    ) -> Tensor: ...
+    def view_as(a, other: _ArrayLike) -> Tensor: ...
+    def where(self, condition: _ArrayLike, other: _ArrayLike) -> Tensor: ...
+    def zero_(self) -> Self: ...
     # end of operators
     def __format__(self, spec: str, /) -> str: ...
     def __round__(self, ndigits: builtins.int | None = None, /) -> Any: ...
@@ -630,6 +3138,8 @@ class Tensor:
 
 @disjoint_base
 class DTensor(Tensor):
+    grad: DTensor | None
+    data: DTensor
     def __new__(
         cls, local_tensor: npt.ArrayLike | Tensor, spec: Layout, *, requires_grad: bool
     ) -> Self: ...
@@ -677,9 +3187,9478 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     def rebalance(self) -> DTensor: ...
     def __create_chunk_list__(self) -> list[ChunkStorageMetadata]: ...
+    # operators: written by tests/stubs.py
+    def __add__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __radd__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __iadd__(self, value: _ArrayLike, /) -> Self: ...
+    def __sub__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rsub__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __isub__(self, value: _ArrayLike, /) -> Self: ...
+    def __mul__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rmul__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __imul__(self, value: _ArrayLike, /) -> Self: ...
+    def __matmul__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rmatmul__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __imatmul__(self, value: _ArrayLike, /) -> Self: ...
+    def __truediv__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rtruediv__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __itruediv__(self, value: _ArrayLike, /) -> Self: ...
+    def __floordiv__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rfloordiv__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __ifloordiv__(self, value: _ArrayLike, /) -> Self: ...
+    def __mod__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rmod__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __imod__(self, value: _ArrayLike, /) -> Self: ...
+    def __pow__(self, value: _ArrayLike, mod: None = None, /) -> DTensor: ...
+    def __rpow__(self, value: _ArrayLike, mod: None = None, /) -> DTensor: ...
+    def __ipow__(self, value: _ArrayLike, /) -> Self: ...  # type: ignore[misc]
+    def __lshift__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rlshift__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __ilshift__(self, value: _ArrayLike, /) -> Self: ...
+    def __rshift__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rrshift__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __irshift__(self, value: _ArrayLike, /) -> Self: ...
+    def __and__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rand__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __iand__(self, value: _ArrayLike, /) -> Self: ...
+    def __or__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __ror__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __ior__(self, value: _ArrayLike, /) -> Self: ...
+    def __xor__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __rxor__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __ixor__(self, value: _ArrayLike, /) -> Self: ...
+    def __divmod__(self, value: _ArrayLike, /) -> tuple[DTensor, DTensor]: ...
+    def __rdivmod__(self, value: _ArrayLike, /) -> tuple[DTensor, DTensor]: ...
+    def __lt__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __le__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __gt__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __ge__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __eq__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __ne__(self, value: _ArrayLike, /) -> DTensor: ...
+    def __neg__(self) -> DTensor: ...
+    def __pos__(self) -> DTensor: ...
+    def __abs__(self) -> DTensor: ...
+    def __invert__(self) -> DTensor: ...
+    def __hash__(self) -> builtins.int: ...
+    def __getitem__(self, key: _Index, /) -> DTensor: ...
+    def __setitem__(self, key: _Index, value: _ArrayLike, /) -> None: ...
+    def __delitem__(self, key: _Index, /) -> None: ...
+    def __iter__(self) -> Iterator[DTensor]: ...
+    def __contains__(self, key: object, /) -> builtins.bool: ...
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any
+    ) -> Any: ...
+    def __array_function__(
+        self, func: Any, types: Any, args: Any, kwargs: Any, /
+    ) -> Any: ...
+    def __array_namespace__(
+        self, /, *, api_version: str | None = None
+    ) -> ModuleType: ...
+    @property
+    def T(self) -> DTensor: ...
+    @property
+    def mT(self) -> DTensor: ...
+    real: DTensor
+    imag: DTensor
+    def detach(self) -> DTensor: ...
+    def wait(self) -> DTensor: ...
+    def as_numpy(self) -> DTensor: ...
+    def as_torch(self) -> TorchDTensor: ...
+    def abs(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def abs_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def absolute(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def absolute_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def acos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def acos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def acosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def acosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def add(
+        x,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def add_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    @overload
+    def all(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def all(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    def allclose(
+        self,
+        other: _ArrayLike,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> builtins.bool: ...
+    @overload
+    def amax(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def amax(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def amin(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def amin(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    def angle(z, deg: builtins.bool = False) -> DTensor: ...
+    @overload
+    def any(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def any(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    def arccos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def arccos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arccosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def arccosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arcsin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def arcsin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arcsinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def arcsinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def arctan2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def arctan2_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def arctanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def argmax(
+        a,
+        axis: builtins.int | None = None,
+        out: _Out = None,
+        *,
+        keepdims: builtins.bool = False,
+    ) -> DTensor: ...
+    def argmin(
+        a,
+        axis: builtins.int | None = None,
+        out: _Out = None,
+        *,
+        keepdims: builtins.bool = False,
+    ) -> DTensor: ...
+    @overload
+    def argpartition(
+        a,
+        kth: _Shape,
+        axis: builtins.int | None = -1,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> DTensor: ...
+    @overload
+    def argpartition(
+        a,
+        kth: _Shape,
+        *,
+        dim: builtins.int | None,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> DTensor: ...
+    @overload
+    def argsort(
+        a,
+        axis: builtins.int | None = -1,
+        kind: builtins.str | None = None,
+        order: None = None,
+        *,
+        stable: builtins.bool | None = None,
+    ) -> DTensor: ...
+    @overload
+    def argsort(
+        a,
+        *,
+        dim: builtins.int | None,
+        kind: builtins.str | None = None,
+        order: None = None,
+        stable: builtins.bool | None = None,
+    ) -> DTensor: ...
+    def asin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def asin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def asinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def asinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def astype(
+        x,
+        dtype: npt.DTypeLike,
+        order: builtins.str = "K",
+        casting: builtins.str = "unsafe",
+        subok: builtins.bool = True,
+        copy: builtins.bool = True,
+    ) -> DTensor: ...
+    def atan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def atan2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def atan2_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def atan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def atanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def atanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: builtins.bool | None = None,
+        create_graph: builtins.bool = False,
+        inputs: Any = None,
+    ) -> None: ...
+    def bernoulli(
+        input, p: builtins.float | None = None, *, generator: Generator | None = None
+    ) -> DTensor: ...
+    def bernoulli_(
+        self, p: builtins.float = 0.5, *, generator: Generator | None = None
+    ) -> Self: ...
+    def bfloat16(self) -> DTensor: ...
+    def bitwise_and(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def bitwise_and_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_left_shift(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def bitwise_left_shift_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_not(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def bitwise_not_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_or(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def bitwise_or_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_right_shift(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def bitwise_right_shift_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_xor(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def bitwise_xor_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bmm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> DTensor: ...
+    def bool(self) -> DTensor: ...
+    def broadcast_to(array, shape: _Shape, subok: builtins.bool = False) -> DTensor: ...
+    def byte(self) -> DTensor: ...
+    def cdouble(self) -> DTensor: ...
+    def ceil(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def ceil_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cfloat(self) -> DTensor: ...
+    def char(self) -> DTensor: ...
+    @overload
+    def chunk(
+        x, chunks: builtins.int, axis: builtins.int = 0
+    ) -> tuple[DTensor, ...]: ...
+    @overload
+    def chunk(x, chunks: builtins.int, *, dim: builtins.int) -> tuple[DTensor, ...]: ...
+    def clamp(
+        x,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def clamp_(
+        self,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def clamp_max(x, max: _ArrayLike) -> DTensor: ...
+    def clamp_min(x, min: _ArrayLike) -> DTensor: ...
+    def clip(
+        x,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        out: _Out = None,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def clone(self, *, memory_format: builtins.object | None = None) -> DTensor: ...
+    def compress(
+        x, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
+    ) -> DTensor: ...
+    def conj(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def conjugate(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def contiguous(x, *, memory_format: builtins.object | None = None) -> DTensor: ...
+    def copy(x, order: builtins.str = "C") -> DTensor: ...
+    def copy_(self, src: _ArrayLike, non_blocking: builtins.bool = False) -> Self: ...
+    def copysign(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def copysign_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def cos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def cosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cpu(self) -> DTensor: ...
+    def cumprod(
+        a,
+        axis: builtins.int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> DTensor: ...
+    def cumsum(
+        a,
+        axis: builtins.int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> DTensor: ...
+    def deg2rad(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def deg2rad_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def detach_(self) -> Self: ...
+    def diag(v, k: builtins.int = 0) -> DTensor: ...
+    def diagflat(v, k: builtins.int = 0) -> DTensor: ...
+    def diagonal(
+        a, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1
+    ) -> DTensor: ...
+    def div(
+        x,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def div_(
+        self,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def divide(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def divide_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def dot(a, b: _ArrayLike) -> DTensor: ...
+    def double(self) -> DTensor: ...
+    def eq(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def exp(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def exp2(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def exp2_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def exp_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def expand(a, /, *sizes: _Shape) -> DTensor: ...
+    def expand_as(a, other: _ArrayLike) -> DTensor: ...
+    def expm1(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def expm1_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Self: ...
+    def fill(x, value: _ArrayLike) -> None: ...
+    def fill_(self, value: _ArrayLike) -> Self: ...
+    def fix(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def fix_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def flatten(
+        a,
+        start_dim: builtins.int | builtins.str | None = None,
+        end_dim: builtins.int | None = None,
+        *,
+        order: builtins.str = "C",
+    ) -> DTensor: ...
+    @overload
+    def flip(m, axis: _Axis | None = None) -> DTensor: ...
+    @overload
+    def flip(m, *, dim: _Axis | None) -> DTensor: ...
+    def fliplr(m) -> DTensor: ...
+    def flipud(m) -> DTensor: ...
+    def float(self) -> DTensor: ...
+    def float_power(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def float_power_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def floor(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def floor_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def floor_divide(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def floor_divide_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def fmax(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def fmin(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def fmod(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def fmod_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def frexp(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> tuple[DTensor, DTensor]: ...
+    def gather(self, dim: builtins.int, index: _ArrayLike) -> DTensor: ...
+    def gcd(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def gcd_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ge(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def greater(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def greater_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def gt(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def half(self) -> DTensor: ...
+    def heaviside(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def heaviside_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def hypot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def hypot_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def index_select(self, dim: builtins.int, index: _ArrayLike) -> DTensor: ...
+    def inner(a, b: _ArrayLike, /) -> DTensor: ...
+    def int(self) -> DTensor: ...
+    def isclose(
+        a,
+        b: _ArrayLike,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> DTensor: ...
+    def isfinite(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def isinf(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def isnan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def isneginf(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def isposinf(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def isreal(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def kron(a, b: _ArrayLike) -> DTensor: ...
+    def lcm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def lcm_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ldexp(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def ldexp_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def le(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def less(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def less_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def log(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def log10(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def log10_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log1p(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def log1p_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log2(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def log2_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def log_softmax(
+        x, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
+    ) -> DTensor: ...
+    @overload
+    def log_softmax(
+        x, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
+    ) -> DTensor: ...
+    def logaddexp(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def logaddexp2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def logical_and(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def logical_and_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_not(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def logical_not_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_or(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def logical_or_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_xor(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def logical_xor_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def long(self) -> DTensor: ...
+    def lt(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> DTensor: ...
+    def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
+    def matmul(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> DTensor: ...
+    @overload
+    def max(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def max(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    def maximum(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    @overload
+    def mean(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def mean(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def min(
+        a,
+        axis: _Axis | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def min(
+        a,
+        *,
+        dim: _Axis | None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    def minimum(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def mm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> DTensor: ...
+    def moveaxis(a, source: _Shape, destination: _Shape) -> DTensor: ...
+    def movedim(a, source: _Shape, destination: _Shape) -> DTensor: ...
+    def mul(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def mul_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def multiply(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def multiply_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def mv(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> DTensor: ...
+    def nan_to_num(
+        x,
+        copy: builtins.bool = True,
+        nan: _ArrayLike = 0.0,
+        posinf: _ArrayLike | None = None,
+        neginf: _ArrayLike | None = None,
+    ) -> DTensor: ...
+    def nan_to_num_(
+        self,
+        copy: builtins.bool = True,
+        nan: _ArrayLike = 0.0,
+        posinf: _ArrayLike | None = None,
+        neginf: _ArrayLike | None = None,
+    ) -> Self: ...
+    def ne(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def neg(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def neg_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def negative(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def negative_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def new_empty(
+        self,
+        *size: _Shape,
+        dtype: npt.DTypeLike | None = None,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> DTensor: ...
+    def new_full(
+        self,
+        size: _Shape,
+        fill_value: _ArrayLike,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> DTensor: ...
+    def new_ones(
+        self,
+        *size: _Shape,
+        dtype: npt.DTypeLike | None = None,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> DTensor: ...
+    def new_zeros(
+        self,
+        *size: _Shape,
+        dtype: npt.DTypeLike | None = None,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> DTensor: ...
+    def nextafter(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def nextafter_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def nonzero(a) -> tuple[DTensor, ...]: ...
+    @overload
+    def norm(
+        x,
+        p: builtins.float | builtins.str = "fro",
+        axis: _Axis | None = None,
+        keepdims: builtins.bool = False,
+    ) -> DTensor: ...
+    @overload
+    def norm(
+        x,
+        p: builtins.float | builtins.str = "fro",
+        *,
+        dim: _Axis | None,
+        keepdim: builtins.bool = False,
+    ) -> DTensor: ...
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> DTensor: ...
+    def not_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def outer(a, b: _ArrayLike) -> DTensor: ...
+    def partition(
+        x,
+        kth: Any,
+        axis: builtins.int = -1,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> None: ...
+    def permute(a, /, *axes: _Shape) -> DTensor: ...
+    def positive(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def pow(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def pow_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    @overload
+    def prod(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def prod(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    def put(
+        a, ind: _ArrayLike, v: _ArrayLike, mode: builtins.str = "raise"
+    ) -> None: ...
+    def rad2deg(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def rad2deg_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def random_(
+        self,
+        from_: builtins.int | None = None,
+        to: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+        **named: builtins.int,
+    ) -> Self: ...
+    def ravel(a, order: builtins.str = "C") -> DTensor: ...
+    def reciprocal(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def reciprocal_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle: ...
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[[Any], Any]
+    ) -> RemovableHandle: ...
+    def relu(x) -> DTensor: ...
+    def relu_(self) -> Self: ...
+    def remainder(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def remainder_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def repeat(a, repeats: _ArrayLike, axis: builtins.int | None = None) -> DTensor: ...
+    @overload
+    def repeat(a, repeats: _ArrayLike, *, dim: builtins.int | None) -> DTensor: ...
+    def reshape(
+        a,
+        /,
+        *shape: _Shape,
+        order: builtins.str = "C",
+        copy: builtins.bool | None = None,
+    ) -> DTensor: ...
+    def reshape_as(a, other: _ArrayLike) -> DTensor: ...
+    def retain_grad(self) -> None: ...
+    @overload
+    def roll(a, shift: _Shape, axis: _Axis | None = None) -> DTensor: ...
+    @overload
+    def roll(a, shift: _Shape, *, dim: _Axis | None) -> DTensor: ...
+    def rot90(m, k: builtins.int = 1, axes: _Axis = ...) -> DTensor: ...
+    def round(a, decimals: builtins.int = 0, out: _Out = None) -> DTensor: ...
+    def round_(self, decimals: builtins.int = 0) -> Self: ...
+    def rsqrt(x) -> DTensor: ...
+    def rsqrt_(self) -> Self: ...
+    def searchsorted(
+        x, v: _ArrayLike, side: builtins.str = "left", sorter: _ArrayLike | None = None
+    ) -> DTensor: ...
+    def sgn(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def sgn_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def short(self) -> DTensor: ...
+    def sigmoid(x) -> DTensor: ...
+    def sigmoid_(self) -> Self: ...
+    def sign(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def sign_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def signbit(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def sin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def sin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def sinc(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def sinc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def sinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def sinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def softmax(
+        x, axis: builtins.int = -1, dtype: npt.DTypeLike | None = None
+    ) -> DTensor: ...
+    @overload
+    def softmax(
+        x, *, dim: builtins.int, dtype: npt.DTypeLike | None = None
+    ) -> DTensor: ...
+    def sort(
+        x,
+        axis: builtins.int = -1,
+        kind: builtins.str | None = None,
+        order: None = None,
+        *,
+        stable: builtins.bool | None = None,
+    ) -> None: ...
+    @overload
+    def split(x, split_size: _Shape, axis: builtins.int = 0) -> tuple[DTensor, ...]: ...
+    @overload
+    def split(x, split_size: _Shape, *, dim: builtins.int) -> tuple[DTensor, ...]: ...
+    def sqrt(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def sqrt_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def square(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def square_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def squeeze(a, axis: _Axis | None = None) -> DTensor: ...
+    @overload
+    def squeeze(a, *, dim: _Axis | None) -> DTensor: ...
+    def std(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> DTensor: ...
+    def sub(
+        x,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
+    def sub_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def subtract(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def subtract_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def sum(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdims: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    @overload
+    def sum(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        keepdim: builtins.bool = False,
+        initial: _ArrayLike = ...,
+        where: _ArrayLike = True,
+    ) -> DTensor: ...
+    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> DTensor: ...
+    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> DTensor: ...
+    def t(self) -> DTensor: ...
+    def take(
+        a,
+        indices: _ArrayLike,
+        axis: builtins.int | None = None,
+        out: _Out = None,
+        mode: builtins.str = "raise",
+    ) -> DTensor: ...
+    def tan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def tan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def tanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def tanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def tensor_split(
+        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+    ) -> tuple[DTensor, ...]: ...
+    @overload
+    def tensor_split(
+        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
+    ) -> tuple[DTensor, ...]: ...
+    def tile(A, reps: _Shape) -> DTensor: ...
+    def to(
+        self,
+        *args: Tensor | npt.DTypeLike | builtins.bool,
+        dtype: npt.DTypeLike | None = None,
+        device: builtins.str | None = None,
+        copy: builtins.bool = False,
+        non_blocking: builtins.bool = False,
+    ) -> DTensor: ...
+    def to_device(
+        self, device: builtins.str, /, *, stream: builtins.int | None = None
+    ) -> DTensor: ...
+    @overload
+    def topk(
+        x,
+        k: builtins.int,
+        axis: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> _Picked[DTensor]: ...
+    @overload
+    def topk(
+        x,
+        k: builtins.int,
+        *,
+        dim: builtins.int,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> _Picked[DTensor]: ...
+    def trace(
+        a,
+        offset: builtins.int = 0,
+        axis1: builtins.int = 0,
+        axis2: builtins.int = 1,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> DTensor: ...
+    def transpose(a, /, *axes: _Shape) -> DTensor: ...
+    def tril(m, k: builtins.int = 0) -> DTensor: ...
+    def triu(m, k: builtins.int = 0) -> DTensor: ...
+    def true_divide(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def true_divide_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def trunc(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> DTensor: ...
+    def trunc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def type(self, dtype: npt.DTypeLike) -> DTensor: ...
+    def type_as(self, other: _ArrayLike) -> DTensor: ...
+    @overload
+    def unbind(x, axis: builtins.int = 0) -> tuple[DTensor, ...]: ...
+    @overload
+    def unbind(x, *, dim: builtins.int) -> tuple[DTensor, ...]: ...
+    @overload
+    def unflatten(a, axis: builtins.int, sizes: _Shape) -> DTensor: ...
+    @overload
+    def unflatten(a, *, dim: builtins.int, sizes: _Shape) -> DTensor: ...
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+        **named: builtins.float,
+    ) -> Self: ...
+    @overload
+    def unsqueeze(a, axis: _Axis) -> DTensor: ...
+    @overload
+    def unsqueeze(a, *, dim: _Axis) -> DTensor: ...
+    def var(
+        a,
+        axis: _Axis | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdims: builtins.bool = False,
+        *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> DTensor: ...
+    def vdot(a, b: _ArrayLike, /) -> DTensor: ...
+    @overload
+    def vecdot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        axis: builtins.int = -1,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> DTensor: ...
+    @overload
+    def vecdot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dim: builtins.int,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> DTensor: ...
+    def view(
+        self, *shape: _Shape | npt.DTypeLike, dtype: npt.DTypeLike | None = None
+    ) -> DTensor: ...
+    def view_as(a, other: _ArrayLike) -> DTensor: ...
+    def where(self, condition: _ArrayLike, other: _ArrayLike) -> DTensor: ...
+    def zero_(self) -> Self: ...
+    # end of operators
 
-class TorchTensor(Tensor): ...
-class TorchDTensor(TorchTensor, DTensor): ...
+@type_check_only
+class _TorchSize(int):
+    @overload
+    def __call__(self, dim: None = None) -> Size: ...
+    @overload
+    def __call__(self, dim: SupportsIndex) -> int: ...
+
+class TorchTensor(Tensor):
+    grad: TorchTensor | None
+    data: TorchTensor
+    @property
+    def shape(self) -> Size: ...
+    @property
+    def dtype(self) -> torch_dtype: ...
+    @property
+    def size(self) -> _TorchSize: ...
+    @property
+    def device(self) -> torch_device: ...
+    @property
+    def layout(self) -> Any: ...
+    @property
+    def name(self) -> None: ...
+    @property
+    def is_cpu(self) -> builtins.bool: ...
+    @property
+    def is_meta(self) -> builtins.bool: ...
+    @property
+    def is_cuda(self) -> builtins.bool: ...
+    @property
+    def is_mkldnn(self) -> builtins.bool: ...
+    @property
+    def is_mps(self) -> builtins.bool: ...
+    @property
+    def is_nested(self) -> builtins.bool: ...
+    @property
+    def is_quantized(self) -> builtins.bool: ...
+    @property
+    def is_sparse(self) -> builtins.bool: ...
+    @property
+    def is_sparse_csr(self) -> builtins.bool: ...
+    @property
+    def is_xla(self) -> builtins.bool: ...
+    @property
+    def is_xpu(self) -> builtins.bool: ...
+    def is_pinned(self) -> builtins.bool: ...
+    def is_shared(self) -> builtins.bool: ...
+    def ndimension(self) -> builtins.int: ...
+    def nelement(self) -> builtins.int: ...
+    # operators: written by tests/stubs.py
+    def __add__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __radd__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __iadd__(self, value: _ArrayLike, /) -> Self: ...
+    def __sub__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rsub__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __isub__(self, value: _ArrayLike, /) -> Self: ...
+    def __mul__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rmul__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __imul__(self, value: _ArrayLike, /) -> Self: ...
+    def __matmul__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rmatmul__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __imatmul__(self, value: _ArrayLike, /) -> Self: ...
+    def __truediv__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rtruediv__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __itruediv__(self, value: _ArrayLike, /) -> Self: ...
+    def __floordiv__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rfloordiv__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __ifloordiv__(self, value: _ArrayLike, /) -> Self: ...
+    def __mod__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rmod__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __imod__(self, value: _ArrayLike, /) -> Self: ...
+    def __pow__(self, value: _ArrayLike, mod: None = None, /) -> TorchTensor: ...
+    def __rpow__(self, value: _ArrayLike, mod: None = None, /) -> TorchTensor: ...
+    def __ipow__(self, value: _ArrayLike, /) -> Self: ...  # type: ignore[misc]
+    def __lshift__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rlshift__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __ilshift__(self, value: _ArrayLike, /) -> Self: ...
+    def __rshift__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rrshift__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __irshift__(self, value: _ArrayLike, /) -> Self: ...
+    def __and__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rand__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __iand__(self, value: _ArrayLike, /) -> Self: ...
+    def __or__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __ror__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __ior__(self, value: _ArrayLike, /) -> Self: ...
+    def __xor__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __rxor__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __ixor__(self, value: _ArrayLike, /) -> Self: ...
+    def __divmod__(self, value: _ArrayLike, /) -> tuple[TorchTensor, TorchTensor]: ...
+    def __rdivmod__(self, value: _ArrayLike, /) -> tuple[TorchTensor, TorchTensor]: ...
+    def __lt__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __le__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __gt__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __ge__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __eq__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __ne__(self, value: _ArrayLike, /) -> TorchTensor: ...
+    def __neg__(self) -> TorchTensor: ...
+    def __pos__(self) -> TorchTensor: ...
+    def __abs__(self) -> TorchTensor: ...
+    def __invert__(self) -> TorchTensor: ...
+    def __hash__(self) -> builtins.int: ...
+    def __getitem__(self, key: _Index, /) -> TorchTensor: ...
+    def __setitem__(self, key: _Index, value: _ArrayLike, /) -> None: ...
+    def __delitem__(self, key: _Index, /) -> None: ...
+    def __iter__(self) -> Iterator[TorchTensor]: ...
+    def __contains__(self, key: object, /) -> builtins.bool: ...
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any
+    ) -> Any: ...
+    def __array_function__(
+        self, func: Any, types: Any, args: Any, kwargs: Any, /
+    ) -> Any: ...
+    def __array_namespace__(
+        self, /, *, api_version: str | None = None
+    ) -> ModuleType: ...
+    @property
+    def T(self) -> TorchTensor: ...
+    @property
+    def mT(self) -> TorchTensor: ...
+    real: TorchTensor
+    imag: TorchTensor
+    def detach(self) -> TorchTensor: ...
+    def wait(self) -> TorchTensor: ...
+    def as_numpy(self) -> Tensor: ...
+    def as_torch(self) -> TorchTensor: ...
+    def abs(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def abs_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def absolute(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def absolute_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def acos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def acos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def acosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def acosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def add(
+        input,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def add_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def addbmm(
+        input,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchTensor: ...
+    def addbmm_(
+        self,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def addcdiv(
+        input, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+    ) -> TorchTensor: ...
+    def addcdiv_(
+        self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+    ) -> Self: ...
+    def addcmul(
+        input, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+    ) -> TorchTensor: ...
+    def addcmul_(
+        self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+    ) -> Self: ...
+    def addmm(
+        input,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchTensor: ...
+    def addmm_(
+        self,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def addmv(
+        input,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchTensor: ...
+    def addmv_(
+        self,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def addr(
+        input,
+        vec1: _ArrayLike,
+        vec2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchTensor: ...
+    def addr_(
+        self,
+        vec1: _ArrayLike,
+        vec2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def all(
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
+    def allclose(
+        a,
+        b: _ArrayLike,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> builtins.bool: ...
+    def amax(
+        input, dim: _Axis = ..., keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
+    def amin(
+        input, dim: _Axis = ..., keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
+    def aminmax(
+        input, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    ) -> _Extremes[TorchTensor]: ...
+    def angle(z, deg: builtins.bool = False) -> TorchTensor: ...
+    def any(
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
+    def arccos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def arccos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arccosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def arccosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arcsin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def arcsin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arcsinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def arcsinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def arctan2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def arctan2_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def arctanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def argmax(
+        input, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
+    def argmin(
+        input, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
+    @overload
+    def argpartition(
+        a,
+        kth: _Shape,
+        axis: builtins.int | None = -1,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> TorchTensor: ...
+    @overload
+    def argpartition(
+        a,
+        kth: _Shape,
+        *,
+        dim: builtins.int | None,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> TorchTensor: ...
+    def argsort(
+        input,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = False,
+    ) -> TorchTensor: ...
+    def argwhere(a) -> TorchTensor: ...
+    def asin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def asin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def asinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def asinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def astype(
+        x,
+        dtype: npt.DTypeLike,
+        order: builtins.str = "K",
+        casting: builtins.str = "unsafe",
+        subok: builtins.bool = True,
+        copy: builtins.bool = True,
+    ) -> TorchTensor: ...
+    def atan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def atan2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def atan2_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def atan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def atanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def atanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: builtins.bool | None = None,
+        create_graph: builtins.bool = False,
+        inputs: Any = None,
+    ) -> None: ...
+    def baddbmm(
+        input,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchTensor: ...
+    def baddbmm_(
+        self,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def bernoulli(
+        input, p: builtins.float | None = None, *, generator: Generator | None = None
+    ) -> TorchTensor: ...
+    def bernoulli_(
+        self, p: builtins.float = 0.5, *, generator: Generator | None = None
+    ) -> Self: ...
+    def bfloat16(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def bincount(
+        input, weights: _ArrayLike | None = None, minlength: builtins.int = 0
+    ) -> TorchTensor: ...
+    def bitwise_and(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def bitwise_and_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_left_shift(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def bitwise_left_shift_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_not(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def bitwise_not_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_or(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def bitwise_or_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_right_shift(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def bitwise_right_shift_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_xor(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def bitwise_xor_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bmm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchTensor: ...
+    def bool(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def broadcast_to(
+        array, shape: _Shape, subok: builtins.bool = False
+    ) -> TorchTensor: ...
+    def byte(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def cdouble(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def ceil(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def ceil_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cfloat(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def char(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    @overload
+    def chunk(
+        x, chunks: builtins.int, axis: builtins.int = 0
+    ) -> tuple[TorchTensor, ...]: ...
+    @overload
+    def chunk(
+        x, chunks: builtins.int, *, dim: builtins.int
+    ) -> tuple[TorchTensor, ...]: ...
+    def clamp(
+        input,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def clamp_(
+        self,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def clamp_max(input, max: _ArrayLike) -> TorchTensor: ...
+    def clamp_max_(self, max: _ArrayLike) -> Self: ...
+    def clamp_min(input, min: _ArrayLike) -> TorchTensor: ...
+    def clamp_min_(self, min: _ArrayLike) -> Self: ...
+    def clip(
+        input,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def clip_(
+        self,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def clone(self, *, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def compress(
+        x, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
+    ) -> TorchTensor: ...
+    def conj(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def conjugate(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def contiguous(
+        x, *, memory_format: builtins.object | None = None
+    ) -> TorchTensor: ...
+    def copy(x, order: builtins.str = "C") -> TorchTensor: ...
+    def copy_(self, src: _ArrayLike, non_blocking: builtins.bool = False) -> Self: ...
+    def copysign(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def copysign_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def cos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def cosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def count_nonzero(
+        a, axis: _Axis | None = None, *, keepdims: builtins.bool = False
+    ) -> TorchTensor: ...
+    @overload
+    def count_nonzero(
+        a, *, dim: _Axis | None, keepdim: builtins.bool = False
+    ) -> TorchTensor: ...
+    def cpu(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def cross(input, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchTensor: ...
+    def cuda(
+        self, device: builtins.str | None = None, non_blocking: builtins.bool = False
+    ) -> TorchTensor: ...
+    def cummax(input, dim: builtins.int) -> _Picked[TorchTensor]: ...
+    def cummin(input, dim: builtins.int) -> _Picked[TorchTensor]: ...
+    def cumprod(
+        input, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+    ) -> TorchTensor: ...
+    def cumprod_(
+        self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+    ) -> Self: ...
+    def cumsum(
+        input, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+    ) -> TorchTensor: ...
+    def cumsum_(
+        self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+    ) -> Self: ...
+    def data_ptr(self) -> builtins.int: ...
+    def deg2rad(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def deg2rad_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def detach_(self) -> Self: ...
+    def diag(input, diagonal: builtins.int = 0) -> TorchTensor: ...
+    def diagflat(v, k: builtins.int = 0) -> TorchTensor: ...
+    def diagonal(
+        input, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> TorchTensor: ...
+    def diagonal_scatter(
+        input,
+        src: _ArrayLike,
+        offset: builtins.int = 0,
+        dim1: builtins.int = 0,
+        dim2: builtins.int = 1,
+    ) -> TorchTensor: ...
+    @overload
+    def diff(
+        a,
+        n: builtins.int = 1,
+        axis: builtins.int = -1,
+        prepend: _ArrayLike = ...,
+        append: _ArrayLike = ...,
+    ) -> TorchTensor: ...
+    @overload
+    def diff(
+        a,
+        n: builtins.int = 1,
+        *,
+        dim: builtins.int,
+        prepend: _ArrayLike = ...,
+        append: _ArrayLike = ...,
+    ) -> TorchTensor: ...
+    def div(
+        input,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def div_(
+        self,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def divide(
+        input,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def divide_(
+        self,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def dot(a, b: _ArrayLike) -> TorchTensor: ...
+    def double(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def dsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
+    def eq(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def eq_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def equal(input, other: _ArrayLike) -> builtins.bool: ...
+    def erf(
+        input,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def erf_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def erfc(input) -> TorchTensor: ...
+    def erfc_(self) -> Self: ...
+    def exp(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def exp2(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def exp2_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def exp_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def expand(a, /, *sizes: _Shape) -> TorchTensor: ...
+    def expand_as(a, other: _ArrayLike) -> TorchTensor: ...
+    def expm1(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def expm1_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Self: ...
+    def fill(x, value: _ArrayLike) -> None: ...
+    def fill_(self, value: _ArrayLike) -> Self: ...
+    def fill_diagonal_(
+        self, fill_value: _ArrayLike, wrap: builtins.bool = False
+    ) -> Self: ...
+    def fix(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def fix_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def flatten(
+        input, start_dim: builtins.int = 0, end_dim: builtins.int = -1
+    ) -> TorchTensor: ...
+    def flip(input, dims: _Shape) -> TorchTensor: ...
+    def fliplr(m) -> TorchTensor: ...
+    def flipud(m) -> TorchTensor: ...
+    def float(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def float_power(input, exponent: _ArrayLike) -> TorchTensor: ...
+    def float_power_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def floor(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def floor_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def floor_divide(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def floor_divide_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def fmax(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def fmin(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def fmod(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def fmod_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def frac(input) -> TorchTensor: ...
+    def frac_(self) -> Self: ...
+    def frexp(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> tuple[TorchTensor, TorchTensor]: ...
+    def gather(self, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
+    def gcd(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def gcd_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ge(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def ge_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ger(a, b: _ArrayLike) -> TorchTensor: ...
+    def get_device(self) -> builtins.int: ...
+    def greater(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def greater_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def greater_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def greater_equal_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def gt(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def gt_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def half(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def heaviside(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def heaviside_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def hsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
+    def hypot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def hypot_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def index_add(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        source: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+    ) -> TorchTensor: ...
+    def index_add_(
+        self,
+        dim: builtins.int,
+        index: _ArrayLike,
+        source: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+    ) -> Self: ...
+    def index_copy(
+        input, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
+    ) -> TorchTensor: ...
+    def index_copy_(
+        self, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
+    ) -> Self: ...
+    def index_fill(
+        input, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
+    ) -> TorchTensor: ...
+    def index_fill_(
+        self, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
+    ) -> Self: ...
+    def index_put(
+        input,
+        indices: _ArrayLike,
+        values: _ArrayLike,
+        accumulate: builtins.bool = False,
+    ) -> TorchTensor: ...
+    def index_put_(
+        self, indices: _ArrayLike, values: _ArrayLike, accumulate: builtins.bool = False
+    ) -> Self: ...
+    def index_select(self, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
+    def inner(a, b: _ArrayLike, /) -> TorchTensor: ...
+    def int(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def is_complex(self) -> builtins.bool: ...
+    def is_floating_point(self) -> builtins.bool: ...
+    def is_nonzero(self) -> builtins.bool: ...
+    def is_same_size(self, other: _ArrayLike) -> builtins.bool: ...
+    def is_signed(self) -> builtins.bool: ...
+    def isclose(
+        a,
+        b: _ArrayLike,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> TorchTensor: ...
+    def isfinite(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def isin(
+        element,
+        test_elements: _ArrayLike,
+        assume_unique: builtins.bool = False,
+        invert: builtins.bool = False,
+        *,
+        kind: builtins.str | None = None,
+    ) -> TorchTensor: ...
+    def isinf(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def isnan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def isneginf(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def isposinf(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def isreal(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def item(self) -> Any: ...
+    def kron(a, b: _ArrayLike) -> TorchTensor: ...
+    def kthvalue(
+        input, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+    ) -> _Picked[TorchTensor]: ...
+    def lcm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def lcm_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ldexp(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def ldexp_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def le(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def le_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def lerp(input, end: _ArrayLike, weight: _ArrayLike) -> TorchTensor: ...
+    def lerp_(self, end: _ArrayLike, weight: _ArrayLike) -> Self: ...
+    def less(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def less_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def less_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def less_equal_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def log10(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def log10_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log1p(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def log1p_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log2(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def log2_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log_softmax(
+        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+    ) -> TorchTensor: ...
+    def logaddexp(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def logaddexp2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def logical_and(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def logical_and_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_not(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def logical_not_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_or(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def logical_or_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_xor(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def logical_xor_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logit(input, eps: builtins.float | None = None) -> TorchTensor: ...
+    def logit_(self, eps: builtins.float | None = None) -> Self: ...
+    def logsumexp(
+        a, axis: _Axis | None = None, keepdims: builtins.bool = False
+    ) -> TorchTensor: ...
+    def long(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def lt(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def lt_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
+    def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
+    def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchTensor: ...
+    def masked_scatter_(self, mask: _ArrayLike, source: _ArrayLike) -> Self: ...
+    def masked_select(input, mask: _ArrayLike) -> TorchTensor: ...
+    def matmul(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchTensor: ...
+    @overload
+    def max(self) -> TorchTensor: ...
+    @overload
+    def max(
+        self, dim: builtins.int, keepdim: builtins.bool = False
+    ) -> _Picked[TorchTensor]: ...
+    @overload
+    def max(self, other: _ArrayLike) -> TorchTensor: ...
+    def maximum(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def mean(
+        input,
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchTensor: ...
+    @overload
+    def median(self) -> TorchTensor: ...
+    @overload
+    def median(
+        self, dim: builtins.int, keepdim: builtins.bool = False
+    ) -> _Picked[TorchTensor]: ...
+    @overload
+    def min(self) -> TorchTensor: ...
+    @overload
+    def min(
+        self, dim: builtins.int, keepdim: builtins.bool = False
+    ) -> _Picked[TorchTensor]: ...
+    @overload
+    def min(self, other: _ArrayLike) -> TorchTensor: ...
+    def minimum(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def mm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchTensor: ...
+    def mode(
+        input, dim: builtins.int = -1, keepdim: builtins.bool = False
+    ) -> _Picked[TorchTensor]: ...
+    def moveaxis(a, source: _Shape, destination: _Shape) -> TorchTensor: ...
+    def movedim(a, source: _Shape, destination: _Shape) -> TorchTensor: ...
+    def msort(input) -> TorchTensor: ...
+    def mul(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def mul_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def multiply(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def multiply_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def mv(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchTensor: ...
+    def nan_to_num(
+        input,
+        nan: builtins.float = 0.0,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> TorchTensor: ...
+    def nan_to_num_(
+        self,
+        nan: builtins.float = 0.0,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> Self: ...
+    def nanmean(
+        input,
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchTensor: ...
+    @overload
+    def nanmedian(self) -> TorchTensor: ...
+    @overload
+    def nanmedian(
+        self, dim: builtins.int, keepdim: builtins.bool = False
+    ) -> _Picked[TorchTensor]: ...
+    def nansum(
+        input,
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchTensor: ...
+    def narrow(
+        input, dim: builtins.int, start: builtins.int, length: builtins.int
+    ) -> TorchTensor: ...
+    def ne(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def ne_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def neg(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def neg_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def negative(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def negative_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def new_empty(
+        self,
+        *size: _Shape,
+        requires_grad: builtins.bool = False,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchTensor: ...
+    def new_full(
+        self,
+        *size: _Shape,
+        requires_grad: builtins.bool = False,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchTensor: ...
+    def new_ones(
+        self,
+        *size: _Shape,
+        requires_grad: builtins.bool = False,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchTensor: ...
+    def new_tensor(
+        self,
+        data: _ArrayLike,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        requires_grad: builtins.bool = False,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchTensor: ...
+    def new_zeros(
+        self,
+        *size: _Shape,
+        requires_grad: builtins.bool = False,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchTensor: ...
+    def nextafter(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def nextafter_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def nonzero(input, *, as_tuple: Literal[False] = False) -> TorchTensor: ...
+    @overload
+    def nonzero(input, *, as_tuple: Literal[True]) -> tuple[TorchTensor, ...]: ...
+    def norm(
+        input,
+        p: builtins.float | builtins.str = "fro",
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchTensor: ...
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> DTensor: ...
+    def not_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def not_equal_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def outer(a, b: _ArrayLike) -> TorchTensor: ...
+    def partition(
+        x,
+        kth: Any,
+        axis: builtins.int = -1,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> None: ...
+    def permute(self, *dims: _Shape) -> TorchTensor: ...
+    def pin_memory(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def positive(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def pow(
+        input,
+        exponent: _ArrayLike,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def pow_(
+        self,
+        exponent: _ArrayLike,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def prod(
+        input,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchTensor: ...
+    def put(
+        input, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
+    ) -> TorchTensor: ...
+    def put_(
+        self, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
+    ) -> Self: ...
+    def quantile(
+        input,
+        q: _ArrayLike,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: builtins.str = "linear",
+    ) -> TorchTensor: ...
+    def rad2deg(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def rad2deg_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def random_(
+        self,
+        from_: builtins.int | None = None,
+        to: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+        **named: builtins.int,
+    ) -> Self: ...
+    def ravel(a, order: builtins.str = "C") -> TorchTensor: ...
+    def reciprocal(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def reciprocal_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle: ...
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[[Any], Any]
+    ) -> RemovableHandle: ...
+    def relu(x) -> TorchTensor: ...
+    def relu_(self) -> Self: ...
+    def remainder(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def remainder_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def repeat(self, *repeats: _Shape) -> TorchTensor: ...
+    def repeat_interleave(
+        input, repeats: _ArrayLike, dim: builtins.int | None = None
+    ) -> TorchTensor: ...
+    def reshape(
+        a,
+        /,
+        *shape: _Shape,
+        order: builtins.str = "C",
+        copy: builtins.bool | None = None,
+    ) -> TorchTensor: ...
+    def reshape_as(a, other: _ArrayLike) -> TorchTensor: ...
+    def resolve_conj(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def resolve_neg(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def retain_grad(self) -> None: ...
+    def roll(input, shifts: _Shape, dims: _Axis | None = None) -> TorchTensor: ...
+    def rot90(
+        input, k: builtins.int = 1, dims: Sequence[builtins.int] = ...
+    ) -> TorchTensor: ...
+    def round(a, decimals: builtins.int = 0, out: _Out = None) -> TorchTensor: ...
+    def round_(self, decimals: builtins.int = 0) -> Self: ...
+    def rsqrt(
+        input,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def rsqrt_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def scatter(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        src: _ArrayLike,
+        *,
+        reduce: builtins.str | None = None,
+    ) -> TorchTensor: ...
+    def scatter_(
+        self,
+        dim: builtins.int,
+        index: _ArrayLike,
+        src: _ArrayLike,
+        *,
+        reduce: builtins.str | None = None,
+    ) -> Self: ...
+    def scatter_add(
+        input, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
+    ) -> TorchTensor: ...
+    def scatter_add_(
+        self, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
+    ) -> Self: ...
+    def scatter_reduce(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        src: _ArrayLike,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> TorchTensor: ...
+    def scatter_reduce_(
+        self,
+        dim: builtins.int,
+        index: _ArrayLike,
+        src: _ArrayLike,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Self: ...
+    def searchsorted(
+        x, v: _ArrayLike, side: builtins.str = "left", sorter: _ArrayLike | None = None
+    ) -> TorchTensor: ...
+    def select(input, dim: builtins.int, index: builtins.int) -> TorchTensor: ...
+    def select_scatter(
+        input, src: _ArrayLike, dim: builtins.int, index: builtins.int
+    ) -> TorchTensor: ...
+    def sgn(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def sgn_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def share_memory_(
+        self,
+        *args: _ArrayLike,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def short(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
+    def sigmoid(
+        input,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def sigmoid_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def sign(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def sign_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def signbit(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def sin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def sin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def sinc(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def sinc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def sinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def sinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def slice_scatter(
+        input,
+        src: _ArrayLike,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+    ) -> TorchTensor: ...
+    def softmax(
+        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+    ) -> TorchTensor: ...
+    def sort(
+        input,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = False,
+    ) -> _Picked[TorchTensor]: ...
+    def split(
+        self, split_size: Any, dim: builtins.int = 0
+    ) -> tuple[TorchTensor, ...]: ...
+    def sqrt(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def sqrt_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def square(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def square_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def squeeze(input, dim: _Axis | None = None) -> TorchTensor: ...
+    def squeeze_(self, dim: _Axis | None = None) -> Self: ...
+    def std(
+        input,
+        dim: _Axis | None = None,
+        unbiased: builtins.bool = True,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> TorchTensor: ...
+    def storage_offset(self) -> builtins.int: ...
+    def sub(
+        input,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def sub_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def subtract(
+        input,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def subtract_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def sum(
+        input,
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchTensor: ...
+    def sum_to_size(self, *size: _Shape) -> TorchTensor: ...
+    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
+    def swapaxes_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
+    def swapdims_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def t(self) -> TorchTensor: ...
+    def t_(self) -> Self: ...
+    def take(input, index: _ArrayLike) -> TorchTensor: ...
+    def take_along_dim(
+        input, indices: _ArrayLike, dim: builtins.int | None = None
+    ) -> TorchTensor: ...
+    def tan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def tan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def tanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def tanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def tensor_split(
+        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+    ) -> tuple[TorchTensor, ...]: ...
+    @overload
+    def tensor_split(
+        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
+    ) -> tuple[TorchTensor, ...]: ...
+    def tile(A, reps: _Shape) -> TorchTensor: ...
+    def to(
+        self,
+        *args: Any,
+        dtype: npt.DTypeLike | None = None,
+        device: Any = None,
+        non_blocking: builtins.bool = False,
+        copy: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchTensor: ...
+    def to_dense(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def to_device(
+        self, device: builtins.str, /, *, stream: builtins.int | None = None
+    ) -> TorchTensor: ...
+    def topk(
+        input,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> _Picked[TorchTensor]: ...
+    def trace(
+        a,
+        offset: builtins.int = 0,
+        axis1: builtins.int = 0,
+        axis2: builtins.int = 1,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> TorchTensor: ...
+    def transpose(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
+    def transpose_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def tril(input, diagonal: builtins.int = 0) -> TorchTensor: ...
+    def tril_(self, diagonal: builtins.int = 0) -> Self: ...
+    def triu(input, diagonal: builtins.int = 0) -> TorchTensor: ...
+    def triu_(self, diagonal: builtins.int = 0) -> Self: ...
+    def true_divide(
+        input,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def true_divide_(
+        self,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def trunc(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchTensor: ...
+    def trunc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def type(self) -> builtins.str: ...
+    @overload
+    def type(
+        self, dtype: npt.DTypeLike, non_blocking: builtins.bool = False
+    ) -> TorchTensor: ...
+    def type_as(self, other: _ArrayLike) -> TorchTensor: ...
+    @overload
+    def unbind(x, axis: builtins.int = 0) -> tuple[TorchTensor, ...]: ...
+    @overload
+    def unbind(x, *, dim: builtins.int) -> tuple[TorchTensor, ...]: ...
+    @overload
+    def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchTensor: ...
+    @overload
+    def unflatten(a, *, dim: builtins.int, sizes: _Shape) -> TorchTensor: ...
+    def unfold(
+        self, dimension: builtins.int, size: builtins.int, step: builtins.int
+    ) -> TorchTensor: ...
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+        **named: builtins.float,
+    ) -> Self: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[False] = False,
+        dim: builtins.int | None = None,
+    ) -> TorchTensor: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        *,
+        return_inverse: Literal[True],
+        return_counts: Literal[False] = False,
+        dim: builtins.int | None = None,
+    ) -> tuple[TorchTensor, TorchTensor]: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        return_inverse: Literal[False] = False,
+        *,
+        return_counts: Literal[True],
+        dim: builtins.int | None = None,
+    ) -> tuple[TorchTensor, TorchTensor]: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        *,
+        return_inverse: Literal[True],
+        return_counts: Literal[True],
+        dim: builtins.int | None = None,
+    ) -> tuple[TorchTensor, TorchTensor, TorchTensor]: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any: ...
+    @overload
+    def unsqueeze(a, axis: _Axis) -> TorchTensor: ...
+    @overload
+    def unsqueeze(a, *, dim: _Axis) -> TorchTensor: ...
+    @overload
+    def unsqueeze_(self, axis: _Axis) -> Self: ...
+    @overload
+    def unsqueeze_(self, *, dim: _Axis) -> Self: ...
+    def var(
+        input,
+        dim: _Axis | None = None,
+        unbiased: builtins.bool = True,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> TorchTensor: ...
+    def vdot(a, b: _ArrayLike, /) -> TorchTensor: ...
+    @overload
+    def vecdot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        axis: builtins.int = -1,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchTensor: ...
+    @overload
+    def vecdot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dim: builtins.int,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchTensor: ...
+    def view(self, *shape: _Shape | npt.DTypeLike) -> TorchTensor: ...
+    def view_as(self, other: _ArrayLike) -> TorchTensor: ...
+    def vsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchTensor]: ...
+    def where(self, condition: _ArrayLike, other: _ArrayLike) -> TorchTensor: ...
+    def xlogy(input, other: _ArrayLike) -> TorchTensor: ...
+    def xlogy_(self, other: _ArrayLike) -> Self: ...
+    def zero_(self) -> Self: ...
+    # end of operators
+
+class TorchDTensor(TorchTensor, DTensor):
+    grad: TorchDTensor | None
+    data: TorchDTensor
+    @property
+    def layout(self) -> Layout: ...
+    @staticmethod
+    def from_local(
+        local_tensor: npt.ArrayLike | Tensor,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+        *,
+        run_check: bool = False,
+        shape: _Shape | None = None,
+        stride: Sequence[SupportsIndex] | None = None,
+        grad_placements: Sequence[Placement] | None = None,
+    ) -> TorchDTensor: ...
+    def to_local(
+        self, *, grad_placements: Sequence[Placement] | None = None
+    ) -> TorchTensor: ...
+    @overload
+    def full_tensor(
+        self, *, grad_placements: Sequence[Placement] | None = None, root: None = None
+    ) -> TorchTensor: ...
+    @overload
+    def full_tensor(
+        self, *, grad_placements: Sequence[Placement] | None = None, root: SupportsIndex
+    ) -> TorchTensor | None: ...
+    def redistribute(
+        self,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | Layout | None = None,
+        *,
+        async_op: bool = False,
+        forward_dtype: npt.DTypeLike | None = None,
+        backward_dtype: npt.DTypeLike | None = None,
+        max_bytes: SupportsIndex | None = None,
+    ) -> TorchDTensor: ...
+    def rebalance(self) -> TorchDTensor: ...
+    # operators: written by tests/stubs.py
+    def __add__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __radd__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __iadd__(self, value: _ArrayLike, /) -> Self: ...
+    def __sub__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rsub__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __isub__(self, value: _ArrayLike, /) -> Self: ...
+    def __mul__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rmul__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __imul__(self, value: _ArrayLike, /) -> Self: ...
+    def __matmul__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rmatmul__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __imatmul__(self, value: _ArrayLike, /) -> Self: ...
+    def __truediv__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rtruediv__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __itruediv__(self, value: _ArrayLike, /) -> Self: ...
+    def __floordiv__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rfloordiv__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __ifloordiv__(self, value: _ArrayLike, /) -> Self: ...
+    def __mod__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rmod__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __imod__(self, value: _ArrayLike, /) -> Self: ...
+    def __pow__(self, value: _ArrayLike, mod: None = None, /) -> TorchDTensor: ...
+    def __rpow__(self, value: _ArrayLike, mod: None = None, /) -> TorchDTensor: ...
+    def __ipow__(self, value: _ArrayLike, /) -> Self: ...  # type: ignore[misc]
+    def __lshift__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rlshift__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __ilshift__(self, value: _ArrayLike, /) -> Self: ...
+    def __rshift__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rrshift__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __irshift__(self, value: _ArrayLike, /) -> Self: ...
+    def __and__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rand__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __iand__(self, value: _ArrayLike, /) -> Self: ...
+    def __or__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __ror__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __ior__(self, value: _ArrayLike, /) -> Self: ...
+    def __xor__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __rxor__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __ixor__(self, value: _ArrayLike, /) -> Self: ...
+    def __divmod__(self, value: _ArrayLike, /) -> tuple[TorchDTensor, TorchDTensor]: ...
+    def __rdivmod__(
+        self, value: _ArrayLike, /
+    ) -> tuple[TorchDTensor, TorchDTensor]: ...
+    def __lt__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __le__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __gt__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __ge__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __eq__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __ne__(self, value: _ArrayLike, /) -> TorchDTensor: ...
+    def __neg__(self) -> TorchDTensor: ...
+    def __pos__(self) -> TorchDTensor: ...
+    def __abs__(self) -> TorchDTensor: ...
+    def __invert__(self) -> TorchDTensor: ...
+    def __hash__(self) -> builtins.int: ...
+    def __getitem__(self, key: _Index, /) -> TorchDTensor: ...
+    def __setitem__(self, key: _Index, value: _ArrayLike, /) -> None: ...
+    def __delitem__(self, key: _Index, /) -> None: ...
+    def __iter__(self) -> Iterator[TorchDTensor]: ...
+    def __contains__(self, key: object, /) -> builtins.bool: ...
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, /, *inputs: Any, **kwargs: Any
+    ) -> Any: ...
+    def __array_function__(
+        self, func: Any, types: Any, args: Any, kwargs: Any, /
+    ) -> Any: ...
+    def __array_namespace__(
+        self, /, *, api_version: str | None = None
+    ) -> ModuleType: ...
+    @property
+    def T(self) -> TorchDTensor: ...
+    @property
+    def mT(self) -> TorchDTensor: ...
+    real: TorchDTensor
+    imag: TorchDTensor
+    def detach(self) -> TorchDTensor: ...
+    def wait(self) -> TorchDTensor: ...
+    def as_numpy(self) -> DTensor: ...
+    def as_torch(self) -> TorchDTensor: ...
+    def abs(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def abs_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def absolute(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def absolute_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def acos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def acos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def acosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def acosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def add(
+        input,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def add_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def addbmm(
+        input,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchDTensor: ...
+    def addbmm_(
+        self,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def addcdiv(
+        input, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+    ) -> TorchDTensor: ...
+    def addcdiv_(
+        self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+    ) -> Self: ...
+    def addcmul(
+        input, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+    ) -> TorchDTensor: ...
+    def addcmul_(
+        self, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+    ) -> Self: ...
+    def addmm(
+        input,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchDTensor: ...
+    def addmm_(
+        self,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def addmv(
+        input,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchDTensor: ...
+    def addmv_(
+        self,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def addr(
+        input,
+        vec1: _ArrayLike,
+        vec2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchDTensor: ...
+    def addr_(
+        self,
+        vec1: _ArrayLike,
+        vec2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def all(
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def allclose(
+        a,
+        b: _ArrayLike,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> builtins.bool: ...
+    def amax(
+        input, dim: _Axis = ..., keepdim: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def amin(
+        input, dim: _Axis = ..., keepdim: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def aminmax(
+        input, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    ) -> _Extremes[TorchDTensor]: ...
+    def angle(z, deg: builtins.bool = False) -> TorchDTensor: ...
+    def any(
+        input, dim: _Axis | None = None, keepdim: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def arccos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def arccos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arccosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def arccosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arcsin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def arcsin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arcsinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def arcsinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def arctan2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def arctan2_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def arctanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def arctanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def argmax(
+        input, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def argmin(
+        input, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    ) -> TorchDTensor: ...
+    @overload
+    def argpartition(
+        a,
+        kth: _Shape,
+        axis: builtins.int | None = -1,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> TorchDTensor: ...
+    @overload
+    def argpartition(
+        a,
+        kth: _Shape,
+        *,
+        dim: builtins.int | None,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> TorchDTensor: ...
+    def argsort(
+        input,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = False,
+    ) -> TorchDTensor: ...
+    def argwhere(a) -> TorchDTensor: ...
+    def asin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def asin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def asinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def asinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def astype(
+        x,
+        dtype: npt.DTypeLike,
+        order: builtins.str = "K",
+        casting: builtins.str = "unsafe",
+        subok: builtins.bool = True,
+        copy: builtins.bool = True,
+    ) -> TorchDTensor: ...
+    def atan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def atan2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def atan2_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def atan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def atanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def atanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: builtins.bool | None = None,
+        create_graph: builtins.bool = False,
+        inputs: Any = None,
+    ) -> None: ...
+    def baddbmm(
+        input,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TorchDTensor: ...
+    def baddbmm_(
+        self,
+        mat1: _ArrayLike,
+        mat2: _ArrayLike,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> Self: ...
+    def bernoulli(
+        input, p: builtins.float | None = None, *, generator: Generator | None = None
+    ) -> TorchDTensor: ...
+    def bernoulli_(
+        self, p: builtins.float = 0.5, *, generator: Generator | None = None
+    ) -> Self: ...
+    def bfloat16(
+        self, memory_format: builtins.object | None = None
+    ) -> TorchDTensor: ...
+    def bincount(
+        input, weights: _ArrayLike | None = None, minlength: builtins.int = 0
+    ) -> TorchDTensor: ...
+    def bitwise_and(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def bitwise_and_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_left_shift(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def bitwise_left_shift_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_not(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def bitwise_not_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_or(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def bitwise_or_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_right_shift(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def bitwise_right_shift_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bitwise_xor(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def bitwise_xor_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def bmm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchDTensor: ...
+    def bool(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def broadcast_to(
+        array, shape: _Shape, subok: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def byte(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def cdouble(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def ceil(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def ceil_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cfloat(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def char(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    @overload
+    def chunk(
+        x, chunks: builtins.int, axis: builtins.int = 0
+    ) -> tuple[TorchDTensor, ...]: ...
+    @overload
+    def chunk(
+        x, chunks: builtins.int, *, dim: builtins.int
+    ) -> tuple[TorchDTensor, ...]: ...
+    def clamp(
+        input,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def clamp_(
+        self,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def clamp_max(input, max: _ArrayLike) -> TorchDTensor: ...
+    def clamp_max_(self, max: _ArrayLike) -> Self: ...
+    def clamp_min(input, min: _ArrayLike) -> TorchDTensor: ...
+    def clamp_min_(self, min: _ArrayLike) -> Self: ...
+    def clip(
+        input,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def clip_(
+        self,
+        min: _ArrayLike | None = None,
+        max: _ArrayLike | None = None,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def clone(
+        self, *, memory_format: builtins.object | None = None
+    ) -> TorchDTensor: ...
+    def compress(
+        x, condition: _ArrayLike, axis: builtins.int | None = None, out: _Out = None
+    ) -> TorchDTensor: ...
+    def conj(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def conjugate(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def contiguous(
+        x, *, memory_format: builtins.object | None = None
+    ) -> TorchDTensor: ...
+    def copy(x, order: builtins.str = "C") -> TorchDTensor: ...
+    def copy_(self, src: _ArrayLike, non_blocking: builtins.bool = False) -> Self: ...
+    def copysign(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def copysign_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cos(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def cos_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def cosh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def cosh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def count_nonzero(
+        a, axis: _Axis | None = None, *, keepdims: builtins.bool = False
+    ) -> TorchDTensor: ...
+    @overload
+    def count_nonzero(
+        a, *, dim: _Axis | None, keepdim: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def cpu(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def cross(input, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchDTensor: ...
+    def cuda(
+        self, device: builtins.str | None = None, non_blocking: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def cummax(input, dim: builtins.int) -> _Picked[TorchDTensor]: ...
+    def cummin(input, dim: builtins.int) -> _Picked[TorchDTensor]: ...
+    def cumprod(
+        input, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+    ) -> TorchDTensor: ...
+    def cumprod_(
+        self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+    ) -> Self: ...
+    def cumsum(
+        input, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+    ) -> TorchDTensor: ...
+    def cumsum_(
+        self, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+    ) -> Self: ...
+    def data_ptr(self) -> builtins.int: ...
+    def deg2rad(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def deg2rad_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def detach_(self) -> Self: ...
+    def diag(input, diagonal: builtins.int = 0) -> TorchDTensor: ...
+    def diagflat(v, k: builtins.int = 0) -> TorchDTensor: ...
+    def diagonal(
+        input, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> TorchDTensor: ...
+    def diagonal_scatter(
+        input,
+        src: _ArrayLike,
+        offset: builtins.int = 0,
+        dim1: builtins.int = 0,
+        dim2: builtins.int = 1,
+    ) -> TorchDTensor: ...
+    @overload
+    def diff(
+        a,
+        n: builtins.int = 1,
+        axis: builtins.int = -1,
+        prepend: _ArrayLike = ...,
+        append: _ArrayLike = ...,
+    ) -> TorchDTensor: ...
+    @overload
+    def diff(
+        a,
+        n: builtins.int = 1,
+        *,
+        dim: builtins.int,
+        prepend: _ArrayLike = ...,
+        append: _ArrayLike = ...,
+    ) -> TorchDTensor: ...
+    def div(
+        input,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def div_(
+        self,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def divide(
+        input,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def divide_(
+        self,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def dot(a, b: _ArrayLike) -> TorchDTensor: ...
+    def double(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def dsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
+    def eq(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def eq_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def equal(input, other: _ArrayLike) -> builtins.bool: ...
+    def erf(
+        input,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def erf_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def erfc(input) -> TorchDTensor: ...
+    def erfc_(self) -> Self: ...
+    def exp(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def exp2(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def exp2_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def exp_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def expand(a, /, *sizes: _Shape) -> TorchDTensor: ...
+    def expand_as(a, other: _ArrayLike) -> TorchDTensor: ...
+    def expm1(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def expm1_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Self: ...
+    def fill(x, value: _ArrayLike) -> None: ...
+    def fill_(self, value: _ArrayLike) -> Self: ...
+    def fill_diagonal_(
+        self, fill_value: _ArrayLike, wrap: builtins.bool = False
+    ) -> Self: ...
+    def fix(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def fix_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def flatten(
+        input, start_dim: builtins.int = 0, end_dim: builtins.int = -1
+    ) -> TorchDTensor: ...
+    def flip(input, dims: _Shape) -> TorchDTensor: ...
+    def fliplr(m) -> TorchDTensor: ...
+    def flipud(m) -> TorchDTensor: ...
+    def float(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def float_power(input, exponent: _ArrayLike) -> TorchDTensor: ...
+    def float_power_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def floor(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def floor_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def floor_divide(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def floor_divide_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def fmax(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def fmin(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def fmod(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def fmod_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def frac(input) -> TorchDTensor: ...
+    def frac_(self) -> Self: ...
+    def frexp(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> tuple[TorchDTensor, TorchDTensor]: ...
+    def gather(self, dim: builtins.int, index: _ArrayLike) -> TorchDTensor: ...
+    def gcd(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def gcd_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ge(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def ge_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ger(a, b: _ArrayLike) -> TorchDTensor: ...
+    def get_device(self) -> builtins.int: ...
+    def greater(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def greater_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def greater_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def greater_equal_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def gt(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def gt_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def half(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def heaviside(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def heaviside_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def hsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
+    def hypot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def hypot_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def index_add(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        source: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+    ) -> TorchDTensor: ...
+    def index_add_(
+        self,
+        dim: builtins.int,
+        index: _ArrayLike,
+        source: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+    ) -> Self: ...
+    def index_copy(
+        input, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
+    ) -> TorchDTensor: ...
+    def index_copy_(
+        self, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
+    ) -> Self: ...
+    def index_fill(
+        input, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
+    ) -> TorchDTensor: ...
+    def index_fill_(
+        self, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
+    ) -> Self: ...
+    def index_put(
+        input,
+        indices: _ArrayLike,
+        values: _ArrayLike,
+        accumulate: builtins.bool = False,
+    ) -> TorchDTensor: ...
+    def index_put_(
+        self, indices: _ArrayLike, values: _ArrayLike, accumulate: builtins.bool = False
+    ) -> Self: ...
+    def index_select(self, dim: builtins.int, index: _ArrayLike) -> TorchDTensor: ...
+    def inner(a, b: _ArrayLike, /) -> TorchDTensor: ...
+    def int(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def is_complex(self) -> builtins.bool: ...
+    def is_floating_point(self) -> builtins.bool: ...
+    def is_nonzero(self) -> builtins.bool: ...
+    def is_same_size(self, other: _ArrayLike) -> builtins.bool: ...
+    def is_signed(self) -> builtins.bool: ...
+    def isclose(
+        a,
+        b: _ArrayLike,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> TorchDTensor: ...
+    def isfinite(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def isin(
+        element,
+        test_elements: _ArrayLike,
+        assume_unique: builtins.bool = False,
+        invert: builtins.bool = False,
+        *,
+        kind: builtins.str | None = None,
+    ) -> TorchDTensor: ...
+    def isinf(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def isnan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def isneginf(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def isposinf(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def isreal(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def item(self) -> Any: ...
+    def kron(a, b: _ArrayLike) -> TorchDTensor: ...
+    def kthvalue(
+        input, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+    ) -> _Picked[TorchDTensor]: ...
+    def lcm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def lcm_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def ldexp(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def ldexp_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def le(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def le_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def lerp(input, end: _ArrayLike, weight: _ArrayLike) -> TorchDTensor: ...
+    def lerp_(self, end: _ArrayLike, weight: _ArrayLike) -> Self: ...
+    def less(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def less_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def less_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def less_equal_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def log10(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def log10_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log1p(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def log1p_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log2(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def log2_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def log_softmax(
+        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+    ) -> TorchDTensor: ...
+    def logaddexp(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def logaddexp2(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def logical_and(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def logical_and_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_not(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def logical_not_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_or(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def logical_or_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logical_xor(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def logical_xor_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def logit(input, eps: builtins.float | None = None) -> TorchDTensor: ...
+    def logit_(self, eps: builtins.float | None = None) -> Self: ...
+    def logsumexp(
+        a, axis: _Axis | None = None, keepdims: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def long(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def lt(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def lt_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> TorchDTensor: ...
+    def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
+    def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchDTensor: ...
+    def masked_scatter_(self, mask: _ArrayLike, source: _ArrayLike) -> Self: ...
+    def masked_select(input, mask: _ArrayLike) -> TorchDTensor: ...
+    def matmul(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchDTensor: ...
+    @overload
+    def max(self) -> TorchDTensor: ...
+    @overload
+    def max(
+        self, dim: builtins.int, keepdim: builtins.bool = False
+    ) -> _Picked[TorchDTensor]: ...
+    @overload
+    def max(self, other: _ArrayLike) -> TorchDTensor: ...
+    def maximum(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def mean(
+        input,
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchDTensor: ...
+    @overload
+    def median(self) -> TorchDTensor: ...
+    @overload
+    def median(
+        self, dim: builtins.int, keepdim: builtins.bool = False
+    ) -> _Picked[TorchDTensor]: ...
+    @overload
+    def min(self) -> TorchDTensor: ...
+    @overload
+    def min(
+        self, dim: builtins.int, keepdim: builtins.bool = False
+    ) -> _Picked[TorchDTensor]: ...
+    @overload
+    def min(self, other: _ArrayLike) -> TorchDTensor: ...
+    def minimum(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def mm(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchDTensor: ...
+    def mode(
+        input, dim: builtins.int = -1, keepdim: builtins.bool = False
+    ) -> _Picked[TorchDTensor]: ...
+    def moveaxis(a, source: _Shape, destination: _Shape) -> TorchDTensor: ...
+    def movedim(a, source: _Shape, destination: _Shape) -> TorchDTensor: ...
+    def msort(input) -> TorchDTensor: ...
+    def mul(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def mul_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def multiply(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def multiply_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def mv(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchDTensor: ...
+    def nan_to_num(
+        input,
+        nan: builtins.float = 0.0,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> TorchDTensor: ...
+    def nan_to_num_(
+        self,
+        nan: builtins.float = 0.0,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> Self: ...
+    def nanmean(
+        input,
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchDTensor: ...
+    @overload
+    def nanmedian(self) -> TorchDTensor: ...
+    @overload
+    def nanmedian(
+        self, dim: builtins.int, keepdim: builtins.bool = False
+    ) -> _Picked[TorchDTensor]: ...
+    def nansum(
+        input,
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchDTensor: ...
+    def narrow(
+        input, dim: builtins.int, start: builtins.int, length: builtins.int
+    ) -> TorchDTensor: ...
+    def ne(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def ne_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def neg(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def neg_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def negative(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def negative_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def new_empty(
+        self,
+        *size: _Shape,
+        requires_grad: builtins.bool = False,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def new_full(
+        self,
+        *size: _Shape,
+        requires_grad: builtins.bool = False,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def new_ones(
+        self,
+        *size: _Shape,
+        requires_grad: builtins.bool = False,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def new_tensor(
+        self,
+        data: _ArrayLike,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        requires_grad: builtins.bool = False,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def new_zeros(
+        self,
+        *size: _Shape,
+        requires_grad: builtins.bool = False,
+        dtype: npt.DTypeLike | None = None,
+        layout: builtins.object = None,
+        device: Any = None,
+        pin_memory: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def nextafter(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def nextafter_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def nonzero(input, *, as_tuple: Literal[False] = False) -> TorchDTensor: ...
+    @overload
+    def nonzero(input, *, as_tuple: Literal[True]) -> tuple[TorchDTensor, ...]: ...
+    def norm(
+        input,
+        p: builtins.float | builtins.str = "fro",
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchDTensor: ...
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> DTensor: ...
+    def not_equal(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def not_equal_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def outer(a, b: _ArrayLike) -> TorchDTensor: ...
+    def partition(
+        x,
+        kth: Any,
+        axis: builtins.int = -1,
+        kind: builtins.str = "introselect",
+        order: None = None,
+    ) -> None: ...
+    def permute(self, *dims: _Shape) -> TorchDTensor: ...
+    def pin_memory(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def positive(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def pow(
+        input,
+        exponent: _ArrayLike,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def pow_(
+        self,
+        exponent: _ArrayLike,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def prod(
+        input,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchDTensor: ...
+    def put(
+        input, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def put_(
+        self, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
+    ) -> Self: ...
+    def quantile(
+        input,
+        q: _ArrayLike,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: builtins.str = "linear",
+    ) -> TorchDTensor: ...
+    def rad2deg(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def rad2deg_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def random_(
+        self,
+        from_: builtins.int | None = None,
+        to: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+        **named: builtins.int,
+    ) -> Self: ...
+    def ravel(a, order: builtins.str = "C") -> TorchDTensor: ...
+    def reciprocal(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def reciprocal_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle: ...
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[[Any], Any]
+    ) -> RemovableHandle: ...
+    def relu(x) -> TorchDTensor: ...
+    def relu_(self) -> Self: ...
+    def remainder(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def remainder_(
+        self,
+        x2: _ArrayLike,
+        /,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def repeat(self, *repeats: _Shape) -> TorchDTensor: ...
+    def repeat_interleave(
+        input, repeats: _ArrayLike, dim: builtins.int | None = None
+    ) -> TorchDTensor: ...
+    def reshape(
+        a,
+        /,
+        *shape: _Shape,
+        order: builtins.str = "C",
+        copy: builtins.bool | None = None,
+    ) -> TorchDTensor: ...
+    def reshape_as(a, other: _ArrayLike) -> TorchDTensor: ...
+    def resolve_conj(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def resolve_neg(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def retain_grad(self) -> None: ...
+    def roll(input, shifts: _Shape, dims: _Axis | None = None) -> TorchDTensor: ...
+    def rot90(
+        input, k: builtins.int = 1, dims: Sequence[builtins.int] = ...
+    ) -> TorchDTensor: ...
+    def round(a, decimals: builtins.int = 0, out: _Out = None) -> TorchDTensor: ...
+    def round_(self, decimals: builtins.int = 0) -> Self: ...
+    def rsqrt(
+        input,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def rsqrt_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def scatter(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        src: _ArrayLike,
+        *,
+        reduce: builtins.str | None = None,
+    ) -> TorchDTensor: ...
+    def scatter_(
+        self,
+        dim: builtins.int,
+        index: _ArrayLike,
+        src: _ArrayLike,
+        *,
+        reduce: builtins.str | None = None,
+    ) -> Self: ...
+    def scatter_add(
+        input, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
+    ) -> TorchDTensor: ...
+    def scatter_add_(
+        self, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
+    ) -> Self: ...
+    def scatter_reduce(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        src: _ArrayLike,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> TorchDTensor: ...
+    def scatter_reduce_(
+        self,
+        dim: builtins.int,
+        index: _ArrayLike,
+        src: _ArrayLike,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Self: ...
+    def searchsorted(
+        x, v: _ArrayLike, side: builtins.str = "left", sorter: _ArrayLike | None = None
+    ) -> TorchDTensor: ...
+    def select(input, dim: builtins.int, index: builtins.int) -> TorchDTensor: ...
+    def select_scatter(
+        input, src: _ArrayLike, dim: builtins.int, index: builtins.int
+    ) -> TorchDTensor: ...
+    def sgn(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def sgn_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def share_memory_(
+        self,
+        *args: _ArrayLike,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def short(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
+    def sigmoid(
+        input,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def sigmoid_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def sign(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def sign_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def signbit(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def sin(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def sin_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def sinc(
+        x,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def sinc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def sinh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def sinh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def slice_scatter(
+        input,
+        src: _ArrayLike,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+    ) -> TorchDTensor: ...
+    def softmax(
+        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+    ) -> TorchDTensor: ...
+    def sort(
+        input,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = False,
+    ) -> _Picked[TorchDTensor]: ...
+    def split(
+        self, split_size: Any, dim: builtins.int = 0
+    ) -> tuple[TorchDTensor, ...]: ...
+    def sqrt(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def sqrt_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def square(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def square_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def squeeze(input, dim: _Axis | None = None) -> TorchDTensor: ...
+    def squeeze_(self, dim: _Axis | None = None) -> Self: ...
+    def std(
+        input,
+        dim: _Axis | None = None,
+        unbiased: builtins.bool = True,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> TorchDTensor: ...
+    def storage_offset(self) -> builtins.int: ...
+    def sub(
+        input,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def sub_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def subtract(
+        input,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def subtract_(
+        self,
+        other: _ArrayLike,
+        *,
+        alpha: builtins.complex = 1,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def sum(
+        input,
+        dim: _Axis | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: npt.DTypeLike | None = None,
+    ) -> TorchDTensor: ...
+    def sum_to_size(self, *size: _Shape) -> TorchDTensor: ...
+    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
+    def swapaxes_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
+    def swapdims_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def t(self) -> TorchDTensor: ...
+    def t_(self) -> Self: ...
+    def take(input, index: _ArrayLike) -> TorchDTensor: ...
+    def take_along_dim(
+        input, indices: _ArrayLike, dim: builtins.int | None = None
+    ) -> TorchDTensor: ...
+    def tan(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def tan_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    def tanh(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def tanh_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def tensor_split(
+        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+    ) -> tuple[TorchDTensor, ...]: ...
+    @overload
+    def tensor_split(
+        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
+    ) -> tuple[TorchDTensor, ...]: ...
+    def tile(A, reps: _Shape) -> TorchDTensor: ...
+    def to(
+        self,
+        *args: Any,
+        dtype: npt.DTypeLike | None = None,
+        device: Any = None,
+        non_blocking: builtins.bool = False,
+        copy: builtins.bool = False,
+        memory_format: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def to_dense(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def to_device(
+        self, device: builtins.str, /, *, stream: builtins.int | None = None
+    ) -> TorchDTensor: ...
+    def topk(
+        input,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> _Picked[TorchDTensor]: ...
+    def trace(
+        a,
+        offset: builtins.int = 0,
+        axis1: builtins.int = 0,
+        axis2: builtins.int = 1,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> TorchDTensor: ...
+    def transpose(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
+    def transpose_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def tril(input, diagonal: builtins.int = 0) -> TorchDTensor: ...
+    def tril_(self, diagonal: builtins.int = 0) -> Self: ...
+    def triu(input, diagonal: builtins.int = 0) -> TorchDTensor: ...
+    def triu_(self, diagonal: builtins.int = 0) -> Self: ...
+    def true_divide(
+        input,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def true_divide_(
+        self,
+        other: _ArrayLike,
+        *,
+        rounding_mode: builtins.str | None = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Self: ...
+    def trunc(
+        x,
+        /,
+        *,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> TorchDTensor: ...
+    def trunc_(
+        self,
+        *,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object | None = None,
+    ) -> Self: ...
+    @overload
+    def type(self) -> builtins.str: ...
+    @overload
+    def type(
+        self, dtype: npt.DTypeLike, non_blocking: builtins.bool = False
+    ) -> TorchDTensor: ...
+    def type_as(self, other: _ArrayLike) -> TorchDTensor: ...
+    @overload
+    def unbind(x, axis: builtins.int = 0) -> tuple[TorchDTensor, ...]: ...
+    @overload
+    def unbind(x, *, dim: builtins.int) -> tuple[TorchDTensor, ...]: ...
+    @overload
+    def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchDTensor: ...
+    @overload
+    def unflatten(a, *, dim: builtins.int, sizes: _Shape) -> TorchDTensor: ...
+    def unfold(
+        self, dimension: builtins.int, size: builtins.int, step: builtins.int
+    ) -> TorchDTensor: ...
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+        **named: builtins.float,
+    ) -> Self: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[False] = False,
+        dim: builtins.int | None = None,
+    ) -> TorchDTensor: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        *,
+        return_inverse: Literal[True],
+        return_counts: Literal[False] = False,
+        dim: builtins.int | None = None,
+    ) -> tuple[TorchDTensor, TorchDTensor]: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        return_inverse: Literal[False] = False,
+        *,
+        return_counts: Literal[True],
+        dim: builtins.int | None = None,
+    ) -> tuple[TorchDTensor, TorchDTensor]: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        *,
+        return_inverse: Literal[True],
+        return_counts: Literal[True],
+        dim: builtins.int | None = None,
+    ) -> tuple[TorchDTensor, TorchDTensor, TorchDTensor]: ...
+    @overload
+    def unique(
+        input,
+        sorted: builtins.bool = True,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any: ...
+    @overload
+    def unsqueeze(a, axis: _Axis) -> TorchDTensor: ...
+    @overload
+    def unsqueeze(a, *, dim: _Axis) -> TorchDTensor: ...
+    @overload
+    def unsqueeze_(self, axis: _Axis) -> Self: ...
+    @overload
+    def unsqueeze_(self, *, dim: _Axis) -> Self: ...
+    def var(
+        input,
+        dim: _Axis | None = None,
+        unbiased: builtins.bool = True,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> TorchDTensor: ...
+    def vdot(a, b: _ArrayLike, /) -> TorchDTensor: ...
+    @overload
+    def vecdot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        axis: builtins.int = -1,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchDTensor: ...
+    @overload
+    def vecdot(
+        x1,
+        x2: _ArrayLike,
+        /,
+        *,
+        dim: builtins.int,
+        dtype: npt.DTypeLike | None = None,
+        casting: builtins.str = "same_kind",
+        out: _Out = None,
+    ) -> TorchDTensor: ...
+    def view(self, *shape: _Shape | npt.DTypeLike) -> TorchDTensor: ...
+    def view_as(self, other: _ArrayLike) -> TorchDTensor: ...
+    def vsplit(ary, indices_or_sections: _ArrayLike) -> list[TorchDTensor]: ...
+    def where(self, condition: _ArrayLike, other: _ArrayLike) -> TorchDTensor: ...
+    def xlogy(input, other: _ArrayLike) -> TorchDTensor: ...
+    def xlogy_(self, other: _ArrayLike) -> Self: ...
+    def zero_(self) -> Self: ...
+    # end of operators
 
 # --- making and moving tensors --------------------------------------------------------
 
@@ -1014,6 +12993,7 @@ def set_recorder(
     /,
 ) -> None: ...
 def set_implicit_replication(wanted: bool, /) -> bool: ...
+def set_signature(function: Callable[[Operator], Signature], /) -> None: ...
 def is_observed() -> bool: ...
 def is_implicit_replication() -> bool: ...
 def install_torch(

@@ -130,5 +130,12 @@ __all__ = [
     "tensor",
     "zeros",
 ]
+__all__ += [name for name in ops.__all__ if name not in __all__]
+
+
+def __dir__() -> list[str]:
+    """Return the public names, and those of modules that are loaded."""
+    return sorted(n for n in globals() if n[:1] != "_" or n[:2] == n[-2:] == "__")
+
 
 __version__ = "0.1.0"

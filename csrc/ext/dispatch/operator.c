@@ -255,6 +255,22 @@ operator_bind(PyObject *self, PyObject *object, PyObject *Py_UNUSED(type))
     return object == NULL ? Py_NewRef(self) : PyMethod_New(self, object);
 }
 
+static PyObject *signature_of; /* called for `__signature__`; NULL: nobody has said */
+
+/* `__signature__` is made when it is asked for; `inspect` looks for it. */
+static PyObject *
+operator_getattr(PyObject *self, PyObject *name)
+{
+    PyObject *found = PyObject_GenericGetAttr(self, name);
+    if (found == NULL && signature_of != NULL &&
+        PyErr_ExceptionMatches(PyExc_AttributeError) &&
+        PyUnicode_CompareWithASCIIString(name, "__signature__") == 0) {
+        PyErr_Clear();
+        found = PyObject_CallOneArg(signature_of, self);
+    }
+    return found;
+}
+
 static PyObject *
 operator_repr(PyObject *self)
 {
@@ -311,6 +327,7 @@ PyTypeObject ext_operator_type = {
     .tp_new = operator_new,
     .tp_dealloc = operator_dealloc,
     .tp_repr = operator_repr,
+    .tp_getattro = operator_getattr,
     .tp_call = PyVectorcall_Call,
     .tp_descr_get = operator_bind,
     .tp_vectorcall_offset = offsetof(OperatorObject, vectorcall),
@@ -337,6 +354,13 @@ set_implicit_hook(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     ext_implicit_bytes = bytes;
     Py_XSETREF(ext_implicit_hook, hook == Py_None ? NULL : Py_NewRef(hook));
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+set_signature(PyObject *Py_UNUSED(module), PyObject *function)
+{
+    Py_XSETREF(signature_of, Py_NewRef(function));
     Py_RETURN_NONE;
 }
 
@@ -378,6 +402,9 @@ PyMethodDef ext_op_methods[] = {
      "set_recorder(recorder, /)\n--\n\n"
      "Call recorder(operator, args, kwargs, result) after each operator that this\n"
      "thread calls, but not for those within; None: no more."},
+    {"set_signature", set_signature, METH_O,
+     "set_signature(function, /)\n--\n\n"
+     "Let function(operator) make the signature that `inspect` sees."},
     {"set_implicit_replication", set_implicit_replication, METH_O,
      "set_implicit_replication(wanted, /)\n--\n\n"
      "Whether a Tensor beside a DTensor counts as replicated; return what was."},

@@ -5,7 +5,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from dtensor import _C
 from dtensor.nn._crossing import Crossing
@@ -26,6 +26,20 @@ _numbers = itertools.count()
 # The hooks of all modules; they run before a module's own.
 _global_forward_pre_hooks: Table = OrderedDict()
 _global_forward_hooks: Table = OrderedDict()
+
+
+F_co = TypeVar("F_co", covariant=True)
+
+
+class _HasForward(Protocol[F_co]):
+    @property
+    def forward(self) -> F_co: ...
+
+
+class _Calls(Protocol):
+    """What type checkers know of a module's call: it is that of its `forward`."""
+
+    def __get__(self, module: _HasForward[F_co], owner: Any = None, /) -> F_co: ...
 
 
 class RemovableHandle:
@@ -195,7 +209,7 @@ class Hooks:
 
     # --- the call ---------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
         if (
             self._forward_pre_hooks
             or self._forward_hooks
@@ -206,6 +220,8 @@ class Hooks:
         ):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
+
+    __call__: _Calls = _call_impl
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result, called = None, set()

@@ -81,7 +81,7 @@ class Tree(Registry):
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Parameter]]:
         """Yield the parameters with the dotted path of each.
 
         Parameters
@@ -97,7 +97,7 @@ class Tree(Registry):
             lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
         )
 
-    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Yield the parameters, each once: see `named_parameters`."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter

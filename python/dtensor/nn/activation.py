@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from dtensor._core.device import empty
 from dtensor.nn import functional as F, init
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 from dtensor.nn.parameter import Parameter
 
@@ -52,9 +53,10 @@ class _Activation(Module):
             f"{name}={value!r}" for name, value in shown if name != "inplace" or value
         )
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         options = (getattr(self, name) for name in self._shown)
-        return self._function(input, *options)
+        output: T = self._function(input, *options)
+        return output
 
 
 class _InPlace(_Activation):
@@ -328,6 +330,8 @@ class PReLU(_Activation):
     weight : Parameter, shape (num_parameters,)
     """
 
+    weight: Parameter
+
     def __init__(
         self,
         num_parameters: int = 1,
@@ -344,5 +348,5 @@ class PReLU(_Activation):
         """Set the weights to their initial value."""
         init.constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         return F.prelu(input, self.weight)

@@ -11,6 +11,7 @@ from dtensor._core.device import empty
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.functional_collectives import all_reduce
 from dtensor.functional_collectives._group import Group
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 from dtensor.nn.norm import Affine
 from dtensor.ops.model.batch_norm import Reduce, normalized
@@ -98,11 +99,11 @@ class _BatchNorm(Affine):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the normalized input, of the same shape."""
         self._check(input)
         tracked = not self.training or self.track_running_stats
-        return normalized(
+        output: T = normalized(
             input,
             self.running_mean if tracked else None,
             self.running_var if tracked else None,
@@ -113,6 +114,7 @@ class _BatchNorm(Affine):
             self.eps,
             self._reduce(input),
         )
+        return output
 
     def _check(self, input: Any) -> None:
         if input.ndim not in self._dims:

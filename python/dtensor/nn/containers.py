@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, Self
 
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
@@ -96,7 +97,7 @@ class Sequential(_Listed):
         for name, module in modules.items():
             self.add_module(name, module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the output of the last module."""
         for module in self:
             input = module(input)

@@ -7,7 +7,9 @@ from typing import Any
 import numpy.typing as npt
 
 from dtensor.nn import functional as F, init
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
+from dtensor.nn.parameter import Parameter
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 
@@ -55,6 +57,9 @@ class _Conv(Module):
     ValueError
         If `groups` does not divide the channels, or there is no such padding.
     """
+
+    weight: Parameter
+    bias: Parameter | Any  # or None
 
     _ndim: int
 
@@ -129,7 +134,7 @@ class _Conv(Module):
             bound = 1 / math.sqrt(fan_in)
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the output for an input of shape (N, in_channels, lengths...)."""
         padding = self.padding
         if self.padding_mode != "zeros":

@@ -7,7 +7,9 @@ from typing import Any
 import numpy.typing as npt
 
 from dtensor.nn import functional as F, init
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
+from dtensor.nn.parameter import Parameter
 
 __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -53,6 +55,9 @@ class _ConvTranspose(Module):
     ValueError
         If `groups` does not divide the channels, or for another padding mode.
     """
+
+    weight: Parameter
+    bias: Parameter | Any  # or None
 
     _ndim: int
 
@@ -138,7 +143,7 @@ class _ConvTranspose(Module):
             )
         return tuple(n - low for n, low in zip(wanted, least, strict=True))
 
-    def forward(self, input: Any, output_size: Sequence[int] | None = None) -> Any:
+    def forward(self, input: T, output_size: Sequence[int] | None = None) -> T:
         """Return the output for an input of shape (N, in_channels, lengths...).
 
         Parameters

@@ -3,6 +3,7 @@
 from typing import Any
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
@@ -22,7 +23,7 @@ class CosineSimilarity(Module):
         super().__init__()
         self.dim, self.eps = dim, eps
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: T, x2: Any) -> T:
         """Return the cosines, without the dim."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
@@ -45,6 +46,6 @@ class PairwiseDistance(Module):
         super().__init__()
         self.norm, self.eps, self.keepdim = p, eps, keepdim
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: T, x2: Any) -> T:
         """Return the distances."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

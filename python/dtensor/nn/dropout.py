@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 
 __all__ = [
@@ -44,9 +45,10 @@ class _Dropout(Module):
             )
         self.p, self.inplace = p, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the input with some elements dropped."""
-        return self._function(input, self.p, self.training, self.inplace)
+        output: T = self._function(input, self.p, self.training, self.inplace)
+        return output
 
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"

@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from dtensor._core.device import empty, is_meta
 from dtensor.nn import functional as F, init
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 from dtensor.nn.parameter import Parameter
 
@@ -44,6 +45,8 @@ class Embedding(Module):
     AssertionError
         If `padding_idx` is out of range.
     """
+
+    weight: Parameter
 
     def __init__(
         self,
@@ -85,7 +88,7 @@ class Embedding(Module):
         if self.padding_idx is not None and not is_meta(self.weight):
             self.weight.detach()[self.padding_idx] = 0
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the vectors at the indices; the result has one more dim."""
         return F.embedding(
             input,
@@ -186,6 +189,8 @@ class EmbeddingBag(Module):
     AssertionError
         If `padding_idx` is out of range.
     """
+
+    weight: Parameter
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
 """Windows as columns, and back."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 
 __all__ = ["Fold", "Unfold"]
@@ -38,7 +38,7 @@ class Unfold(Module):
         self.kernel_size, self.dilation = kernel_size, dilation
         self.padding, self.stride = padding, stride
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return columns for an input of shape (N, C, height, width)."""
         return F.unfold(
             input, self.kernel_size, self.dilation, self.padding, self.stride
@@ -71,7 +71,7 @@ class Fold(Module):
         self.output_size, self.kernel_size = output_size, kernel_size
         self.dilation, self.padding, self.stride = dilation, padding, stride
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return sums for an input of shape (N, C * window, places)."""
         steps = (self.kernel_size, self.dilation, self.padding, self.stride)
         return F.fold(input, self.output_size, *steps)

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.batch_norm import _BatchNorm
 from dtensor.nn.module import Module
 
@@ -66,12 +67,14 @@ class _InstanceNorm(_BatchNorm):
         own = num_features, eps, momentum, affine, track_running_stats, device, dtype
         super().__init__(*own, bias=bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the normalized input, of the same shape."""
         self._check(input)
         if input.ndim == self._dims[0]:
-            return np.squeeze(self._normalized(np.expand_dims(input, 0)), 0)
-        return self._normalized(input)
+            output: T = np.squeeze(self._normalized(np.expand_dims(input, 0)), 0)
+        else:
+            output = self._normalized(input)
+        return output
 
     def _normalized(self, input: Any) -> Any:
         return F.instance_norm(
@@ -136,7 +139,7 @@ class LocalResponseNorm(Module):
         super().__init__()
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the normalized input, of shape (N, C, ...)."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 

@@ -6,7 +6,9 @@ from typing import Any
 import numpy.typing as npt
 
 from dtensor.nn import functional as F, init
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
+from dtensor.nn.parameter import Parameter
 
 __all__ = ["Bilinear", "Identity", "Linear"]
 
@@ -17,7 +19,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return `input`."""
         return input
 
@@ -50,6 +52,9 @@ class Linear(Module):
     (128, 30)
     """
 
+    weight: Parameter
+    bias: Parameter | Any  # or None
+
     def __init__(
         self,
         in_features: int,
@@ -73,7 +78,7 @@ class Linear(Module):
             bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the output for an input of shape (..., in_features)."""
         return F.linear(input, self.weight, self.bias)
 
@@ -109,6 +114,9 @@ class Bilinear(Module):
         If `in1_features` is not positive.
     """
 
+    weight: Parameter
+    bias: Parameter | Any  # or None
+
     def __init__(
         self,
         in1_features: int,
@@ -135,7 +143,7 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: T, input2: Any) -> T:
         """Return the output for inputs of shapes (..., in1) and (..., in2)."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 

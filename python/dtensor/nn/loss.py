@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 from dtensor.ops.model.number_loss import reduction_of
 
@@ -42,9 +43,10 @@ class Criterion(Module):
 
 
 class _Loss(Criterion):
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: T, target: Any) -> T:
         """Return the loss."""
-        return self._of(input, target)
+        output: T = self._of(input, target)
+        return output
 
 
 class _WeightedLoss(_Loss):

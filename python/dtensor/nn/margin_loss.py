@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.loss import Criterion, _Loss, _WeightedLoss
 
 __all__ = [
@@ -51,9 +52,10 @@ class PoissonNLLLoss(Criterion):
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
-    def forward(self, log_input: Any, target: Any) -> Any:
+    def forward(self, log_input: T, target: Any) -> T:
         """Return the loss."""
-        return self._of(log_input, target)
+        output: T = self._of(log_input, target)
+        return output
 
 
 class GaussianNLLLoss(Criterion):
@@ -77,9 +79,10 @@ class GaussianNLLLoss(Criterion):
         super().__init__(None, None, reduction)
         self.full, self.eps = full, eps
 
-    def forward(self, input: Any, target: Any, var: Any) -> Any:
+    def forward(self, input: T, target: Any, var: Any) -> T:
         """Return the loss."""
-        return self._of(input, target, var)
+        output: T = self._of(input, target, var)
+        return output
 
 
 class _MarginLoss(Criterion):
@@ -109,9 +112,10 @@ class MarginRankingLoss(_MarginLoss):
 
     _function = staticmethod(F.margin_ranking_loss)
 
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+    def forward(self, input1: T, input2: Any, target: Any) -> T:
         """Return the loss; the target is 1 or -1."""
-        return self._of(input1, input2, target)
+        output: T = self._of(input1, input2, target)
+        return output
 
 
 class CosineEmbeddingLoss(_MarginLoss):
@@ -127,9 +131,10 @@ class CosineEmbeddingLoss(_MarginLoss):
 
     _function = staticmethod(F.cosine_embedding_loss)
 
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+    def forward(self, input1: T, input2: Any, target: Any) -> T:
         """Return the loss of vectors, shape (N, D) or (D,)."""
-        return self._of(input1, input2, target)
+        output: T = self._of(input1, input2, target)
+        return output
 
 
 class HingeEmbeddingLoss(_MarginLoss):
@@ -154,9 +159,10 @@ class HingeEmbeddingLoss(_MarginLoss):
     ) -> None:
         super().__init__(margin, size_average, reduce, reduction)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: T, target: Any) -> T:
         """Return the loss; the target is 1 or -1."""
-        return self._of(input, target)
+        output: T = self._of(input, target)
+        return output
 
 
 class SoftMarginLoss(_Loss):
@@ -290,9 +296,10 @@ class TripletMarginLoss(Criterion):
         _check_margin("TripletMarginLoss", margin)
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def forward(self, anchor: T, positive: Any, negative: Any) -> T:
         """Return the loss."""
-        return self._of(anchor, positive, negative)
+        output: T = self._of(anchor, positive, negative)
+        return output
 
 
 class TripletMarginWithDistanceLoss(Criterion):
@@ -329,6 +336,7 @@ class TripletMarginWithDistanceLoss(Criterion):
         self.distance_function = distance_function or F.pairwise_distance
         self.margin, self.swap = margin, swap
 
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def forward(self, anchor: T, positive: Any, negative: Any) -> T:
         """Return the loss."""
-        return self._of(anchor, positive, negative)
+        output: T = self._of(anchor, positive, negative)
+        return output

@@ -6,13 +6,18 @@ from typing import Any
 import numpy.typing as npt
 
 from dtensor.nn import functional as F, init
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
+from dtensor.nn.parameter import Parameter
 
 __all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
 
 
 class Affine(Module):
     """A layer with a weight, initially 1, and perhaps a bias, initially 0."""
+
+    weight: Parameter | Any  # or None
+    bias: Parameter | Any  # or None
 
     def _make(
         self,
@@ -71,7 +76,7 @@ class LayerNorm(Affine):
         both = elementwise_affine and bias
         self._make(self.normalized_shape, elementwise_affine, both, device, dtype)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the normalized input, of the same shape."""
         return F.layer_norm(
             input, self.normalized_shape, self.weight, self.bias, self.eps
@@ -118,7 +123,7 @@ class RMSNorm(Affine):
         self._add_parameters({"weight": shape}, device, dtype)
         self.reset_parameters()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the normalized input, of the same shape."""
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
@@ -176,7 +181,7 @@ class GroupNorm(Affine):
         self.eps, self.affine = eps, affine
         self._make((num_channels,), affine, affine and bias, device, dtype)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the normalized input, of the same shape (N, num_channels, ...)."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 

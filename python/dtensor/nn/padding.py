@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 
 __all__ = [
@@ -48,7 +49,7 @@ class _Pad(Module):
     def _check(self, input: Any) -> None:
         """Raise ValueError for an input that torch refuses."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the padded input."""
         self._check(input)
         return F.pad(input, self.padding, self._mode)
@@ -68,7 +69,7 @@ class _Constant(_Pad):
         super().__init__(padding)
         self.value = value
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the padded input."""
         return F.pad(input, self.padding, "constant", self.value)
 

@@ -1,7 +1,7 @@
 """Parameters and buffers: tensors that belong to a module."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -47,10 +47,11 @@ class Parameter(Tensor, metaclass=_ByParameterFlag):
     (True, True)
     """
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        tensor = _own(data).requires_grad_(bool(requires_grad))
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
+        tensor: Any = _own(data).requires_grad_(bool(requires_grad))
         tensor._is_param = True
-        return tensor
+        made: Self = tensor
+        return made
 
 
 class _ByBufferFlag(type):
@@ -74,13 +75,14 @@ class Buffer(Tensor, metaclass=_ByBufferFlag):
 
     persistent: bool
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         tensor: Any = _own(data)
         if isinstance(data, Tensor) and data.requires_grad:
             tensor.requires_grad_()
         tensor.persistent = persistent
         tensor._is_buffer = True
-        return tensor
+        made: Self = tensor
+        return made
 
 
 def zero_grads(parameters: Iterable[Any], set_to_none: bool) -> None:

@@ -1,8 +1,7 @@
 """Layers that exchange channels and pixels."""
 
-from typing import Any
-
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 
 __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
@@ -21,7 +20,7 @@ class PixelShuffle(Module):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the larger images, with fewer channels."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
@@ -42,7 +41,7 @@ class PixelUnshuffle(Module):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the smaller images, with more channels."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
@@ -62,7 +61,7 @@ class ChannelShuffle(Module):
         super().__init__()
         self.groups = groups
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the input with its channels in another order."""
         return F.channel_shuffle(input, self.groups)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 
 __all__ = [
@@ -30,10 +31,11 @@ class _Pool(Module):
     _function: ClassVar[Callable[..., Any]]
     _options: ClassVar[tuple[str, ...]]
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the pooled input; both are of shape (N, channels, lengths...)."""
         options = {name: getattr(self, name) for name in self._options}
-        return self._function(input, **options)
+        output: T = self._function(input, **options)
+        return output
 
 
 # --- maxima ---------------------------------------------------------------------------

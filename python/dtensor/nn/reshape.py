@@ -1,8 +1,8 @@
 """Layers that change the shape."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 from dtensor.ops._make.axes import normalize_axis_index
 
@@ -23,11 +23,11 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the input in the new shape."""
-        shape, ndim = input.shape, input.ndim
-        first = normalize_axis_index(self.start_dim, ndim)
-        last = normalize_axis_index(self.end_dim, ndim)
+        shape: tuple[int, ...] = input.shape
+        first: int = normalize_axis_index(self.start_dim, input.ndim)
+        last: int = normalize_axis_index(self.end_dim, input.ndim)
         return input.reshape((*shape[:first], -1, *shape[last + 1 :]))
 
     def extra_repr(self) -> str:
@@ -48,10 +48,10 @@ class Unflatten(Module):
         super().__init__()
         self.dim, self.unflattened_size = dim, tuple(unflattened_size)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the input in the new shape."""
-        dim = normalize_axis_index(self.dim, input.ndim)
-        shape = input.shape
+        dim: int = normalize_axis_index(self.dim, input.ndim)
+        shape: tuple[int, ...] = input.shape
         return input.reshape((*shape[:dim], *self.unflattened_size, *shape[dim + 1 :]))
 
     def extra_repr(self) -> str:

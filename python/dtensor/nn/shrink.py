@@ -1,8 +1,7 @@
 """Activations that shrink or cut, one with random slopes, and other softmaxes."""
 
-from typing import Any
-
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.activation import _Activation, _AlongDim
 from dtensor.nn.module import Module
 
@@ -86,7 +85,7 @@ class RReLU(Module):
         super().__init__()
         self.lower, self.upper, self.inplace = lower, upper, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
@@ -115,7 +114,7 @@ class Softmax2d(Module):
         When called, for other numbers of dims.
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         if input.ndim not in (3, 4):
             raise ValueError(
                 f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead"

@@ -1,9 +1,9 @@
 """Layers that resize images."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from dtensor.nn import functional as F
+from dtensor.nn._kind import T
 from dtensor.nn.module import Module
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
@@ -44,7 +44,7 @@ class Upsample(Module):
         self.mode, self.align_corners = mode, align_corners
         self.recompute_scale_factor = recompute_scale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: T) -> T:
         """Return the resized input."""
         return F.interpolate(
             input,

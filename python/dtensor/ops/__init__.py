@@ -11,6 +11,7 @@ from typing import Any
 from dtensor import _C
 from dtensor.ops._make import (  # noqa: F401
     known as _known,
+    signature as _signature,
 )
 from dtensor.ops.create import (  # noqa: F401
     arrays as _create,
@@ -128,17 +129,7 @@ from dtensor.ops.shape.split import *  # noqa: F403
 from dtensor.ops.shape.turn import *  # noqa: F403
 from dtensor.ops.shape.view import *  # noqa: F403
 
-__all__ = [
-    "FUNCTIONS",
-    "METHODS",
-    "FallbackWarning",
-    "ImplicitRedistributeError",
-    "fallback",
-    "getitem",
-    "setitem",
-    "strict",
-    "ufunc_method",
-]
+__all__ = ["FallbackWarning", "ImplicitRedistributeError", "strict"]
 __all__ += _activation.__all__
 __all__ += _arg.__all__
 __all__ += _called.__all__

@@ -184,6 +184,7 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
 
     answer.__name__ = base.__name__
     answer.__doc__ = base.__doc__
+    answer.ufunc = function  # type: ignore[attr-defined]  # its signature is shown
     made = operator(answer, operands=base.operands, name=base.__name__)
     made.divides = base.divides
     if GRADIENTS.get(function, ()):

@@ -154,18 +154,19 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
         )
 
     make.__name__ = function.__name__
+    make.ufunc = function  # type: ignore[attr-defined]  # its signature is shown
     make.__doc__ = f"""Element by element: see `numpy.{function.__name__}`.
 
     Parameters
     ----------
-    *xs : array_like
-        {function.nin} operands, broadcast against each other.
+    {"x" if function.nin == 1 else "x1, x2"} : array_like
+        Broadcast against each other, if there are several.
     where : array_like of bool, optional
         Where False, the result keeps the values of `out`, or is undefined.
     out : DTensor, optional
         The array that the result is written to.
-    **options
-        Further keywords of `numpy.ufunc`: dtype, casting, order, subok, signature.
+    dtype, casting, order, subok, signature
+        As of `numpy.ufunc`.
     """
     answer = operator(make, operands=function.nin)
     answer.divides = bool(rows.divisor)

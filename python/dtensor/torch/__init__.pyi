@@ -1,0 +1,3045 @@
+"""Made by `./run exec python tests/stubs.py`."""
+
+# ruff: noqa: F403, F405
+import builtins
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import numpy.typing as npt
+
+from dtensor import _C
+from dtensor._C import (
+    _T,
+    DTensor,
+    TorchTensor,
+    _ArrayLike,
+    _Axis,
+    _Extremes,
+    _Out,
+    _Picked,
+    _Plain,
+    _Shape,
+)
+from dtensor.amp import autocast as autocast
+from dtensor.amp.autocast_mode import (
+    get_autocast_dtype as get_autocast_dtype,
+    is_autocast_enabled as is_autocast_enabled,
+)
+from dtensor.autograd import (
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
+)
+from dtensor.dlpack import from_dlpack as from_dlpack
+from dtensor.random import (
+    Generator as Generator,
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
+)
+from dtensor.torch import (
+    accelerator as accelerator,
+    amp as amp,
+    autograd as autograd,
+    cpu as cpu,
+    cuda as cuda,
+    distributed as distributed,
+    fft as fft,
+    linalg as linalg,
+    nn as nn,
+    ops as ops,
+    optim as optim,
+    random as random,
+    serialization as serialization,
+    testing as testing,
+    utils as utils,
+)
+from dtensor.torch._dtypes import *
+from dtensor.torch._types import dtype as _dtype
+from dtensor.torch.serialization import load as load, save as save
+
+Tensor = _C.TorchTensor
+BoolTensor: type[TorchTensor]
+ByteTensor: type[TorchTensor]
+CharTensor: type[TorchTensor]
+DoubleTensor: type[TorchTensor]
+FloatTensor: type[TorchTensor]
+HalfTensor: type[TorchTensor]
+IntTensor: type[TorchTensor]
+LongTensor: type[TorchTensor]
+ShortTensor: type[TorchTensor]
+bfloat16: _dtype
+
+def abs(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def absolute(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def acos(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def acosh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def add(
+    input: _T,
+    other: _ArrayLike,
+    *,
+    alpha: builtins.complex = 1,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def add(
+    input: _Plain,
+    other: _T,
+    *,
+    alpha: builtins.complex = 1,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def addbmm(
+    input: _T,
+    batch1: _ArrayLike,
+    batch2: _ArrayLike,
+    *,
+    beta: builtins.float = 1,
+    alpha: builtins.float = 1,
+) -> _T: ...
+def addcdiv(
+    input: _T, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+) -> _T: ...
+def addcmul(
+    input: _T, tensor1: _ArrayLike, tensor2: _ArrayLike, *, value: builtins.float = 1
+) -> _T: ...
+def addmm(
+    input: _T,
+    mat1: _ArrayLike,
+    mat2: _ArrayLike,
+    *,
+    beta: builtins.float = 1,
+    alpha: builtins.float = 1,
+) -> _T: ...
+def addmv(
+    input: _T,
+    mat1: _ArrayLike,
+    mat2: _ArrayLike,
+    *,
+    beta: builtins.float = 1,
+    alpha: builtins.float = 1,
+) -> _T: ...
+def addr(
+    input: _T,
+    vec1: _ArrayLike,
+    vec2: _ArrayLike,
+    *,
+    beta: builtins.float = 1,
+    alpha: builtins.float = 1,
+) -> _T: ...
+def all(input: _T, dim: _Axis | None = None, keepdim: builtins.bool = False) -> _T: ...
+@overload
+def allclose(
+    a: _T,
+    b: _ArrayLike,
+    rtol: builtins.float = 1e-05,
+    atol: builtins.float = 1e-08,
+    equal_nan: builtins.bool = False,
+) -> builtins.bool: ...
+@overload
+def allclose(
+    a: _Plain,
+    b: _T,
+    rtol: builtins.float = 1e-05,
+    atol: builtins.float = 1e-08,
+    equal_nan: builtins.bool = False,
+) -> builtins.bool: ...
+def amax(input: _T, dim: _Axis = ..., keepdim: builtins.bool = False) -> _T: ...
+def amin(input: _T, dim: _Axis = ..., keepdim: builtins.bool = False) -> _T: ...
+def aminmax(
+    input: _T, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
+) -> _Extremes[_T]: ...
+def angle(z: _T, deg: builtins.bool = False) -> _T: ...
+def any(input: _T, dim: _Axis | None = None, keepdim: builtins.bool = False) -> _T: ...
+def arange(
+    start: _ArrayLike,
+    end: _ArrayLike | None = None,
+    step: _ArrayLike = 1,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def arccos(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def arccosh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def arcsin(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def arcsinh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def arctan(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def arctan2(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def arctan2(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def arctanh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def argmax(
+    input: _T, dim: builtins.int | None = None, keepdim: builtins.bool = False
+) -> _T: ...
+def argmin(
+    input: _T, dim: builtins.int | None = None, keepdim: builtins.bool = False
+) -> _T: ...
+def argsort(
+    input: _T,
+    dim: builtins.int = -1,
+    descending: builtins.bool = False,
+    stable: builtins.bool = False,
+) -> _T: ...
+def argwhere(a: _T) -> _T: ...
+def as_tensor(
+    data: _ArrayLike,
+    dtype: npt.DTypeLike | None = None,
+    device: builtins.str | None = None,
+) -> TorchTensor: ...
+def asarray(
+    obj: _ArrayLike,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: builtins.str | None = None,
+    copy: builtins.bool | None = None,
+    requires_grad: builtins.bool = False,
+) -> DTensor: ...
+def asin(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def asinh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def atan(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def atan2(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def atan2(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def atanh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def atleast_1d(a: _T, /) -> _T: ...
+@overload
+def atleast_1d(a: _T, b: _T, /, *arys: _T) -> tuple[_T, ...]: ...
+@overload
+def atleast_1d(a: _Plain, /) -> _C.Tensor: ...
+@overload
+def atleast_2d(a: _T, /) -> _T: ...
+@overload
+def atleast_2d(a: _T, b: _T, /, *arys: _T) -> tuple[_T, ...]: ...
+@overload
+def atleast_2d(a: _Plain, /) -> _C.Tensor: ...
+@overload
+def atleast_3d(a: _T, /) -> _T: ...
+@overload
+def atleast_3d(a: _T, b: _T, /, *arys: _T) -> tuple[_T, ...]: ...
+@overload
+def atleast_3d(a: _Plain, /) -> _C.Tensor: ...
+def baddbmm(
+    input: _T,
+    mat1: _ArrayLike,
+    mat2: _ArrayLike,
+    *,
+    beta: builtins.float = 1,
+    alpha: builtins.float = 1,
+) -> _T: ...
+def bernoulli(
+    input: _T, p: builtins.float | None = None, *, generator: Generator | None = None
+) -> _T: ...
+def bincount(
+    input: _T, weights: _ArrayLike | None = None, minlength: builtins.int = 0
+) -> _T: ...
+@overload
+def bitwise_and(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_and(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_left_shift(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_left_shift(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def bitwise_not(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_or(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_or(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_right_shift(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_right_shift(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_xor(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bitwise_xor(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def bmm(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def bmm(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+def broadcast_tensors(*tensors: _T) -> tuple[_T, ...]: ...
+def broadcast_to(array: _T, shape: _Shape, subok: builtins.bool = False) -> _T: ...
+def cat(tensors: Sequence[_T], dim: builtins.int = 0) -> _T: ...
+def ceil(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def chunk(x: _T, chunks: builtins.int, axis: builtins.int = 0) -> tuple[_T, ...]: ...
+@overload
+def chunk(x: _T, chunks: builtins.int, *, dim: builtins.int) -> tuple[_T, ...]: ...
+def clamp(
+    input: _T,
+    min: _ArrayLike | None = None,
+    max: _ArrayLike | None = None,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def clamp_max(input: _T, max: _ArrayLike) -> _T: ...
+def clamp_min(input: _T, min: _ArrayLike) -> _T: ...
+def clip(
+    input: _T,
+    min: _ArrayLike | None = None,
+    max: _ArrayLike | None = None,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def clone(
+    self: Any, *, memory_format: builtins.object | None = None
+) -> TorchTensor: ...
+def column_stack(tup: Sequence[_T]) -> _T: ...
+def compile(
+    model: Any = None,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> Any: ...
+def complex(real: _ArrayLike, imag: _ArrayLike) -> TorchTensor: ...
+def concat(tensors: Sequence[_T], dim: builtins.int = 0) -> _T: ...
+def concatenate(tensors: Sequence[_T], dim: builtins.int = 0) -> _T: ...
+def conj(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def copysign(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def copysign(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def cos(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def cosh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def count_nonzero(
+    a: _T, axis: _Axis | None = None, *, keepdims: builtins.bool = False
+) -> _T: ...
+@overload
+def count_nonzero(
+    a: _T, *, dim: _Axis | None, keepdim: builtins.bool = False
+) -> _T: ...
+@overload
+def cross(input: _T, other: _ArrayLike, *, dim: builtins.int = -1) -> _T: ...
+@overload
+def cross(input: _Plain, other: _T, *, dim: builtins.int = -1) -> _T: ...
+def cummax(input: _T, dim: builtins.int) -> _Picked[_T]: ...
+def cummin(input: _T, dim: builtins.int) -> _Picked[_T]: ...
+def cumprod(
+    input: _T, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+) -> _T: ...
+def cumsum(
+    input: _T, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+) -> _T: ...
+def deg2rad(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def diag(input: _T, diagonal: builtins.int = 0) -> _T: ...
+def diagonal(
+    input: _T, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+) -> _T: ...
+def diagonal_scatter(
+    input: _T,
+    src: _ArrayLike,
+    offset: builtins.int = 0,
+    dim1: builtins.int = 0,
+    dim2: builtins.int = 1,
+) -> _T: ...
+@overload
+def diff(
+    a: _T,
+    n: builtins.int = 1,
+    axis: builtins.int = -1,
+    prepend: _ArrayLike = ...,
+    append: _ArrayLike = ...,
+) -> _T: ...
+@overload
+def diff(
+    a: _T,
+    n: builtins.int = 1,
+    *,
+    dim: builtins.int,
+    prepend: _ArrayLike = ...,
+    append: _ArrayLike = ...,
+) -> _T: ...
+@overload
+def div(
+    input: _T,
+    other: _ArrayLike,
+    *,
+    rounding_mode: builtins.str | None = None,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def div(
+    input: _Plain,
+    other: _T,
+    *,
+    rounding_mode: builtins.str | None = None,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def divide(
+    input: _T,
+    other: _ArrayLike,
+    *,
+    rounding_mode: builtins.str | None = None,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def divide(
+    input: _Plain,
+    other: _T,
+    *,
+    rounding_mode: builtins.str | None = None,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def dot(a: _T, b: _ArrayLike) -> _T: ...
+@overload
+def dot(a: _Plain, b: _T) -> _T: ...
+def dstack(tup: Sequence[_T]) -> _T: ...
+def einsum(equation: builtins.str, *operands: _T | list[_T]) -> _T: ...
+def empty(
+    *size: _Shape,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def empty_like(
+    input: _T,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> _T: ...
+@overload
+def eq(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def eq(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def equal(input: _T, other: _ArrayLike) -> builtins.bool: ...
+@overload
+def equal(input: _Plain, other: _T) -> builtins.bool: ...
+def erf(
+    input: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def erfc(input: _T) -> _T: ...
+def exp(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def exp2(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def expm1(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def eye(
+    n: builtins.int,
+    m: builtins.int | None = None,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def fix(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def flatten(
+    input: _T, start_dim: builtins.int = 0, end_dim: builtins.int = -1
+) -> _T: ...
+def flip(input: _T, dims: _Shape) -> _T: ...
+def fliplr(m: _T) -> _T: ...
+def flipud(m: _T) -> _T: ...
+@overload
+def float_power(input: _T, exponent: _ArrayLike) -> _T: ...
+@overload
+def float_power(input: _Plain, exponent: _T) -> _T: ...
+def floor(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def floor_divide(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def floor_divide(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def fmax(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def fmax(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def fmin(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def fmin(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def fmod(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def fmod(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def frac(input: _T) -> _T: ...
+def frexp(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> tuple[_T, _T]: ...
+def from_numpy(ndarray: npt.NDArray[Any]) -> TorchTensor: ...
+def full(
+    size: Sequence[builtins.int],
+    fill_value: _ArrayLike,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def full_like(
+    input: _T,
+    fill_value: _ArrayLike,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> _T: ...
+def gather(self: Any, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
+@overload
+def gcd(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def gcd(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def ge(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def ge(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def ger(a: _T, b: _ArrayLike) -> _T: ...
+@overload
+def ger(a: _Plain, b: _T) -> _T: ...
+@overload
+def greater(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def greater(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def greater_equal(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def greater_equal(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def gt(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def gt(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def heaviside(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def heaviside(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def hstack(
+    tup: Sequence[_T],
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+) -> _T: ...
+@overload
+def hypot(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def hypot(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def imag(
+    x: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def index_add(
+    input: _T,
+    dim: builtins.int,
+    index: _ArrayLike,
+    source: _ArrayLike,
+    *,
+    alpha: builtins.complex = 1,
+) -> _T: ...
+def index_copy(
+    input: _T, dim: builtins.int, index: _ArrayLike, source: _ArrayLike
+) -> _T: ...
+def index_fill(
+    input: _T, dim: builtins.int, index: _ArrayLike, value: _ArrayLike
+) -> _T: ...
+def index_put(
+    input: _T,
+    indices: _ArrayLike,
+    values: _ArrayLike,
+    accumulate: builtins.bool = False,
+) -> _T: ...
+def index_select(self: Any, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
+@overload
+def inner(a: _T, b: _ArrayLike, /) -> _T: ...
+@overload
+def inner(a: _Plain, b: _T, /) -> _T: ...
+def is_complex(input: _T) -> builtins.bool: ...
+def is_floating_point(input: _T) -> builtins.bool: ...
+def is_nonzero(input: _T) -> builtins.bool: ...
+def is_tensor(obj: _ArrayLike) -> builtins.bool: ...
+@overload
+def isclose(
+    a: _T,
+    b: _ArrayLike,
+    rtol: builtins.float = 1e-05,
+    atol: builtins.float = 1e-08,
+    equal_nan: builtins.bool = False,
+) -> _T: ...
+@overload
+def isclose(
+    a: _Plain,
+    b: _T,
+    rtol: builtins.float = 1e-05,
+    atol: builtins.float = 1e-08,
+    equal_nan: builtins.bool = False,
+) -> _T: ...
+def isfinite(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def isin(
+    element: _T,
+    test_elements: _ArrayLike,
+    assume_unique: builtins.bool = False,
+    invert: builtins.bool = False,
+    *,
+    kind: builtins.str | None = None,
+) -> _T: ...
+def isinf(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def isnan(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def isneginf(
+    x: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def isposinf(
+    x: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def isreal(
+    x: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def kron(a: _T, b: _ArrayLike) -> _T: ...
+@overload
+def kron(a: _Plain, b: _T) -> _T: ...
+def kthvalue(
+    input: _T, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+) -> _Picked[_T]: ...
+@overload
+def lcm(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def lcm(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def ldexp(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def ldexp(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def le(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def le(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def lerp(input: _T, end: _ArrayLike, weight: _ArrayLike) -> _T: ...
+@overload
+def less(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def less(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def less_equal(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def less_equal(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def linspace(
+    start: builtins.float,
+    end: builtins.float,
+    steps: builtins.int,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def log(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def log10(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def log1p(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def log2(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def log_softmax(
+    input: _T, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+) -> _T: ...
+@overload
+def logaddexp(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logaddexp(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logaddexp2(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logaddexp2(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logical_and(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logical_and(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def logical_not(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logical_or(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logical_or(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logical_xor(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def logical_xor(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def logit(input: _T, eps: builtins.float | None = None) -> _T: ...
+def logspace(
+    start: builtins.float,
+    end: builtins.float,
+    steps: builtins.int,
+    base: builtins.float = 10.0,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+@overload
+def logsumexp(
+    a: _T, axis: _Axis | None = None, keepdims: builtins.bool = False
+) -> _T: ...
+@overload
+def logsumexp(a: _T, *, dim: _Axis | None, keepdim: builtins.bool = False) -> _T: ...
+@overload
+def lt(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def lt(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def masked_fill(self: Any, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
+def masked_scatter(input: _T, mask: _ArrayLike, source: _ArrayLike) -> _T: ...
+def masked_select(input: _T, mask: _ArrayLike) -> _T: ...
+@overload
+def matmul(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def matmul(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def max(input: _T) -> _T: ...
+@overload
+def max(
+    input: _T, dim: builtins.int, keepdim: builtins.bool = False
+) -> _Picked[_T]: ...
+@overload
+def max(input: _T, other: _ArrayLike) -> _T: ...
+@overload
+def maximum(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def maximum(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def mean(
+    input: _T,
+    dim: _Axis | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> _T: ...
+@overload
+def median(input: _T) -> _T: ...
+@overload
+def median(
+    input: _T, dim: builtins.int, keepdim: builtins.bool = False
+) -> _Picked[_T]: ...
+def meshgrid(*tensors: _T, indexing: builtins.str = "ij") -> tuple[_T, ...]: ...
+@overload
+def min(input: _T) -> _T: ...
+@overload
+def min(
+    input: _T, dim: builtins.int, keepdim: builtins.bool = False
+) -> _Picked[_T]: ...
+@overload
+def min(input: _T, other: _ArrayLike) -> _T: ...
+@overload
+def minimum(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def minimum(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def mm(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def mm(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+def mode(
+    input: _T, dim: builtins.int = -1, keepdim: builtins.bool = False
+) -> _Picked[_T]: ...
+def moveaxis(a: _T, source: _Shape, destination: _Shape) -> _T: ...
+def movedim(a: _T, source: _Shape, destination: _Shape) -> _T: ...
+def msort(input: _T) -> _T: ...
+@overload
+def mul(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def mul(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def multiply(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def multiply(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def mv(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def mv(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+def nan_to_num(
+    input: _T,
+    nan: builtins.float = 0.0,
+    posinf: builtins.float | None = None,
+    neginf: builtins.float | None = None,
+) -> _T: ...
+def nanmean(
+    input: _T,
+    dim: _Axis | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> _T: ...
+@overload
+def nanmedian(input: _T) -> _T: ...
+@overload
+def nanmedian(
+    input: _T, dim: builtins.int, keepdim: builtins.bool = False
+) -> _Picked[_T]: ...
+def nansum(
+    input: _T,
+    dim: _Axis | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> _T: ...
+def narrow(
+    input: _T, dim: builtins.int, start: builtins.int, length: builtins.int
+) -> _T: ...
+@overload
+def ne(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def ne(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def neg(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def negative(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def nextafter(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def nextafter(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def nonzero(input: _T, *, as_tuple: Literal[False] = False) -> _T: ...
+@overload
+def nonzero(input: _T, *, as_tuple: Literal[True]) -> tuple[_T, ...]: ...
+def norm(
+    input: _T,
+    p: builtins.float | builtins.str = "fro",
+    dim: _Axis | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> _T: ...
+def normal(
+    mean: _ArrayLike = 0.0,
+    std: _ArrayLike = 1.0,
+    size: Sequence[builtins.int] | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+@overload
+def not_equal(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def not_equal(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def numel(input: _T) -> builtins.int: ...
+def ones(
+    *size: _Shape,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def ones_like(
+    input: _T,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> _T: ...
+@overload
+def outer(a: _T, b: _ArrayLike) -> _T: ...
+@overload
+def outer(a: _Plain, b: _T) -> _T: ...
+def permute(a: _T, axes: _Axis | None = None) -> _T: ...
+def polar(abs: _ArrayLike, angle: _ArrayLike) -> TorchTensor: ...
+def positive(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def pow(
+    input: _T,
+    exponent: _ArrayLike,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def pow(
+    input: _Plain,
+    exponent: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def prod(
+    input: _T,
+    dim: builtins.int | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> _T: ...
+def put(
+    input: _T, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
+) -> _T: ...
+def quantile(
+    input: _T,
+    q: _ArrayLike,
+    dim: builtins.int | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    interpolation: builtins.str = "linear",
+) -> _T: ...
+def rad2deg(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def rand(
+    *size: _Shape,
+    generator: Generator | None = None,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def rand_like(
+    input: _T,
+    *,
+    requires_grad: builtins.bool = False,
+    generator: Generator | None = None,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> _T: ...
+def randint(
+    low: builtins.int,
+    high: _ArrayLike | None = None,
+    size: Sequence[builtins.int] | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def randint_like(
+    input: _T,
+    low: builtins.int,
+    high: builtins.int | None = None,
+    *,
+    requires_grad: builtins.bool = False,
+    generator: Generator | None = None,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> _T: ...
+def randn(
+    *size: _Shape,
+    generator: Generator | None = None,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def randn_like(
+    input: _T,
+    *,
+    requires_grad: builtins.bool = False,
+    generator: Generator | None = None,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> _T: ...
+def randperm(
+    n: builtins.int,
+    *,
+    generator: Generator | None = None,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def ravel(a: _T, order: builtins.str = "C") -> _T: ...
+def real(
+    x: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def reciprocal(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def relu(x: _T) -> _T: ...
+@overload
+def remainder(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def remainder(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def repeat_interleave(
+    input: _T, repeats: _ArrayLike, dim: builtins.int | None = None
+) -> _T: ...
+def reshape(
+    a: _T,
+    /,
+    shape: _Shape,
+    order: builtins.str = "C",
+    *,
+    copy: builtins.bool | None = None,
+) -> _T: ...
+def roll(input: _T, shifts: _Shape, dims: _Axis | None = None) -> _T: ...
+def rot90(input: _T, k: builtins.int = 1, dims: Sequence[builtins.int] = ...) -> _T: ...
+def round(a: _T, decimals: builtins.int = 0, out: _Out = None) -> _T: ...
+def rsqrt(
+    input: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def rsub(input: _T, other: _ArrayLike, *, alpha: builtins.complex = 1) -> _T: ...
+@overload
+def rsub(input: _Plain, other: _T, *, alpha: builtins.complex = 1) -> _T: ...
+def scatter(
+    input: _T,
+    dim: builtins.int,
+    index: _ArrayLike,
+    src: _ArrayLike,
+    *,
+    reduce: builtins.str | None = None,
+) -> _T: ...
+def scatter_add(
+    input: _T, dim: builtins.int, index: _ArrayLike, src: _ArrayLike
+) -> _T: ...
+def scatter_reduce(
+    input: _T,
+    dim: builtins.int,
+    index: _ArrayLike,
+    src: _ArrayLike,
+    reduce: builtins.str,
+    *,
+    include_self: builtins.bool = True,
+) -> _T: ...
+def searchsorted(
+    sorted_sequence: _T,
+    input: _ArrayLike,
+    *,
+    right: builtins.bool = False,
+    side: builtins.str | None = None,
+) -> _T: ...
+def select(input: _T, dim: builtins.int, index: builtins.int) -> _T: ...
+def select_scatter(
+    input: _T, src: _ArrayLike, dim: builtins.int, index: builtins.int
+) -> _T: ...
+def sgn(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def sigmoid(
+    input: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def sign(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def signbit(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def sin(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def sinc(
+    x: _T,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def sinh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def slice_scatter(
+    input: _T,
+    src: _ArrayLike,
+    dim: builtins.int = 0,
+    start: builtins.int | None = None,
+    end: builtins.int | None = None,
+    step: builtins.int = 1,
+) -> _T: ...
+def softmax(
+    input: _T, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+) -> _T: ...
+def sort(
+    input: _T,
+    dim: builtins.int = -1,
+    descending: builtins.bool = False,
+    stable: builtins.bool = False,
+) -> _Picked[_T]: ...
+@overload
+def split(x: _T, split_size: _Shape, axis: builtins.int = 0) -> tuple[_T, ...]: ...
+@overload
+def split(x: _T, split_size: _Shape, *, dim: builtins.int) -> tuple[_T, ...]: ...
+def sqrt(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def square(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def squeeze(input: _T, dim: _Axis | None = None) -> _T: ...
+def stack(tensors: Sequence[_T], dim: builtins.int = 0) -> _T: ...
+def std(
+    input: _T,
+    dim: _Axis | None = None,
+    unbiased: builtins.bool = True,
+    keepdim: builtins.bool = False,
+    *,
+    correction: builtins.float | None = None,
+) -> _T: ...
+def std_mean(
+    input: _T,
+    dim: _Axis | None = None,
+    unbiased: builtins.bool = True,
+    keepdim: builtins.bool = False,
+    *,
+    correction: builtins.float | None = None,
+) -> tuple[_T, _T]: ...
+@overload
+def sub(
+    input: _T,
+    other: _ArrayLike,
+    *,
+    alpha: builtins.complex = 1,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def sub(
+    input: _Plain,
+    other: _T,
+    *,
+    alpha: builtins.complex = 1,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def subtract(
+    input: _T,
+    other: _ArrayLike,
+    *,
+    alpha: builtins.complex = 1,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def subtract(
+    input: _Plain,
+    other: _T,
+    *,
+    alpha: builtins.complex = 1,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def sum(
+    input: _T,
+    dim: _Axis | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> _T: ...
+def swapaxes(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
+def swapdims(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
+def t(self: Any) -> TorchTensor: ...
+def take(input: _T, index: _ArrayLike) -> _T: ...
+def take_along_dim(
+    input: _T, indices: _ArrayLike, dim: builtins.int | None = None
+) -> _T: ...
+def tan(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def tanh(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def tensor(
+    data: _ArrayLike,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+) -> TorchTensor: ...
+@overload
+def tensor_split(
+    x: _T, indices_or_sections: _ArrayLike, axis: builtins.int = 0
+) -> tuple[_T, ...]: ...
+@overload
+def tensor_split(
+    x: _T, indices_or_sections: _ArrayLike, *, dim: builtins.int
+) -> tuple[_T, ...]: ...
+@overload
+def tensordot(
+    a: _T, b: _ArrayLike, dims: builtins.int | Sequence[Sequence[builtins.int]] = 2
+) -> _T: ...
+@overload
+def tensordot(
+    a: _Plain, b: _T, dims: builtins.int | Sequence[Sequence[builtins.int]] = 2
+) -> _T: ...
+def tile(A: _ArrayLike, reps: _Shape) -> TorchTensor: ...
+def topk(
+    input: _T,
+    k: builtins.int,
+    dim: builtins.int = -1,
+    largest: builtins.bool = True,
+    sorted: builtins.bool = True,
+) -> _Picked[_T]: ...
+def trace(
+    a: _T,
+    offset: builtins.int = 0,
+    axis1: builtins.int = 0,
+    axis2: builtins.int = 1,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+) -> _T: ...
+def transpose(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
+def tril(input: _T, diagonal: builtins.int = 0) -> _T: ...
+def tril_indices(
+    row: builtins.int,
+    col: builtins.int,
+    offset: builtins.int = 0,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def triu(input: _T, diagonal: builtins.int = 0) -> _T: ...
+def triu_indices(
+    row: builtins.int,
+    col: builtins.int,
+    offset: builtins.int = 0,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+@overload
+def true_divide(
+    input: _T,
+    other: _ArrayLike,
+    *,
+    rounding_mode: builtins.str | None = None,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def true_divide(
+    input: _Plain,
+    other: _T,
+    *,
+    rounding_mode: builtins.str | None = None,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def trunc(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def unbind(x: _T, axis: builtins.int = 0) -> tuple[_T, ...]: ...
+@overload
+def unbind(x: _T, *, dim: builtins.int) -> tuple[_T, ...]: ...
+@overload
+def unflatten(a: _T, axis: builtins.int, sizes: _Shape) -> _T: ...
+@overload
+def unflatten(a: _T, *, dim: builtins.int, sizes: _Shape) -> _T: ...
+@overload
+def unique(
+    input: _T,
+    sorted: builtins.bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: builtins.int | None = None,
+) -> _T: ...
+@overload
+def unique(
+    input: _T,
+    sorted: builtins.bool = True,
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    dim: builtins.int | None = None,
+) -> tuple[_T, _T]: ...
+@overload
+def unique(
+    input: _T,
+    sorted: builtins.bool = True,
+    return_inverse: Literal[False] = False,
+    *,
+    return_counts: Literal[True],
+    dim: builtins.int | None = None,
+) -> tuple[_T, _T]: ...
+@overload
+def unique(
+    input: _T,
+    sorted: builtins.bool = True,
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    dim: builtins.int | None = None,
+) -> tuple[_T, _T, _T]: ...
+@overload
+def unique(
+    input: _T,
+    sorted: builtins.bool = True,
+    return_inverse: builtins.bool = False,
+    return_counts: builtins.bool = False,
+    dim: builtins.int | None = None,
+) -> Any: ...
+@overload
+def unsqueeze(a: _T, axis: _Axis) -> _T: ...
+@overload
+def unsqueeze(a: _T, *, dim: _Axis) -> _T: ...
+def var(
+    input: _T,
+    dim: _Axis | None = None,
+    unbiased: builtins.bool = True,
+    keepdim: builtins.bool = False,
+    *,
+    correction: builtins.float | None = None,
+) -> _T: ...
+def var_mean(
+    input: _T,
+    dim: _Axis | None = None,
+    unbiased: builtins.bool = True,
+    keepdim: builtins.bool = False,
+    *,
+    correction: builtins.float | None = None,
+) -> tuple[_T, _T]: ...
+@overload
+def vdot(a: _T, b: _ArrayLike, /) -> _T: ...
+@overload
+def vdot(a: _Plain, b: _T, /) -> _T: ...
+def view_as_complex(input: _T) -> _T: ...
+def view_as_real(input: _T) -> _T: ...
+def vstack(
+    tup: Sequence[_T],
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+) -> _T: ...
+@overload
+def where(condition: _ArrayLike, input: _T, other: _ArrayLike) -> _T: ...
+@overload
+def where(condition: _ArrayLike, input: _Plain, other: _T) -> _T: ...
+@overload
+def where(condition: _T, input: _Plain, other: _Plain) -> _T: ...
+@overload
+def where(condition: _T) -> tuple[_T, ...]: ...
+@overload
+def xlogy(input: _T, other: _ArrayLike) -> _T: ...
+@overload
+def xlogy(input: _Plain, other: _T) -> _T: ...
+def zeros(
+    *size: _Shape,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> TorchTensor: ...
+def zeros_like(
+    input: _T,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    layout: builtins.object = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object = None,
+) -> _T: ...

@@ -1,0 +1,252 @@
+"""Made by `./run exec python tests/stubs.py`."""
+
+# ruff: noqa: F403, F405
+import builtins
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import numpy.typing as npt
+from numpy.linalg import LinAlgError as LinAlgError
+
+from dtensor._C import (
+    _T,
+    TorchTensor,
+    _ArrayLike,
+    _Axis,
+    _EighResult,
+    _EigResult,
+    _Out,
+    _Plain,
+    _QRResult,
+    _SlogdetResult,
+    _SVDResult,
+)
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+def cholesky(a: _T, /, *, upper: builtins.bool = False) -> _T: ...
+def cond(x: _T, p: builtins.float | builtins.str | None = None) -> _T: ...
+@overload
+def cross(x1: _T, x2: _ArrayLike, /, *, axis: builtins.int = -1) -> _T: ...
+@overload
+def cross(x1: _Plain, x2: _T, /, *, axis: builtins.int = -1) -> _T: ...
+def det(a: _T) -> _T: ...
+def diagonal(x: _T, /, *, offset: builtins.int = 0) -> _T: ...
+def eig(a: _T) -> _EigResult[_T]: ...
+def eigh(a: _T, UPLO: builtins.str = "L") -> _EighResult[_T]: ...
+def eigvals(a: _T) -> _T: ...
+def eigvalsh(a: _T, UPLO: builtins.str = "L") -> _T: ...
+def inv(a: _T) -> _T: ...
+@overload
+def lstsq(
+    a: _T, b: _ArrayLike, rcond: builtins.float | None = None
+) -> tuple[_T, _T, _T, _T]: ...
+@overload
+def lstsq(
+    a: _Plain, b: _T, rcond: builtins.float | None = None
+) -> tuple[_T, _T, _T, _T]: ...
+@overload
+def matmul(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def matmul(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+def matrix_norm(
+    A: Any,
+    ord: builtins.float | builtins.str = "fro",
+    *,
+    keepdim: builtins.bool = False,
+) -> TorchTensor: ...
+def matrix_power(a: _T, n: builtins.int) -> _T: ...
+def matrix_rank(
+    A: _ArrayLike,
+    tol: builtins.float | None = None,
+    hermitian: builtins.bool = False,
+    *,
+    rtol: builtins.float | None = None,
+) -> TorchTensor: ...
+def matrix_transpose(x: _T, /) -> _T: ...
+def multi_dot(arrays: Sequence[_T], *, out: _Out = None) -> _T: ...
+@overload
+def norm(
+    x: _T,
+    ord: builtins.float | builtins.str | None = None,
+    axis: _Axis | None = None,
+    keepdims: builtins.bool = False,
+) -> _T: ...
+@overload
+def norm(
+    x: _T,
+    ord: builtins.float | builtins.str | None = None,
+    *,
+    dim: _Axis | None,
+    keepdim: builtins.bool = False,
+) -> _T: ...
+@overload
+def outer(x1: _T, x2: _ArrayLike, /) -> _T: ...
+@overload
+def outer(x1: _Plain, x2: _T, /) -> _T: ...
+def pinv(
+    a: _T,
+    rcond: builtins.float | None = None,
+    hermitian: builtins.bool = False,
+    *,
+    rtol: builtins.float = ...,
+) -> _T: ...
+@overload
+def qr(a: _T, mode: Literal["reduced", "complete"] = "reduced") -> _QRResult[_T]: ...
+@overload
+def qr(a: _T, mode: Literal["r"]) -> _T: ...
+@overload
+def qr(a: _T, mode: Literal["raw"]) -> tuple[_T, _T]: ...
+@overload
+def qr(a: _T, mode: builtins.str = "reduced") -> Any: ...
+def slogdet(a: _T) -> _SlogdetResult[_T]: ...
+@overload
+def solve(a: _T, b: _ArrayLike) -> _T: ...
+@overload
+def solve(a: _Plain, b: _T) -> _T: ...
+@overload
+def svd(
+    a: _T,
+    full_matrices: builtins.bool = True,
+    compute_uv: Literal[True] = True,
+    hermitian: builtins.bool = False,
+) -> _SVDResult[_T]: ...
+@overload
+def svd(
+    a: _T,
+    full_matrices: builtins.bool = True,
+    *,
+    compute_uv: Literal[False],
+    hermitian: builtins.bool = False,
+) -> _T: ...
+@overload
+def svd(
+    a: _T,
+    full_matrices: builtins.bool = True,
+    compute_uv: builtins.bool = True,
+    hermitian: builtins.bool = False,
+) -> Any: ...
+def svdvals(x: _T, /) -> _T: ...
+@overload
+def tensordot(
+    a: _T,
+    b: _ArrayLike,
+    axes: builtins.int | Sequence[builtins.int | Sequence[builtins.int]] = 2,
+) -> _T: ...
+@overload
+def tensordot(
+    a: _Plain,
+    b: _T,
+    axes: builtins.int | Sequence[builtins.int | Sequence[builtins.int]] = 2,
+) -> _T: ...
+def tensorinv(a: _T, ind: builtins.int = 2) -> _T: ...
+@overload
+def tensorsolve(
+    a: _T, b: _ArrayLike, axes: Sequence[builtins.int] | None = None
+) -> _T: ...
+@overload
+def tensorsolve(a: _Plain, b: _T, axes: Sequence[builtins.int] | None = None) -> _T: ...
+def trace(
+    x: _T, /, *, offset: builtins.int = 0, dtype: npt.DTypeLike | None = None
+) -> _T: ...
+@overload
+def vecdot(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    axis: builtins.int = -1,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def vecdot(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    axis: builtins.int = -1,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def vecdot(
+    x1: _T,
+    x2: _ArrayLike,
+    /,
+    *,
+    dim: builtins.int,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+@overload
+def vecdot(
+    x1: _Plain,
+    x2: _T,
+    /,
+    *,
+    dim: builtins.int,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+    out: _Out = None,
+) -> _T: ...
+def vector_norm(
+    x: _T,
+    ord: builtins.float = 2,
+    dim: Any = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> _T: ...
