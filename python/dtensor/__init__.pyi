@@ -4,7 +4,6 @@
 from dtensor import (
     array_api as array_api,
     autograd as autograd,
-    debug as debug,
     fft as fft,
     linalg as linalg,
     nn as nn,

@@ -13,9 +13,18 @@ from dtensor.random import Generator
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
+    "avg_pool3d",
     "batch_norm",
     "bilinear",
     "binary_cross_entropy",
@@ -31,6 +40,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",
@@ -43,6 +53,7 @@ __all__ = [
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
     "gumbel_softmax",
     "hardshrink",
@@ -61,9 +72,19 @@ __all__ = [
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
     "multi_head_attention_forward",
@@ -114,6 +135,61 @@ def adaptive_avg_pool2d(input: _T, output_size: _Shape) -> _T: ...
 @overload
 def adaptive_avg_pool2d(input: _Plain, output_size: _Shape) -> _C.Tensor: ...
 @overload
+def adaptive_avg_pool3d(input: _T, output_size: _Shape) -> _T: ...
+@overload
+def adaptive_avg_pool3d(input: _Plain, output_size: _Shape) -> _C.Tensor: ...
+@overload
+def adaptive_max_pool1d(
+    input: _T, output_size: _Shape, return_indices: bool = False
+) -> _T: ...
+@overload
+def adaptive_max_pool1d(
+    input: _Plain, output_size: _Shape, return_indices: bool = False
+) -> _C.Tensor: ...
+@overload
+def adaptive_max_pool1d_with_indices(
+    input: _T, output_size: _Shape, return_indices: bool = True
+) -> _T: ...
+@overload
+def adaptive_max_pool1d_with_indices(
+    input: _Plain, output_size: _Shape, return_indices: bool = True
+) -> _C.Tensor: ...
+@overload
+def adaptive_max_pool2d(
+    input: _T, output_size: _Shape, return_indices: bool = False
+) -> _T: ...
+@overload
+def adaptive_max_pool2d(
+    input: _Plain, output_size: _Shape, return_indices: bool = False
+) -> _C.Tensor: ...
+@overload
+def adaptive_max_pool2d_with_indices(
+    input: _T, output_size: _Shape, return_indices: bool = True
+) -> _T: ...
+@overload
+def adaptive_max_pool2d_with_indices(
+    input: _Plain, output_size: _Shape, return_indices: bool = True
+) -> _C.Tensor: ...
+@overload
+def adaptive_max_pool3d(
+    input: _T, output_size: _Shape, return_indices: bool = False
+) -> _T: ...
+@overload
+def adaptive_max_pool3d(
+    input: _Plain, output_size: _Shape, return_indices: bool = False
+) -> _C.Tensor: ...
+@overload
+def adaptive_max_pool3d_with_indices(
+    input: _T, output_size: _Shape, return_indices: bool = True
+) -> _T: ...
+@overload
+def adaptive_max_pool3d_with_indices(
+    input: _Plain, output_size: _Shape, return_indices: bool = True
+) -> _C.Tensor: ...
+def affine_grid(
+    theta: Any, size: Sequence[int], align_corners: bool | None = None
+) -> DTensor: ...
+@overload
 def alpha_dropout(
     input: _T, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> _T: ...
@@ -151,6 +227,26 @@ def avg_pool2d(
 ) -> _T: ...
 @overload
 def avg_pool2d(
+    input: _Plain,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> _C.Tensor: ...
+@overload
+def avg_pool3d(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> _T: ...
+@overload
+def avg_pool3d(
     input: _Plain,
     kernel_size: _Shape,
     stride: _Axis | None = None,
@@ -416,6 +512,15 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> _C.Tensor: ...
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> DTensor: ...
 @overload
 def dropout(
     input: _T,
@@ -562,6 +667,22 @@ def gelu(x: _Plain, approximate: str = "none") -> _C.Tensor: ...
 def glu(x: _T, dim: int = -1) -> _T: ...
 @overload
 def glu(x: _Plain, dim: int = -1) -> _C.Tensor: ...
+@overload
+def grid_sample(
+    input: _T,
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> _T: ...
+@overload
+def grid_sample(
+    input: _Plain,
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> _C.Tensor: ...
 @overload
 def group_norm(
     input: _T,
@@ -779,6 +900,54 @@ def logsigmoid(x: _T) -> _T: ...
 @overload
 def logsigmoid(x: _Plain) -> _C.Tensor: ...
 @overload
+def lp_pool1d(
+    input: _T,
+    norm_type: float,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    ceil_mode: bool = False,
+) -> _T: ...
+@overload
+def lp_pool1d(
+    input: _Plain,
+    norm_type: float,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    ceil_mode: bool = False,
+) -> _C.Tensor: ...
+@overload
+def lp_pool2d(
+    input: _T,
+    norm_type: float,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    ceil_mode: bool = False,
+) -> _T: ...
+@overload
+def lp_pool2d(
+    input: _Plain,
+    norm_type: float,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    ceil_mode: bool = False,
+) -> _C.Tensor: ...
+@overload
+def lp_pool3d(
+    input: _T,
+    norm_type: float,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    ceil_mode: bool = False,
+) -> _T: ...
+@overload
+def lp_pool3d(
+    input: _Plain,
+    norm_type: float,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    ceil_mode: bool = False,
+) -> _C.Tensor: ...
+@overload
 def margin_ranking_loss(
     input1: _T,
     input2: _ArrayLike,
@@ -841,6 +1010,26 @@ def max_pool1d(
     return_indices: Literal[True],
 ) -> tuple[_C.Tensor, _C.Tensor]: ...
 @overload
+def max_pool1d_with_indices(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> _T: ...
+@overload
+def max_pool1d_with_indices(
+    input: _Plain,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> _C.Tensor: ...
+@overload
 def max_pool2d(
     input: _T,
     kernel_size: _Shape,
@@ -882,6 +1071,120 @@ def max_pool2d(
     *,
     return_indices: Literal[True],
 ) -> tuple[_C.Tensor, _C.Tensor]: ...
+@overload
+def max_pool2d_with_indices(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> _T: ...
+@overload
+def max_pool2d_with_indices(
+    input: _Plain,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> _C.Tensor: ...
+@overload
+def max_pool3d(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> _T: ...
+@overload
+def max_pool3d(
+    input: _Plain,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> _C.Tensor: ...
+@overload
+def max_pool3d_with_indices(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> _T: ...
+@overload
+def max_pool3d_with_indices(
+    input: _Plain,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = True,
+) -> _C.Tensor: ...
+@overload
+def max_unpool1d(
+    input: _T,
+    indices: _ArrayLike,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    output_size: Sequence[int] | None = None,
+) -> _T: ...
+@overload
+def max_unpool1d(
+    input: _Plain,
+    indices: _ArrayLike,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    output_size: Sequence[int] | None = None,
+) -> _C.Tensor: ...
+@overload
+def max_unpool2d(
+    input: _T,
+    indices: _ArrayLike,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    output_size: Sequence[int] | None = None,
+) -> _T: ...
+@overload
+def max_unpool2d(
+    input: _Plain,
+    indices: _ArrayLike,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    output_size: Sequence[int] | None = None,
+) -> _C.Tensor: ...
+@overload
+def max_unpool3d(
+    input: _T,
+    indices: _ArrayLike,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    output_size: Sequence[int] | None = None,
+) -> _T: ...
+@overload
+def max_unpool3d(
+    input: _Plain,
+    indices: _ArrayLike,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    output_size: Sequence[int] | None = None,
+) -> _C.Tensor: ...
 @overload
 def mish(input: _T, inplace: bool = False) -> _T: ...
 @overload

@@ -18,9 +18,12 @@ from dtensor._C import (
     _Out,
     _Picked,
     _Plain,
+    _QRResult,
     _Shape,
+    _SlogdetResult,
+    _SVDResult,
 )
-from dtensor.amp import autocast as autocast
+from dtensor.amp import GradScaler as GradScaler, autocast as autocast
 from dtensor.amp.autocast_mode import (
     get_autocast_dtype as get_autocast_dtype,
     is_autocast_enabled as is_autocast_enabled,
@@ -33,14 +36,7 @@ from dtensor.autograd import (
     set_grad_enabled as set_grad_enabled,
 )
 from dtensor.dlpack import from_dlpack as from_dlpack
-from dtensor.random import (
-    Generator as Generator,
-    get_rng_state as get_rng_state,
-    initial_seed as initial_seed,
-    manual_seed as manual_seed,
-    seed as seed,
-    set_rng_state as set_rng_state,
-)
+from dtensor.random import Generator
 from dtensor.torch import (
     accelerator as accelerator,
     amp as amp,
@@ -49,10 +45,12 @@ from dtensor.torch import (
     cuda as cuda,
     distributed as distributed,
     fft as fft,
+    func as func,
     linalg as linalg,
     nn as nn,
     ops as ops,
     optim as optim,
+    profiler as profiler,
     random as random,
     serialization as serialization,
     testing as testing,
@@ -60,6 +58,7 @@ from dtensor.torch import (
 )
 from dtensor.torch._dtypes import *
 from dtensor.torch._types import dtype as _dtype
+from dtensor.torch.func import vmap as vmap
 from dtensor.torch.serialization import load as load, save as save
 
 Tensor = _C.TorchTensor
@@ -86,6 +85,17 @@ def abs(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def abs_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def absolute(
     x: _T,
     /,
@@ -110,6 +120,17 @@ def acos(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def acos_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def acosh(
     x: _T,
     /,
@@ -121,6 +142,21 @@ def acosh(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def acosh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def adaptive_avg_pool1d(input: _T, output_size: _Shape) -> _T: ...
+def adaptive_max_pool1d(
+    input: _T, output_size: _Shape, return_indices: builtins.bool = False
 ) -> _T: ...
 @overload
 def add(
@@ -180,6 +216,17 @@ def addmv(
     beta: builtins.float = 1,
     alpha: builtins.float = 1,
 ) -> _T: ...
+def addmv_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def addr(
     input: _T,
     vec1: _ArrayLike,
@@ -188,6 +235,10 @@ def addr(
     beta: builtins.float = 1,
     alpha: builtins.float = 1,
 ) -> _T: ...
+def adjoint(input: _T) -> _T: ...
+def affine_grid_generator(
+    theta: Any, size: _Shape, align_corners: builtins.bool
+) -> TorchTensor: ...
 def all(input: _T, dim: _Axis | None = None, keepdim: builtins.bool = False) -> _T: ...
 @overload
 def allclose(
@@ -205,6 +256,8 @@ def allclose(
     atol: builtins.float = 1e-08,
     equal_nan: builtins.bool = False,
 ) -> builtins.bool: ...
+def alpha_dropout(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
+def alpha_dropout_(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
 def amax(input: _T, dim: _Axis = ..., keepdim: builtins.bool = False) -> _T: ...
 def amin(input: _T, dim: _Axis = ..., keepdim: builtins.bool = False) -> _T: ...
 def aminmax(
@@ -236,6 +289,17 @@ def arccos(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def arccos_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def arccosh(
     x: _T,
     /,
@@ -247,6 +311,17 @@ def arccosh(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def arccosh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def arcsin(
     x: _T,
@@ -260,6 +335,17 @@ def arcsin(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def arcsin_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def arcsinh(
     x: _T,
     /,
@@ -271,6 +357,17 @@ def arcsinh(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def arcsinh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def arctan(
     x: _T,
@@ -312,6 +409,17 @@ def arctan2(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def arctan_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def arctanh(
     x: _T,
     /,
@@ -323,6 +431,17 @@ def arctanh(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def arctanh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def argmax(
     input: _T, dim: builtins.int | None = None, keepdim: builtins.bool = False
@@ -337,6 +456,39 @@ def argsort(
     stable: builtins.bool = False,
 ) -> _T: ...
 def argwhere(a: _T) -> _T: ...
+def as_strided(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def as_strided_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def as_strided_scatter(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def as_tensor(
     data: _ArrayLike,
     dtype: npt.DTypeLike | None = None,
@@ -362,6 +514,17 @@ def asin(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def asin_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def asinh(
     x: _T,
     /,
@@ -373,6 +536,17 @@ def asinh(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def asinh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def atan(
     x: _T,
@@ -414,6 +588,17 @@ def atan2(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def atan_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def atanh(
     x: _T,
     /,
@@ -425,6 +610,17 @@ def atanh(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def atanh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 @overload
 def atleast_1d(a: _T, /) -> _T: ...
@@ -444,6 +640,14 @@ def atleast_3d(a: _T, /) -> _T: ...
 def atleast_3d(a: _T, b: _T, /, *arys: _T) -> tuple[_T, ...]: ...
 @overload
 def atleast_3d(a: _Plain, /) -> _C.Tensor: ...
+def avg_pool1d(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    ceil_mode: builtins.bool = False,
+    count_include_pad: builtins.bool = True,
+) -> _T: ...
 def baddbmm(
     input: _T,
     mat1: _ArrayLike,
@@ -452,8 +656,44 @@ def baddbmm(
     beta: builtins.float = 1,
     alpha: builtins.float = 1,
 ) -> _T: ...
+def bartlett_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    *shape: _Shape,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
+def batch_norm(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike,
+    running_mean: _ArrayLike,
+    running_var: _ArrayLike,
+    training: builtins.bool,
+    momentum: builtins.float,
+    eps: builtins.float,
+    cudnn_enabled: builtins.bool = True,
+) -> _T: ...
 def bernoulli(
     input: _T, p: builtins.float | None = None, *, generator: Generator | None = None
+) -> _T: ...
+def bilinear(
+    input1: _T, input2: _ArrayLike, weight: _ArrayLike, bias: _ArrayLike | None = None
+) -> _T: ...
+def binary_cross_entropy_with_logits(
+    *args: _T,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def bincount(
     input: _T, weights: _ArrayLike | None = None, minlength: builtins.int = 0
@@ -610,6 +850,19 @@ def bitwise_xor(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def blackman_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    *shape: _Shape,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
+def block_diag(*tensors: _T) -> _T: ...
 @overload
 def bmm(
     x1: _T,
@@ -630,9 +883,32 @@ def bmm(
     casting: builtins.str = "same_kind",
     out: _Out = None,
 ) -> _T: ...
+def broadcast_shapes(*shapes: _T) -> dtensor.torch._types.Size: ...
 def broadcast_tensors(*tensors: _T) -> tuple[_T, ...]: ...
 def broadcast_to(array: _T, shape: _Shape, subok: builtins.bool = False) -> _T: ...
+def bucketize(
+    input: _T,
+    boundaries: Any,
+    *,
+    out_int32: builtins.bool = False,
+    right: builtins.bool = False,
+) -> _T: ...
+def cartesian_prod(*tensors: _T) -> _T: ...
 def cat(tensors: Sequence[_T], dim: builtins.int = 0) -> _T: ...
+@overload
+def cdist(
+    x1: _T,
+    x2: _ArrayLike,
+    p: builtins.float = 2.0,
+    compute_mode: builtins.str = "use_mm_for_euclid_dist_if_necessary",
+) -> _T: ...
+@overload
+def cdist(
+    x1: _Plain,
+    x2: _T,
+    p: builtins.float = 2.0,
+    compute_mode: builtins.str = "use_mm_for_euclid_dist_if_necessary",
+) -> _T: ...
 def ceil(
     x: _T,
     /,
@@ -645,6 +921,36 @@ def ceil(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def ceil_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def celu(
+    input: _T, alpha: builtins.float = 1.0, inplace: builtins.bool = False
+) -> _T: ...
+def celu_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def chain_matmul(*matrices: _T) -> _T: ...
+def channel_shuffle(input: _T, groups: builtins.int) -> _T: ...
+def cholesky(input: _T, upper: builtins.bool = False) -> _T: ...
+def cholesky_inverse(L: Any, upper: builtins.bool = False) -> TorchTensor: ...
+def cholesky_solve(B: Any, L: Any, upper: builtins.bool = False) -> TorchTensor: ...
 @overload
 def chunk(x: _T, chunks: builtins.int, axis: builtins.int = 0) -> tuple[_T, ...]: ...
 @overload
@@ -662,8 +968,41 @@ def clamp(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
+def clamp_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def clamp_max(input: _T, max: _ArrayLike) -> _T: ...
+def clamp_max_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def clamp_min(input: _T, min: _ArrayLike) -> _T: ...
+def clamp_min_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def clip(
     input: _T,
     min: _ArrayLike | None = None,
@@ -677,10 +1016,24 @@ def clip(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
+def clip_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def clone(
     self: Any, *, memory_format: builtins.object | None = None
 ) -> TorchTensor: ...
 def column_stack(tup: Sequence[_T]) -> _T: ...
+def combinations(
+    input: _T, r: builtins.int = 2, with_replacement: builtins.bool = False
+) -> _T: ...
 def compile(
     model: Any = None,
     *,
@@ -707,6 +1060,87 @@ def conj(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def conj_physical(
+    x: _T,
+    /,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def conj_physical_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def constant_pad_nd(input: _T, pad: Any, value: builtins.float = 0) -> _T: ...
+def conv1d(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike | None = None,
+    stride: _Shape = 1,
+    padding: _Shape | builtins.str = 0,
+    dilation: _Shape = 1,
+    groups: builtins.int = 1,
+) -> _T: ...
+def conv2d(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike | None = None,
+    stride: _Shape = 1,
+    padding: _Shape | builtins.str = 0,
+    dilation: _Shape = 1,
+    groups: builtins.int = 1,
+) -> _T: ...
+def conv3d(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike | None = None,
+    stride: _Shape = 1,
+    padding: _Shape | builtins.str = 0,
+    dilation: _Shape = 1,
+    groups: builtins.int = 1,
+) -> _T: ...
+def conv_transpose1d(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike | None = None,
+    stride: _Shape = 1,
+    padding: _Shape = 0,
+    output_padding: _Shape = 0,
+    groups: builtins.int = 1,
+    dilation: _Shape = 1,
+) -> _T: ...
+def conv_transpose2d(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike | None = None,
+    stride: _Shape = 1,
+    padding: _Shape = 0,
+    output_padding: _Shape = 0,
+    groups: builtins.int = 1,
+    dilation: _Shape = 1,
+) -> _T: ...
+def conv_transpose3d(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike | None = None,
+    stride: _Shape = 1,
+    padding: _Shape = 0,
+    output_padding: _Shape = 0,
+    groups: builtins.int = 1,
+    dilation: _Shape = 1,
+) -> _T: ...
 @overload
 def copysign(
     x1: _T,
@@ -735,6 +1169,7 @@ def copysign(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def corrcoef(input: _T) -> _T: ...
 def cos(
     x: _T,
     /,
@@ -746,6 +1181,17 @@ def cos(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def cos_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def cosh(
     x: _T,
@@ -759,6 +1205,35 @@ def cosh(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def cosh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def cosine_embedding_loss(
+    *args: _T,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+@overload
+def cosine_similarity(
+    x1: _T, x2: _ArrayLike, dim: builtins.int = 1, eps: builtins.float = 1e-08
+) -> _T: ...
+@overload
+def cosine_similarity(
+    x1: _Plain, x2: _T, dim: builtins.int = 1, eps: builtins.float = 1e-08
+) -> _T: ...
 @overload
 def count_nonzero(
     a: _T, axis: _Axis | None = None, *, keepdims: builtins.bool = False
@@ -767,10 +1242,26 @@ def count_nonzero(
 def count_nonzero(
     a: _T, *, dim: _Axis | None, keepdim: builtins.bool = False
 ) -> _T: ...
+def cov(
+    input: _T,
+    *,
+    correction: builtins.int = 1,
+    fweights: _ArrayLike | None = None,
+    aweights: _ArrayLike | None = None,
+) -> _T: ...
 @overload
 def cross(input: _T, other: _ArrayLike, *, dim: builtins.int = -1) -> _T: ...
 @overload
 def cross(input: _Plain, other: _T, *, dim: builtins.int = -1) -> _T: ...
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: builtins.int = 0,
+    reduction: builtins.int = 0,
+    zero_infinity: builtins.bool = False,
+) -> TorchTensor: ...
 def cummax(input: _T, dim: builtins.int) -> _Picked[_T]: ...
 def cummin(input: _T, dim: builtins.int) -> _Picked[_T]: ...
 def cumprod(
@@ -778,6 +1269,9 @@ def cumprod(
 ) -> _T: ...
 def cumsum(
     input: _T, dim: builtins.int, *, dtype: npt.DTypeLike | None = None
+) -> _T: ...
+def cumulative_trapezoid(
+    y: _T, x: _ArrayLike | None = None, *, dx: _ArrayLike = 1, dim: builtins.int = -1
 ) -> _T: ...
 def deg2rad(
     x: _T,
@@ -791,7 +1285,48 @@ def deg2rad(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def deg2rad_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def det(a: _T) -> _T: ...
+def detach(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def detach_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def diag(input: _T, diagonal: builtins.int = 0) -> _T: ...
+def diag_embed(
+    input: _T,
+    offset: builtins.int = 0,
+    dim1: builtins.int = -2,
+    dim2: builtins.int = -1,
+) -> _T: ...
+def diagflat(input: _T, offset: builtins.int = 0) -> _T: ...
 def diagonal(
     input: _T, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
 ) -> _T: ...
@@ -819,6 +1354,11 @@ def diff(
     prepend: _ArrayLike = ...,
     append: _ArrayLike = ...,
 ) -> _T: ...
+def digamma(input: _T) -> _T: ...
+@overload
+def dist(input: _T, other: _ArrayLike, p: builtins.float = 2) -> _T: ...
+@overload
+def dist(input: _Plain, other: _T, p: builtins.float = 2) -> _T: ...
 @overload
 def div(
     input: _T,
@@ -879,8 +1419,28 @@ def divide(
 def dot(a: _T, b: _ArrayLike) -> _T: ...
 @overload
 def dot(a: _Plain, b: _T) -> _T: ...
+def dropout(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
+def dropout_(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
+def dsplit(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def dstack(tup: Sequence[_T]) -> _T: ...
 def einsum(equation: builtins.str, *operands: _T | list[_T]) -> _T: ...
+def embedding(
+    weight: _ArrayLike,
+    indices: _ArrayLike,
+    padding_idx: builtins.int = -1,
+    scale_grad_by_freq: builtins.bool = False,
+    sparse: builtins.bool = False,
+) -> TorchTensor: ...
 def empty(
     *size: _Shape,
     dtype: npt.DTypeLike | None = None,
@@ -900,6 +1460,30 @@ def empty_like(
     pin_memory: builtins.bool = False,
     memory_format: builtins.object = None,
 ) -> _T: ...
+def empty_permuted(
+    size: _Shape,
+    physical_layout: Any,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
+def empty_strided(
+    size: _Shape,
+    stride: Any,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
 @overload
 def eq(
     x1: _T,
@@ -943,7 +1527,30 @@ def erf(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
+def erf_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def erfc(input: _T) -> _T: ...
+def erfc_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def erfinv(input: _T) -> _T: ...
 def exp(
     x: _T,
     /,
@@ -968,6 +1575,28 @@ def exp2(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def exp2_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def exp_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def expm1(
     x: _T,
     /,
@@ -980,6 +1609,17 @@ def expm1(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def expm1_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def eye(
     n: builtins.int,
     m: builtins.int | None = None,
@@ -991,6 +1631,24 @@ def eye(
     pin_memory: builtins.bool = False,
     memory_format: builtins.object = None,
 ) -> TorchTensor: ...
+def feature_alpha_dropout(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
+def feature_alpha_dropout_(
+    input: _T, p: builtins.float, train: builtins.bool
+) -> _T: ...
+def feature_dropout(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
+def feature_dropout_(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
+def fill(input: _T, value: _ArrayLike) -> _T: ...
+def fill_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def fix(
     x: _T,
     /,
@@ -1002,6 +1660,17 @@ def fix(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def fix_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def flatten(
     input: _T, start_dim: builtins.int = 0, end_dim: builtins.int = -1
@@ -1024,6 +1693,17 @@ def floor(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def floor_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 @overload
 def floor_divide(
@@ -1138,6 +1818,17 @@ def fmod(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def frac(input: _T) -> _T: ...
+def frac_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def frexp(
     x: _T,
     /,
@@ -1150,7 +1841,18 @@ def frexp(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> tuple[_T, _T]: ...
+def frobenius_norm(
+    input: _T, dim: Any = None, keepdim: builtins.bool = False
+) -> _T: ...
 def from_numpy(ndarray: npt.NDArray[Any]) -> TorchTensor: ...
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: npt.DTypeLike,
+    count: builtins.int = -1,
+    offset: builtins.int = 0,
+    requires_grad: builtins.bool = False,
+) -> TorchTensor: ...
 def full(
     size: Sequence[builtins.int],
     fill_value: _ArrayLike,
@@ -1202,6 +1904,17 @@ def gcd(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def gcd_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 @overload
 def ge(
     x1: _T,
@@ -1234,6 +1947,21 @@ def ge(
 def ger(a: _T, b: _ArrayLike) -> _T: ...
 @overload
 def ger(a: _Plain, b: _T) -> _T: ...
+def get_default_device() -> TorchTensor: ...
+def get_device(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def gradient(
+    input: _T, *, spacing: Any = 1, dim: Any = None, edge_order: builtins.int = 1
+) -> _T | tuple[_T, ...]: ...
 @overload
 def greater(
     x1: _T,
@@ -1290,6 +2018,13 @@ def greater_equal(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def group_norm(
+    input: _T,
+    num_groups: builtins.int,
+    weight: _ArrayLike | None = None,
+    bias: _ArrayLike | None = None,
+    eps: builtins.float = 1e-05,
+) -> _T: ...
 @overload
 def gt(
     x1: _T,
@@ -1318,6 +2053,31 @@ def gt(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def hamming_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    *shape: _Shape,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
+def hann_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    *shape: _Shape,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
+def hardshrink(x: _T, lambd: builtins.float = 0.5) -> _T: ...
 @overload
 def heaviside(
     x1: _T,
@@ -1345,6 +2105,41 @@ def heaviside(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def hinge_embedding_loss(
+    *args: _T,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def histc(
+    input: _T,
+    bins: builtins.int = 100,
+    min: builtins.float = 0,
+    max: builtins.float = 0,
+) -> _T: ...
+def histogram(
+    input: _T,
+    bins: _ArrayLike | builtins.str,
+    *,
+    range: _ArrayLike | None = None,
+    weight: _ArrayLike | None = None,
+    density: builtins.bool = False,
+) -> tuple[_T, _T]: ...
+def hsplit(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def hstack(
     tup: Sequence[_T],
@@ -1380,6 +2175,18 @@ def hypot(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def i0(input: _T) -> _T: ...
+def i0_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def imag(
     x: _T,
     *,
@@ -1411,14 +2218,115 @@ def index_put(
     values: _ArrayLike,
     accumulate: builtins.bool = False,
 ) -> _T: ...
+def index_put_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def index_reduce(
+    input: _T,
+    dim: builtins.int,
+    index: _ArrayLike,
+    source: _Shape,
+    reduce: builtins.str,
+    *,
+    include_self: builtins.bool = True,
+) -> _T: ...
 def index_select(self: Any, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
 @overload
 def inner(a: _T, b: _ArrayLike, /) -> _T: ...
 @overload
 def inner(a: _Plain, b: _T, /) -> _T: ...
+def instance_norm(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike,
+    running_mean: _ArrayLike,
+    running_var: _ArrayLike,
+    use_input_stats: builtins.bool,
+    momentum: builtins.float,
+    eps: builtins.float,
+    cudnn_enabled: builtins.bool = True,
+) -> _T: ...
+def inverse(a: _T) -> _T: ...
+def is_anomaly_check_nan_enabled() -> builtins.bool: ...
+def is_anomaly_enabled() -> builtins.bool: ...
 def is_complex(input: _T) -> builtins.bool: ...
+def is_conj(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def is_distributed(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def is_floating_point(input: _T) -> builtins.bool: ...
+def is_inference(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def is_inference_mode_enabled() -> builtins.bool: ...
+def is_neg(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def is_nonzero(input: _T) -> builtins.bool: ...
+def is_same_size(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def is_signed(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def is_tensor(obj: _ArrayLike) -> builtins.bool: ...
 @overload
 def isclose(
@@ -1513,6 +2421,25 @@ def isreal(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
+def kaiser_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    *shape: _Shape,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
+def kl_div(
+    input: _T,
+    target: _ArrayLike,
+    reduction: builtins.int = 0,
+    *,
+    log_target: builtins.bool = False,
+) -> _T: ...
 @overload
 def kron(a: _T, b: _ArrayLike) -> _T: ...
 @overload
@@ -1520,6 +2447,14 @@ def kron(a: _Plain, b: _T) -> _T: ...
 def kthvalue(
     input: _T, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
 ) -> _Picked[_T]: ...
+def layer_norm(
+    input: _T,
+    normalized_shape: Any,
+    weight: _ArrayLike | None = None,
+    bias: _ArrayLike | None = None,
+    eps: builtins.float = 1e-05,
+    cudnn_enable: builtins.bool = True,
+) -> _T: ...
 @overload
 def lcm(
     x1: _T,
@@ -1548,6 +2483,17 @@ def lcm(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def lcm_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 @overload
 def ldexp(
     x1: _T,
@@ -1575,6 +2521,17 @@ def ldexp(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def ldexp_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 @overload
 def le(
@@ -1661,6 +2618,7 @@ def less_equal(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def lgamma(input: _T) -> _T: ...
 def linspace(
     start: builtins.float,
     end: builtins.float,
@@ -1697,6 +2655,17 @@ def log10(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def log10_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def log1p(
     x: _T,
     /,
@@ -1709,6 +2678,17 @@ def log1p(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def log1p_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def log2(
     x: _T,
     /,
@@ -1720,6 +2700,28 @@ def log2(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def log2_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def log_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def log_softmax(
     input: _T, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
@@ -1780,6 +2782,8 @@ def logaddexp2(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def logcumsumexp(input: _T, dim: builtins.int) -> _T: ...
+def logdet(input: _T) -> _T: ...
 @overload
 def logical_and(
     x1: _T,
@@ -1877,6 +2881,17 @@ def logical_xor(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def logit(input: _T, eps: builtins.float | None = None) -> _T: ...
+def logit_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def logspace(
     start: builtins.float,
     end: builtins.float,
@@ -1924,6 +2939,16 @@ def lt(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def margin_ranking_loss(
+    *args: _T,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def masked_fill(self: Any, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
 def masked_scatter(input: _T, mask: _ArrayLike, source: _ArrayLike) -> _T: ...
 def masked_select(input: _T, mask: _ArrayLike) -> _T: ...
@@ -1947,6 +2972,8 @@ def matmul(
     casting: builtins.str = "same_kind",
     out: _Out = None,
 ) -> _T: ...
+def matrix_exp(input: _T) -> _T: ...
+def matrix_power(a: _T, n: builtins.int) -> _T: ...
 @overload
 def max(input: _T) -> _T: ...
 @overload
@@ -1955,6 +2982,66 @@ def max(
 ) -> _Picked[_T]: ...
 @overload
 def max(input: _T, other: _ArrayLike) -> _T: ...
+@overload
+def max_pool1d(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: Literal[False] = False,
+) -> _T: ...
+@overload
+def max_pool1d(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: builtins.bool = False,
+    *,
+    return_indices: Literal[True],
+) -> tuple[_T, _T]: ...
+def max_pool1d_with_indices(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = True,
+) -> _T: ...
+@overload
+def max_pool2d(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: Literal[False] = False,
+) -> _T: ...
+@overload
+def max_pool2d(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: builtins.bool = False,
+    *,
+    return_indices: Literal[True],
+) -> tuple[_T, _T]: ...
+def max_pool3d(
+    input: _T,
+    kernel_size: _Shape,
+    stride: _Axis | None = None,
+    padding: _Shape = 0,
+    dilation: _Shape = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = False,
+) -> _T: ...
 @overload
 def maximum(
     x1: _T,
@@ -2087,6 +3174,13 @@ def mul(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def multinomial(
+    input: _T,
+    num_samples: builtins.int,
+    replacement: builtins.bool = False,
+    *,
+    generator: Any = None,
+) -> _T: ...
 @overload
 def multiply(
     x1: _T,
@@ -2135,11 +3229,23 @@ def mv(
     casting: builtins.str = "same_kind",
     out: _Out = None,
 ) -> _T: ...
+def mvlgamma(input: _T, p: builtins.int) -> _T: ...
 def nan_to_num(
     input: _T,
     nan: builtins.float = 0.0,
     posinf: builtins.float | None = None,
     neginf: builtins.float | None = None,
+) -> _T: ...
+def nan_to_num_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def nanmean(
     input: _T,
@@ -2154,6 +3260,14 @@ def nanmedian(input: _T) -> _T: ...
 def nanmedian(
     input: _T, dim: builtins.int, keepdim: builtins.bool = False
 ) -> _Picked[_T]: ...
+def nanquantile(
+    input: _T,
+    q: _ArrayLike,
+    dim: builtins.int | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    interpolation: builtins.str = "linear",
+) -> _T: ...
 def nansum(
     input: _T,
     dim: _Axis | None = None,
@@ -2204,6 +3318,17 @@ def neg(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def neg_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def negative(
     x: _T,
     /,
@@ -2215,6 +3340,17 @@ def negative(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def negative_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 @overload
 def nextafter(
@@ -2248,6 +3384,9 @@ def nextafter(
 def nonzero(input: _T, *, as_tuple: Literal[False] = False) -> _T: ...
 @overload
 def nonzero(input: _T, *, as_tuple: Literal[True]) -> tuple[_T, ...]: ...
+def nonzero_static(
+    input: _T, *, size: builtins.int, fill_value: builtins.int = -1
+) -> _T: ...
 def norm(
     input: _T,
     p: builtins.float | builtins.str = "fro",
@@ -2297,6 +3436,7 @@ def not_equal(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def nuclear_norm(input: _T, dim: Any = ..., keepdim: builtins.bool = False) -> _T: ...
 def numel(input: _T) -> builtins.int: ...
 def ones(
     *size: _Shape,
@@ -2321,8 +3461,45 @@ def ones_like(
 def outer(a: _T, b: _ArrayLike) -> _T: ...
 @overload
 def outer(a: _Plain, b: _T) -> _T: ...
+@overload
+def pairwise_distance(
+    x1: _T,
+    x2: _ArrayLike,
+    p: builtins.float = 2.0,
+    eps: builtins.float = 1e-06,
+    keepdim: builtins.bool = False,
+) -> _T: ...
+@overload
+def pairwise_distance(
+    x1: _Plain,
+    x2: _T,
+    p: builtins.float = 2.0,
+    eps: builtins.float = 1e-06,
+    keepdim: builtins.bool = False,
+) -> _T: ...
+def pdist(input: _T, p: builtins.float = 2) -> _T: ...
 def permute(a: _T, axes: _Axis | None = None) -> _T: ...
+def pinverse(
+    a: _T,
+    rcond: builtins.float | None = None,
+    hermitian: builtins.bool = False,
+    *,
+    rtol: builtins.float = ...,
+) -> _T: ...
+def pixel_shuffle(input: _T, upscale_factor: builtins.int) -> _T: ...
+def pixel_unshuffle(input: _T, downscale_factor: builtins.int) -> _T: ...
+def poisson_nll_loss(
+    *args: _T,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def polar(abs: _ArrayLike, angle: _ArrayLike) -> TorchTensor: ...
+def polygamma(n: builtins.int, input: _ArrayLike) -> TorchTensor: ...
 def positive(
     x: _T,
     /,
@@ -2361,6 +3538,7 @@ def pow(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
+def prelu(x: _T, weight: _ArrayLike) -> _T: ...
 def prod(
     input: _T,
     dim: builtins.int | None = None,
@@ -2371,6 +3549,14 @@ def prod(
 def put(
     input: _T, index: _ArrayLike, source: _ArrayLike, accumulate: builtins.bool = False
 ) -> _T: ...
+@overload
+def qr(input: _T, some: builtins.bool = True) -> _QRResult[_T]: ...
+@overload
+def qr(input: _T, some: builtins.bool = True) -> _T: ...
+@overload
+def qr(input: _T, some: builtins.bool = True) -> tuple[_T, _T]: ...
+@overload
+def qr(input: _T, some: builtins.bool = True) -> Any: ...
 def quantile(
     input: _T,
     q: _ArrayLike,
@@ -2390,6 +3576,17 @@ def rad2deg(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def rad2deg_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def rand(
     *size: _Shape,
@@ -2470,6 +3667,19 @@ def randperm(
     pin_memory: builtins.bool = False,
     memory_format: builtins.object = None,
 ) -> TorchTensor: ...
+def range(
+    start: builtins.float = 0,
+    end: _ArrayLike | None = None,
+    step: builtins.float = 1,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
 def ravel(a: _T, order: builtins.str = "C") -> _T: ...
 def real(
     x: _T,
@@ -2494,7 +3704,29 @@ def reciprocal(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def reciprocal_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def relu(x: _T) -> _T: ...
+def relu_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 @overload
 def remainder(
     x1: _T,
@@ -2523,6 +3755,9 @@ def remainder(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def renorm(
+    input: _T, p: builtins.float, dim: builtins.int, maxnorm: builtins.float
+) -> _T: ...
 def repeat_interleave(
     input: _T, repeats: _ArrayLike, dim: builtins.int | None = None
 ) -> _T: ...
@@ -2534,12 +3769,75 @@ def reshape(
     *,
     copy: builtins.bool | None = None,
 ) -> _T: ...
+def resize_as_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def rms_norm(
+    input: _T,
+    normalized_shape: _Shape,
+    weight: _ArrayLike | None = None,
+    eps: builtins.float | None = None,
+) -> _T: ...
 def roll(input: _T, shifts: _Shape, dims: _Axis | None = None) -> _T: ...
 def rot90(input: _T, k: builtins.int = 1, dims: Sequence[builtins.int] = ...) -> _T: ...
 def round(a: _T, decimals: builtins.int = 0, out: _Out = None) -> _T: ...
+def round_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def row_stack(
+    tup: Sequence[_T],
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: builtins.str = "same_kind",
+) -> _T: ...
+def rrelu(
+    input: _T,
+    lower: builtins.float = 0.125,
+    upper: builtins.float = 0.3333333333333333,
+    training: builtins.bool = False,
+    inplace: builtins.bool = False,
+) -> _T: ...
+def rrelu_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def rsqrt(
     input: _T,
     *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def rsqrt_(
+    input: _T,
+    *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -2552,6 +3850,17 @@ def rsqrt(
 def rsub(input: _T, other: _ArrayLike, *, alpha: builtins.complex = 1) -> _T: ...
 @overload
 def rsub(input: _Plain, other: _T, *, alpha: builtins.complex = 1) -> _T: ...
+def scalar_tensor(
+    s: Any,
+    *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
 def scatter(
     input: _T,
     dim: builtins.int,
@@ -2576,6 +3885,7 @@ def searchsorted(
     sorted_sequence: _T,
     input: _ArrayLike,
     *,
+    out_int32: builtins.bool = False,
     right: builtins.bool = False,
     side: builtins.str | None = None,
 ) -> _T: ...
@@ -2583,6 +3893,20 @@ def select(input: _T, dim: builtins.int, index: builtins.int) -> _T: ...
 def select_scatter(
     input: _T, src: _ArrayLike, dim: builtins.int, index: builtins.int
 ) -> _T: ...
+def selu(input: _T, inplace: builtins.bool = False) -> _T: ...
+def selu_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def set_default_device(device: builtins.str) -> None: ...
+def set_default_tensor_type(t: Any) -> None: ...
 def sgn(
     x: _T,
     /,
@@ -2598,6 +3922,17 @@ def sgn(
 def sigmoid(
     input: _T,
     *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def sigmoid_(
+    input: _T,
+    *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -2642,9 +3977,31 @@ def sin(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def sin_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def sinc(
     x: _T,
     *,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def sinc_(
+    input: _T,
+    *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -2665,6 +4022,17 @@ def sinh(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def sinh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def slice_scatter(
     input: _T,
     src: _ArrayLike,
@@ -2673,6 +4041,7 @@ def slice_scatter(
     end: builtins.int | None = None,
     step: builtins.int = 1,
 ) -> _T: ...
+def slogdet(a: _T) -> _SlogdetResult[_T]: ...
 def softmax(
     input: _T, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
 ) -> _T: ...
@@ -2686,6 +4055,17 @@ def sort(
 def split(x: _T, split_size: _Shape, axis: builtins.int = 0) -> tuple[_T, ...]: ...
 @overload
 def split(x: _T, split_size: _Shape, *, dim: builtins.int) -> tuple[_T, ...]: ...
+def split_with_sizes(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def sqrt(
     x: _T,
     /,
@@ -2698,6 +4078,17 @@ def sqrt(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def sqrt_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def square(
     x: _T,
     /,
@@ -2709,6 +4100,17 @@ def square(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def square_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def squeeze(input: _T, dim: _Axis | None = None) -> _T: ...
 def stack(tensors: Sequence[_T], dim: builtins.int = 0) -> _T: ...
@@ -2791,6 +4193,16 @@ def sum(
     *,
     dtype: npt.DTypeLike | None = None,
 ) -> _T: ...
+@overload
+def svd(
+    input: _T, some: builtins.bool = True, compute_uv: Literal[True] = True
+) -> _SVDResult[_T]: ...
+@overload
+def svd(input: _T, some: builtins.bool = True, *, compute_uv: Literal[False]) -> _T: ...
+@overload
+def svd(
+    input: _T, some: builtins.bool = True, compute_uv: builtins.bool = True
+) -> Any: ...
 def swapaxes(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
 def swapdims(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
 def t(self: Any) -> TorchTensor: ...
@@ -2810,6 +4222,17 @@ def tan(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def tan_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def tanh(
     x: _T,
     /,
@@ -2821,6 +4244,17 @@ def tanh(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
+) -> _T: ...
+def tanh_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
 ) -> _T: ...
 def tensor(
     data: _ArrayLike,
@@ -2846,7 +4280,25 @@ def tensordot(
 def tensordot(
     a: _Plain, b: _T, dims: builtins.int | Sequence[Sequence[builtins.int]] = 2
 ) -> _T: ...
+def threshold(
+    input: _T,
+    threshold: builtins.float,
+    value: builtins.float,
+    inplace: builtins.bool = False,
+) -> _T: ...
+def threshold_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def tile(A: _ArrayLike, reps: _Shape) -> TorchTensor: ...
+def to_dlpack(tensor: _T) -> _T: ...
 def topk(
     input: _T,
     k: builtins.int,
@@ -2863,6 +4315,19 @@ def trace(
     out: _Out = None,
 ) -> _T: ...
 def transpose(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
+def trapezoid(
+    y: _T, x: _ArrayLike | None = None, *, dx: _ArrayLike = 1, dim: builtins.int = -1
+) -> _T: ...
+def trapz(
+    y: _T, x: _ArrayLike | None = None, *, dx: _ArrayLike = 1, dim: builtins.int = -1
+) -> _T: ...
+def triangular_solve(
+    b: _T,
+    A: Any,
+    upper: builtins.bool = True,
+    transpose: builtins.bool = False,
+    unitriangular: builtins.bool = False,
+) -> dtensor.torch._matrix.Triangular: ...
 def tril(input: _T, diagonal: builtins.int = 0) -> _T: ...
 def tril_indices(
     row: builtins.int,
@@ -2876,6 +4341,16 @@ def tril_indices(
     pin_memory: builtins.bool = False,
     memory_format: builtins.object = None,
 ) -> TorchTensor: ...
+def triplet_margin_loss(
+    *args: _T,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def triu(input: _T, diagonal: builtins.int = 0) -> _T: ...
 def triu_indices(
     row: builtins.int,
@@ -2929,6 +4404,17 @@ def trunc(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def trunc_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 @overload
 def unbind(x: _T, axis: builtins.int = 0) -> tuple[_T, ...]: ...
 @overload
@@ -2980,10 +4466,20 @@ def unique(
     return_counts: builtins.bool = False,
     dim: builtins.int | None = None,
 ) -> Any: ...
+def unique_consecutive(
+    input: _T,
+    return_inverse: builtins.bool = False,
+    return_counts: builtins.bool = False,
+    dim: builtins.int | None = None,
+) -> _T: ...
+def unravel_index(indices: _ArrayLike, shape: _Shape) -> tuple[TorchTensor, ...]: ...
 @overload
 def unsqueeze(a: _T, axis: _Axis) -> _T: ...
 @overload
 def unsqueeze(a: _T, *, dim: _Axis) -> _T: ...
+def vander(
+    x: _T, N: builtins.int | None = None, increasing: builtins.bool = False
+) -> _T: ...
 def var(
     input: _T,
     dim: _Axis | None = None,
@@ -3006,6 +4502,17 @@ def vdot(a: _T, b: _ArrayLike, /) -> _T: ...
 def vdot(a: _Plain, b: _T, /) -> _T: ...
 def view_as_complex(input: _T) -> _T: ...
 def view_as_real(input: _T) -> _T: ...
+def vsplit(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def vstack(
     tup: Sequence[_T],
     *,
@@ -3024,6 +4531,28 @@ def where(condition: _T) -> tuple[_T, ...]: ...
 def xlogy(input: _T, other: _ArrayLike) -> _T: ...
 @overload
 def xlogy(input: _Plain, other: _T) -> _T: ...
+def xlogy_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
+def zero_(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> _T: ...
 def zeros(
     *size: _Shape,
     dtype: npt.DTypeLike | None = None,
