@@ -49,6 +49,7 @@ from dtensor.ops.model import (  # noqa: F401
 )
 from dtensor.ops.order import (  # noqa: F401
     count as _count,
+    interpolate as _interpolate,
     search as _search,
     sets as _sets,
     sort as _sort,
@@ -106,6 +107,7 @@ from dtensor.ops.model.loss import *  # noqa: F403
 from dtensor.ops.model.norm import *  # noqa: F403
 from dtensor.ops.model.softmax import *  # noqa: F403
 from dtensor.ops.order.count import *  # noqa: F403
+from dtensor.ops.order.interpolate import *  # noqa: F403
 from dtensor.ops.order.search import *  # noqa: F403
 from dtensor.ops.order.sets import *  # noqa: F403
 from dtensor.ops.order.sort import *  # noqa: F403
@@ -166,6 +168,7 @@ __all__ += _random.__all__
 __all__ += _rearrange.__all__
 __all__ += _reduce.__all__
 __all__ += _relate.__all__
+__all__ += _interpolate.__all__
 __all__ += _search.__all__
 __all__ += _sets.__all__
 __all__ += _softmax.__all__
