@@ -32,6 +32,7 @@ from dtensor.ops.linalg import (  # noqa: F401
     least_squares as _least_squares,
     matmul as _matmul,
     norms as _linalg_norm,
+    polynomial as _polynomial,
     products as _linalg_product,
     relate as _relate,
     triangle as _triangle,
@@ -96,6 +97,7 @@ from dtensor.ops.index.take import *  # noqa: F403
 from dtensor.ops.index.write import setitem
 from dtensor.ops.linalg.einsum import *  # noqa: F403
 from dtensor.ops.linalg.matmul import *  # noqa: F403
+from dtensor.ops.linalg.polynomial import *  # noqa: F403
 from dtensor.ops.linalg.relate import *  # noqa: F403
 from dtensor.ops.linalg.triangle import *  # noqa: F403
 from dtensor.ops.methods.array_api import *  # noqa: F403
@@ -167,6 +169,7 @@ __all__ += _quantile.__all__
 __all__ += _random.__all__
 __all__ += _rearrange.__all__
 __all__ += _reduce.__all__
+__all__ += _polynomial.__all__
 __all__ += _relate.__all__
 __all__ += _interpolate.__all__
 __all__ += _search.__all__
