@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import _C
 from dtensor.ops._make.parts import values_of
 from dtensor.ops.reduce.quantile import percentile
 from dtensor.ops.reduce.statistics import mean, std
@@ -67,9 +66,7 @@ RULES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def count_of(
-    rule: str, x: _C.DTensor, ends: Any, extremes: Callable[[Any], Any]
-) -> int:
+def count_of(rule: str, x: Any, ends: Any, extremes: Callable[[Any], Any]) -> int:
     """Return how many bins NumPy makes of an array, by statistics of its parts.
 
     Parameters

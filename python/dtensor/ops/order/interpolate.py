@@ -90,16 +90,16 @@ def _in_parts(
     numbers, heights = (np.zeros(2, each.dtype) for each in (given[0], given[2]))
     dtype = np.interp(numbers, [0.0, 1.0], heights, left, right).dtype  # or its error
     with within("interp", *given, left, right):
-        result = _interpolated(*given, left, right, dtype)
+        result = _interpolated(given, (left, right), dtype)
         if given[0].size < sort_parts.LEAST_SIZE and given[0].layout.is_replicated:
             result = move("interp", result, result.layout.with_placements(None))
     result = result if given[0].ndim else np.reshape(result, ())
     kept = [_C.save(each) for each in given]
 
     def back(grad: Any) -> Any:
-        known = [each.unpack() for each in kept]
-        needs = [each.requires_grad for each in known]
-        return _of_interp(needs, grad, None, *known, left, right)
+        x, xp, fp = (each.unpack() for each in kept)
+        needs = [each.requires_grad for each in (x, xp, fp)]
+        return _of_interp(needs, grad, None, x, xp, fp, left, right)
 
     _C.record_function("interp", back, (*given,), (result,))
     return result
@@ -122,10 +122,8 @@ class _Heads(NamedTuple):
         return cls(parts, every[parts, 1].real, every[parts, 2])
 
 
-def _interpolated(
-    x: Any, xp: Any, fp: Any, left: Any, right: Any, dtype: np.dtype[Any]
-) -> _C.DTensor:
-    x, xp, fp = cut_by_all("interp", x, xp, fp)
+def _interpolated(given: list[Any], ends: tuple[Any, Any], dtype: Any) -> Any:
+    x, xp, fp = cut_by_all("interp", *given)
     fp = move("interp", fp, xp.layout.with_dtype(fp.dtype))
     to = x.layout.with_dtype(dtype)
     if is_meta(x) or is_meta(xp) or is_meta(fp):
@@ -149,7 +147,7 @@ def _interpolated(
         after = slice(at[0] + 1, at[0] + 2)  # up to the next part's first point
         points = np.concatenate([points, heads.places[after]])
         heights = np.concatenate([heights, heads.heights[after].astype(dtype)])
-        answer = np.interp(came, points, heights, left, right)
+        answer = np.interp(came, points, heights, *ends)
         answer = np.where(came == came, answer, came)  # as NumPy between many points
     (values,) = exchanged("interp", rows, [answer], sizes.T, lines.mine)
     result = np.empty_like(values)

@@ -118,8 +118,8 @@ def unique(
     if axis is not None:
         normalize_axis_index(axis, ar.ndim)
         if ar.ndim > 1 and are_many(ar, axis % ar.ndim):
-            found = unique_rows(ar, axis % ar.ndim, flags)
-            return found if any(flags) else found[0]
+            rows = unique_rows(ar, axis % ar.ndim, flags)
+            return rows if any(flags) else rows[0]
         if ar.ndim > 1:
             return _from_whole(ar, flags, options)
     ar = settled("unique", ar)
@@ -316,8 +316,8 @@ def isin(
     if isinstance(test_elements, _C.DTensor) and is_large(test_elements):
         pair = _pair(element, test_elements)
         if pair and kind != "table":
-            none = (np.empty(0, x.dtype) for x in pair)
-            np.isin(*none, assume_unique, invert, kind=kind)  # or NumPy's error
+            one, two = (np.empty(0, x.dtype) for x in pair)
+            np.isin(one, two, assume_unique, invert, kind=kind)  # or NumPy's error
             return is_among(*pair, invert)
     return _isin(element, _set(test_elements), assume_unique, invert, kind)
 

@@ -35,7 +35,7 @@ def cut_by_all(name: str, *tensors: _C.DTensor) -> list[_C.DTensor]:
             found.append(x)
             continue
         if x.ndim == 0:
-            x, order = np.reshape(x, 1), [()]
+            x, order = x.reshape(1), [()]
         placements = [
             _C.Shard(0) if m in new else p for m, p in enumerate(x.placements)
         ]
@@ -126,7 +126,8 @@ def _met(
     sizes, rows = ranges_of(lines), rows_of(lines)
     came = exchanged(name, rows, sent, sizes, lines.mine)
     values, group = np.unique(came[0], return_inverse=True)
-    inside, firsts = [], []
+    inside: list[Array] = []
+    firsts: list[Array] = []
     for mark in (ONE, TWO):
         its = came[1] == mark
         held = np.zeros(values.size, bool)
@@ -136,5 +137,5 @@ def _met(
         if indexed:
             np.minimum.at(place, group[its], came[2][its])
         firsts.append(place)
-    met = Meeting(name, rows, values, (*inside,), (*firsts,))
+    met = Meeting(name, rows, values, (inside[0], inside[1]), (firsts[0], firsts[1]))
     return met, (rows, lines.mine, sizes, marks), (group, own[0][2])

@@ -44,7 +44,7 @@ def are_many(x: _C.DTensor, axis: int) -> bool:
     return x.shape[axis] >= min(16 * samples, sort_parts.LEAST_SIZE)
 
 
-def unique_rows(x: _C.DTensor, axis: int, flags: Flags) -> tuple[_C.DTensor, ...]:
+def unique_rows(x: _C.DTensor, axis: int, flags: Flags) -> tuple[Any, ...]:
     """Return the sorted unique slices along a dim, and what else is asked for.
 
     Collective. What cuts other dims cuts this one instead, by one all_to_all; then the
@@ -74,7 +74,8 @@ def unique_rows(x: _C.DTensor, axis: int, flags: Flags) -> tuple[_C.DTensor, ...
     np.add.at(total, group, many[order])
     values = found.reshape(-1, *shape)
     results = as_result("unique", line, [values, places[order][at], total])
-    more = [np.moveaxis(results[0], 0, axis)]
+    slices: Any = results[0]
+    more = [np.moveaxis(slices, 0, axis)]
     if flags[0]:
         more.append(results[1])
     if flags[1]:

@@ -75,12 +75,7 @@ def repeated(x: _C.DTensor, counts: Array | _C.DTensor, dim: int) -> _C.DTensor:
             raise error
         with within("repeat", x, counts, dim):
             model = counted(line, 0, int(own.sum()))
-        ends = (model.cuts or {}).get(0)
-        sizes = (
-            np.diff(ends).tolist()
-            if ends is not None
-            else [count for _, count in parts_of(model, 0) or ()]
-        )
+        sizes = [count for _, count in parts_of(model, 0) or ()]
     else:
         error = _refusal(counts, _MOST)
         if error is not None:
@@ -90,7 +85,8 @@ def repeated(x: _C.DTensor, counts: Array | _C.DTensor, dim: int) -> _C.DTensor:
         sizes = [int(ends[start + count] - ends[start]) for start, count in parts]
         own = counts[positions(x.layout, dim)] if inside(x.layout) else counts[:0]
     how = _Copies(dim, x.layout, resized(x.layout, dim, sizes), own)
-    return _copied(x, how)
+    result: _C.DTensor = _copied(x, how)
+    return result
 
 
 def _refusal(counts: Array, most: float) -> Exception | None:
