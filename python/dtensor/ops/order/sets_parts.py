@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.composite import settled
-from dtensor.ops._make.parts import local, make
+from dtensor.ops._make.parts import local, make, move
 from dtensor.ops.order.exchange import exchanged
 from dtensor.ops.order.unique_parts import as_result, line_of, ranges_of, rows_of
 from dtensor.ops.reduce.selection import numbers_of, sorted_lines
@@ -87,9 +87,10 @@ class Meeting(NamedTuple):
 def is_among(element: _C.DTensor, tests: _C.DTensor, invert: bool) -> _C.DTensor:
     """Return for each element whether it is in another tensor. Collective.
 
-    Sent: the unique elements of each part of both, and an answer for each of these.
+    Sent: the unique elements of each part of both, and an answer for each of these. The
+    result is cut as the elements are.
     """
-    shape = element.shape
+    shape, layout = element.shape, element.layout.settled().with_dtype(bool)
     element, tests = cut_by_all("isin", element, tests)
     met, ways, back = _met("isin", [element, tests], False)
     rows, mine, sizes, marks = ways
@@ -99,7 +100,7 @@ def is_among(element: _C.DTensor, tests: _C.DTensor, invert: bool) -> _C.DTensor
     found = np.logical_not(found) if invert else found
     to = element.layout.with_dtype(bool)
     result = make(found.reshape(to.local_shape()), to)
-    return result if shape else result.reshape(())
+    return move("isin", result, layout) if shape else result.reshape(())
 
 
 def _met(
