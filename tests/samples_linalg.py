@@ -96,6 +96,8 @@ PRODUCTS = [
     ),
     *each("correlate", np.correlate, "d7 d3", mode=SUM),
     *each("polyval", np.polyval, "d3 d7", mode=SUM),
+    *each("polyfit", np.polyfit, "d7 d7 | d7 d7,2 | l7 d7", [(2,)], SUM),
+    *each("polyfit", np.polyfit, "d7 d7", [{"deg": 1, "cov": True}], SUM),
 ]
 
 la = np.linalg

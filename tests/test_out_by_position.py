@@ -1,11 +1,14 @@
 """`out=` may be given by position, where NumPy has it."""
 
+import inspect
+
 import numpy as np
 import pytest
 from meshes import line
 
 import dtensor
 from dtensor import Replicate, Shard, distribute_tensor
+from dtensor.ops._make.operator import FUNCTIONS
 
 # functions of (array, out), of one dim more than what comes out, or of as many
 REDUCED = {
@@ -29,6 +32,13 @@ SAME = {
     "cumsum": lambda a, out: np.cumsum(a, 0, None, out),
     "round": lambda a, out: np.round(a, 1, out),
     "clip": lambda a, out: np.clip(a, -0.5, 0.5, out),
+    "fix": lambda a, out: np.fix(a, out),
+    "exp": lambda a, out: dtensor.exp(a, out) if out is not None else np.exp(a),
+    "outer": lambda a, out: np.outer(a[:, 0], np.ones(3), out),
+    "dot": lambda a, out: np.dot(a, np.ones((3, 3)), out),
+    "irfft": lambda a, out: np.fft.irfft(np.fft.rfft(a, 3), 3, -1, None, out),
+    "irfft2": lambda a, out: np.fft.irfft2(a + 0j, (40, 3), (0, 1), None, out),
+    "stack": lambda a, out: np.stack([a[:, 0]] * 3, 1, out),
     "choose": lambda a, out: np.choose(np.zeros((40, 3), int), [a, a], out),
     "x.cumsum": lambda a, out: a.cumsum(0, None, out),
 }
@@ -74,3 +84,30 @@ def test_arrays_of_one_rank_take_it_too():
     x, out = dtensor.tensor(np.arange(6.0).reshape(2, 3)), dtensor.tensor(np.zeros(3))
     assert np.sum(x, 0, None, out) is out
     assert np.array_equal(out, [3, 5, 7])
+
+
+def positions_of(function) -> list[str] | None:
+    """The names of parameters that may be given by position; None: any."""
+    kinds = inspect.Parameter
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind == kinds.VAR_POSITIONAL for p in parameters):
+        return None
+    ends = (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.kind in ends]
+
+
+def test_it_has_numpys_place_in_every_function():
+    compared, other = 0, []
+    for theirs, ours in FUNCTIONS.items():
+        try:
+            places = positions_of(theirs)
+        except ValueError:  # NumPy says nothing
+            continue
+        if not places or "out" not in places or getattr(theirs, "nout", 1) > 1:
+            continue
+        compared += 1
+        place = places.index("out")
+        found = positions_of(ours)
+        if found is None or found[place : place + 1] != ["out"]:
+            other.append(f"{theirs.__name__}: {found}")
+    assert compared > 130 and not other, other

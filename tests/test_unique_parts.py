@@ -82,3 +82,59 @@ def test_sets_are_numpys_in_parts(ranks, in_parts):
             same(fn(two, one), fn(second, first))
 
     ranks(body)
+
+
+def rows_like(want, got):
+    """The same results, however many are asked for."""
+    both = [x if isinstance(x, tuple) else (x,) for x in (got, want)]
+    for one, other in zip(*both, strict=True):
+        same(one, other)
+
+
+FLAGS = [*itertools.product((False, True), repeat=3)]
+
+
+@pytest.mark.parametrize("dtype", [*"dfeFDl?B"])
+def test_unique_rows_are_numpys_for_every_dtype(ranks, in_parts, dtype):
+    def body():
+        shapes = ((3, 2), (1, 2), (60, 2), (9, 1), (40, 2, 2), (9, 0), (0, 2))
+        for shape, flags in itertools.product(shapes, FLAGS):
+            array = values(shape, dtype)
+            # NumPy's order of rows with NaN is stable only if their indices are wanted.
+            if array.dtype.kind in "fc" and (flags[0] or not flags[1]):
+                array = strewn(array, np.nan, -0.0)
+            x, whole = placed(array, line(), [Shard(0)])
+            rows_like(np.unique(whole, *flags, axis=0), np.unique(x, *flags, axis=0))
+
+    ranks(body)
+
+
+def test_unique_slices_are_numpys_in_every_layout(ranks, in_parts):
+    def body():
+        mesh = square()
+        for k, placements in enumerate(layouts(3, mesh.ndim)):
+            for axis in (k % 3, -1 - k % 2):
+                array = values((7, 2, 5), "d", k)
+                array[:, 1] = array[:, :1, 0]
+                x, whole = placed(np.minimum(array, -3), mesh, placements)
+                flags = FLAGS[k % 8]
+                want = np.unique(whole, *flags, axis=axis)
+                rows_like(want, np.unique(x, *flags, axis=axis))
+
+    ranks(body)
+
+
+def test_many_unique_rows_stay_cut_and_are_sent_once(ranks):
+    def body():
+        rng = np.random.default_rng(2)
+        for high in (3, 1 << 40):
+            x, whole = placed(rng.integers(0, high, (40_000, 3)), line(), [Shard(0)])
+            y = np.unique(x, axis=0)
+            same(y, np.unique(whole, axis=0))
+            many = high > 3 and x.device_mesh.size() > 1
+            assert many == any(isinstance(p, Shard) for p in y.placements)
+            assert sent_parts(lambda x: np.unique(x, axis=0), x) <= 2
+            every = sent_parts(lambda x: np.unique(x, True, True, True, axis=0), x)
+            assert every <= 3
+
+    ranks(body)

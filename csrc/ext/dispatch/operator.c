@@ -68,7 +68,7 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
         return op_call_cast(self, args, flags, kwnames);
     Py_ssize_t nargs = PyVectorcall_NARGS(flags);
     Py_ssize_t place = kwnames == NULL ? -1 : op_find_keyword(kwnames, "out");
-    if (nargs > self->out && nargs <= self->positional && args[self->out] != Py_None)
+    if (nargs > self->out && nargs <= self->positional)
         return call_with_names(self, args, nargs, kwnames);
     if (place >= 0)
         return call_with_out(self, args, nargs, kwnames, place);

@@ -33,6 +33,7 @@ from dtensor.ops.linalg import (  # noqa: F401
     least_squares as _least_squares,
     matmul as _matmul,
     norms as _linalg_norm,
+    polynomial as _polynomial,
     products as _linalg_product,
     relate as _relate,
     triangle as _triangle,
@@ -50,6 +51,7 @@ from dtensor.ops.model import (  # noqa: F401
 )
 from dtensor.ops.order import (  # noqa: F401
     count as _count,
+    interpolate as _interpolate,
     search as _search,
     sets as _sets,
     sort as _sort,
@@ -96,6 +98,7 @@ from dtensor.ops.index.take import *  # noqa: F403
 from dtensor.ops.index.write import setitem
 from dtensor.ops.linalg.einsum import *  # noqa: F403
 from dtensor.ops.linalg.matmul import *  # noqa: F403
+from dtensor.ops.linalg.polynomial import *  # noqa: F403
 from dtensor.ops.linalg.relate import *  # noqa: F403
 from dtensor.ops.linalg.triangle import *  # noqa: F403
 from dtensor.ops.methods.array_api import *  # noqa: F403
@@ -107,6 +110,7 @@ from dtensor.ops.model.loss import *  # noqa: F403
 from dtensor.ops.model.norm import *  # noqa: F403
 from dtensor.ops.model.softmax import *  # noqa: F403
 from dtensor.ops.order.count import *  # noqa: F403
+from dtensor.ops.order.interpolate import *  # noqa: F403
 from dtensor.ops.order.search import *  # noqa: F403
 from dtensor.ops.order.sets import *  # noqa: F403
 from dtensor.ops.order.sort import *  # noqa: F403
@@ -156,7 +160,9 @@ __all__ += _quantile.__all__
 __all__ += _random.__all__
 __all__ += _rearrange.__all__
 __all__ += _reduce.__all__
+__all__ += _polynomial.__all__
 __all__ += _relate.__all__
+__all__ += _interpolate.__all__
 __all__ += _search.__all__
 __all__ += _sets.__all__
 __all__ += _softmax.__all__

@@ -153,9 +153,18 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
             call(kernel, *xs, **options),
         )
 
-    make.__name__ = function.__name__
-    make.ufunc = function  # type: ignore[attr-defined]  # its signature is shown
-    make.__doc__ = f"""Element by element: see `numpy.{function.__name__}`.
+    def of_one(x: Any, /, out: None = None, **options: Any) -> Answer:
+        return make(x, **options)
+
+    def of_two(x1: Any, x2: Any, /, out: None = None, **options: Any) -> Answer:
+        return make(x1, x2, **options)
+
+    # `out` may be given by position.
+    shapes: dict[tuple[int, int], Any] = {(1, 1): of_one, (2, 1): of_two}
+    shown = shapes.get((function.nin, function.nout), make)
+    shown.__name__ = function.__name__
+    shown.ufunc = function  # its signature is shown
+    shown.__doc__ = f"""Element by element: see `numpy.{function.__name__}`.
 
     Parameters
     ----------
@@ -168,7 +177,7 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
     dtype, casting, order, subok, signature
         As of `numpy.ufunc`.
     """
-    answer = operator(make, operands=function.nin)
+    answer = operator(shown, operands=function.nin)
     answer.divides = bool(rows.divisor)
     return answer
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._core.device import is_meta
 from dtensor.ops._make.strict import on_implicit
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "make",
     "move",
     "move_all",
+    "number_of",
     "other_dim",
     "parts_of",
     "place",
@@ -178,6 +180,17 @@ def values_of(name: str, x: Any) -> Array:
         return plain(name, x)
     whole = move(name, x, x.layout.with_placements(None))
     return np.asarray(whole) if inside(x.layout) else np.zeros(x.shape, x.dtype)
+
+
+def number_of(name: str, x: Any, otherwise: int) -> int:
+    """Return an integer that is an array without dims; where nobody knows it, another
+    one: of a tensor without data, and outside its mesh."""
+    if not isinstance(x, _C.DTensor):
+        return int(x)
+    if is_meta(x):
+        return otherwise
+    known = local(move(name, x.detach(), x.layout.with_placements(None)))
+    return int(known) if inside(x.layout) else otherwise
 
 
 def plain(name: str, x: Any) -> Array:

@@ -16,6 +16,7 @@ from dtensor.ops._make.created import Placements, layout_of, made, mesh_like
 from dtensor.ops._make.fallback import replicated
 from dtensor.ops._make.operator import implements
 from dtensor.ops._make.parts import alone, key_of, positions, values_of
+from dtensor.ops.create.between import layout_between, sampled_between
 
 __all__ = ["arange", "fftfreq", "geomspace", "linspace", "logspace", "rfftfreq"]
 
@@ -129,9 +130,17 @@ def _sampled(
     part: Callable[[Array, Any], Array],
 ) -> _C.DTensor:
     """Return samples of a NumPy function: a rank's own between numbers, else all."""
+    layout = None
+    if placements is None and device_mesh is None:
+        layout = layout_between(ends)
+    if layout is not None and not np.ndim(options.get("base", 0)) and num >= 0:
+        if isinstance(options.get("base"), _C.Tensor):
+            options["base"] = values_of(function.__name__, options["base"])[()]
+        return sampled_between(function, ends, python.index(num), options, layout)[0]
     name = function.__name__
     device_mesh = mesh_like(device_mesh, *ends, options.get("base"))
-    ends = [values_of(name, end) for end in ends]
+    numbers = (int, float, complex)  # which leave dtypes as they are
+    ends = [end if isinstance(end, numbers) else values_of(name, end) for end in ends]
     if isinstance(options.get("base"), _C.Tensor):
         options["base"] = values_of(name, options["base"])[()]
     num = python.index(num)
@@ -165,7 +174,7 @@ def linspace(
     Parameters
     ----------
     start, stop : array_like
-        The ends.
+        The ends; arrays may be cut, the result is then cut as they are.
     num : int, default 50
         How many.
     endpoint : bool, default True
@@ -186,7 +195,7 @@ def linspace(
     DTensor
         The bits of ``numpy.linspace``.
     step : number or array
-        With `retstep`; of ends that are DTensors a replicated one.
+        With `retstep`; of ends that are DTensors a replicated one, or cut as they are.
     """
 
     def part(index: Array, ends: Any) -> Array:
@@ -198,6 +207,9 @@ def linspace(
 
     options = {"endpoint": endpoint, "dtype": dtype, "axis": axis}
     ends = (start, stop)
+    layout = layout_between(ends) if placements is None and retstep else None
+    if layout is not None and device_mesh is None and num >= 0:
+        return sampled_between(np.linspace, ends, python.index(num), options, layout)
     x = _sampled(np.linspace, ends, num, options, device_mesh, placements, part)
     if not retstep:
         return x
@@ -273,7 +285,7 @@ def geomspace(
     def part(index: Array, ends: Any) -> Array:
         # The steps are those of numpy._core.function_base.geomspace.
         kind = np.result_type(*ends, float(num), np.zeros((), dtype))
-        first, last = (end.astype(kind) for end in ends)
+        first, last = (np.asarray(end).astype(kind) for end in ends)
         sign = np.sign(first)
         first, last = np.asarray(first / sign), np.asarray(last / sign)
         logs = np.log10(first), np.log10(last)

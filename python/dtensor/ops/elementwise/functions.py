@@ -52,7 +52,7 @@ def _unary(
     rows: Rows = Rows(),  # noqa: B008
     vjp: Callable[..., Any] | None = None,
 ) -> Any:
-    def make(x: Any, **options: Any) -> Answer:
+    def make(x: Any, out: None = None, **options: Any) -> Answer:
         return broadcast([x], rows.of([x])), weak_call(function, x, **options)
 
     make.__name__ = function.__name__

@@ -1,4 +1,4 @@
-"""Elementwise choices: where, clip, select, choose, interp."""
+"""Elementwise choices: where, clip, select, choose."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,22 +6,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dtensor.ops._make.elementwise import anywhere, broadcast, conjugated
+from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
-    Rule,
     broadcasts_out,
     call,
     implements,
-    letters,
     method,
     operator,
 )
 from dtensor.ops._make.reduction import MISSING, OPS
-from dtensor.ops._make.words import Answer, rule
+from dtensor.ops._make.words import Answer
 
-__all__ = ["choose", "clip", "interp", "select", "where"]
+__all__ = ["choose", "clip", "select", "where"]
 
 Array = npt.NDArray[Any]
 
@@ -237,106 +235,3 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         if anywhere((a < 0) | (a >= len(arrays))):
             raise ValueError("invalid entry in choice array")
     return _choose(a, arrays, mode, **options)
-
-
-# --- interpolation --------------------------------------------------------------------
-
-
-@implements(np.interp)
-@operator(operands=3)
-def interp(
-    x: Operand,
-    xp: Operand,
-    fp: Operand,
-    left: complex | None = None,
-    right: complex | None = None,
-    period: float | None = None,
-) -> Answer:
-    """Interpolate between points: see `numpy.interp`.
-
-    Parameters
-    ----------
-    x : array_like
-        Where to interpolate; of any shape and layout.
-    xp, fp : array_like, shape (n,)
-        The points, gathered on every rank.
-    left, right, period
-        As in NumPy.
-    """
-    names = letters(x.ndim)
-    points = letters(1, whole=[0], skip=x.ndim)
-    text = rule([names, points, points], [names])
-    return text, call(np.interp, x, xp, fp, left, right, period)
-
-
-@operator(operands=3, name="interp_backward")
-def _slopes(x: Operand, xp: Operand, fp: Operand) -> Answer:
-    names = letters(x.ndim)
-    points = letters(1, whole=[0], skip=x.ndim)
-    dtype = np.result_type(fp.dtype, np.float64)
-    return rule([names, points, points], [names]), call(_slope, x, xp, fp), dtype
-
-
-def _between(x: Array, xp: Array) -> tuple[Array, Array]:
-    """Return the point before each place, and the fraction of the way to the next one;
-    places beyond the ends are moved to the ends."""
-    at = np.clip(np.searchsorted(xp, x, "right") - 1, 0, max(len(xp) - 2, 0))
-    step = xp[np.minimum(at + 1, len(xp) - 1)] - xp[at]
-    way = (x - xp[at]) / np.where(step == 0, 1, step)
-    return at, np.clip(way, 0, 1)
-
-
-def _slope(x: Array, xp: Array, fp: Array) -> Array:
-    """Return the derivative of `numpy.interp`, 0 beyond the ends."""
-    at, _ = _between(x, xp)
-    after = np.minimum(at + 1, len(xp) - 1)
-    step = xp[after] - xp[at]
-    slope = (fp[after] - fp[at]) / np.where(step == 0, 1, step)
-    return np.asarray(np.where((x < xp[0]) | (x > xp[-1]), 0.0, slope))
-
-
-@operator(name="interp_backward")
-def _shares(g: Operand, x: Operand, xp: Operand, ends: tuple[bool, bool]) -> Answer:
-    """Each point's share of the gradients at the places next to it; `ends`: whether the
-    first and the last point get those of the places beyond the ends."""
-    names = " ".join(letters(x.ndim))
-    return (
-        Rule(f"{names},{names},*->{xp.shape[0]}"),
-        call(_share, g, x, xp, ends),
-        g.dtype,
-    )
-
-
-def _share(g: Array, x: Array, xp: Array, ends: tuple[bool, bool]) -> Array:
-    at, way = _between(x, xp)
-    lost = (x < xp[0]) & (not ends[0]) | (x > xp[-1]) & (not ends[1])
-    g = np.where(lost, 0, g)
-    shares = np.zeros(len(xp), g.dtype)
-    np.add.at(shares, at, g * (1 - way))
-    np.add.at(shares, np.minimum(at + 1, len(xp) - 1), g * way)
-    return shares
-
-
-def _of_interp(
-    needs: Any,
-    g: Any,
-    _out: Any,
-    x: Any,
-    xp: Any,
-    fp: Any,
-    left: Any = None,
-    right: Any = None,
-    period: Any = None,
-) -> tuple[Any, ...]:
-    if period is not None:
-        raise NotImplementedError("interp: no gradient with a period")
-    ends = (left is None, right is None)
-    flow = g * conjugated(_slopes(x, xp, fp)) if needs[0] or needs[1] else None
-    return (
-        flow,
-        -_shares(flow, x, xp, ends) if needs[1] else None,
-        _shares(g, x, xp, ends) if needs[2] else None,
-    )
-
-
-interp.vjp_all(_of_interp)

@@ -183,7 +183,7 @@ lcm = ufunc(np.lcm)
 
 
 @implements(np.power)
-def power(x1: Any, x2: Any, /, **options: Any) -> Any:
+def power(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """Raise to a power, element by element: see `numpy.power`.
 
     Collective if integers are raised to integers that are distributed.
@@ -195,6 +195,8 @@ def power(x1: Any, x2: Any, /, **options: Any) -> Any:
     """
     if _is_negative_power(x1, x2, **options):
         raise ValueError("Integers to negative integer powers are not allowed.")
+    if out is not None:
+        options["out"] = out
     return _power(x1, x2, **options)
 
 

@@ -147,7 +147,11 @@ def _along(kernel: Kernel, what: str, points: Any = _same, after: Any = _same) -
     """Return the operator of a transform along one dim."""
 
     def transform(
-        a: Operand, n: int | None = None, axis: int = -1, norm: str | None = None
+        a: Operand,
+        n: int | None = None,
+        axis: int = -1,
+        norm: str | None = None,
+        out: None = None,
     ) -> Answer | Kernel:
         length = points(a.shape[axis]) if n is None else _counted(n)
         dim = normalize_axis_index(axis, a.ndim)
@@ -276,6 +280,7 @@ def _over(
         s: Sequence[int] | None = None,
         axes: Sequence[int] | None = axes,
         norm: str | None = None,
+        out: None = None,
     ) -> Answer | Kernel:
         dims, given = _dims(a, s, axes)
         lengths = [

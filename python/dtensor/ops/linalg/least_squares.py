@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from dtensor import _C
-from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import composite
 from dtensor.ops._make.operator import Operand, call, implements, operator
-from dtensor.ops._make.parts import inside, local, move
+from dtensor.ops._make.parts import number_of
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import adjoint
 from dtensor.ops.linalg.gradient import of_least_squares
@@ -103,16 +101,6 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
         s = np.linalg.svdvals(a)
     left = b - a @ x
     left = left if left.ndim == 2 else np.expand_dims(left, 1)
-    if m > n and _value(rank, n) == n:
+    if m > n and number_of("lstsq", rank, n) == n:
         return x, np.sum(np.real(left * np.conj(left)), axis=0), rank, s
     return x, np.sum(np.real(left[:0]), axis=1), rank, s
-
-
-def _value(rank: Any, full: int) -> int:
-    """Return the rank as a number; where nobody knows it, the full one."""
-    if not isinstance(rank, _C.DTensor):
-        return int(rank)
-    if is_meta(rank):
-        return full
-    known = local(move("lstsq", rank, rank.layout.with_placements(None)))
-    return int(known) if inside(rank.layout) else full

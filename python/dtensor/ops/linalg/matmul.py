@@ -59,6 +59,7 @@ def matmul(
     x1: Operand,
     x2: Operand,
     /,
+    out: None = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
@@ -90,8 +91,8 @@ def matmul(
         return _by_panels
     m, n = ("" if x.ndim == 1 else word for x, word in ((x1, "m"), (x2, "n")))
     left, right = (f"...{m}k" if m else "k"), (f"...k{n}" if n else "k")
-    out = f"...{m}{n}" if m or n else ""
-    text = f"{left},{right}->{out}"
+    kept = f"...{m}{n}" if m or n else ""
+    text = f"{left},{right}->{kept}"
     if dtype is None:
         return Rule(text, partial="each"), wide_call(np.matmul, x1, x2)
     return Rule(text, partial="each"), call(np.matmul, x1, x2, **given(dtype, casting))
@@ -147,7 +148,7 @@ def _contraction(a: Operand, b: Operand, pairs: list[tuple[int, int]]) -> Rule:
 @method
 @implements(np.dot)
 @operator(operands=2)
-def dot(a: Operand, b: Operand) -> Answer | Callable[..., Any]:
+def dot(a: Operand, b: Operand, out: None = None) -> Answer | Callable[..., Any]:
     """Product of two arrays, summed over the last dim of `a` and the one before last
     of `b` (the last, if `b` has one dim only). Numbers multiply.
 
@@ -210,7 +211,7 @@ inner.vjp(
 @implements(np.outer)
 @broadcasts_out
 @operator(operands=2)
-def outer(a: Operand, b: Operand) -> Answer:
+def outer(a: Operand, b: Operand, out: None = None) -> Answer:
     """Product of each element of `a` with each of `b`, both flattened.
 
     Returns

@@ -69,6 +69,7 @@ def vecdot(
     x1: Operand,
     x2: Operand,
     /,
+    out: None = None,
     *,
     axis: int = -1,
     dtype: npt.DTypeLike | None = None,
@@ -96,11 +97,11 @@ def vecdot(
         x.shape[:place] + x.shape[place + 1 :]
         for x, place in zip((x1, x2), places, strict=True)
     ]
-    terms, out = aligned(*rests)
-    summed = letters(1, skip=len(out))
+    terms, kept = aligned(*rests)
+    summed = letters(1, skip=len(kept))
     for term, place in zip(terms, places, strict=True):
         term[place:place] = summed
-    return rule(terms, [out], "each"), kernel
+    return rule(terms, [kept], "each"), kernel
 
 
 def _along(x: Any, other: Any, axis: int, scale: Any) -> Any:
@@ -122,6 +123,7 @@ def matvec(
     x1: Operand,
     x2: Operand,
     /,
+    out: None = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
@@ -139,6 +141,7 @@ def vecmat(
     x1: Operand,
     x2: Operand,
     /,
+    out: None = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.elementwise import elementwise
-from dtensor.ops._make.fallback import fallback
+from dtensor.ops._make.fallback import fallback, without_gradient
 from dtensor.ops._make.operator import (
     Operand,
     call,
@@ -18,6 +18,7 @@ from dtensor.ops._make.operator import (
     letters,
     operator,
 )
+from dtensor.ops._make.parts import move
 from dtensor.ops._make.reduction import (
     MISSING,
     Axis,
@@ -29,10 +30,12 @@ from dtensor.ops._make.reduction import (
     reduction,
 )
 from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.index.pick import everywhere
 from dtensor.ops.methods.ufunc_at import RAISES, at_of, is_recorded
 from dtensor.ops.reduce.chain import REDUCED, in_parts, reduced_in_parts
 from dtensor.ops.reduce.gradient import BY_UFUNC as OF_REDUCTIONS
 from dtensor.ops.reduce.scan import scan
+from dtensor.ops.reduce.slices import are_in_parts, slices_of_parts
 
 __all__ = ["ufunc_method"]
 
@@ -144,12 +147,14 @@ def _reduceat(ufunc: np.ufunc) -> Any:
         axis: int = 0,
         dtype: DTypeLike = None,
         out: None = None,
-    ) -> Answer:
+    ) -> Answer | Callable[..., Any]:
         if array.ndim == 0:
             raise TypeError("cannot reduceat on a scalar")
         none = indices.layout is None and indices.shape == (0,)  # perhaps a list
         where = np.empty(0, np.intp) if none else indices
         axis = normalize_axis_index(axis, array.ndim)
+        if out is None and are_in_parts(ufunc, array.layout, axis):
+            return of_parts
         dtype = loop_dtype(ufunc, array.dtype, dtype, out)
         names = letters(array.ndim, whole=[axis])
         starts = letters(1, whole=[0], skip=array.ndim)
@@ -158,6 +163,25 @@ def _reduceat(ufunc: np.ufunc) -> Any:
         wide = ufunc.reduceat(np.ones(1, array.dtype), [0], dtype=dtype).dtype
         rows = partial_rows(kind_of(ufunc, array.dtype), 1)
         return rule([names, starts], [result], rows), kernel, wide
+
+    def of_parts(
+        array: Any,
+        indices: Any,
+        axis: int = 0,
+        dtype: DTypeLike = None,
+        out: None = None,
+    ) -> Any:
+        axis, result = normalize_axis_index(axis, array.ndim), None
+        known = everywhere(indices) if hasattr(indices, "dtype") else None
+        if known is None and not hasattr(indices, "dtype"):
+            known = np.asarray(indices)
+        if known is not None and not is_recorded(array):
+            dtype = loop_dtype(ufunc, array.dtype, dtype, out)
+            result = slices_of_parts(ufunc, array.detach(), known, axis, dtype)
+        if result is None:
+            whole = move(name, array, array.layout.settled().whole(axis))
+            return answer(whole, indices, axis, dtype)
+        return without_gradient(name, (array,), result)
 
     name = f"{ufunc.__name__}.reduceat"
     answer = casts_out(

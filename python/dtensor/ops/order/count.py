@@ -15,6 +15,7 @@ from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.known import ndim
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import local, values_of
+from dtensor.ops.order.bins import RULES, count_of
 
 __all__ = ["bincount", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
 
@@ -117,7 +118,13 @@ def _edges(
     name: str, a: _C.DTensor, bins: Any, range: Any, weights: _C.DTensor | None
 ) -> tuple[Array, Any, Any]:
     """Return the edges of bins, and bins and range as NumPy reads them for a part."""
-    if isinstance(bins, str):
+    if isinstance(bins, str) and bins in RULES and a.dtype.kind in "biuf":
+        if weights is not None:
+            np.histogram_bin_edges(np.zeros(1), bins, weights=np.ones(1))  # raises
+        found = extremes(a)
+        np.histogram_bin_edges(found, 1, range)  # its errors
+        bins = count_of(bins, a, range, extremes)
+    elif isinstance(bins, str):
         given = None if weights is None else values_of(name, weights)
         edges = np.histogram_bin_edges(values_of(name, a), bins, range, given)
         return edges, edges, None
@@ -154,8 +161,8 @@ def histogram(
     a : array_like
         Of any shape and layout; each rank counts its own elements.
     bins : int, sequence or str, default 10
-        How many, or the edges, or a rule of NumPy's that finds them, for which `a` is
-        gathered.
+        How many, or the edges, or a rule of NumPy's that finds them; `a` is gathered
+        for "stone" only.
     range : (float, float), optional
         The ends; default: the least and the largest element, which the ranks find
         together.

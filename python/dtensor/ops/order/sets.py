@@ -16,7 +16,9 @@ from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
 from dtensor.ops._make.parts import inside, local, make, move_all, positions, values_of
-from dtensor.ops.order.unique_parts import is_large, unique_of_parts
+from dtensor.ops.order.sets_parts import Meeting, is_among
+from dtensor.ops.order.unique_parts import is_large, line_of, unique_of_parts
+from dtensor.ops.order.unique_rows import are_many, unique_rows
 
 __all__ = [
     "intersect1d",
@@ -41,11 +43,7 @@ def _gathered(name: str, x: _C.DTensor, *parts: Array) -> list[Array]:
     """Return one-dimensional arrays of all ranks of a tensor, concatenated.
 
     Collective. Ranks that hold the same part of `x` have the same arrays."""
-    mesh = x.device_mesh
-    lines = [
-        _C.Replicate() if p._cut_dim is None else _C.Shard(0) for p in x.placements
-    ]
-    spread = [_C.DTensor.from_local(part, mesh, lines) for part in parts]
+    spread = [line_of(x, part) for part in parts]
     whole = move_all(name, spread, [y.layout.with_placements(None) for y in spread])
     return [local(y) for y in whole]
 
@@ -101,8 +99,8 @@ def unique(
         Whether to return also the index of each first occurrence, the index of each
         element in the result, and the counts.
     axis : int, optional
-        The dim whose slices are compared, for which `ar` is gathered; default: the
-        elements.
+        The dim whose slices are compared; `ar` is gathered if there are few of them.
+        Default: the elements are.
     equal_nan : bool, default True
         Whether all NaN count as equal.
     sorted : bool, default True
@@ -119,6 +117,9 @@ def unique(
     options = {"axis": axis, "equal_nan": equal_nan}
     if axis is not None:
         normalize_axis_index(axis, ar.ndim)
+        if ar.ndim > 1 and are_many(ar, axis % ar.ndim):
+            rows = unique_rows(ar, axis % ar.ndim, flags)
+            return rows if any(flags) else rows[0]
         if ar.ndim > 1:
             return _from_whole(ar, flags, options)
     ar = settled("unique", ar)
@@ -195,35 +196,36 @@ def _set(x: Any) -> Array:
     return np.asarray(x)
 
 
-def _are_large(*arrays: Any) -> bool:
-    """Return whether two sets are to be treated in parts, of one of them at least."""
-    return all(isinstance(x, _C.DTensor) for x in arrays) and any(map(is_large, arrays))
-
-
-def _joined(*arrays: Any) -> Any:
-    """Return the unique elements of each of two arrays, one after the other."""
-    return np.concatenate([unique(x) for x in arrays])
-
-
-def _counted(*arrays: Any) -> Any:
-    """Return the elements of two sets, and how many of them have each."""
-    return unique(_joined(*arrays), return_counts=True, equal_nan=False)
+def _pair(*arrays: Any) -> tuple[_C.DTensor, _C.DTensor] | None:
+    """Return two arrays as DTensors if they are to be treated in parts, else None."""
+    large = [isinstance(x, _C.DTensor) and is_large(x) for x in arrays]
+    if not any(large):
+        return None
+    one, two = (on_mesh(x, mesh_of(arrays)) for x in arrays)
+    kinds = {x.dtype.kind for x in (one, two)}
+    # NumPy may compare signed and unsigned numbers exactly, or as floats.
+    is_exact = np.result_type(one.dtype, two.dtype).kind in kinds
+    return (one, two) if is_exact and kinds <= {*"biufc"} else None
 
 
 @composed(np.union1d, gradient=False)
 def union1d(ar1: Any, ar2: Any) -> Any:
     """Return the sorted elements that are in either of two arrays."""
-    if _are_large(ar1, ar2):
-        return unique(_joined(ar1, ar2))
+    pair = _pair(ar1, ar2)
+    if pair:
+        met = Meeting.of("union1d", *pair)
+        return met.result(np.ones(met.values.size, np.intp))
     return replicated(np.union1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
 
 
 @composed(np.setxor1d, gradient=False)
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the sorted elements that are in one of two arrays only."""
-    if _are_large(ar1, ar2):
-        both, counts = _counted(ar1, ar2)
-        return both[counts == 1]
+    pair = _pair(ar1, ar2)
+    if pair:
+        met = Meeting.of("setxor1d", *pair)
+        one, two = (held.astype(np.intp) for held in met.inside)
+        return met.result(np.where(met.nan, one + two, one ^ two))
     return replicated(np.setxor1d(_set(ar1), _set(ar2)), mesh_of((ar1, ar2)))
 
 
@@ -237,15 +239,18 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
         Of any shape and layout.
     assume_unique : bool, default False
         Whether `ar1` has each element once; the result is then in its order and cut as
-        it is, else sorted and replicated.
+        it is, else sorted.
     """
     mesh = mesh_of((ar1, ar2))
-    if not assume_unique and isinstance(ar1, _C.DTensor) and is_large(ar1):
-        ar1, assume_unique = unique(ar1), True
-    if not assume_unique:
+    if assume_unique:
+        flat = np.ravel(on_mesh(ar1, mesh))
+        return flat[isin(flat, ar2, invert=True)]
+    pair = _pair(ar1, ar2)
+    if pair is None or np.result_type(*pair) != pair[0].dtype:
         return replicated(np.setdiff1d(_set(ar1), _set(ar2)), mesh)
-    flat = np.ravel(on_mesh(ar1, mesh))
-    return flat[isin(flat, ar2, invert=True)]
+    met = Meeting.of("setdiff1d", *pair)
+    one, two = met.inside
+    return met.result((one & (met.nan | ~two)).astype(np.intp))
 
 
 @composed(np.intersect1d, gradient=False)
@@ -263,10 +268,11 @@ def intersect1d(
     return_indices : bool, default False
         Whether also where they are found first in each of the two.
     """
-    mesh = mesh_of((ar1, ar2))
-    if not return_indices and _are_large(ar1, ar2):
-        both, counts = _counted(ar1, ar2)
-        return both[counts == 2]
+    mesh, pair = mesh_of((ar1, ar2)), _pair(ar1, ar2)
+    if pair:
+        met = Meeting.of("intersect1d", *pair, return_indices)
+        one, two = met.inside
+        return met.result((one & two & ~met.nan).astype(np.intp), return_indices)
     if not return_indices:
         return replicated(np.intersect1d(_set(ar1), _set(ar2)), mesh)
     (one, first, _), (two, second, _) = (
@@ -294,7 +300,8 @@ def isin(
     element : array_like
         May be cut.
     test_elements : array_like
-        The others; of a DTensor the unique ones are gathered.
+        The others. If they are cut and many, these and `element` meet by value, which
+        sends each once; few are gathered.
     assume_unique, kind
         As NumPy's.
     invert : bool, default False
@@ -306,6 +313,12 @@ def isin(
         Of the shape of `element`.
     """
     element = on_mesh(element, mesh_of((element, test_elements)))
+    if isinstance(test_elements, _C.DTensor) and is_large(test_elements):
+        pair = _pair(element, test_elements)
+        if pair and kind != "table":
+            one, two = (np.empty(0, x.dtype) for x in pair)
+            np.isin(one, two, assume_unique, invert, kind=kind)  # or NumPy's error
+            return is_among(*pair, invert)
     return _isin(element, _set(test_elements), assume_unique, invert, kind)
 
 

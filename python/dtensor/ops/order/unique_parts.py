@@ -31,7 +31,15 @@ from dtensor.ops.reduce.selection import (
     values_at,
 )
 
-__all__ = ["is_large", "unique_of_parts"]
+__all__ = [
+    "Flags",
+    "as_result",
+    "is_large",
+    "line_of",
+    "ranges_of",
+    "rows_of",
+    "unique_of_parts",
+]
 
 Array = npt.NDArray[Any]
 Flags = tuple[bool, bool, bool]
@@ -75,25 +83,19 @@ def unique_of_parts(
     numbers = numbers_of(x.layout, range(x.ndim))
     first = numbers[first] if any(flags) and part.size else first
     lines = sorted_lines("unique", x, range(x.ndim), values[None])
-    sizes = _sizes(lines)
+    sizes, rows = ranges_of(lines), rows_of(lines)
     sent = [values, first, counts] if any(flags) else [values]
-    rows = _C.Layout(
-        lines.rows.mesh, lines.rows.placements, lines.rows.shape, lines.rows.dtype
-    )
     came = exchanged("unique", rows, sent, sizes, lines.mine)
     found = _merged(came, equal_nan)
-    layout = counted(rows, 0, found[0].size)
-    results = [make(each, layout.with_dtype(each.dtype)) for each in found[:3]]
     more = []
     if wants_inverse:
+        layout = counted(rows, 0, found[0].size)
         start = parts_of(layout, 0) or ()
         answer = found[3] + start[lines.mine][0]
         (back,) = exchanged("unique", rows, [answer], sizes.T, lines.mine)
         array = back[inverse].reshape(local(x).shape)
         more.append(make(array, x.layout.with_dtype(np.intp)))
-    if layout.shape[0] < sort_parts.LEAST_SIZE:
-        whole = [each.layout.with_placements(None) for each in results]
-        results = move_all("unique", results, whole)
+    results = as_result("unique", rows, found[:3])
     if wants_index:
         more.insert(0, results[1])
     if wants_counts:
@@ -112,7 +114,37 @@ def _unique(part: Array, flags: Flags, equal_nan: bool) -> tuple[Array, ...]:
     return (*found[:2], found[2] if flags[1] else none, found[-1])
 
 
-def _sizes(lines: Lines) -> npt.NDArray[np.int64]:
+def rows_of(lines: Lines) -> _C.Layout:
+    """Return the layout of one row for each part."""
+    rows = lines.rows
+    return _C.Layout(rows.mesh, rows.placements, rows.shape, rows.dtype)
+
+
+def line_of(x: _C.DTensor, values: Array) -> _C.DTensor:
+    """Return a tensor of values that each rank has, cut by what cuts another one.
+
+    Collective. Ranks that hold the same part of `x` have the same values."""
+    lines = [
+        _C.Replicate() if p._cut_dim is None else _C.Shard(0) for p in x.placements
+    ]
+    return _C.DTensor.from_local(values, x.device_mesh, lines)
+
+
+def as_result(name: str, rows: _C.Layout, arrays: list[Array]) -> list[_C.DTensor]:
+    """Return what each part has as tensors that are cut as the parts are; replicated
+    if they are short. Collective."""
+    line = counted(rows, 0, arrays[0].shape[0])
+    results = []
+    for each in arrays:
+        shape = (*line.shape, *each.shape[1:])
+        to = _C.Layout(line.mesh, line.placements, shape, each.dtype, cuts=line.cuts)
+        results.append(make(each, to))
+    if results[0].size >= sort_parts.LEAST_SIZE:
+        return results
+    return move_all(name, results, [x.layout.with_placements(None) for x in results])
+
+
+def ranges_of(lines: Lines) -> npt.NDArray[np.int64]:
     """Return how many elements each part sends to each, about as many to all. Equal
     ones go to the same part. Collective."""
     parts = lines.counts.shape[1]

@@ -212,6 +212,7 @@ concat = concatenate
 def stack(
     arrays: Any,
     axis: int = 0,
+    out: None = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",

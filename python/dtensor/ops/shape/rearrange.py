@@ -23,9 +23,11 @@ from dtensor.ops._make.operator import (
     method,
     operator,
 )
-from dtensor.ops._make.parts import values_of
+from dtensor.ops._make.parts import plain, values_of
 from dtensor.ops._make.words import Answer, Shape, group, hollow, method_of, rule
 from dtensor.ops.index.gradient import added, along
+from dtensor.ops.index.pick import everywhere
+from dtensor.ops.shape.copied import is_copied, repeated
 from dtensor.ops.shape.view import reshape
 
 __all__ = [
@@ -122,7 +124,7 @@ def repeat(
     ----------
     a : array
     repeats : int or sequence of int
-        How often; a separate number for each element makes the dim whole.
+        How often; or a number for each element, of which each rank repeats its own.
     axis : int, optional
         The dim; default: the flattened array.
 
@@ -134,6 +136,8 @@ def repeat(
     if isinstance(repeats, Operand):
         return _repeat_by_array
     counts = np.asarray(repeats)
+    if counts.ndim == 1 and counts.size > 1 and _is_in_parts(a, axis):
+        return _repeat_by_array
     dims = range(a.ndim) if axis is None else axes_of(axis, a.ndim)
     names = letters(a.ndim)
     _check_repeats(counts, math.prod(a.shape[dim] for dim in dims))
@@ -149,6 +153,13 @@ def repeat(
         after = [*names[: dims[0]], word, *names[dims[0] + 1 :]]
     kernel = call(method_of("repeat", a), a, repeats, axis)
     return rule([names], [after], "any"), kernel, a.dtype
+
+
+def _is_in_parts(a: Operand, axis: int | None) -> bool:
+    """Return whether slices are repeated, each as often as is said, on their ranks."""
+    if axis is None and a.ndim > 1:  # it is flattened first
+        return a.layout is not None and not a.layout.is_replicated
+    return a.ndim > 0 and is_copied(a.layout, axes_of(axis or 0, a.ndim)[0])
 
 
 def _check_repeats(counts: npt.NDArray[Any], length: int) -> None:
@@ -180,14 +191,25 @@ repeat.vjp(_repeat_back)
 
 
 def _repeat_by_array(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Repeat by counts given as an array, which become constants."""
+    """Repeat by a count for each element: in parts, or by counts that every rank has,
+    which become constants."""
     if isinstance(repeats, _C.DTensor):
         a = on_mesh(a, repeats.device_mesh)
+    elif not isinstance(repeats, np.ndarray):
+        repeats = plain("repeat", repeats)
+    dims = range(np.ndim(a)) if axis is None else axes_of(axis, np.ndim(a))
+    length = math.prod(np.shape(a)[dim] for dim in dims)
+    none = hollow(repeats.shape, repeats.dtype)
+    np.repeat(np.empty(length, "V0"), none)  # NumPy's errors
+    if isinstance(a, _C.DTensor) and repeats.ndim == 1 and repeats.size > 1:
+        if axis is None:
+            a, axis = (reshape(a, (-1,)) if a.ndim > 1 else a), 0
+        dim = axes_of(axis, a.ndim)[0]
+        if is_copied(a.layout, dim):
+            known = everywhere(repeats)
+            return repeated(a, repeats if known is None else known, dim)
     counts = values_of("repeat", repeats)
-    if counts.size:
-        return repeat(a, counts.tolist(), axis)
-    np.repeat(hollow(a.shape), counts, axis)  # NumPy's error, if it is one
-    return repeat(a, 1, axis)
+    return repeat(a, counts.tolist() if counts.size else 1, axis)
 
 
 @method
