@@ -20,14 +20,14 @@ import numpy as np
 from rows import WORD, Sample, array_of
 from validator import NOW, listening
 
-from dtensor import _C, DTensor, Layout, Replicate, Shard
+from dtensor import _C, DTensor, Layout, Replicate, Shard, Tensor
 from dtensor._core import world as _world
 from dtensor.ops.linalg import cyclic
 from dtensor.testing import run_ranks
 
 RANKS = (4, 8, 16)
-ELEMENTS = 1 << 18  # of a rank's part of the longest array
-SIDE = 576  # of a square matrix on 4 ranks
+ELEMENTS = 1 << 16  # of a rank's part of the longest array
+SIDE = 320  # of a square matrix on 4 ranks
 SAMPLES, LONG = 2, 4  # samples of an operator, and ways to make them long, at most
 
 CLASSES = ("stays", "sum", "selection", "borders", "all_to_all", "blocks", "gather")
@@ -66,7 +66,7 @@ def shapes_of(sample: Sample) -> list[tuple[int, ...]]:
 
 
 def lengthened(long: Long, ranks: int, elements: int = ELEMENTS) -> int:
-    """How long the dim is to be for so many elements on each rank; 0 if it cannot be."""
+    """How long a dim is for so many elements on each rank; 0 if it cannot be."""
     shapes = shapes_of(long.sample)
     times = max(shape.count(long.length) for shape in shapes)
     rest = max(
@@ -140,7 +140,7 @@ def sizes(long: Long, length: int) -> tuple[int, int] | None:
 
 def arrays_in(value: Any) -> Iterator[Any]:
     """The arrays and tensors of a result."""
-    if isinstance(value, np.ndarray | DTensor):
+    if isinstance(value, np.ndarray | Tensor):
         yield value
     elif isinstance(value, tuple | list):
         yield from itertools.chain.from_iterable(map(arrays_in, value))
@@ -213,7 +213,7 @@ def in_parts() -> Iterator[None]:
 
 def class_of(few: Counted, many: Counted) -> str:
     """A word for what was counted on some ranks and on twice as many."""
-    is_held = many.peak > HALF_MORE * few.peak and few.peak > 2
+    is_held = many.peak > HALF_MORE * few.peak and few.peak > 2 * FEW
     if few.fell_back or (is_held and few.sent > FEW):
         return "gather"
     if few.sent > 2 * FEW and many.sent > HALF_MORE * few.sent:

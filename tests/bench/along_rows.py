@@ -60,8 +60,8 @@ def joined(x: DTensor) -> DTensor:
 
 
 def added(x: DTensor) -> DTensor:
-    which = np.random.default_rng(0).integers(0, LABELS, x.shape)
-    labels = distribute_tensor(which, x.device_mesh, [Shard(0)], src_data_rank=None)
+    which = np.random.default_rng(0).integers(0, LABELS, x.to_local().shape)
+    labels = DTensor.from_local(which, x.device_mesh, [Shard(0)])
     sums = distribute_tensor(
         np.zeros(LABELS), x.device_mesh, [Replicate()], src_data_rank=None
     )

@@ -5,7 +5,8 @@ On one process the ranks are threads, and what the busiest of them sends and tak
 counted, in parts: the elements of the larger of operand's and result's part, 8 bytes
 each. The peak is what a rank takes beside its operand at one time, in arrays; not
 counted are what LAPACK holds while it runs, and at most 12 MiB of buffers. Square
-matrices and products are treated as those of more than 64 MiB. ``--ranks 2 4 8 16`` says on how many.
+matrices and products are treated as those of more than 64 MiB. ``--ranks 2 4 8 16``
+says on how many.
 
 On several processes, one thread each, the seconds beside NumPy's on one of them, of the
 fastest of calls in turn; beside dask's and Heat's where they are installed. ``--large``

@@ -37,7 +37,7 @@ struct block {
     _Alignas(ALIGNMENT) size_t bytes;
     block *older, *newer;   /* of all kept blocks */
     block *previous, *next; /* of those of its class; next also of a list to free */
-    account *counted;         /* by whom, or NULL; and as how many bytes */
+    account *counted;       /* by whom, or NULL; and as how many bytes */
     size_t asked;
 };
 
