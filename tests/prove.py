@@ -116,7 +116,7 @@ HEAD = """# Operators, one by one
 
 Written by `./run exec python tests/prove.py table`, from what operators did.
 
-* **native**: works on parts: some calls gather nothing. The last column names
+* **native**: works on parts: some calls gather nothing. The next column names
   placements of operands, on one mesh dimension, for which some call sends nothing.
 * **replicated**: has an operator of its own, which works on whole operands only.
 * **fallback**: gathers its operands, calls NumPy, and warns. "Falls back": some ways to
@@ -125,7 +125,7 @@ Written by `./run exec python tests/prove.py table`, from what operators did.
 The last two columns say what is done along a dim that is cut, and how much memory a
 rank takes at most beside its operands, in parts: the part of the longest operand or
 result. Both are counted on 4, 8 and 16 ranks, for some ways to call the operator, and
-for each dim of the operands. It is made so long that a part has 2^16 elements; of a
+for each dim of the operands. It is made so long that a part has 2^17 elements; of a
 square matrix, which is treated as one of more than 64 MiB, 320 rows on 4 ranks. Memory
 is that of arrays; not counted are what NumPy's functions hold while they run, and at
 most 12 MiB of buffers.
