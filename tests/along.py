@@ -34,7 +34,10 @@ STEPS = {("polyval", 3)}  # lengths of which every element is a step of the func
 
 CLASSES = ("stays", "sum", "selection", "borders", "all_to_all", "blocks", "gather")
 FEW = 0.25  # parts: less is no array's
-HALF_MORE = 1.5  # what grows with the ranks grows by so much from 4 to 8
+
+# What grows with the ranks grows by so much if they are twice as many. If it is more,
+# they have taken another way.
+LEAST, MOST_HELD, MOST_SENT = 1.5, 2.25, 2.5
 
 
 class Long(NamedTuple):
@@ -218,10 +221,10 @@ def in_parts() -> Iterator[None]:
 
 def class_of(few: Counted, many: Counted) -> str:
     """A word for what was counted on some ranks and on twice as many."""
-    is_held = many.peak > HALF_MORE * few.peak and few.peak > 2 * FEW
-    if few.fell_back or (is_held and few.sent > FEW):
+    is_held = LEAST * few.peak < many.peak <= MOST_HELD * few.peak
+    if few.fell_back or (is_held and few.peak > 2 * FEW and few.sent > FEW):
         return "gather"
-    if few.sent > 2 * FEW and many.sent > HALF_MORE * few.sent:
+    if few.sent > 2 * FEW and LEAST * few.sent < many.sent <= MOST_SENT * few.sent:
         return "blocks"
     if max(few.sent, many.sent) > FEW:
         return "all_to_all"

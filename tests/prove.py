@@ -124,11 +124,11 @@ Written by `./run exec python tests/prove.py table`, from what operators did.
 
 The last two columns say what is done along a dim that is cut, and how much memory a
 rank takes at most beside its operands, in parts: the part of the longest operand or
-result. Both are counted on 4, 8 and 16 ranks, for some ways to call the operator, and
-for each dim of the operands. It is made so long that a part has 2^17 elements; of a
-square matrix, which is treated as one of more than 64 MiB, 320 rows on 4 ranks. Memory
-is that of arrays; not counted are what NumPy's functions hold while they run, and at
-most 12 MiB of buffers.
+result. Both are counted on 4 and 8 ranks, and on 16 where something grows, for some
+ways to call the operator, and for each dim of the operands. It is made so long that a
+part has 2^17 elements; of a square matrix, which is treated as one of more than 64 MiB,
+320 rows on 4 ranks. Memory is that of arrays; not counted are what NumPy's functions
+hold while they run, and at most 12 MiB of buffers.
 
 * **stays**: nothing is sent, and the result is complete.
 * **sum**: what parts give is added up, or waits for that as a Partial.
