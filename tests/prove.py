@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import oracle
+from along import cells
 from missing_rows import missing
 from moves import grid
 from mutants import fates
@@ -115,14 +116,36 @@ HEAD = """# Operators, one by one
 
 Written by `./run exec python tests/prove.py table`, from what operators did.
 
-* **native**: works on parts: some calls gather nothing. The last column names
+* **native**: works on parts: some calls gather nothing. The next column names
   placements of operands, on one mesh dimension, for which some call sends nothing.
 * **replicated**: has an operator of its own, which works on whole operands only.
 * **fallback**: gathers its operands, calls NumPy, and warns. "Falls back": some ways to
   call it do.
 
-| operator | is | sends nothing for |
-| --- | --- | --- |
+The last two columns say what is done along a dim that is cut, and how much memory a
+rank takes at most beside its operands, in parts: the part of the longest operand or
+result. Both are counted on 4 and 8 ranks, and on 16 where something grows, for some
+ways to call the operator, and for each dim of the operands. It is made so long that a
+part has 2^17 elements; of a square matrix, which is treated as one of more than 64 MiB,
+320 rows on 4 ranks. Memory is that of arrays; not counted are what NumPy's functions
+hold while they run, and at most 12 MiB of buffers.
+
+* **stays**: nothing is sent, and the result is complete.
+* **sum**: what parts give is added up, or waits for that as a Partial.
+* **selection**: the ranks tell each other some numbers of each part, to select elements
+  or to join what parts give.
+* **borders**: a few rows go to other ranks.
+* **all_to_all**: elements go to other ranks, some parts from each rank, on any number
+  of ranks.
+* **blocks**: more is sent on more ranks, one block after the other; nobody keeps all.
+* **gather**: the more ranks, the more parts a rank holds: the whole, or what it has
+  where other dims are cut instead that are shorter than there are ranks. The memory is
+  that on 4.
+* **fixed lengths**: nothing is counted, for no call that is tried takes longer arrays;
+  **no operand**: nothing is cut.
+
+| operator | is | sends nothing for | the dim that is cut | memory |
+| --- | --- | --- | --- | --- |
 """
 
 
@@ -137,9 +160,15 @@ def table(samples: Sequence[Sample]) -> str:
             entries.setdefault(verdict.row.sample.name, Entry()).see(verdict)
     lines = []
     for name in sorted(entries):
-        kind, free = entries[name].words()
-        lines.append(f"| `{name}` | {kind} | {free} |\n")
+        words = (*entries[name].words(), *cells([s for s in samples if s.name == name]))
+        lines.append(f"| `{name}` | {' | '.join(words)} |\n")
     return HEAD + "".join(lines)
+
+
+def rows_of_table(text: str) -> dict[str, list[str]]:
+    """The cells of each operator in a table."""
+    rows = re.findall(r"^\| `([^`]*)` \| (.*) \|$", text, re.MULTILINE)
+    return {name: row.split(" | ") for name, row in rows}
 
 
 # --- the command ----------------------------------------------------------------------

@@ -12,6 +12,8 @@ import pytest
 
 import dtensor
 from dtensor import _C
+from dtensor._core import world as _world
+from dtensor.testing import run_ranks
 
 LARGE = 1 << 14  # float64 elements: more than is left to NumPy's malloc
 SMALL = 1 << 8
@@ -70,6 +72,29 @@ def test_arrays_of_other_code_stay_where_they_were():
     np.asarray(x + 1)  # the handler is there now
     assert not is_pooled(lambda: array() + 1)
     assert not is_pooled(lambda: np.zeros(LARGE))
+
+
+def test_the_memory_of_a_rank_is_counted_and_not_that_of_others():
+    barrier = threading.Barrier(2)
+
+    def body(rank):
+        _C._count_memory(True)
+        barrier.wait()
+        if rank == 0:
+            one = np.ones(LARGE)
+            two = one * 2 + one  # the product lives as long as the sum is made
+            del one
+            np.empty(2 * LARGE)
+            assert two.size == LARGE
+        barrier.wait()
+        most = _C._count_memory(False)
+        assert np.ones(LARGE).sum() + _C._count_memory(False) == LARGE
+        return most
+
+    def rank():
+        return body(_world.current().rank)
+
+    assert run_ranks(2, rank) == [3 * 8 * LARGE, 0]
 
 
 def test_a_result_can_be_resized():

@@ -325,3 +325,18 @@ def test_factors_send_a_few_parts_on_any_number_of_ranks(monkeypatch, count):
         strict=True,
     ):
         assert max(of_ranks) <= most, (name, of_ranks)
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("count, most", [(4, 5.2), (8, 7.3), (16, 12.5)])
+def test_an_inverse_sends_no_columns_of_zeros(monkeypatch, count, most):
+    monkeypatch.setattr(deal, "WIDTH", WIDTH)
+    a = values(1000, 1000)
+
+    def body():
+        x = placed(a, line(), S0)
+        with CommDebugMode() as comm:
+            la.inv(x)
+        return sum(comm.get_comm_bytes().values()) * count / a.nbytes
+
+    assert max(dtensor.testing.run_ranks(count, body)) <= most

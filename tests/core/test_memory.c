@@ -125,6 +125,35 @@ a_block_given_is_the_next_one_taken(void)
     }
 }
 
+static void *
+run_giver(void *block)
+{
+    dt_memory_give(block);
+    return NULL;
+}
+
+static void
+what_a_thread_has_at_most_is_counted(void)
+{
+    CHECK(dt_memory_watched() == 0);
+    void *before = dt_memory_take(1 << 20);
+    CHECK(dt_memory_watch());
+    void *first = dt_memory_take(5000), *second = dt_memory_take(3000);
+    pthread_t other;
+    CHECK(pthread_create(&other, NULL, run_giver, first) == 0);
+    pthread_join(other, NULL);
+    dt_memory_give(before);
+    void *buffer = dt_memory_take_buffer(1 << 20), *third = dt_memory_take(4000);
+    CHECK(dt_memory_watched() == 8000);
+    dt_memory_give(second);
+    CHECK(dt_memory_watch()); /* the third one is not of this account */
+    dt_memory_give(third);
+    dt_memory_give(buffer);
+    void *last = dt_memory_take(100);
+    CHECK(dt_memory_watched() == 100 && dt_memory_watched() == 0);
+    dt_memory_give(last);
+}
+
 static void
 a_block_wastes_at_most_an_eighth(void)
 {
@@ -245,6 +274,7 @@ only_the_chosen_call_of_this_thread_fails(void)
 DT_MAIN(TEST(a_block_belongs_to_its_taker),
         TEST(a_block_belongs_to_its_taker_among_threads),
         TEST(a_block_given_is_the_next_one_taken),
+        TEST(what_a_thread_has_at_most_is_counted),
         TEST(a_block_wastes_at_most_an_eighth), TEST(no_more_than_the_limit_is_kept),
         TEST(the_oldest_blocks_are_freed_first),
         TEST(a_block_beyond_the_limit_pushes_nothing_out),

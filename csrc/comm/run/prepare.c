@@ -240,7 +240,7 @@ dt_run_bind(dt_run *run, dt_error *err)
     }
     if (room == 0)
         return DT_OK;
-    run->buffers = dt_memory_take(room);
+    run->buffers = dt_memory_take_buffer(room);
     if (run->buffers == NULL)
         return dt_fail(err, DT_MEMORY, "no memory for the buffers of a collective");
     for (int k = 0; k < run->leg_count; k++)

@@ -23,12 +23,22 @@ static const size_t LARGEST = SIZE_MAX >> 2; /* sizes round up without overflow 
 static const size_t HUGE_BYTES = (size_t)2 << 20;
 static const size_t DEFAULT_LIMIT = (size_t)1 << 30;
 
+/* What a thread has of the blocks that it took since it is counted; there until the last
+ * of them is given back. */
+typedef struct {
+    size_t used, most;
+    size_t blocks;
+    bool over;
+} account;
+
 /* Lies before the bytes that the user gets. */
 typedef struct block block;
 struct block {
     _Alignas(ALIGNMENT) size_t bytes;
     block *older, *newer;   /* of all kept blocks */
     block *previous, *next; /* of those of its class; next also of a list to free */
+    account *counted;       /* by whom, or NULL; and as how many bytes */
+    size_t asked;
 };
 
 static struct {
@@ -41,6 +51,7 @@ static struct {
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local long calls_to_failure;
+static _Thread_local account *watch;
 
 /* Kept blocks, and what a block has beyond the bytes asked for, are out of bounds. */
 #if defined(__has_feature)
@@ -220,8 +231,32 @@ take_new(size_t bytes)
     return b;
 }
 
+static void
+count(block *b, size_t bytes)
+{
+    lock();
+    b->counted = watch;
+    b->asked = bytes;
+    watch->blocks++;
+    watch->used += bytes;
+    watch->most = watch->used > watch->most ? watch->used : watch->most;
+    unlock();
+}
+
+/* With the lock. */
+static void
+uncount(block *b)
+{
+    account *t = b->counted;
+    if (t == NULL)
+        return;
+    t->used -= b->asked;
+    if (--t->blocks == 0 && t->over)
+        free(t);
+}
+
 void *
-dt_memory_take(size_t bytes)
+dt_memory_take_buffer(size_t bytes)
 {
     if (calls_to_failure > 0 && --calls_to_failure == 0)
         return NULL;
@@ -234,7 +269,17 @@ dt_memory_take(size_t bytes)
     if (b == NULL)
         return NULL;
     allow(b, bytes);
+    b->counted = NULL;
     return b + 1;
+}
+
+void *
+dt_memory_take(size_t bytes)
+{
+    block *b = dt_memory_take_buffer(bytes);
+    if (b != NULL && watch != NULL)
+        count(b - 1, bytes);
+    return b;
 }
 
 size_t
@@ -253,6 +298,7 @@ dt_memory_give(void *block_)
     bool stale = !dt_range_current(b) &&
                  (dt_range_has(b) || (dt_range_given() && b->bytes >= SHARED_LEAST));
     lock();
+    uncount(b);
     pool.used -= b->bytes;
     keep(b);
     block *list = NULL;
@@ -335,6 +381,31 @@ dt_memory_kept(void)
     size_t kept = pool.kept;
     unlock();
     return kept;
+}
+
+bool
+dt_memory_watch(void)
+{
+    dt_memory_watched();
+    watch = calloc(1, sizeof *watch);
+    return watch != NULL;
+}
+
+size_t
+dt_memory_watched(void)
+{
+    account *t = watch;
+    if (t == NULL)
+        return 0;
+    watch = NULL;
+    lock();
+    size_t most = t->most;
+    t->over = true;
+    bool last = t->blocks == 0;
+    unlock();
+    if (last)
+        free(t);
+    return most;
 }
 
 long

@@ -18,6 +18,10 @@
  * arbitrary; NULL when there is no memory. */
 void *dt_memory_take(size_t bytes);
 
+/* The same for buffers of bounded size, however large arrays are: they are not counted by
+ * dt_memory_watch. */
+void *dt_memory_take_buffer(size_t bytes);
+
 /* From this many bytes on a block is in the range, where there is one. */
 enum { DT_MEMORY_LARGE = 1 << 16 };
 
@@ -38,6 +42,12 @@ size_t dt_memory_kept(void);
  * are not used again. Once. In a child of fork they lie elsewhere again, and the range is
  * the source's own to make good. False: no memory. */
 bool dt_memory_use(const dt_range_source *source);
+
+/* Counts the memory of one thread: the blocks that it takes from now on, in the bytes that
+ * were asked for; false: no memory. The other one ends that, and returns how many bytes it
+ * had at most at one time, whoever gave them back. */
+bool dt_memory_watch(void);
+size_t dt_memory_watched(void);
 
 /* For tests: from now on the k-th call of dt_memory_take (k = 1 is the next) in this
  * thread returns NULL once; 0 switches it off. Returns how many calls were left. */

@@ -96,12 +96,33 @@ set_memory_limit(PyObject *Py_UNUSED(module), PyObject *bytes)
     Py_RETURN_NONE;
 }
 
+/* While memory is counted, NumPy's large arrays come from the pool whoever makes them. */
+static PyObject *
+count_memory(PyObject *Py_UNUSED(module), PyObject *on)
+{
+    int begin = PyObject_IsTrue(on);
+    if (begin < 0 || (begin && ext_handler_install() < 0))
+        return NULL;
+    size_t most = dt_memory_watched();
+    ext_computing = begin;
+    if (begin && !dt_memory_watch())
+        return PyErr_NoMemory();
+    return PyLong_FromSize_t(most);
+}
+
 PyMethodDef ext_memory_methods[] = {
     {"_memory_info", memory_info, METH_NOARGS,
      "_memory_info()\n--\n\n"
      "Return the bytes of blocks that are `used` by arrays and `kept` for reuse, and "
      "how\n"
      "many `blocks` of other memory the C code holds."},
+    {"_count_memory", count_memory, METH_O,
+     "_count_memory(on, /)\n--\n\n"
+     "Count the memory of arrays that this thread makes from now on, or end that. "
+     "Return the\n"
+     "most bytes that they had at one time until now: arrays of the library, and large "
+     "ones of\n"
+     "NumPy's; not what NumPy's functions themselves hold while they run."},
     {"_set_memory_limit", set_memory_limit, METH_O,
      "_set_memory_limit(bytes, /)\n--\n\n"
      "Keep at most `bytes` bytes of freed blocks; what is over is freed at once."},

@@ -43,6 +43,9 @@ class LU:
         The caller's part of the matrix, and of what is divided; overwritten.
     widths : list of int
         How many columns of `right` each column of the grid has.
+    is_one : bool, default False
+        Whether `right` is the matrix 1: a row of it has elements where the pivots until
+        then were, and no others are sent.
 
     Attributes
     ----------
@@ -53,10 +56,16 @@ class LU:
     """
 
     def __init__(
-        self, name: str, deal: Deal, array: Array, right: Array, widths: list[int]
+        self,
+        name: str,
+        deal: Deal,
+        array: Array,
+        right: Array,
+        widths: list[int],
+        is_one: bool = False,
     ) -> None:
         self.name, self.deal, self.array, self.right = name, deal, array, right
-        self.widths = widths
+        self.widths, self.is_one = widths, is_one
         n = sum(map(len, deal.rows))
         self.owner, self.where = np.empty(n, int), np.empty(n, int)
         for i, rows in enumerate(deal.rows):
@@ -140,18 +149,36 @@ class LU:
         """Return the rows of the upper factor of a block: those of what is divided are
         beside them."""
         deal, rows = self.deal, slice(self.done, self.done + len(mine))
-        piece = np.concatenate([self.array[rows, after:], self.right[rows]], 1)
+        filled = self._filled(stop)
+        some = filled[deal.j]
+        piece = np.concatenate([self.array[rows, after:], self.right[rows][:, some]], 1)
         widths = [
-            len(columns) - int(np.searchsorted(columns, stop)) + more
-            for columns, more in zip(deal.columns, self.widths, strict=True)
+            len(columns) - int(np.searchsorted(columns, stop)) + len(more)
+            for columns, more in zip(deal.columns, filled, strict=True)
         ]
         heights = np.bincount(owners, minlength=deal.high)
         top = self._in_order(deal.joined(self.name, piece, heights, widths, 0), owners)
         top = divided(unit_lower(packed), top)
         split = self.array.shape[1] - after
+        if self.is_one:
+            beside = np.zeros((len(top), self.right.shape[1]), top.dtype)
+            beside[:, some] = top[:, split:]
+            top = np.concatenate([top[:, :split], beside], 1)
         self.array[rows, after:] = top[mine, :split]
         self.right[rows] = top[mine, split:]
         return top
+
+    def _filled(self, stop: int) -> list[Array]:
+        """Return, for each column of the grid, in which of its columns of `right` the
+        pivots until one have elements."""
+        if not self.is_one:
+            return list(map(np.arange, self.widths))
+        ends = np.cumsum(self.widths)
+        pivots = np.sort(self.pivots[:stop])
+        return [
+            pivots[slice(*np.searchsorted(pivots, (end - width, end)))] - (end - width)
+            for width, end in zip(self.widths, ends, strict=True)
+        ]
 
     def _in_order(self, rows: Array, owners: Array) -> Array:
         """Return pivots in their order, which come in that of their owners."""

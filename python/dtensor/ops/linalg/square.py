@@ -178,7 +178,7 @@ def _divided(
     if inside(to):
         widths = [count for _, count in parts_of(deal.layout(to.shape, False), 1) or ()]
         array = deal.dealt(name, a)
-        factors = LU(name, deal, array, right(deal), widths)
+        factors = LU(name, deal, array, right(deal), widths, right is _one)
         is_singular = bool(np.any(factors.diagonal() == 0))
     raise_if(is_singular, a.layout, "Singular matrix")
     if factors is None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
-from dtensor.ops._make.parts import inside, local, make, move_all
+from dtensor.ops._make.parts import inside, local, make, move_all, parts_of
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.index.gradient import added, along
@@ -214,14 +214,43 @@ def _pad_cut(
     edges = _edges(mode, widths[dim])
     assert edges is not None
     length, key = x.shape[dim], (slice(None),) * dim
+    total = length + int(widths[dim].sum())
+    to = chunked(x.layout, dim, total)
+    if mode in ("constant", "empty"):
+        before, after = _constants(x, dim, widths, mode, kwargs, to)
+        return joined("pad", [before, x, after], dim, to)
     slices = [slice(edges[0]), slice(length - edges[1], None)]
     if mode == "wrap":
         slices.reverse()
     ends = [getitem(x, (*key, part)) for part in slices]
     pieces = _ends(ends, dim, widths, mode, kwargs)
-    total = length + int(widths[dim].sum())
-    to = chunked(x.layout, dim, total)
     return joined("pad", [pieces[0], x, pieces[1]], dim, to)
+
+
+def _constants(
+    x: _C.DTensor,
+    dim: int,
+    widths: Widths,
+    mode: Any,
+    kwargs: dict[str, Any],
+    to: _C.Layout,
+) -> list[_C.DTensor]:
+    """Return the padding before and after a dim, each rank's where it is wanted."""
+    one = np.zeros((1,) * x.ndim, x.dtype)
+    values = np.pad(one, np.minimum(widths, 1), mode, **kwargs).flat
+    edges = np.array([*(s for s, _ in parts_of(to, dim) or ()), to.shape[dim]])
+    first = int(widths[dim, 0]) + x.shape[dim]
+    sides = zip(widths[dim].tolist(), (0, first), (values[0], values[-1]), strict=True)
+    pieces = []
+    for count, start, value in sides:
+        cuts = np.maximum.accumulate(np.clip(edges - start, 0, count))
+        layout = chunked(x.layout, dim, count, cuts.tolist())
+        if is_meta(x):
+            pieces.append(_C.without_data(layout))
+            continue
+        shape = layout.local_shape() if inside(layout) else 0
+        pieces.append(make(np.full(shape, value, x.dtype), layout))
+    return pieces
 
 
 def _ends(
