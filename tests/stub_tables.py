@@ -154,7 +154,9 @@ RESULTS |= {
     "torch.item": "Any",
     "torch.linspace": "TorchTensor",
     "torch.split": MANY,
+    "torch.qr": "_QRResult[T]",
     "torch.sort": "_Picked[T]",
+    "torch.svd": "tuple[T, T, T]",
     "torch.unique": [
         ({}, ONE),
         ({"return_inverse": FLAG}, PAIR),
@@ -185,6 +187,7 @@ def {0}(a: _Plain, /) -> _C.Tensor: ...
 
 # Definitions that no signature gives, by name; of methods after a point.
 WRITTEN = {
+    "torch.broadcast_shapes": "def broadcast_shapes(*shapes: _Shape) -> Size: ...",
     "where": """
 def where(condition: _ArrayLike, x: T, y: _ArrayLike) -> T: ...
 def where(condition: _ArrayLike, x: _Plain, y: T) -> T: ...
@@ -283,6 +286,7 @@ ALIASES = {
     r"dtensor\.torch\._types\.dtype": "_dtype",
     r"dtensor\.torch\._reduce\.Picked": "_Picked[T]",
     r"dtensor\.torch\._reduce\.Extremes": "_Extremes[T]",
+    r"dtensor\.torch\._matrix\.Triangular": "_Triangular[T]",
     r"dtensor\.ops\.model\.activation\._Form": "T",
     r"dtensor\.(DTensor|Tensor|Size)\b": r"\1",
     r"\bnumpy\.": "np.",

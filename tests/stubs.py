@@ -42,6 +42,7 @@ from dtensor import _C
 from dtensor._C import (
     DTensor, Mesh, TorchTensor, _ArrayLike, _Axis, _EighResult, _EigResult, _Extremes,
     _Index, _Out, _Picked, _Plain, _QRResult, _Shape, _SlogdetResult, _SVDResult, _T,
+    _Triangular,
     _UniqueAllResult, _UniqueCountsResult, _UniqueInverseResult,
 )
 from dtensor.ops._make.fallback import FallbackWarning as FallbackWarning

@@ -368,6 +368,7 @@ __all__ = [
     "permute_dims",
     "piecewise",
     "place",
+    "polyfit",
     "polyval",
     "positive",
     "pow",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from dtensor import _C
-from dtensor._C import _T, DTensor, Mesh, _Axis, _Plain
+from dtensor._C import _T, DTensor, Mesh, _Axis, _Out, _Plain
 from dtensor.placement_types import Placement
 
 __all__ = [
@@ -30,16 +30,33 @@ __all__ = [
 ]
 
 @overload
-def fft(a: _T, n: int | None = None, axis: int = -1, norm: str | None = None) -> _T: ...
+def fft(
+    a: _T,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
+) -> _T: ...
 @overload
 def fft(
-    a: _Plain, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
-def fft(a: _T, n: int | None = None, *, dim: int, norm: str | None = None) -> _T: ...
+def fft(
+    a: _T, n: int | None = None, *, dim: int, norm: str | None = None, out: _Out = None
+) -> _T: ...
 @overload
 def fft(
-    a: _Plain, n: int | None = None, *, dim: int, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    *,
+    dim: int,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def fft2(
@@ -47,6 +64,7 @@ def fft2(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = ...,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def fft2(
@@ -54,6 +72,7 @@ def fft2(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = ...,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 def fftfreq(
     n: int,
@@ -69,6 +88,7 @@ def fftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def fftn(
@@ -76,6 +96,7 @@ def fftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def fftshift(x: _T, axes: _Axis | None = None) -> _T: ...
@@ -83,31 +104,61 @@ def fftshift(x: _T, axes: _Axis | None = None) -> _T: ...
 def fftshift(x: _Plain, axes: _Axis | None = None) -> _C.Tensor: ...
 @overload
 def hfft(
-    a: _T, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _T,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def hfft(
-    a: _Plain, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
-def hfft(a: _T, n: int | None = None, *, dim: int, norm: str | None = None) -> _T: ...
+def hfft(
+    a: _T, n: int | None = None, *, dim: int, norm: str | None = None, out: _Out = None
+) -> _T: ...
 @overload
 def hfft(
-    a: _Plain, n: int | None = None, *, dim: int, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    *,
+    dim: int,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def ifft(
-    a: _T, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _T,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def ifft(
-    a: _Plain, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
-def ifft(a: _T, n: int | None = None, *, dim: int, norm: str | None = None) -> _T: ...
+def ifft(
+    a: _T, n: int | None = None, *, dim: int, norm: str | None = None, out: _Out = None
+) -> _T: ...
 @overload
 def ifft(
-    a: _Plain, n: int | None = None, *, dim: int, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    *,
+    dim: int,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def ifft2(
@@ -115,6 +166,7 @@ def ifft2(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = ...,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def ifft2(
@@ -122,6 +174,7 @@ def ifft2(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = ...,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def ifftn(
@@ -129,6 +182,7 @@ def ifftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def ifftn(
@@ -136,6 +190,7 @@ def ifftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def ifftshift(x: _T, axes: _Axis | None = None) -> _T: ...
@@ -143,31 +198,61 @@ def ifftshift(x: _T, axes: _Axis | None = None) -> _T: ...
 def ifftshift(x: _Plain, axes: _Axis | None = None) -> _C.Tensor: ...
 @overload
 def ihfft(
-    a: _T, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _T,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def ihfft(
-    a: _Plain, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
-def ihfft(a: _T, n: int | None = None, *, dim: int, norm: str | None = None) -> _T: ...
+def ihfft(
+    a: _T, n: int | None = None, *, dim: int, norm: str | None = None, out: _Out = None
+) -> _T: ...
 @overload
 def ihfft(
-    a: _Plain, n: int | None = None, *, dim: int, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    *,
+    dim: int,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def irfft(
-    a: _T, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _T,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def irfft(
-    a: _Plain, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
-def irfft(a: _T, n: int | None = None, *, dim: int, norm: str | None = None) -> _T: ...
+def irfft(
+    a: _T, n: int | None = None, *, dim: int, norm: str | None = None, out: _Out = None
+) -> _T: ...
 @overload
 def irfft(
-    a: _Plain, n: int | None = None, *, dim: int, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    *,
+    dim: int,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def irfft2(
@@ -175,6 +260,7 @@ def irfft2(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = ...,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def irfft2(
@@ -182,6 +268,7 @@ def irfft2(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = ...,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def irfftn(
@@ -189,6 +276,7 @@ def irfftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def irfftn(
@@ -196,20 +284,36 @@ def irfftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def rfft(
-    a: _T, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _T,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def rfft(
-    a: _Plain, n: int | None = None, axis: int = -1, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
-def rfft(a: _T, n: int | None = None, *, dim: int, norm: str | None = None) -> _T: ...
+def rfft(
+    a: _T, n: int | None = None, *, dim: int, norm: str | None = None, out: _Out = None
+) -> _T: ...
 @overload
 def rfft(
-    a: _Plain, n: int | None = None, *, dim: int, norm: str | None = None
+    a: _Plain,
+    n: int | None = None,
+    *,
+    dim: int,
+    norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def rfft2(
@@ -217,6 +321,7 @@ def rfft2(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = ...,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def rfft2(
@@ -224,6 +329,7 @@ def rfft2(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = ...,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...
 def rfftfreq(
     n: int,
@@ -239,6 +345,7 @@ def rfftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def rfftn(
@@ -246,4 +353,5 @@ def rfftn(
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
     norm: str | None = None,
+    out: _Out = None,
 ) -> _C.Tensor: ...

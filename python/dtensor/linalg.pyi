@@ -114,30 +114,30 @@ def matmul(
     x1: _T,
     x2: _ArrayLike,
     /,
+    out: _Out = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def matmul(
     x1: _Plain,
     x2: _T,
     /,
+    out: _Out = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def matmul(
     x1: _Plain,
     x2: _Plain,
     /,
+    out: _Out = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def matrix_norm(
@@ -314,66 +314,66 @@ def vecdot(
     x1: _T,
     x2: _ArrayLike,
     /,
+    out: _Out = None,
     *,
     axis: int = -1,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def vecdot(
     x1: _Plain,
     x2: _T,
     /,
+    out: _Out = None,
     *,
     axis: int = -1,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def vecdot(
     x1: _Plain,
     x2: _Plain,
     /,
+    out: _Out = None,
     *,
     axis: int = -1,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def vecdot(
     x1: _T,
     x2: _ArrayLike,
     /,
+    out: _Out = None,
     *,
     dim: int,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def vecdot(
     x1: _Plain,
     x2: _T,
     /,
+    out: _Out = None,
     *,
     dim: int,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def vecdot(
     x1: _Plain,
     x2: _Plain,
     /,
+    out: _Out = None,
     *,
     dim: int,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
-    out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
 def vector_norm(

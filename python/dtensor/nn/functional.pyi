@@ -1561,8 +1561,8 @@ def softsign(x: _Plain) -> _C.Tensor: ...
 def tanh(
     x: _T,
     /,
-    *,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: str = "same_kind",
     order: str = "K",
@@ -1574,8 +1574,8 @@ def tanh(
 def tanh(
     x: _Plain,
     /,
-    *,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: str = "same_kind",
     order: str = "K",

@@ -61,7 +61,7 @@ class UninitializedParameter(Parameter, metaclass=_LazyParameter):
     def __new__(
         cls, requires_grad: bool = True, device: Any = None, dtype: Any = None
     ) -> Any:
-        made = Parameter(empty((0,), dtype, device), requires_grad)
+        made: Any = Parameter(empty((0,), dtype, device), requires_grad)
         made._is_lazy = True
         return made
 
@@ -84,7 +84,7 @@ class UninitializedBuffer(Buffer, metaclass=_LazyBuffer):
         dtype: Any = None,
         persistent: bool = True,
     ) -> Any:
-        made = Buffer(empty((0,), dtype, device), persistent=persistent)
+        made: Any = Buffer(empty((0,), dtype, device), persistent=persistent)
         made._is_lazy = True
         return made.requires_grad_(requires_grad)
 

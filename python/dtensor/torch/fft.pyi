@@ -36,6 +36,7 @@ def fft(
     n: builtins.int | None = None,
     axis: builtins.int = -1,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def fft(
@@ -44,12 +45,14 @@ def fft(
     *,
     dim: builtins.int,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def fft2(
     a: _T,
     s: Sequence[builtins.int] | None = None,
     axes: Sequence[builtins.int] | None = ...,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def fftfreq(
     n: builtins.int,
@@ -68,6 +71,7 @@ def fftn(
     s: Sequence[builtins.int] | None = None,
     axes: Sequence[builtins.int] | None = None,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def fftshift(x: _T, axes: _Axis | None = None) -> _T: ...
 @overload
@@ -76,6 +80,7 @@ def hfft(
     n: builtins.int | None = None,
     axis: builtins.int = -1,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def hfft(
@@ -84,6 +89,7 @@ def hfft(
     *,
     dim: builtins.int,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def ifft(
@@ -91,6 +97,7 @@ def ifft(
     n: builtins.int | None = None,
     axis: builtins.int = -1,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def ifft(
@@ -99,18 +106,21 @@ def ifft(
     *,
     dim: builtins.int,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def ifft2(
     a: _T,
     s: Sequence[builtins.int] | None = None,
     axes: Sequence[builtins.int] | None = ...,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def ifftn(
     a: _T,
     s: Sequence[builtins.int] | None = None,
     axes: Sequence[builtins.int] | None = None,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def ifftshift(x: _T, axes: _Axis | None = None) -> _T: ...
 @overload
@@ -119,6 +129,7 @@ def ihfft(
     n: builtins.int | None = None,
     axis: builtins.int = -1,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def ihfft(
@@ -127,6 +138,7 @@ def ihfft(
     *,
     dim: builtins.int,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def irfft(
@@ -134,6 +146,7 @@ def irfft(
     n: builtins.int | None = None,
     axis: builtins.int = -1,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def irfft(
@@ -142,18 +155,21 @@ def irfft(
     *,
     dim: builtins.int,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def irfft2(
     a: _T,
     s: Sequence[builtins.int] | None = None,
     axes: Sequence[builtins.int] | None = ...,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def irfftn(
     a: _T,
     s: Sequence[builtins.int] | None = None,
     axes: Sequence[builtins.int] | None = None,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def rfft(
@@ -161,6 +177,7 @@ def rfft(
     n: builtins.int | None = None,
     axis: builtins.int = -1,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 @overload
 def rfft(
@@ -169,12 +186,14 @@ def rfft(
     *,
     dim: builtins.int,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def rfft2(
     a: _T,
     s: Sequence[builtins.int] | None = None,
     axes: Sequence[builtins.int] | None = ...,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...
 def rfftfreq(
     n: builtins.int,
@@ -193,4 +212,5 @@ def rfftn(
     s: Sequence[builtins.int] | None = None,
     axes: Sequence[builtins.int] | None = None,
     norm: builtins.str | None = None,
+    out: _Out = None,
 ) -> _T: ...

@@ -3,7 +3,7 @@
 # ruff: noqa: F403, F405
 import builtins
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import numpy.typing as npt
 from numpy.linalg import LinAlgError as LinAlgError
@@ -19,7 +19,6 @@ from dtensor._C import (
     _Plain,
     _QRResult,
     _SlogdetResult,
-    _SVDResult,
 )
 
 __all__ = [
@@ -83,20 +82,20 @@ def matmul(
     x1: _T,
     x2: _ArrayLike,
     /,
+    out: _Out = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: builtins.str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def matmul(
     x1: _Plain,
     x2: _T,
     /,
+    out: _Out = None,
     *,
     dtype: npt.DTypeLike | None = None,
     casting: builtins.str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 def matrix_norm(
     A: Any,
@@ -140,41 +139,18 @@ def pinv(
     *,
     rtol: builtins.float = ...,
 ) -> _T: ...
-@overload
-def qr(a: _T, mode: Literal["reduced", "complete"] = "reduced") -> _QRResult[_T]: ...
-@overload
-def qr(a: _T, mode: Literal["r"]) -> _T: ...
-@overload
-def qr(a: _T, mode: Literal["raw"]) -> tuple[_T, _T]: ...
-@overload
-def qr(a: _T, mode: builtins.str = "reduced") -> Any: ...
+def qr(a: _T, mode: builtins.str = "reduced") -> _QRResult[_T]: ...
 def slogdet(a: _T) -> _SlogdetResult[_T]: ...
 @overload
 def solve(a: _T, b: _ArrayLike) -> _T: ...
 @overload
 def solve(a: _Plain, b: _T) -> _T: ...
-@overload
-def svd(
-    a: _T,
-    full_matrices: builtins.bool = True,
-    compute_uv: Literal[True] = True,
-    hermitian: builtins.bool = False,
-) -> _SVDResult[_T]: ...
-@overload
-def svd(
-    a: _T,
-    full_matrices: builtins.bool = True,
-    *,
-    compute_uv: Literal[False],
-    hermitian: builtins.bool = False,
-) -> _T: ...
-@overload
 def svd(
     a: _T,
     full_matrices: builtins.bool = True,
     compute_uv: builtins.bool = True,
     hermitian: builtins.bool = False,
-) -> Any: ...
+) -> tuple[_T, _T, _T]: ...
 def svdvals(x: _T, /) -> _T: ...
 @overload
 def tensordot(
@@ -203,44 +179,44 @@ def vecdot(
     x1: _T,
     x2: _ArrayLike,
     /,
+    out: _Out = None,
     *,
     axis: builtins.int = -1,
     dtype: npt.DTypeLike | None = None,
     casting: builtins.str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def vecdot(
     x1: _Plain,
     x2: _T,
     /,
+    out: _Out = None,
     *,
     axis: builtins.int = -1,
     dtype: npt.DTypeLike | None = None,
     casting: builtins.str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def vecdot(
     x1: _T,
     x2: _ArrayLike,
     /,
+    out: _Out = None,
     *,
     dim: builtins.int,
     dtype: npt.DTypeLike | None = None,
     casting: builtins.str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 @overload
 def vecdot(
     x1: _Plain,
     x2: _T,
     /,
+    out: _Out = None,
     *,
     dim: builtins.int,
     dtype: npt.DTypeLike | None = None,
     casting: builtins.str = "same_kind",
-    out: _Out = None,
 ) -> _T: ...
 def vector_norm(
     x: _T,

@@ -39,9 +39,8 @@ def _keyword(name: str, default: Any, annotation: Any) -> Any:
     return _NEW(name, kind, default=default, annotation=annotation)
 
 
-# What every ufunc takes beside its operands.
+# What every ufunc takes beside its operands and `out`.
 _OPTIONS = [
-    _keyword("out", None, _C.DTensor | None),
     _keyword("where", True, array_like),
     _keyword("casting", "same_kind", str),
     _keyword("order", "K", str),
@@ -55,9 +54,11 @@ def _of_ufunc(function: np.ufunc) -> inspect.Signature:
     kind = inspect.Parameter.POSITIONAL_ONLY
     names = ["x"] if function.nin == 1 else [f"x{k + 1}" for k in range(function.nin)]
     operands = [_NEW(name, kind, annotation=array_like) for name in names]
-    several = types.GenericAlias(tuple, (_C.DTensor,) * function.nout)
-    result = _C.DTensor if function.nout == 1 else several
-    return inspect.Signature(operands + _OPTIONS, return_annotation=result)
+    several: Any = types.GenericAlias(tuple, (_C.DTensor,) * function.nout)
+    out, result = _keyword("out", None, _C.DTensor | None), several
+    if function.nout == 1:
+        out, result = out.replace(kind=_NEW.POSITIONAL_OR_KEYWORD), _C.DTensor
+    return inspect.Signature([*operands, out, *_OPTIONS], return_annotation=result)
 
 
 def public(operator: _C.Operator) -> inspect.Signature:
@@ -73,9 +74,6 @@ def public(operator: _C.Operator) -> inspect.Signature:
         p.replace(annotation=_NAMED.get(name, _SHOWN.get(p.annotation, p.annotation)))
         for name, p in own.parameters.items()
     ]
-    of_matrices = isinstance(getattr(np, operator.__name__, None), np.ufunc)
-    if of_matrices and shown[-1].kind != _NEW.VAR_KEYWORD:
-        shown += _OPTIONS[:1]
     result: Any = _C.DTensor
     if operator.__name__ in _SEVERAL:
         result = _C.DTensor | tuple[_C.DTensor, ...]
