@@ -107,7 +107,7 @@ MOVES = [
     *each("pad", np.pad, "d5,7", [{"pad_width": 2, "mode": "mean"}], SUM),
     *each("diagonal", np.diagonal, "d5,7 | l4,4", [(), (1,), (-2,), (9,)]),
     *each("diagonal", np.diagonal, "d2,3,4", [(), (0, 1, 2), (1, 0, 2)]),
-    *each("diag", np.diag, "d5,7 | d7", [(), (1,), (-2,)]),
+    *each("diag", np.diag, "d5,7 | d7", [(), (1,), {"k": -2}]),
     *each("diagflat", np.diagflat, "d3,2"),
     *each("tril", np.tril, "d5,7 | l4,4 | d2,3,4 | d7", [(), (1,), (-2,)]),
     *each("triu", np.triu, "d5,7 | l4,4 | d2,3,4 | d7", [(), (1,), (-2,)]),

@@ -145,6 +145,12 @@ RESULTS: dict[str, str | Rows] = {
     "unique_inverse": "_UniqueInverseResult[T]",
     "unravel_index": MANY,
     "topk": "_Picked[T]",
+    "polyfit": [
+        ({"cov": "Literal[False]"}, ONE),
+        ({"full": FLAG}, "tuple[T, T, int, T, float]"),
+        ({"cov": 'Literal[True, "unscaled"]'}, PAIR),
+        (None, ANY),
+    ],
 }
 
 # Results where PyTorch's dialect differs.

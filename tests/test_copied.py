@@ -104,5 +104,8 @@ def test_what_numpy_refuses_all_ranks_refuse(ranks):
         for given in (huge, placed(huge, mesh, [Shard(0)])[0]):
             with pytest.raises(ValueError, match="more than an array has room for"):
                 np.repeat(x, given)
+        for given in ([1 << 50, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1 << 50]):
+            with pytest.raises(MemoryError):  # on the other ranks as well
+                np.repeat(x, given)
 
     ranks(body)

@@ -41,6 +41,7 @@ CALLS = {
     "windows of all": ((5,), lambda x: view(x, 5)),
     "windows of two dims": ((6, 5), lambda x: view(x, (2, 3))),
     "windows along 0": ((6, 5), lambda x: view(x, 3, axis=0)),
+    "windows of nothing": ((6, 5), lambda x: view(x, (3, 0))),
     "windows twice": ((7,), lambda x: view(x, (2, 3), axis=(0, 0))),
     "unwrap": ((13,), np.unwrap),
     "unwrap along 0": ((7, 3), lambda x: np.unwrap(x, axis=0)),
@@ -184,6 +185,8 @@ def test_bad_input_is_refused_on_all_ranks(ranks):
             lambda a: view(a, 9),
             lambda a: view(a, -1),
             lambda a: view(a, 2, axis=1),
+            lambda a: np.unwrap(a, axis=1),
+            lambda a: np.unwrap(a, axis=2**40),
         ):
             with pytest.raises(Exception) as wanted:  # noqa: PT011
                 call(values(8))

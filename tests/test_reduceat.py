@@ -79,7 +79,7 @@ def test_sums_have_a_gradient_and_bad_indices_are_numpys_errors(ranks):
         weights = np.array([1.0, 10.0, 100.0])
         np.sum(np.add.reduceat(x, [0, 4, 6]) * weights).backward()
         assert np.array_equal(x.grad.full_tensor(), weights.repeat([4, 2, 3]))
-        for bad in ([9], [-1], [[1, 2]]):
+        for bad in ([9], [-1], [[1, 2]], [0, 3, -(2**63)]):
             with pytest.raises((IndexError, TypeError, ValueError)) as why:
                 np.add.reduceat(np.arange(9.0), bad)
             with pytest.raises(why.type):

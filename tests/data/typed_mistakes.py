@@ -33,7 +33,7 @@ def mistakes(x: DTensor, t: torch.Tensor, u: Tensor, mesh: dtensor.DeviceMesh) -
     dtensor.softmax(x, axis="rows")
     dtensor.softmax()
     dtensor.add(x)
-    dtensor.add(x, x, x)
+    dtensor.add(x, x, x, x)
     dtensor.add(x, None)
     dtensor.exp(x, wher=True)
     dtensor.concatenate(3)

@@ -6075,10 +6075,106 @@ def polyfit(
     y: _ArrayLike,
     deg: int,
     rcond: float | None = None,
+    full: Literal[False] = False,
+    w: Any = None,
+    cov: Literal[False] = False,
+) -> _T: ...
+@overload
+def polyfit(
+    x: _Plain,
+    y: _T,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: Any = None,
+    cov: Literal[False] = False,
+) -> _T: ...
+@overload
+def polyfit(
+    x: _Plain,
+    y: _Plain,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: Any = None,
+    cov: Literal[False] = False,
+) -> _C.Tensor: ...
+@overload
+def polyfit(
+    x: _T,
+    y: _ArrayLike,
+    deg: int,
+    rcond: float | None = None,
+    *,
+    full: Literal[True],
+    w: Any = None,
+    cov: bool | str = False,
+) -> tuple[_T, _T, int, _T, float]: ...
+@overload
+def polyfit(
+    x: _Plain,
+    y: _T,
+    deg: int,
+    rcond: float | None = None,
+    *,
+    full: Literal[True],
+    w: Any = None,
+    cov: bool | str = False,
+) -> tuple[_T, _T, int, _T, float]: ...
+@overload
+def polyfit(
+    x: _Plain,
+    y: _Plain,
+    deg: int,
+    rcond: float | None = None,
+    *,
+    full: Literal[True],
+    w: Any = None,
+    cov: bool | str = False,
+) -> tuple[_C.Tensor, _C.Tensor, int, _C.Tensor, float]: ...
+@overload
+def polyfit(
+    x: _T,
+    y: _ArrayLike,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: Any = None,
+    *,
+    cov: Literal[True, "unscaled"],
+) -> tuple[_T, _T]: ...
+@overload
+def polyfit(
+    x: _Plain,
+    y: _T,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: Any = None,
+    *,
+    cov: Literal[True, "unscaled"],
+) -> tuple[_T, _T]: ...
+@overload
+def polyfit(
+    x: _Plain,
+    y: _Plain,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: Any = None,
+    *,
+    cov: Literal[True, "unscaled"],
+) -> tuple[_C.Tensor, _C.Tensor]: ...
+@overload
+def polyfit(
+    x: _T,
+    y: _ArrayLike,
+    deg: int,
+    rcond: float | None = None,
     full: bool = False,
     w: Any = None,
     cov: bool | str = False,
-) -> _T: ...
+) -> Any: ...
 @overload
 def polyfit(
     x: _Plain,
@@ -6088,7 +6184,7 @@ def polyfit(
     full: bool = False,
     w: Any = None,
     cov: bool | str = False,
-) -> _T: ...
+) -> Any: ...
 @overload
 def polyfit(
     x: _Plain,
@@ -6098,7 +6194,7 @@ def polyfit(
     full: bool = False,
     w: Any = None,
     cov: bool | str = False,
-) -> _C.Tensor: ...
+) -> Any: ...
 @overload
 def polyval(p: _T, x: _ArrayLike) -> _T: ...
 @overload

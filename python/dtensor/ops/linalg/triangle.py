@@ -201,8 +201,12 @@ def diag(v: Operand, k: int = 0) -> Answer | Callable[..., Any]:
     else:
         shape = np.diag(hollow(v.shape), k).shape
     if v.layout is not None and any(map(v.layout.is_cut, range(v.ndim))):
-        return diagonal if v.ndim == 2 else _diag_of_parts
+        return _diag_of_matrix if v.ndim == 2 else _diag_of_parts
     return rule([["*"] * v.ndim], [map(str, shape)], "any"), call(np.diag, v, k)
+
+
+def _diag_of_matrix(v: Any, k: int = 0) -> Any:
+    return diagonal(v, k)
 
 
 def _diag_of_parts(v: Any, k: int = 0) -> Any:

@@ -240,8 +240,9 @@ def unwrap(
 
     Along a cut axis ranks send their neighbours one row, and all ranks the sum of what
     they add. Strided axes, and those of a Partial, are made whole."""
-    names = letters(p.ndim, whole=[axis % max(p.ndim, 1)])
-    if p.layout is not None and reachable(p.layout, axis % p.ndim):
+    dim = normalize_axis_index(axis, p.ndim)
+    names = letters(p.ndim, whole=[dim])
+    if p.layout is not None and reachable(p.layout, dim):
         return _unwrap_parts
     return rule([names], [names]), weak_call(np.unwrap, p, discont, axis, period=period)
 

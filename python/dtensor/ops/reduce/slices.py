@@ -40,7 +40,7 @@ def slices_of_parts(
     length = x.shape[dim]
     if where.ndim != 1 or where.dtype.kind not in "iu" or not where.size:
         return None
-    if where[0] < 0 or where[-1] >= length or (np.diff(where.astype(int)) < 0).any():
+    if where.min() < 0 or where.max() >= length or (where[1:] < where[:-1]).any():
         return None
     name = f"{function.__name__}.reduceat"
     with within(name, x, where, dim, dtype):

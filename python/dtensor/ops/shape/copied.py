@@ -109,14 +109,27 @@ def _copied(x: Any, how: _Copies, back: bool = False) -> Any:
         y = move("repeat", x.detach(), here.with_dtype(x.dtype))
         if is_meta(y):
             result = _C.without_data(there)
-        elif not inside(there):
-            result = make((), there)
-        elif back:
-            result = make(_sums(local(y), how, there), there)
         else:
-            result = make(np.repeat(local(y), how.counts, how.dim), there)
+            result = make(_part(y, how, there, back), there)
     _C.record_function("repeat", lambda g: _copied(g, how, not back), (x,), (result,))
     return result
+
+
+def _part(y: _C.DTensor, how: _Copies, to: _C.Layout, back: bool) -> Array | tuple[()]:
+    """Return this rank's part; one rank's counts may ask for too much memory."""
+    error: Exception | None = None
+    part: Array | tuple[()] = ()
+    try:
+        if inside(to) and back:
+            part = _sums(local(y), how, to)
+        elif inside(to):
+            part = np.repeat(local(y), how.counts, how.dim)
+    except MemoryError as raised:
+        error = raised
+    world.current().agree(b"", "repeat", error, to.mesh)
+    if error is not None:
+        raise error
+    return part
 
 
 def _sums(copies: Array, how: _Copies, to: _C.Layout) -> Array:

@@ -73,7 +73,7 @@ def sliding_window_view(
 
 @operator(name="sliding_window_view")
 def _windows(x: Operand, dim: int, length: int) -> Answer | Callable[..., Any]:
-    if x.layout is not None and reachable(x.layout, dim):
+    if length and x.layout is not None and reachable(x.layout, dim):
         return _windows_of_parts
     names = letters(x.ndim, whole=[dim])
     after = [*names, str(length)]
