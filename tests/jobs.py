@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-PATIENCE = 40  # seconds after which a job is killed: before the test is
+# Seconds after which a job is killed: before the test is.
+PATIENCE = float(os.environ.get("DTENSOR_TEST_SECONDS", 60)) * 2 / 3
 
 
 def run(command, patience=PATIENCE, **environment):

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jobs import PATIENCE
 from nbclient import NotebookClient
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "examples" / "notebook.ipynb"
-CELL_SECONDS = 40
+CELL_SECONDS = int(PATIENCE)
 
 
 def text_of(cell):
