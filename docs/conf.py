@@ -85,6 +85,7 @@ MODULES = {
     "dtensor.debug": "what is sent, why, and what would be",
     "dtensor.doctor": "what ails a job",
     "dtensor.testing": "ranks for tests",
+    "dtensor.notebook": "ranks for notebooks",
     "dtensor.device_mesh": "meshes",
     "dtensor.placement_types": "placements",
 }

@@ -19,6 +19,7 @@ import dtensor.fsdp
 import dtensor.functional_collectives
 import dtensor.io
 import dtensor.nn.utils
+import dtensor.notebook
 import dtensor.optim.lr_scheduler
 import dtensor.parallel
 import dtensor.placement_types
@@ -61,6 +62,7 @@ MODULES = [
     dtensor.nn.functional,
     dtensor.nn.init,
     dtensor.nn.utils,
+    dtensor.notebook,
     dtensor.optim,
     dtensor.optim.lr_scheduler,
     dtensor.parallel,

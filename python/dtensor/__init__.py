@@ -133,6 +133,11 @@ __all__ = [
 __all__ += [name for name in ops.__all__ if name not in __all__]
 
 
+def load_ipython_extension(ipython: object) -> None:
+    """Give IPython the magic ``%%ranks``: ``%load_ext dtensor`` calls it."""
+    _importlib.import_module("dtensor.notebook._magic").register(ipython)
+
+
 def __dir__() -> list[str]:
     """Return the public names, and those of modules that are loaded."""
     return sorted(n for n in globals() if n[:1] != "_" or n[:2] == n[-2:] == "__")

@@ -327,6 +327,17 @@ get_count_limit(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
     return PyLong_FromLongLong(dt_count_limit);
 }
 
+static PyObject *
+raise_in(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    unsigned long thread;
+    PyObject *exception;
+    if (!PyArg_ParseTuple(args, "kO:_raise_in", &thread, &exception))
+        return NULL;
+    exception = exception == Py_None ? NULL : exception;
+    return PyBool_FromLong(PyThreadState_SetAsyncExc(thread, exception));
+}
+
 PyMethodDef ext_world_methods[] = {
     {"mpi_library_version", mpi_library_version, METH_NOARGS,
      "mpi_library_version()\n--\n\n"
@@ -336,6 +347,10 @@ PyMethodDef ext_world_methods[] = {
      "Set the most elements of one message, the same on all ranks: for tests."},
     {"_get_count_limit", get_count_limit, METH_NOARGS,
      "_get_count_limit()\n--\n\nReturn the most elements of one message."},
+    {"_raise_in", raise_in, METH_VARARGS,
+     "_raise_in(thread, exception, /)\n--\n\n"
+     "Raise in another thread, when it next runs Python or waits for a rank; None: no\n"
+     "more. Return whether there is such a thread."},
     {0},
 };
 

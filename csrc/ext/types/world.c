@@ -302,12 +302,31 @@ object_of(dt_world *world)
     return world->poll_data;
 }
 
-/* Runs handlers of signals, which Python does in the main thread only. */
+/* Raises what another thread has asked this one to raise (PyThreadState_SetAsyncExc),
+ * which Python does where it begins to run code. */
+static bool
+is_asked_to_raise(void)
+{
+    static PyObject *nothing; /* code; kept for good */
+    if (nothing == NULL)
+        nothing = Py_CompileString("0", "<dtensor>", Py_eval_input);
+    PyObject *globals = nothing == NULL ? NULL : PyDict_New();
+    PyObject *result =
+        globals == NULL ? NULL : PyEval_EvalCode(nothing, globals, globals);
+    Py_XDECREF(globals);
+    Py_XDECREF(result);
+    if (result == NULL && PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
+    return PyErr_Occurred() != NULL;
+}
+
+/* Runs handlers of signals, which Python does in the main thread only, and raises in
+ * ranks that are threads what they are asked to raise. */
 static dt_status
 poll(void *Py_UNUSED(data))
 {
     PyGILState_STATE state = PyGILState_Ensure();
-    int failed = PyErr_CheckSignals();
+    bool failed = PyErr_CheckSignals() != 0 || is_asked_to_raise();
     PyGILState_Release(state);
     return failed ? DT_INTERRUPTED : DT_OK;
 }

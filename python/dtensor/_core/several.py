@@ -1,0 +1,30 @@
+"""What lets Open MPI 4 and 5 start more ranks than processors, and root start them."""
+
+import os
+import shutil
+
+__all__ = ["environment"]
+
+_RANKS = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+# Without ssh Open MPI does not start, though all ranks are on this machine.
+_NO_SSH = {"OMPI_MCA_plm_rsh_agent": "false", "PRTE_MCA_plm_ssh_agent": "false"}
+_ROOT = {
+    f"{name}_ALLOW_RUN_AS_ROOT{end}": "1"
+    for name in ("OMPI", "PRTE")
+    for end in ("", "_CONFIRM")
+}
+
+
+def environment() -> dict[str, str]:
+    """Return variables for ``mpiexec``; those that are set already stay as they are."""
+    found = _RANKS | (_ROOT if os.geteuid() == 0 else {})
+    if shutil.which("ssh") is None:
+        found |= _NO_SSH
+    return found | {name: os.environ[name] for name in found if name in os.environ}
