@@ -22,8 +22,8 @@ SEED = seed()
 NO_CALLS = set(
     """DeviceMesh ExportedProgram FallbackWarning GatherWarning
     ImplicitRedistributeError Layout MPIError Placement abstract array_api autograd
-    debug distribute_module export fft init_device_mesh linalg nn optim random resync
-    set_costs set_default_dtype set_gather_bytes""".split()
+    debug distribute_module export fft init_device_mesh linalg nn optim plot random
+    resync set_costs set_default_dtype set_gather_bytes""".split()
 )
 
 # Operators that only samples and their own tests call, on ranks that agree.
@@ -90,6 +90,7 @@ def test_every_public_name_and_method_is_a_call_of_the_campaign():
             names.add(f"__{match[1]}__")
     assert {*dtensor.__all__} - names - NO_CALLS == NO_ROWS
     local = {"as_numpy", "as_torch"}  # new objects of the same memory, as detach()
+    local |= {"plot"}
     methods = {name for name in dir(DTensor) if not name.startswith("_")} - local
     assert not methods - names
     assert not {m for m in vars(DTensor) if hasattr(int, m)} - names - {*dir(object)}

@@ -146,15 +146,16 @@ def words_of(command: str) -> list[str]:
 def targets_of(command: str) -> list[str]:
     """What must be built for a command: the C test of the same name, or the module."""
     words = shlex.split(command)
-    return [words[words.index("-R") + 1]] if "ctest" in words else ["_C"]
+    return [words[words.index("-R") + 1].rstrip("$")] if "ctest" in words else ["_C"]
 
 
 def includer(path: str) -> str:
     """A C file that a change of this one is compiled in."""
-    line = f'#include "{path.removeprefix("csrc/")}"'
     if path.endswith(".c"):
         return path
-    sources = sorted(ROOT.glob("csrc/**/*.c"))
+    name = path.removeprefix("csrc/") if path.startswith("csrc/") else Path(path).name
+    sources = sorted(ROOT.glob(f"{path.split('/')[0]}/**/*.c"))
+    line = f'#include "{name}"'
     found = next(source for source in sources if line in source.read_text())
     return found.relative_to(ROOT).as_posix()
 

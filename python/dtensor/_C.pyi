@@ -2462,6 +2462,21 @@ class Tensor:
         order: None = None,
     ) -> None: ...
     def permute(a, /, *axes: _Shape) -> Tensor: ...
+    def plot(
+        x,
+        kind: builtins.str | None = None,
+        *,
+        ax: Any = None,
+        most: builtins.int = 1000,
+        root: builtins.int = 0,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> Tensor: ...
     def positive(
         x,
         /,
@@ -5351,6 +5366,21 @@ class DTensor(Tensor):
         order: None = None,
     ) -> None: ...
     def permute(a, /, *axes: _Shape) -> DTensor: ...
+    def plot(
+        x,
+        kind: builtins.str | None = None,
+        *,
+        ax: Any = None,
+        most: builtins.int = 1000,
+        root: builtins.int = 0,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> DTensor: ...
     def positive(
         x,
         /,
@@ -8700,6 +8730,21 @@ class TorchTensor(Tensor):
         hermitian: builtins.bool = False,
         *,
         rtol: builtins.float = ...,
+    ) -> TorchTensor: ...
+    def plot(
+        x,
+        kind: builtins.str | None = None,
+        *,
+        ax: Any = None,
+        most: builtins.int = 1000,
+        root: builtins.int = 0,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
     ) -> TorchTensor: ...
     def polygamma(self, n: Any) -> TorchTensor: ...
     def polygamma_(self, n: Any) -> Self: ...
@@ -12228,6 +12273,21 @@ class TorchDTensor(TorchTensor, DTensor):
         hermitian: builtins.bool = False,
         *,
         rtol: builtins.float = ...,
+    ) -> TorchDTensor: ...
+    def plot(
+        x,
+        kind: builtins.str | None = None,
+        *,
+        ax: Any = None,
+        most: builtins.int = 1000,
+        root: builtins.int = 0,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def polygamma(self, n: Any) -> TorchDTensor: ...
     def polygamma_(self, n: Any) -> Self: ...

@@ -46,6 +46,7 @@ from dtensor.ops._make.strict import (
     set_gather_bytes,
     strict,
 )
+from dtensor.ops.methods.plot import plot
 from dtensor.ops.random.arrays import rand, randn
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
 
@@ -117,6 +118,7 @@ __all__ = [
     "no_grad",
     "ones",
     "optim",
+    "plot",
     "rand",
     "randn",
     "random",

@@ -55,6 +55,7 @@ from dtensor.ops._make.strict import (
     set_gather_bytes as set_gather_bytes,
     strict as strict,
 )
+from dtensor.ops.methods.plot import plot as plot
 from dtensor.ops.random.arrays import rand as rand, randn as randn
 from dtensor.overlap import halo as halo, map_overlap as map_overlap
 from dtensor.placement_types import (
@@ -368,6 +369,7 @@ __all__ = [
     "permute_dims",
     "piecewise",
     "place",
+    "plot",
     "polyfit",
     "polyval",
     "positive",

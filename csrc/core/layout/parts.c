@@ -110,7 +110,8 @@ dt_layout_part_size(const dt_layout *layout, int dim, int64_t part)
     if (cut->cuts != NULL)
         return cut->cuts[part + 1] - cut->cuts[part];
     if (cut->count == 1 && !cut->strided)
-        return dt_chunk(layout->shape[dim], cut->parts, part).size;
+        return dt_chunk(layout->shape[dim], chunks_by(layout, cut->mesh_dims[0]), part)
+            .size;
     cut_level levels[DT_MESH_MAX_NDIM];
     return part_levels(levels, layout, dim, part);
 }

@@ -40,6 +40,7 @@ from dtensor.ops.linalg import (  # noqa: F401
 )
 from dtensor.ops.methods import (  # noqa: F401
     array_api as _namespace,
+    plot as _plot,
     torch as _torch_methods,
     torch_pointwise as _torch_pointwise,
 )
