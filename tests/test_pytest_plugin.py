@@ -34,6 +34,7 @@ def try_out(tmp_path):
         start = [*launcher, sys.executable, *(["-m", "mpi4py"] if launcher else [])]
         options = ["-v", "-rs", "--rootdir", str(tmp_path), *options, str(path)]
         alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": ""}
+        alone["COVERAGE_FILE"] = str(tmp_path / ".coverage")
         status, output, _ = run([*start, *plain, *options], **alone)
         return status, dict(OUTCOME.findall(output)), output
 
