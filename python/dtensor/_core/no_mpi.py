@@ -28,7 +28,8 @@ PLACES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt")  # where MPI often
 
 
 def _family(library: str) -> str:
-    return FAMILIES.get(Path(library).name, "an unknown MPI")
+    name = re.match(NAME, Path(library).name)  # of libmpi.so.40.30.3 the first part
+    return FAMILIES.get(name[0] if name else "", "an unknown MPI")
 
 
 def _built_for() -> str:
@@ -69,6 +70,13 @@ def _cure(built: str, loaded: list[str]) -> str:
     fitting = [path for path in _installed() if _family(path) == _family(built)]
     if not built:
         return "Build it again: python -m pip install --force-reinstall dtensor-mpi."
+    other = [p for p in [*loaded, *fitting] if Path(p).name.startswith("libmpich.so")]
+    if other and not any(Path(p).name.startswith("libmpi.so") for p in fitting):
+        return (
+            f"mpi4py wants {other[0]} under the name libmpi.so.12: build mpi4py with "
+            "this MPI's mpicc (pip install --no-binary mpi4py mpi4py), or link the "
+            "file by that name in a folder that is on LD_LIBRARY_PATH."
+        )
     if any(_family(path) == _family(built) for path in loaded):
         return "Start Python with -v to see which file is missing."
     if fitting:
