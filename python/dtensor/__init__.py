@@ -7,7 +7,12 @@ import functools as _functools
 import importlib as _importlib
 
 # The extension needs the MPI library to be loaded first.
-from dtensor._core import world as _world  # noqa: F401
+try:
+    from dtensor._core import world as _world  # noqa: F401
+except (ImportError, RuntimeError) as _error:
+    from dtensor._core import no_mpi as _no_mpi
+
+    raise _no_mpi.end(_error) from _error
 
 # isort: split
 # The operators give tensors their methods, which the modules below may use.

@@ -1,8 +1,8 @@
 """``python -m dtensor.doctor``: what a bug report needs, and common problems.
 
 Under ``mpiexec -n 4 python -m dtensor.doctor`` rank 0 prints for all ranks. Each
-problem is one sentence that says how to fix it. (If dtensor and mpi4py use different
-MPI libraries, the import of dtensor fails already, and says so.) With ``--measure`` it
+problem is one sentence that says how to fix it. If dtensor cannot be imported, it says
+which MPI dtensor was built for, which ones there are, and what to do. ``--measure``
 prints what messages and copies cost here instead, as ``DTENSOR_COSTS`` has it.
 """
 

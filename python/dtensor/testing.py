@@ -10,11 +10,20 @@ the marker ``ranks``::
         assert ones(n_ranks, device_mesh=mesh, placements=[Shard(0)]).sum() == n_ranks
 
 Under plain ``pytest`` these are three tests: one on 1 rank, in the same process, and
-one each on 2 and 4 ranks, as mpiexec jobs that run this test alone and are ended after
-`timeout` seconds (60 by default). Under ``mpiexec -n 2 python -m mpi4py -m pytest`` the
-test runs in place, and tests that are not for 2 ranks are skipped. A test fails if a
-phase of it fails on any rank; the report shows what happened on that rank. The fixture
-`n_ranks` is the number of ranks.
+one each on 2 and 4 ranks. These run in jobs of mpiexec, one for each number of ranks,
+that are kept for the whole run and have its options. A test that takes longer than
+`timeout` seconds (60 by default) fails and ends its job, as does a rank that ends; the
+next test starts another one. With pytest-xdist each worker has jobs of its own. The
+lines that any rank runs count for ``--cov``. ``--pdb`` is refused.
+
+Under ``mpiexec -n 2 pytest`` the test runs in place, tests that are not for 2 ranks are
+skipped, and only rank 0 prints. A test that takes too long ends the job there.
+
+A test fails if a phase of it fails on any rank; the report shows what happened on that
+rank. Ranks that wait for one that has failed are told, and all are brought back in step
+before the next test. If a rank does not come, it prints where it is. `tmp_path` is rank
+0's on all ranks, and so is what `tmp_path_factory` makes in such a test, where all
+ranks call it. The fixture `n_ranks` is the number of ranks.
 """
 
 import contextvars
