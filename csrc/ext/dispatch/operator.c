@@ -74,14 +74,15 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
         return call_with_out(self, args, nargs, kwnames, place);
     op_call call;
     PyObject *result = NULL;
-    if (op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0) {
-        op_entry *entry = op_entry_of(&call);
-        if (entry != NULL && entry->traced)
-            op_call_trace(&call, entry);
-        if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0))
-            result = op_dispatch(entry, &call, NULL);
-        op_entry_release(entry);
-    }
+    op_entry *entry = kwnames == NULL ? op_call_again(&call, self, args, nargs) : NULL;
+    if (entry == NULL &&
+        op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0)
+        entry = op_entry_of(&call);
+    if (entry != NULL && entry->traced)
+        op_call_trace(&call, entry);
+    if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0))
+        result = op_dispatch(entry, &call, NULL);
+    op_entry_release(entry);
     op_call_clear(&call);
     return result;
 }

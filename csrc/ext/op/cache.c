@@ -78,6 +78,15 @@ link_newest(op_entry *entry)
     newest = entry;
 }
 
+static inline void
+make_newest(op_entry *entry)
+{
+    if (entry == newest)
+        return;
+    unlink_entry(entry);
+    link_newest(entry);
+}
+
 static void
 take_out(op_entry *entry)
 {
@@ -87,6 +96,9 @@ take_out(op_entry *entry)
     *place = entry->next;
     unlink_entry(entry);
     entry->kept = false;
+    OperatorObject *op = (OperatorObject *)entry->statics[0];
+    if (op->last == entry)
+        op->last = NULL;
     entry_count--;
     drops++;
 }
@@ -127,11 +139,20 @@ op_cache_find(const op_call *call)
         entry = next;
     }
     *(entry != NULL ? &hits : &misses) += 1;
-    if (entry != NULL && entry->kept && entry != newest) {
-        unlink_entry(entry);
-        link_newest(entry);
+    if (entry != NULL && entry->kept) {
+        make_newest(entry);
+        if (entry->known_count > 0)
+            call->op->last = entry;
     }
     return entry;
+}
+
+void
+op_cache_used(op_entry *entry)
+{
+    entry->refs++;
+    hits++;
+    make_newest(entry);
 }
 
 static int

@@ -166,6 +166,8 @@ find_entry(const op_call *call)
         entry = make_entry(call);
         if (entry != NULL)
             op_cache_add(entry, call);
+        if (entry != NULL && entry->kept)
+            op_know(entry, call);
     }
     return entry;
 }

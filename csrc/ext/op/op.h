@@ -2,7 +2,7 @@
  * is new.
  *
  * May use: ext/base, ext/types, core. Nothing here moves data or computes.
- * Begin with: key.c and cache.c for a call that is known, make.c for a new one. */
+ * Begin with: again.c, key.c and cache.c for a known call, make.c for a new one. */
 
 /* A call is taken apart into operands (tensors, arrays, numbers) and constants, which
  * make its key (key.c). Under the key the cache (cache.c) has an entry: which layouts
@@ -65,13 +65,14 @@ typedef struct {
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
     bool divides;      /* addends may be divided by its last operand, but not by 0 */
-    struct tape_vjp *vjp; /* its gradient, or NULL */
+    struct tape_vjp *vjp;  /* its gradient, or NULL */
+    struct op_entry *last; /* of its last call, while that is in the cache, or NULL */
     PyObject *weakrefs;
 } OperatorObject;
 
 /* --- key.c: a call taken apart --- */
 
-enum { OP_INLINE = 16, OP_INLINE_WORDS = 48 };
+enum { OP_INLINE = 16, OP_INLINE_WORDS = 48, OP_KNOWN = 4 };
 
 typedef struct {
     OperatorObject *op;
@@ -102,6 +103,42 @@ typedef struct op_entry op_entry;
 int op_call_read(op_call *call, OperatorObject *op, PyObject *const *args,
                  Py_ssize_t nargs, PyObject *kwnames, LayoutObject *out, bool abstract);
 void op_call_clear(op_call *call);
+
+/* The first word of a key. Without nargs, the name of a keyword could be an argument. */
+static inline uintptr_t
+op_first_word(Py_ssize_t nargs)
+{
+    enum { TAG_BITS = 4, TAG_NOTHING = 8 };
+    uintptr_t first = (uintptr_t)ext_thread_rank << 32 |
+                      (uintptr_t)ext_default_dtype << 24 | (uintptr_t)nargs;
+    return first << TAG_BITS | TAG_NOTHING;
+}
+
+/* A call of which nothing has been read. */
+static inline void
+op_call_begin(op_call *call, OperatorObject *op, PyObject *const *args,
+              Py_ssize_t nargs, PyObject *kwnames)
+{
+    call->op = op;
+    call->args = args;
+    call->nargs = nargs;
+    call->kwnames = kwnames;
+    call->abstract = false;
+    call->out = NULL;
+    call->layout = NULL;
+    call->tensor = NULL;
+    call->cacheable = true;
+    call->torch = false;
+    call->by_zero = false;
+    call->operand_count = call->static_count = call->word_count = 0;
+    call->operand_room = call->static_room = OP_INLINE;
+    call->word_room = OP_INLINE_WORDS;
+    call->operands = call->operand_space;
+    call->statics = call->static_space;
+    call->words = call->word_space;
+    call->owned = NULL;
+    call->lineage = 0;
+}
 
 /* What an argument is. */
 typedef enum {
@@ -150,6 +187,13 @@ typedef struct {
     int64_t shape[DT_MAX_NDIM + 1]; /* of this rank's part */
 } op_result;
 
+/* What an argument by position was: a tensor of a layout, a number of a type, or a
+ * constant. */
+typedef struct {
+    op_kind kind;
+    void *is; /* the layout or the type: borrowed, as in the key */
+} op_known;
+
 struct op_entry {
     op_entry *next;          /* of the bucket */
     op_entry *newer, *older; /* by use */
@@ -159,6 +203,10 @@ struct op_entry {
     int word_count, static_count;
     uintptr_t *words;
     PyObject **statics;
+    int known_count; /* arguments by which again.c knows the call; 0: it does not */
+    op_known known[OP_KNOWN];
+    uint64_t costs;      /* ext_cost_hash; of such a call */
+    LayoutObject *first; /* call->layout: borrowed, as in the key */
 
     PyObject
         *composite; /* what is called instead, with the call's arguments; or NULL */
@@ -190,12 +238,22 @@ struct op_entry {
 };
 
 op_entry *op_cache_find(const op_call *call); /* a new reference, or NULL */
+void op_cache_used(op_entry *entry); /* it was found otherwise: takes a reference */
 void op_cache_add(op_entry *entry, const op_call *call);
 op_entry *op_entry_new(void); /* or NULL with an exception; one reference */
 void op_entry_release(op_entry *entry);
 void op_cache_forget(const OperatorObject *op);
 void op_cache_clear(void); /* forgets the entries of all operators */
 PyObject *op_cache_info(void);
+
+/* --- again.c --- */
+
+/* The entry of a call by position that is as the last one of its operator: a new
+ * reference, and the call is read. NULL: it is to be read from the beginning. */
+op_entry *op_call_again(op_call *call, OperatorObject *op, PyObject *const *args,
+                        Py_ssize_t nargs);
+/* Notes in an entry that is kept what its call is known by. */
+void op_know(op_entry *entry, const op_call *call);
 
 /* --- lineage.c --- */
 
