@@ -377,6 +377,23 @@ set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
 }
 
 static PyObject *
+set_shortcuts(PyObject *Py_UNUSED(module), PyObject *wanted)
+{
+    int truth = PyObject_IsTrue(wanted);
+    if (truth < 0)
+        return NULL;
+    bool before = op_shortcuts;
+    op_shortcuts = truth != 0;
+    return PyBool_FromLong(before);
+}
+
+static PyObject *
+shortcut_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyLong_FromLongLong(op_shortcut_count);
+}
+
+static PyObject *
 is_observed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     return PyBool_FromLong(op_aside.recorder != NULL || op_aside.casts ||
@@ -409,6 +426,13 @@ PyMethodDef ext_op_methods[] = {
     {"set_implicit_replication", set_implicit_replication, METH_O,
      "set_implicit_replication(wanted, /)\n--\n\n"
      "Whether a Tensor beside a DTensor counts as replicated; return what was."},
+    {"set_shortcuts", set_shortcuts, METH_O,
+     "set_shortcuts(wanted, /)\n--\n\n"
+     "Whether views and elementwise results are made without calling NumPy's "
+     "function,\n"
+     "where they have been made before; for all threads. Return what was."},
+    {"shortcut_count", shortcut_count, METH_NOARGS,
+     "shortcut_count()\n--\n\nReturn how many results were made so."},
     {"is_observed", is_observed, METH_NOARGS,
      "is_observed()\n--\n\n"
      "Return whether somebody is told of each operator that is called."},

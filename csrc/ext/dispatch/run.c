@@ -166,9 +166,24 @@ is_large(const op_entry *entry, const op_call *call)
     return large;
 }
 
+bool op_shortcuts = true;
+long long op_shortcut_count;
+
+/* What the kernel would give, if that can be had without calling it. */
+static inline PyObject *
+shortcut(const op_entry *entry, PyObject *const *argv)
+{
+    PyObject *result = NULL;
+    if (entry->view != NULL && op_shortcuts)
+        result = op_view_again(entry, argv);
+    else if (entry->loop != NULL && op_shortcuts)
+        result = op_loop_again(entry, argv);
+    op_shortcut_count += result != NULL;
+    return result;
+}
+
 static PyObject *
-call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
-            PyObject *out)
+call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObject *out)
 {
     PyObject *space[OP_INLINE + 2], **argv = space;
     PyObject *lists[OP_LISTS];
@@ -194,7 +209,8 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
         good = value != NULL;
         slot++;
     }
-    PyObject *result = NULL;
+    PyObject *result = good && out == NULL ? shortcut(entry, argv + 1) : NULL;
+    good &= result == NULL;
     bool before = ext_computing;
     if (good && is_large(entry, call)) {
         good = ext_handler_install() == 0;
@@ -212,6 +228,10 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
                                      entry->out_names);
     }
     ext_computing = before;
+    if (good && result != NULL && out == NULL && op_shortcuts) {
+        op_view_keep(entry, argv + 1, result);
+        op_loop_keep(entry, argv + 1);
+    }
     for (int k = 0; k < list_count; k++)
         Py_DECREF(lists[k]);
     if (argv != space)
@@ -259,7 +279,7 @@ kernel_failed(const op_entry *entry, const op_call *call)
 }
 
 PyObject *
-op_run(const op_entry *entry, const op_call *call, PyObject *out)
+op_run(op_entry *entry, const op_call *call, PyObject *out)
 {
     op_moved moved;
     moved.arrays = NULL;

@@ -20,6 +20,16 @@ op_entry_new(void)
     return entry;
 }
 
+void
+op_view_free(op_view *view)
+{
+    if (view == NULL)
+        return;
+    Py_XDECREF(view->from);
+    Py_XDECREF(view->to);
+    PyMem_Free(view);
+}
+
 static void
 entry_free(op_entry *entry)
 {
@@ -45,6 +55,8 @@ entry_free(op_entry *entry)
     Py_XDECREF(entry->kwnames);
     Py_XDECREF(entry->out);
     Py_XDECREF(entry->out_names);
+    Py_XDECREF(entry->loop_owner);
+    op_view_free(entry->view);
     PyMem_Free(entry->words);
     PyMem_Free(entry->statics);
     PyMem_Free(entry->operands);

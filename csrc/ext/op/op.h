@@ -194,6 +194,14 @@ typedef struct {
     void *is; /* the layout or the type: borrowed, as in the key */
 } op_known;
 
+/* What a method of NumPy's arrays has shown of its array: ext/dispatch/view.c. */
+typedef struct {
+    PyArray_Descr *from, *to;
+    int from_ndim, from_flags, ndim, flags;
+    npy_intp offset;    /* in bytes */
+    npy_intp lengths[]; /* the array's strides; shape and strides of what is shown */
+} op_view;
+
 struct op_entry {
     op_entry *next;          /* of the bucket */
     op_entry *newer, *older; /* by use */
@@ -228,7 +236,12 @@ struct op_entry {
     bool outside; /* this rank is not in the mesh, or nobody is: nothing is computed */
     bool solo;    /* no DTensor among the operands: Tensors come out */
     bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */
-    bool large;   /* this rank's part of an operand or result: its memory is ours */
+    bool geometric; /* the kernel is a method of arrays, with one operand; or x[i] */
+    op_view *view;  /* of its last call, or NULL */
+    int runs; /* of a ufunc as NumPy calls it, as far as ext/dispatch/loop.c counts */
+    PyObject *loop_owner; /* of its inner loop, or NULL */
+    const void *loop;     /* the inner loop, or NULL */
+    bool large; /* this rank's part of an operand or result: its memory is ours */
     double seconds;
     bool traced;     /* results have a lineage: several ranks compare what they do */
     uint64_t detail; /* of operator and constants, the same on all ranks; if traced */
@@ -242,6 +255,7 @@ void op_cache_used(op_entry *entry); /* it was found otherwise: takes a referenc
 void op_cache_add(op_entry *entry, const op_call *call);
 op_entry *op_entry_new(void); /* or NULL with an exception; one reference */
 void op_entry_release(op_entry *entry);
+void op_view_free(op_view *view); /* NULL passes */
 void op_cache_forget(const OperatorObject *op);
 void op_cache_clear(void); /* forgets the entries of all operators */
 PyObject *op_cache_info(void);
