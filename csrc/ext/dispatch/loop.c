@@ -11,7 +11,7 @@
 #include <fenv.h>
 #include <math.h>
 
-enum { MOST_OPERANDS = 3, MOST_ELEMENTS = 8192 };
+enum { MOST_ELEMENTS = 8192 };
 enum { ERRORS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
 
 /* As NumPy's documentation gives it, for a capsule of this name. */
@@ -94,9 +94,9 @@ op_loop_again(const op_entry *entry, PyObject *const *argv)
     const loop_info *loop = entry->loop;
     PyArray_Descr *const *dtypes = loop->context->descriptors;
     const op_result *result = entry->results;
-    char *data[MOST_OPERANDS + 1];
-    npy_intp strides[MOST_OPERANDS + 1];
-    number numbers[MOST_OPERANDS];
+    char *data[OP_SHORT + 1];
+    npy_intp strides[OP_SHORT + 1];
+    number numbers[OP_SHORT];
     int count = (int)entry->positional;
     for (int k = 0; k < count; k++)
         if (!put_operand(&data[k], &strides[k], &numbers[k], result, dtypes[k],
@@ -136,7 +136,7 @@ is_elementwise(const op_entry *entry)
     static PyObject *numpy;
     if (!entry->ufunc || entry->kwnames != NULL || entry->result_count != 1 ||
         entry->solo || entry->large || entry->results[0].ndim == 0 ||
-        entry->positional > MOST_OPERANDS || entry->slot_count != entry->positional)
+        entry->positional > OP_SHORT || entry->slot_count != entry->positional)
         return false;
     for (int k = 0; k < entry->slot_count; k++)
         if (entry->slots[k].kind != SLOT_OPERAND)

@@ -80,7 +80,9 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
         entry = op_entry_of(&call);
     if (entry != NULL && entry->traced)
         op_call_trace(&call, entry);
-    if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0))
+    bool brief = entry != NULL && (entry->view != NULL || entry->loop != NULL);
+    if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0) &&
+        !(brief && op_short(&result, entry, &call)))
         result = op_dispatch(entry, &call, NULL);
     op_entry_release(entry);
     op_call_clear(&call);

@@ -166,22 +166,6 @@ is_large(const op_entry *entry, const op_call *call)
     return large;
 }
 
-bool op_shortcuts = true;
-long long op_shortcut_count;
-
-/* What the kernel would give, if that can be had without calling it. */
-static inline PyObject *
-shortcut(const op_entry *entry, PyObject *const *argv)
-{
-    PyObject *result = NULL;
-    if (entry->view != NULL && op_shortcuts)
-        result = op_view_again(entry, argv);
-    else if (entry->loop != NULL && op_shortcuts)
-        result = op_loop_again(entry, argv);
-    op_shortcut_count += result != NULL;
-    return result;
-}
-
 static PyObject *
 call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObject *out)
 {
@@ -209,8 +193,7 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
         good = value != NULL;
         slot++;
     }
-    PyObject *result = good && out == NULL ? shortcut(entry, argv + 1) : NULL;
-    good &= result == NULL;
+    PyObject *result = NULL;
     bool before = ext_computing;
     if (good && is_large(entry, call)) {
         good = ext_handler_install() == 0;
@@ -228,7 +211,7 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
                                      entry->out_names);
     }
     ext_computing = before;
-    if (good && result != NULL && out == NULL && op_shortcuts) {
+    if (result != NULL && out == NULL && op_shortcuts) {
         op_view_keep(entry, argv + 1, result);
         op_loop_keep(entry, argv + 1);
     }

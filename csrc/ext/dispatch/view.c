@@ -55,6 +55,19 @@ shows(PyArrayObject *view, PyArrayObject *source)
            (base == (PyObject *)source || base == PyArray_BASE(source));
 }
 
+/* Whether the entry promises such an array. */
+static bool
+is_promised(const op_entry *entry, PyArrayObject *shown)
+{
+    const op_result *result = entry->results;
+    bool good = entry->solo ||
+                (result->ndim == PyArray_NDIM(shown) &&
+                 ext_dtype_is(PyArray_DESCR(shown), result->layout->layout->dtype));
+    for (int d = 0; good && !entry->solo && d < result->ndim; d++)
+        good = PyArray_DIM(shown, d) == result->shape[d];
+    return good;
+}
+
 /* Room for what is shown; NULL: no memory. */
 static op_view *
 room(op_entry *entry, int from_ndim, int ndim)
@@ -76,7 +89,7 @@ op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result)
         return;
     PyArrayObject *source = (PyArrayObject *)argv[0], *shown = (PyArrayObject *)result;
     bool warns = ((PyArray_FLAGS(source) | PyArray_FLAGS(shown)) & WARNS) != 0;
-    if (!shows(shown, source) || warns)
+    if (!shows(shown, source) || !is_promised(entry, shown) || warns)
         return;
     int from_ndim = PyArray_NDIM(source), ndim = PyArray_NDIM(shown);
     op_view *view = room(entry, from_ndim, ndim);
