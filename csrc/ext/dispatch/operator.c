@@ -248,6 +248,7 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->replacement);
     Py_XDECREF(self->agrees);
     Py_XDECREF(self->autocast);
+    op_answers_free(self);
     tape_vjp_free(self->vjp);
     Py_TYPE(object)->tp_free(object);
 }

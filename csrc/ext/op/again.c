@@ -2,20 +2,20 @@
  * of the same layouts, numbers of the same types, the same constants. */
 #include "ext/op/op.h"
 
-/* Immutable, and compared without code of others. */
-static bool
-is_plain(PyObject *object)
+bool
+op_is_plain(PyObject *object)
 {
     if (PySlice_Check(object)) {
         PySliceObject *slice = (PySliceObject *)object;
-        return is_plain(slice->start) && is_plain(slice->stop) && is_plain(slice->step);
+        return op_is_plain(slice->start) && op_is_plain(slice->stop) &&
+               op_is_plain(slice->step);
     }
     if (!PyTuple_CheckExact(object))
         return object == Py_None || object == Py_Ellipsis || PyBool_Check(object) ||
                PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
-               PyUnicode_CheckExact(object);
+               PyUnicode_CheckExact(object) || Py_TYPE(object) == &PyType_Type;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(object); k++)
-        if (!is_plain(PyTuple_GET_ITEM(object, k)))
+        if (!op_is_plain(PyTuple_GET_ITEM(object, k)))
             return false;
     return true;
 }
@@ -36,7 +36,7 @@ know(op_known *out, const op_call *call, Py_ssize_t k)
         out->is = Py_TYPE(object);
     else {
         out->kind = OP_CONSTANT;
-        return !(expected && PyTuple_CheckExact(object)) && is_plain(object);
+        return !(expected && PyTuple_CheckExact(object)) && op_is_plain(object);
     }
     return true;
 }

@@ -41,6 +41,7 @@ typedef struct {
     PyObject *shape, *dtype; /* a Python number's dtype is None */
     PyObject *layout;        /* or None */
     bool zero;               /* it is known to be 0: op_call.by_zero */
+    bool read;               /* lengths or layout have been looked at */
     PyObject *number;        /* the type of a Python number (borrowed), or NULL */
 } OperandObject;
 
@@ -67,6 +68,7 @@ typedef struct {
     bool divides;      /* addends may be divided by its last operand, but not by 0 */
     struct tape_vjp *vjp;  /* its gradient, or NULL */
     struct op_entry *last; /* of its last call, while that is in the cache, or NULL */
+    struct op_answer *answers; /* of its function, the last one first: answer.c */
     PyObject *weakrefs;
 } OperatorObject;
 
@@ -98,6 +100,7 @@ typedef struct {
 } op_call;
 
 typedef struct op_entry op_entry;
+typedef struct op_answer op_answer;
 
 /* Takes a call apart; op_call_clear is due in any case. */
 int op_call_read(op_call *call, OperatorObject *op, PyObject *const *args,
@@ -266,6 +269,8 @@ PyObject *op_cache_info(void);
  * reference, and the call is read. NULL: it is to be read from the beginning. */
 op_entry *op_call_again(op_call *call, OperatorObject *op, PyObject *const *args,
                         Py_ssize_t nargs);
+/* Whether a constant is immutable, and compared without code of others. */
+bool op_is_plain(PyObject *object);
 /* Notes in an entry that is kept what its call is known by. */
 void op_know(op_entry *entry, const op_call *call);
 
@@ -293,6 +298,8 @@ typedef struct {
     PyObject **metas; /* an Operand for each operand */
     RuleObject *rule;
     CallObject *kernel;
+    bool known;       /* both from an answer that was kept */
+    bool gave_dtypes; /* the function did, not the kernel */
     dt_dtype *dtypes; /* of the results */
     dt_binding *binding;
 } op_maker;
@@ -306,6 +313,11 @@ extern _Thread_local bool ext_implicit_replication;
  * that it gives (borrowed from *answer) or None. Without a rule the answer is a
  * composite: what is called for such arguments. */
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
+/* answer.c: finds one that was kept for calls like this, into m->rule and m->kernel, and
+ * returns its dtypes or None, a new reference; NULL: there is none. Keeps one, after all else. */
+PyObject *op_answer_find(op_maker *m);
+void op_answer_keep(op_maker *m);
+void op_answers_free(OperatorObject *op);
 /* NumPy's name of a parameter where torch's is given. New reference. */
 PyObject *op_keyword(const OperatorObject *op, PyObject *name);
 /* The names of a call's keywords as its function takes them, or NULL: none, or with an
