@@ -154,6 +154,28 @@ def test_a_function_that_could_look_at_lengths_is_asked_again():
     run_ranks(1, body)
 
 
+def test_lengths_of_arrays_and_numbers_are_part_of_what_is_known():
+    def body():
+        added, calls = asked(lambda x: call(np.negative, x))
+        for shape in ((3, 4), (5, 7)):
+            added(placed(np.ones(shape)))
+        assert len(calls) == 1
+
+        def function(x: Operand, y: Operand):
+            calls.append(y.shape)
+            return Rule("...,...->..."), call(np.add, x, y), x.dtype
+
+        added = operator(function, operands=2)
+        for rows in (2, 3, 4):
+            x = placed(np.ones((rows, 5)))
+            assert np.array_equal(whole(added(x, 2)), np.full((rows, 5), 3.0))
+            for y in (np.arange(5.0), np.ones((1, 5)), np.arange(5.0) * 2):
+                assert np.array_equal(whole(added(x, y)), np.ones((rows, 5)) + y)
+        assert calls[1:] == [(), (5,), (1, 5)]
+
+    run_ranks(1, body)
+
+
 def test_a_rule_that_is_replaced_is_asked_of_each_layout():
     def body():
         negated, calls = asked(lambda x: call(np.negative, x))

@@ -41,7 +41,7 @@ typedef struct {
     PyObject *shape, *dtype; /* a Python number's dtype is None */
     PyObject *layout;        /* or None */
     bool zero;               /* it is known to be 0: op_call.by_zero */
-    bool read;               /* lengths or layout have been looked at */
+    bool read;               /* lengths or layout of a DTensor have been looked at */
     PyObject *number;        /* the type of a Python number (borrowed), or NULL */
 } OperandObject;
 

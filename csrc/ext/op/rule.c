@@ -229,11 +229,18 @@ operand_ndim(PyObject *object, void *Py_UNUSED(closure))
     return PyLong_FromSsize_t(PyTuple_GET_SIZE(((OperandObject *)object)->shape));
 }
 
+/* Of other operands than DTensors the key of a call has the lengths. */
+static void
+note_read(OperandObject *self)
+{
+    self->read |= self->layout != Py_None;
+}
+
 static PyObject *
 operand_shape(PyObject *object, void *Py_UNUSED(closure))
 {
     OperandObject *self = (OperandObject *)object;
-    self->read = true;
+    note_read(self);
     return Py_NewRef(self->shape);
 }
 
@@ -241,7 +248,7 @@ static PyObject *
 operand_layout(PyObject *object, void *Py_UNUSED(closure))
 {
     OperandObject *self = (OperandObject *)object;
-    self->read = true;
+    note_read(self);
     return Py_NewRef(self->layout);
 }
 
@@ -261,7 +268,7 @@ static PyObject *
 operand_size(PyObject *object, void *Py_UNUSED(closure))
 {
     PyObject *shape = ((OperandObject *)object)->shape;
-    ((OperandObject *)object)->read = true;
+    note_read((OperandObject *)object);
     long long count = 1;
     for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); d++)
         count *= PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
@@ -272,7 +279,7 @@ static PyObject *
 operand_repr(PyObject *object)
 {
     OperandObject *self = (OperandObject *)object;
-    self->read = true;
+    note_read(self);
     return PyUnicode_FromFormat("Operand(%d, shape=%R, dtype=%S)", self->index,
                                 self->shape, self->dtype);
 }
