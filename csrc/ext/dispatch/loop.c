@@ -151,6 +151,7 @@ is_elementwise(const op_entry *entry)
     PyObject *name = PyObject_GetAttrString(entry->kernel, "__name__");
     PyObject *known =
         numpy == NULL || name == NULL ? NULL : PyObject_GetAttr(numpy, name);
+    PyErr_Clear(); /* it is another library's */
     PyObject *core = PyObject_GetAttrString(entry->kernel, "signature");
     bool good = known == entry->kernel && core == Py_None;
     Py_XDECREF(name);
