@@ -52,7 +52,7 @@ run_composite(const op_entry *entry, const op_call *call)
 }
 
 static inline PyObject *
-run(const op_entry *entry, const op_call *call, PyObject *out)
+run(op_entry *entry, const op_call *call, PyObject *out)
 {
     if (entry->composite != NULL)
         return run_composite(entry, call);
@@ -64,7 +64,7 @@ run(const op_entry *entry, const op_call *call, PyObject *out)
 }
 
 static PyObject *
-run_watched(const op_entry *entry, const op_call *call, PyObject *out)
+run_watched(op_entry *entry, const op_call *call, PyObject *out)
 {
     PyObject *after = entry->composite != NULL ? NULL : watch_operator(entry, call);
     PyObject *result = run(entry, call, out);
@@ -73,7 +73,7 @@ run_watched(const op_entry *entry, const op_call *call, PyObject *out)
 }
 
 PyObject *
-op_dispatch(const op_entry *entry, const op_call *call, PyObject *out)
+op_dispatch(op_entry *entry, const op_call *call, PyObject *out)
 {
     return watch_on_operator == NULL ? run(entry, call, out)
                                      : run_watched(entry, call, out);

@@ -17,7 +17,7 @@ extern PyMethodDef ext_op_methods[], op_autocast_methods[];
 
 /* Runs a call whose entry is known. `out`: this rank's array that the kernel (a ufunc)
  * is to write into, or NULL. */
-PyObject *op_dispatch(const op_entry *entry, const op_call *call, PyObject *out);
+PyObject *op_dispatch(op_entry *entry, const op_call *call, PyObject *out);
 
 /* --- operands.c --- */
 
@@ -50,10 +50,28 @@ typedef struct {
 int op_move_operands(op_moved *moved, const op_entry *entry, const op_call *call);
 void op_moved_clear(op_moved *moved, const op_entry *entry);
 
+/* --- short.c: a result without its kernel --- */
+
+extern bool op_shortcuts;           /* false: kernels are always called */
+extern long long op_shortcut_count; /* how often they were not */
+enum { OP_SHORT = 3 };              /* operands of such a call, at most */
+
+/* Whether a call has been carried out so; *out: its result, or NULL with an exception.
+ * For entries with a view or a loop. */
+bool op_short(PyObject **out, const op_entry *entry, const op_call *call);
+
+/* view.c, loop.c: both take the kernel's arguments and give a new array; NULL, without an
+ * exception: the kernel is to be called. */
+PyObject *op_view_again(const op_entry *entry, PyObject *const *argv);
+PyObject *op_loop_again(const op_entry *entry, PyObject *const *argv);
+/* After the kernel was called: what the next call needs. */
+void op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
+void op_loop_keep(op_entry *entry, PyObject *const *argv);
+
 /* --- run.c, without_data.c --- */
 
 /* Where this rank computes. */
-PyObject *op_run(const op_entry *entry, const op_call *call, PyObject *out);
+PyObject *op_run(op_entry *entry, const op_call *call, PyObject *out);
 /* Where it does not: `data` says that the operands have some. */
 PyObject *op_run_nothing(const op_entry *entry, const op_call *call, PyObject *out,
                          bool simulated, bool data);

@@ -74,14 +74,17 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
         return call_with_out(self, args, nargs, kwnames, place);
     op_call call;
     PyObject *result = NULL;
-    if (op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0) {
-        op_entry *entry = op_entry_of(&call);
-        if (entry != NULL && entry->traced)
-            op_call_trace(&call, entry);
-        if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0))
-            result = op_dispatch(entry, &call, NULL);
-        op_entry_release(entry);
-    }
+    op_entry *entry = kwnames == NULL ? op_call_again(&call, self, args, nargs) : NULL;
+    if (entry == NULL &&
+        op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0)
+        entry = op_entry_of(&call);
+    if (entry != NULL && entry->traced)
+        op_call_trace(&call, entry);
+    bool brief = entry != NULL && (entry->view != NULL || entry->loop != NULL);
+    if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0) &&
+        !(brief && op_short(&result, entry, &call)))
+        result = op_dispatch(entry, &call, NULL);
+    op_entry_release(entry);
     op_call_clear(&call);
     return result;
 }
@@ -245,6 +248,7 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->replacement);
     Py_XDECREF(self->agrees);
     Py_XDECREF(self->autocast);
+    op_answers_free(self);
     tape_vjp_free(self->vjp);
     Py_TYPE(object)->tp_free(object);
 }
@@ -376,6 +380,23 @@ set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
 }
 
 static PyObject *
+set_shortcuts(PyObject *Py_UNUSED(module), PyObject *wanted)
+{
+    int truth = PyObject_IsTrue(wanted);
+    if (truth < 0)
+        return NULL;
+    bool before = op_shortcuts;
+    op_shortcuts = truth != 0;
+    return PyBool_FromLong(before);
+}
+
+static PyObject *
+shortcut_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyLong_FromLongLong(op_shortcut_count);
+}
+
+static PyObject *
 is_observed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     return PyBool_FromLong(op_aside.recorder != NULL || op_aside.casts ||
@@ -408,6 +429,13 @@ PyMethodDef ext_op_methods[] = {
     {"set_implicit_replication", set_implicit_replication, METH_O,
      "set_implicit_replication(wanted, /)\n--\n\n"
      "Whether a Tensor beside a DTensor counts as replicated; return what was."},
+    {"set_shortcuts", set_shortcuts, METH_O,
+     "set_shortcuts(wanted, /)\n--\n\n"
+     "Whether views and elementwise results are made without calling NumPy's "
+     "function,\n"
+     "where they have been made before; for all threads. Return what was."},
+    {"shortcut_count", shortcut_count, METH_NOARGS,
+     "shortcut_count()\n--\n\nReturn how many results were made so."},
     {"is_observed", is_observed, METH_NOARGS,
      "is_observed()\n--\n\n"
      "Return whether somebody is told of each operator that is called."},

@@ -187,7 +187,7 @@ lineage_into(const op_call *call, DTensorObject *out)
 /* The kernel writes into an array that is laid out as it computes, and has the old
  * elements where `where=` may keep them. */
 static int
-write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
+write_by_kernel(op_entry *entry, const op_call *call, DTensorObject *out)
 {
     const dt_layout *from = entry->results[0].layout->layout;
     const dt_layout *to = out->layout->layout;
@@ -214,7 +214,7 @@ write_by_kernel(const op_entry *entry, const op_call *call, DTensorObject *out)
 }
 
 static int
-run_into(const op_entry *entry, const op_call *call, DTensorObject *out)
+run_into(op_entry *entry, const op_call *call, DTensorObject *out)
 {
     LayoutObject *layout = entry->results[0].layout;
     PyArrayObject *mine = ext_local((PyObject *)out);
@@ -292,7 +292,7 @@ call_with_wider_mask(const op_call *call, DTensorObject *out, bool in_place)
 
 /* Calls a composite, and copies its result as NumPy casts results. */
 static int
-composite_into(const op_entry *entry, const op_call *call, DTensorObject *out)
+composite_into(op_entry *entry, const op_call *call, DTensorObject *out)
 {
     static PyObject *copyto;
     if (ext_import(&copyto, "numpy", "copyto") == NULL)

@@ -167,8 +167,7 @@ is_large(const op_entry *entry, const op_call *call)
 }
 
 static PyObject *
-call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
-            PyObject *out)
+call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObject *out)
 {
     PyObject *space[OP_INLINE + 2], **argv = space;
     PyObject *lists[OP_LISTS];
@@ -212,6 +211,10 @@ call_kernel(const op_entry *entry, const op_call *call, PyObject *const *moved,
                                      entry->out_names);
     }
     ext_computing = before;
+    if (result != NULL && out == NULL && op_shortcuts) {
+        op_view_keep(entry, argv + 1, result);
+        op_loop_keep(entry, argv + 1);
+    }
     for (int k = 0; k < list_count; k++)
         Py_DECREF(lists[k]);
     if (argv != space)
@@ -259,7 +262,7 @@ kernel_failed(const op_entry *entry, const op_call *call)
 }
 
 PyObject *
-op_run(const op_entry *entry, const op_call *call, PyObject *out)
+op_run(op_entry *entry, const op_call *call, PyObject *out)
 {
     op_moved moved;
     moved.arrays = NULL;

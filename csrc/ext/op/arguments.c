@@ -102,6 +102,24 @@ op_is_ufunc(PyObject *kernel)
     return (PyObject *)Py_TYPE(kernel) == ufunc;
 }
 
+/* Whether the kernel gives what depends on nothing but its operand's shape and strides,
+ * where it gives a view. */
+static bool
+is_geometric(const op_entry *entry)
+{
+    static PyObject *getitem;
+    if (ext_import(&getitem, "operator", "getitem") == NULL)
+        PyErr_Clear();
+    bool method = Py_TYPE(entry->kernel) == &PyMethodDescr_Type &&
+                  PyDescr_TYPE(entry->kernel) == &PyArray_Type;
+    bool good = (method || entry->kernel == getitem) && entry->operand_count == 1 &&
+                entry->result_count == 1 && entry->slot_count > 0 &&
+                entry->slots[0].kind == SLOT_OPERAND;
+    for (int k = 1; good && k < entry->slot_count; k++)
+        good = entry->slots[k].kind == SLOT_CONSTANT;
+    return good;
+}
+
 /* A ufunc writes into what it is given as `out`. */
 static int
 make_out_names(op_entry *entry)
@@ -169,5 +187,6 @@ op_make_slots(op_maker *m)
         if (make_slot(m, value) < 0)
             return -1;
     }
+    entry->geometric = is_geometric(entry);
     return check_lists(m) < 0 ? -1 : make_out_names(entry);
 }

@@ -164,7 +164,8 @@ static PyObject *
 substitute(const op_maker *m, PyObject *argument, stand_in stand)
 {
     if (Py_TYPE(argument) == &ext_operand_type)
-        return stand(m, (OperandObject *)argument);
+        /* Not that of an answer that was kept. */
+        return stand(m, (OperandObject *)m->metas[((OperandObject *)argument)->index]);
     bool list = PyList_CheckExact(argument), tuple = PyTuple_CheckExact(argument);
     if (!list && !tuple)
         return Py_NewRef(argument);
@@ -301,6 +302,7 @@ take_answer(op_maker *m, PyObject *answer, PyObject **dtypes)
     m->rule = (RuleObject *)Py_NewRef(PyTuple_GET_ITEM(answer, 0));
     m->kernel = (CallObject *)Py_NewRef(PyTuple_GET_ITEM(answer, 1));
     *dtypes = count == 3 ? PyTuple_GET_ITEM(answer, 2) : Py_None;
+    m->gave_dtypes = *dtypes != Py_None;
     int wanted = dt_rule_operands(m->rule->rule);
     if (wanted == m->call->operand_count)
         return 0;
@@ -338,7 +340,12 @@ op_ask(op_maker *m, PyObject **answer, PyObject **dtypes)
 {
     PyObject *args = NULL, *kwargs = NULL;
     *answer = NULL;
-    int failed = make_metas(m) < 0 ? -1 : make_arguments(m, &args, &kwargs);
+    if (make_metas(m) < 0)
+        return -1;
+    *answer = *dtypes = op_answer_find(m);
+    if (*answer != NULL)
+        return 0;
+    int failed = make_arguments(m, &args, &kwargs);
     if (failed == 0) {
         *answer = PyObject_Call(m->call->op->function, args, kwargs);
         failed = *answer == NULL ? -1 : 0;

@@ -20,6 +20,16 @@ op_entry_new(void)
     return entry;
 }
 
+void
+op_view_free(op_view *view)
+{
+    if (view == NULL)
+        return;
+    Py_XDECREF(view->from);
+    Py_XDECREF(view->to);
+    PyMem_Free(view);
+}
+
 static void
 entry_free(op_entry *entry)
 {
@@ -45,6 +55,8 @@ entry_free(op_entry *entry)
     Py_XDECREF(entry->kwnames);
     Py_XDECREF(entry->out);
     Py_XDECREF(entry->out_names);
+    Py_XDECREF(entry->loop_owner);
+    op_view_free(entry->view);
     PyMem_Free(entry->words);
     PyMem_Free(entry->statics);
     PyMem_Free(entry->operands);
@@ -78,6 +90,15 @@ link_newest(op_entry *entry)
     newest = entry;
 }
 
+static inline void
+make_newest(op_entry *entry)
+{
+    if (entry == newest)
+        return;
+    unlink_entry(entry);
+    link_newest(entry);
+}
+
 static void
 take_out(op_entry *entry)
 {
@@ -87,6 +108,9 @@ take_out(op_entry *entry)
     *place = entry->next;
     unlink_entry(entry);
     entry->kept = false;
+    OperatorObject *op = (OperatorObject *)entry->statics[0];
+    if (op->last == entry)
+        op->last = NULL;
     entry_count--;
     drops++;
 }
@@ -127,11 +151,20 @@ op_cache_find(const op_call *call)
         entry = next;
     }
     *(entry != NULL ? &hits : &misses) += 1;
-    if (entry != NULL && entry->kept && entry != newest) {
-        unlink_entry(entry);
-        link_newest(entry);
+    if (entry != NULL && entry->kept) {
+        make_newest(entry);
+        if (entry->known_count > 0)
+            call->op->last = entry;
     }
     return entry;
+}
+
+void
+op_cache_used(op_entry *entry)
+{
+    entry->refs++;
+    hits++;
+    make_newest(entry);
 }
 
 static int

@@ -6,7 +6,7 @@
 
 /* The low bits of a word say what it is; the rest is a pointer, a type or a count. */
 enum { TAG_BITS = 4 };
-enum { TAG_NOTHING = 8, TAG_LIST, TAG_TUPLE, TAG_OUT, TAG_LENGTH, TAG_ZERO };
+enum { TAG_LIST = 9, TAG_TUPLE, TAG_OUT, TAG_LENGTH, TAG_ZERO }; /* 8: the first */
 
 op_kind
 op_kind_of(PyObject *object)
@@ -430,30 +430,11 @@ int
 op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
              PyObject *kwnames, LayoutObject *out, bool abstract)
 {
-    call->op = op;
-    call->args = args;
-    call->nargs = nargs;
-    call->kwnames = kwnames;
+    op_call_begin(call, op, args, nargs, kwnames);
     call->abstract = abstract;
     call->out = out;
-    call->layout = NULL;
-    call->tensor = NULL;
-    call->cacheable = true;
-    call->torch = false;
-    call->by_zero = false;
-    call->operand_count = call->static_count = call->word_count = 0;
-    call->operand_room = call->static_room = OP_INLINE;
-    call->word_room = OP_INLINE_WORDS;
-    call->operands = call->operand_space;
-    call->statics = call->static_space;
-    call->words = call->word_space;
-    call->owned = NULL;
-    call->lineage = 0;
     Py_ssize_t keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
-    /* Without nargs, the name of a keyword could be an argument. */
-    uintptr_t first = (uintptr_t)ext_thread_rank << 32 |
-                      (uintptr_t)ext_default_dtype << 24 | (uintptr_t)nargs;
-    if (push_word(call, first << TAG_BITS, TAG_NOTHING) < 0)
+    if (push_word(call, op_first_word(nargs), 0) < 0)
         return -1;
     for (Py_ssize_t k = 0; k < nargs; k++)
         if (read_argument(call, args[k], op_is_expected(call, k), false) < 0)

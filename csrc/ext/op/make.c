@@ -141,6 +141,8 @@ make_entry(const op_call *call)
         failed = make(&m);
     if (failed < 0)
         note_failure(&m);
+    else
+        op_answer_keep(&m);
     for (int k = 0; m.metas != NULL && k < call->operand_count; k++)
         Py_XDECREF(m.metas[k]);
     PyMem_Free(m.metas);
@@ -166,6 +168,8 @@ find_entry(const op_call *call)
         entry = make_entry(call);
         if (entry != NULL)
             op_cache_add(entry, call);
+        if (entry != NULL && entry->kept)
+            op_know(entry, call);
     }
     return entry;
 }

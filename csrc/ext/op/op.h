@@ -2,7 +2,7 @@
  * is new.
  *
  * May use: ext/base, ext/types, core. Nothing here moves data or computes.
- * Begin with: key.c and cache.c for a call that is known, make.c for a new one. */
+ * Begin with: again.c, key.c and cache.c for a known call, make.c for a new one. */
 
 /* A call is taken apart into operands (tensors, arrays, numbers) and constants, which
  * make its key (key.c). Under the key the cache (cache.c) has an entry: which layouts
@@ -41,6 +41,7 @@ typedef struct {
     PyObject *shape, *dtype; /* a Python number's dtype is None */
     PyObject *layout;        /* or None */
     bool zero;               /* it is known to be 0: op_call.by_zero */
+    bool read;               /* lengths or layout of a DTensor have been looked at */
     PyObject *number;        /* the type of a Python number (borrowed), or NULL */
 } OperandObject;
 
@@ -65,13 +66,15 @@ typedef struct {
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
     bool divides;      /* addends may be divided by its last operand, but not by 0 */
-    struct tape_vjp *vjp; /* its gradient, or NULL */
+    struct tape_vjp *vjp;  /* its gradient, or NULL */
+    struct op_entry *last; /* of its last call, while that is in the cache, or NULL */
+    struct op_answer *answers; /* of its function, the last one first: answer.c */
     PyObject *weakrefs;
 } OperatorObject;
 
 /* --- key.c: a call taken apart --- */
 
-enum { OP_INLINE = 16, OP_INLINE_WORDS = 48 };
+enum { OP_INLINE = 16, OP_INLINE_WORDS = 48, OP_KNOWN = 4 };
 
 typedef struct {
     OperatorObject *op;
@@ -97,11 +100,48 @@ typedef struct {
 } op_call;
 
 typedef struct op_entry op_entry;
+typedef struct op_answer op_answer;
 
 /* Takes a call apart; op_call_clear is due in any case. */
 int op_call_read(op_call *call, OperatorObject *op, PyObject *const *args,
                  Py_ssize_t nargs, PyObject *kwnames, LayoutObject *out, bool abstract);
 void op_call_clear(op_call *call);
+
+/* The first word of a key. Without nargs, the name of a keyword could be an argument. */
+static inline uintptr_t
+op_first_word(Py_ssize_t nargs)
+{
+    enum { TAG_BITS = 4, TAG_NOTHING = 8 };
+    uintptr_t first = (uintptr_t)ext_thread_rank << 32 |
+                      (uintptr_t)ext_default_dtype << 24 | (uintptr_t)nargs;
+    return first << TAG_BITS | TAG_NOTHING;
+}
+
+/* A call of which nothing has been read. */
+static inline void
+op_call_begin(op_call *call, OperatorObject *op, PyObject *const *args,
+              Py_ssize_t nargs, PyObject *kwnames)
+{
+    call->op = op;
+    call->args = args;
+    call->nargs = nargs;
+    call->kwnames = kwnames;
+    call->abstract = false;
+    call->out = NULL;
+    call->layout = NULL;
+    call->tensor = NULL;
+    call->cacheable = true;
+    call->torch = false;
+    call->by_zero = false;
+    call->operand_count = call->static_count = call->word_count = 0;
+    call->operand_room = call->static_room = OP_INLINE;
+    call->word_room = OP_INLINE_WORDS;
+    call->operands = call->operand_space;
+    call->statics = call->static_space;
+    call->words = call->word_space;
+    call->owned = NULL;
+    call->lineage = 0;
+}
 
 /* What an argument is. */
 typedef enum {
@@ -150,6 +190,21 @@ typedef struct {
     int64_t shape[DT_MAX_NDIM + 1]; /* of this rank's part */
 } op_result;
 
+/* What an argument by position was: a tensor of a layout, a number of a type, or a
+ * constant. */
+typedef struct {
+    op_kind kind;
+    void *is; /* the layout or the type: borrowed, as in the key */
+} op_known;
+
+/* What a method of NumPy's arrays has shown of its array: ext/dispatch/view.c. */
+typedef struct {
+    PyArray_Descr *from, *to;
+    int from_ndim, from_flags, ndim, flags;
+    npy_intp offset;    /* in bytes */
+    npy_intp lengths[]; /* the array's strides; shape and strides of what is shown */
+} op_view;
+
 struct op_entry {
     op_entry *next;          /* of the bucket */
     op_entry *newer, *older; /* by use */
@@ -159,6 +214,10 @@ struct op_entry {
     int word_count, static_count;
     uintptr_t *words;
     PyObject **statics;
+    int known_count; /* arguments by which again.c knows the call; 0: it does not */
+    op_known known[OP_KNOWN];
+    uint64_t costs;      /* ext_cost_hash; of such a call */
+    LayoutObject *first; /* call->layout: borrowed, as in the key */
 
     PyObject
         *composite; /* what is called instead, with the call's arguments; or NULL */
@@ -180,7 +239,12 @@ struct op_entry {
     bool outside; /* this rank is not in the mesh, or nobody is: nothing is computed */
     bool solo;    /* no DTensor among the operands: Tensors come out */
     bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */
-    bool large;   /* this rank's part of an operand or result: its memory is ours */
+    bool geometric; /* the kernel is a method of arrays, with one operand; or x[i] */
+    op_view *view;  /* of its last call, or NULL */
+    int runs; /* of a ufunc as NumPy calls it, as far as ext/dispatch/loop.c counts */
+    PyObject *loop_owner; /* of its inner loop, or NULL */
+    const void *loop;     /* the inner loop, or NULL */
+    bool large; /* this rank's part of an operand or result: its memory is ours */
     double seconds;
     bool traced;     /* results have a lineage: several ranks compare what they do */
     uint64_t detail; /* of operator and constants, the same on all ranks; if traced */
@@ -190,12 +254,25 @@ struct op_entry {
 };
 
 op_entry *op_cache_find(const op_call *call); /* a new reference, or NULL */
+void op_cache_used(op_entry *entry); /* it was found otherwise: takes a reference */
 void op_cache_add(op_entry *entry, const op_call *call);
 op_entry *op_entry_new(void); /* or NULL with an exception; one reference */
 void op_entry_release(op_entry *entry);
+void op_view_free(op_view *view); /* NULL passes */
 void op_cache_forget(const OperatorObject *op);
 void op_cache_clear(void); /* forgets the entries of all operators */
 PyObject *op_cache_info(void);
+
+/* --- again.c --- */
+
+/* The entry of a call by position that is as the last one of its operator: a new
+ * reference, and the call is read. NULL: it is to be read from the beginning. */
+op_entry *op_call_again(op_call *call, OperatorObject *op, PyObject *const *args,
+                        Py_ssize_t nargs);
+/* Whether a constant is immutable, and compared without code of others. */
+bool op_is_plain(PyObject *object);
+/* Notes in an entry that is kept what its call is known by. */
+void op_know(op_entry *entry, const op_call *call);
 
 /* --- lineage.c --- */
 
@@ -221,6 +298,8 @@ typedef struct {
     PyObject **metas; /* an Operand for each operand */
     RuleObject *rule;
     CallObject *kernel;
+    bool known;       /* both from an answer that was kept */
+    bool gave_dtypes; /* the function did, not the kernel */
     dt_dtype *dtypes; /* of the results */
     dt_binding *binding;
 } op_maker;
@@ -234,6 +313,11 @@ extern _Thread_local bool ext_implicit_replication;
  * that it gives (borrowed from *answer) or None. Without a rule the answer is a
  * composite: what is called for such arguments. */
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
+/* answer.c: finds one that was kept for calls like this, into m->rule and m->kernel, and
+ * returns its dtypes or None, a new reference; NULL: there is none. Keeps one, after all else. */
+PyObject *op_answer_find(op_maker *m);
+void op_answer_keep(op_maker *m);
+void op_answers_free(OperatorObject *op);
 /* NumPy's name of a parameter where torch's is given. New reference. */
 PyObject *op_keyword(const OperatorObject *op, PyObject *name);
 /* The names of a call's keywords as its function takes them, or NULL: none, or with an

@@ -209,7 +209,7 @@ ext_operand(int index, PyObject *shape, PyObject *dtype, PyObject *layout)
     self->dtype = Py_NewRef(dtype);
     self->layout = Py_NewRef(layout);
     self->number = NULL;
-    self->zero = false;
+    self->zero = self->read = false;
     return (PyObject *)self;
 }
 
@@ -229,10 +229,46 @@ operand_ndim(PyObject *object, void *Py_UNUSED(closure))
     return PyLong_FromSsize_t(PyTuple_GET_SIZE(((OperandObject *)object)->shape));
 }
 
+/* Of other operands than DTensors the key of a call has the lengths. */
+static void
+note_read(OperandObject *self)
+{
+    self->read |= self->layout != Py_None;
+}
+
+static PyObject *
+operand_shape(PyObject *object, void *Py_UNUSED(closure))
+{
+    OperandObject *self = (OperandObject *)object;
+    note_read(self);
+    return Py_NewRef(self->shape);
+}
+
+static PyObject *
+operand_layout(PyObject *object, void *Py_UNUSED(closure))
+{
+    OperandObject *self = (OperandObject *)object;
+    note_read(self);
+    return Py_NewRef(self->layout);
+}
+
+static PyObject *
+operand_ones(PyObject *object, void *Py_UNUSED(closure))
+{
+    PyObject *shape = ((OperandObject *)object)->shape;
+    Py_ssize_t ndim = PyTuple_GET_SIZE(shape);
+    PyObject *ones = PyTuple_New(ndim);
+    for (Py_ssize_t d = 0; ones != NULL && d < ndim; d++)
+        ext_put(&ones, d,
+                PyLong_FromLong(PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d)) != 0));
+    return ones;
+}
+
 static PyObject *
 operand_size(PyObject *object, void *Py_UNUSED(closure))
 {
     PyObject *shape = ((OperandObject *)object)->shape;
+    note_read((OperandObject *)object);
     long long count = 1;
     for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); d++)
         count *= PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
@@ -243,16 +279,15 @@ static PyObject *
 operand_repr(PyObject *object)
 {
     OperandObject *self = (OperandObject *)object;
+    note_read(self);
     return PyUnicode_FromFormat("Operand(%d, shape=%R, dtype=%S)", self->index,
                                 self->shape, self->dtype);
 }
 
 static PyMemberDef operand_members[] = {
     {"index", T_INT, offsetof(OperandObject, index), READONLY, "Its number."},
-    MEMBER(OperandObject, shape, "Global shape."),
     MEMBER(OperandObject, dtype, "Element type; None for a Python number."),
     MEMBER(OperandObject, number, "The type of a Python number, else None."),
-    MEMBER(OperandObject, layout, "Layout of a DTensor, else None."),
     {"zero", T_BOOL, offsetof(OperandObject, zero), READONLY,
      "Whether it is a number, 0, that addends would be divided by."},
     {0},
@@ -260,6 +295,9 @@ static PyMemberDef operand_members[] = {
 
 static PyGetSetDef operand_attributes[] = {
     {"ndim", operand_ndim, NULL, "Number of dimensions.", NULL},
+    {"shape", operand_shape, NULL, "Global shape.", NULL},
+    {"layout", operand_layout, NULL, "Layout of a DTensor, else None.", NULL},
+    {"ones", operand_ones, NULL, "The shape with 1 for all lengths but 0.", NULL},
     {"size", operand_size, NULL, "Number of elements.", NULL},
     {0},
 };

@@ -5,10 +5,42 @@
 #include <stddef.h>
 #include <string.h>
 
+/* The memory of DTensors that have died, for new ones: each call makes one. */
+enum { SPARES = 64 };
+static PyObject *spares[SPARES];
+static int spare_count;
+
+static bool
+is_spared(const PyTypeObject *type)
+{
+    return type == &ext_dtensor_type || type == &ext_torch_dtensor_type;
+}
+
+static PyObject *
+alloc(PyTypeObject *type)
+{
+    if (spare_count == 0 || !is_spared(type))
+        return type->tp_alloc(type, 0);
+    PyObject *self = spares[--spare_count];
+    memset(self + 1, 0, sizeof(DTensorObject) - sizeof *self);
+    PyObject_Init(self, type);
+    PyObject_GC_Track(self);
+    return self;
+}
+
+static void
+release(PyObject *self)
+{
+    if (spare_count < SPARES && is_spared(Py_TYPE(self)))
+        spares[spare_count++] = self;
+    else
+        Py_TYPE(self)->tp_free(self);
+}
+
 TensorObject *
 ext_tensor_alloc(PyTypeObject *type, PyObject *array)
 {
-    TensorObject *self = array == NULL ? NULL : (TensorObject *)type->tp_alloc(type, 0);
+    TensorObject *self = array == NULL ? NULL : (TensorObject *)alloc(type);
     if (self == NULL)
         Py_XDECREF(array);
     else
@@ -72,7 +104,7 @@ tensor_dealloc(PyObject *object)
         Py_CLEAR(((DTensorObject *)self)->layout);
         Py_CLEAR(((DTensorObject *)self)->pending);
     }
-    Py_TYPE(object)->tp_free(object);
+    release(object);
 }
 
 int

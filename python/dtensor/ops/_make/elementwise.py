@@ -63,8 +63,9 @@ def is_divisor(x: Operand) -> bool:
     """Return whether addends that are divided by an operand add up to the quotient.
 
     By 0 they do not, and a sum that is pending may be 0."""
-    pending = x.layout is not None and x.layout.is_partial
-    return x.ndim == 0 and not x.zero and not pending
+    if x.ndim > 0 or x.zero:
+        return False
+    return x.layout is None or not x.layout.is_partial
 
 
 def broadcast(

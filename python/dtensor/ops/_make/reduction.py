@@ -213,7 +213,7 @@ def _arrays(*arguments: Any) -> list[Operand]:
 def probe(x: Operand) -> npt.NDArray[Any]:
     """Return an array of ones, of length 1 at most in each dim: enough for NumPy to
     tell the dtype, or what is wrong with an array that is empty as a whole."""
-    return np.ones([min(n, 1) for n in x.shape], x.dtype)
+    return np.ones(x.ones, x.dtype)
 
 
 def _probes(options: dict[str, Any]) -> dict[str, Any]:

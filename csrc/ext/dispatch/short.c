@@ -1,0 +1,62 @@
+/* short.c: a known call whose result is made without calling its kernel: a view, or what
+ * an inner loop gives. Nothing moves, and nobody watches. */
+#include "ext/dispatch/dispatch.h"
+
+bool op_shortcuts = true;
+long long op_shortcut_count;
+
+/* What the kernel would get for operand k, or NULL: no data, or a move that has not
+ * ended. Borrowed. */
+static inline PyObject *
+value_of(const op_entry *entry, const op_call *call, int k)
+{
+    PyObject *operand = call->operands[k];
+    if (entry->operands[k].stand_in != NULL)
+        return entry->operands[k].stand_in;
+    if (!ext_is_tensor(operand))
+        return operand;
+    PyObject *array = ((TensorObject *)operand)->array;
+    bool pending =
+        ext_is_dtensor(operand) && ((DTensorObject *)operand)->pending != NULL;
+    return pending || !ext_has_data((PyArrayObject *)array) ? NULL : array;
+}
+
+/* The result as an array, or NULL, without an exception. */
+static inline PyObject *
+make(const op_entry *entry, const op_call *call)
+{
+    PyObject *argv[OP_SHORT];
+    int count = entry->view != NULL ? 1 : (int)entry->positional;
+    for (int k = 0; k < count; k++) {
+        argv[k] = value_of(entry, call, entry->slots[k].index);
+        if (argv[k] == NULL)
+            return NULL;
+    }
+    return entry->view != NULL ? op_view_again(entry, argv)
+                               : op_loop_again(entry, argv);
+}
+
+bool
+op_short(PyObject **out, const op_entry *entry, const op_call *call)
+{
+    if (entry->moved > 0 || !op_shortcuts || watch_on_operator != NULL ||
+        call->op->agrees != NULL)
+        return false;
+    PyObject *result = make(entry, call);
+    if (result == NULL)
+        return false;
+    op_shortcut_count++;
+    if (!entry->traced)
+        ext_local_done(call->op->local);
+    if (entry->solo)
+        result = ext_tensor(result);
+    else {
+        result = ext_dtensor(result, entry->results[0].layout);
+        if (result != NULL)
+            ((DTensorObject *)result)->lineage = op_lineage(call, 0);
+    }
+    if (call->torch)
+        result = ext_into_torch(result);
+    *out = result == NULL ? NULL : tape_result(call, entry, NULL, result);
+    return true;
+}
