@@ -87,15 +87,15 @@ def matmul(
     ValueError
         If the lengths k differ, or an operand is a number.
     """
-    if dtype is None and x1.shape[-1:] == x2.shape[:1] and in_panels(x1, x2):
+    settings = given(dtype, casting)
+    if not settings and x1.shape[-1:] == x2.shape[:1] and in_panels(x1, x2):
         return _by_panels
     m, n = ("" if x.ndim == 1 else word for x, word in ((x1, "m"), (x2, "n")))
     left, right = (f"...{m}k" if m else "k"), (f"...k{n}" if n else "k")
     kept = f"...{m}{n}" if m or n else ""
     text = f"{left},{right}->{kept}"
-    if dtype is None:
-        return Rule(text, partial="each"), wide_call(np.matmul, x1, x2)
-    return Rule(text, partial="each"), call(np.matmul, x1, x2, **given(dtype, casting))
+    make = wide_call if dtype is None else call
+    return Rule(text, partial="each"), make(np.matmul, x1, x2, **settings)
 
 
 # Where an operand is one matrix and the other a stack, its gradient is one product over
