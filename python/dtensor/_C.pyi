@@ -6151,16 +6151,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
-    def abs_(
-        self,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def abs_(self) -> Self: ...
     def absolute(
         x,
         /,
@@ -6173,16 +6164,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
-    def absolute_(
-        self,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def absolute_(self) -> Self: ...
     def acos(
         x,
         /,
@@ -6298,19 +6280,14 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def addmv(
         input,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        mat: Any,
+        vec: Any,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TorchTensor: ...
     def addmv_(
-        self,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
+        self, mat: Any, vec: Any, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Self: ...
     def addr(
         input,
@@ -6683,16 +6660,16 @@ class TorchTensor(Tensor):
     ) -> None: ...
     def baddbmm(
         input,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TorchTensor: ...
     def baddbmm_(
         self,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
@@ -6903,13 +6880,8 @@ class TorchTensor(Tensor):
     def cholesky(input, upper: builtins.bool = False) -> TorchTensor: ...
     def cholesky_inverse(L, upper: builtins.bool = False) -> TorchTensor: ...
     def cholesky_solve(B, L: Any, upper: builtins.bool = False) -> TorchTensor: ...
-    @overload
     def chunk(
         x, chunks: builtins.int, axis: builtins.int = 0
-    ) -> tuple[TorchTensor, ...]: ...
-    @overload
-    def chunk(
-        x, chunks: builtins.int, *, dim: builtins.int
     ) -> tuple[TorchTensor, ...]: ...
     def clamp(
         input,
@@ -7117,7 +7089,9 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchTensor: ...
-    def cross(input, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchTensor: ...
+    def cross(
+        input, other: _ArrayLike, dim: builtins.int | None = None
+    ) -> TorchTensor: ...
     def cuda(
         self, device: builtins.str | None = None, non_blocking: builtins.bool = False
     ) -> TorchTensor: ...
@@ -7178,22 +7152,12 @@ class TorchTensor(Tensor):
         dim1: builtins.int = 0,
         dim2: builtins.int = 1,
     ) -> TorchTensor: ...
-    @overload
     def diff(
-        a,
+        input,
         n: builtins.int = 1,
-        axis: builtins.int = -1,
-        prepend: _ArrayLike = ...,
-        append: _ArrayLike = ...,
-    ) -> TorchTensor: ...
-    @overload
-    def diff(
-        a,
-        n: builtins.int = 1,
-        *,
-        dim: builtins.int,
-        prepend: _ArrayLike = ...,
-        append: _ArrayLike = ...,
+        dim: builtins.int = -1,
+        prepend: _ArrayLike | None = None,
+        append: _ArrayLike | None = None,
     ) -> TorchTensor: ...
     def digamma(input) -> TorchTensor: ...
     def digamma_(self) -> Self: ...
@@ -7408,18 +7372,7 @@ class TorchTensor(Tensor):
     def flipud(m) -> TorchTensor: ...
     def float(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def float_power(input, exponent: _ArrayLike) -> TorchTensor: ...
-    def float_power_(
-        self,
-        x2: _ArrayLike,
-        /,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def float_power_(self, exponent: _ArrayLike) -> Self: ...
     def floor(
         x,
         /,
@@ -7532,7 +7485,13 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> tuple[TorchTensor, TorchTensor]: ...
-    def gather(self, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
+    def gather(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        *,
+        sparse_grad: builtins.bool = False,
+    ) -> TorchTensor: ...
     def gcd(
         x1,
         x2: _ArrayLike,
@@ -7664,29 +7623,27 @@ class TorchTensor(Tensor):
     def half(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def hardshrink(x, lambd: builtins.float = 0.5) -> TorchTensor: ...
     def heaviside(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
+        input,
+        values: _ArrayLike,
         *,
+        out: _Out = None,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> TorchTensor: ...
     def heaviside_(
         self,
-        x2: _ArrayLike,
-        /,
+        values: _ArrayLike,
         *,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> Self: ...
     def histc(
         input,
@@ -7696,7 +7653,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def histogram(
         input,
-        bins: _ArrayLike | builtins.str,
+        bins: _ArrayLike | builtins.str = 100,
         *,
         range: _ArrayLike | None = None,
         weight: _ArrayLike | None = None,
@@ -7913,31 +7870,8 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def ldexp(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> TorchTensor: ...
-    def ldexp_(
-        self,
-        x2: _ArrayLike,
-        /,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def ldexp(input, other: _ArrayLike) -> TorchTensor: ...
+    def ldexp_(self, other: _ArrayLike) -> Self: ...
     def le(
         x1,
         x2: _ArrayLike,
@@ -8113,20 +8047,19 @@ class TorchTensor(Tensor):
         generator: Any = None,
     ) -> Self: ...
     def log_softmax(
-        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
     ) -> TorchTensor: ...
     def logaddexp(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
+        input,
+        other: _ArrayLike,
         *,
+        out: _Out = None,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> TorchTensor: ...
     def logaddexp2(
         x1,
@@ -8271,7 +8204,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
+    def masked_fill(input, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
     def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchTensor: ...
     def masked_scatter_(self, mask: _ArrayLike, source: _ArrayLike) -> Self: ...
@@ -8543,10 +8476,10 @@ class TorchTensor(Tensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchTensor: ...
     def new_empty_strided(
         self,
@@ -8566,20 +8499,20 @@ class TorchTensor(Tensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchTensor: ...
     def new_ones(
         self,
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchTensor: ...
     def new_tensor(
         self,
@@ -8597,10 +8530,10 @@ class TorchTensor(Tensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchTensor: ...
     def nextafter(
         x1,
@@ -8639,7 +8572,6 @@ class TorchTensor(Tensor):
         p: builtins.float | builtins.str = "fro",
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
-        *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchTensor: ...
     def normal_(
@@ -8694,15 +8626,9 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchTensor: ...
-    def pinverse(
-        a,
-        rcond: builtins.float | None = None,
-        hermitian: builtins.bool = False,
-        *,
-        rtol: builtins.float = ...,
-    ) -> TorchTensor: ...
-    def polygamma(self, n: Any) -> TorchTensor: ...
-    def polygamma_(self, n: Any) -> Self: ...
+    def pinverse(input, rcond: builtins.float = 1e-15) -> TorchTensor: ...
+    def polygamma(self, n: builtins.int) -> TorchTensor: ...
+    def polygamma_(self, n: builtins.int) -> Self: ...
     def positive(
         x,
         /,
@@ -8853,7 +8779,11 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def repeat(self, *repeats: _Shape) -> TorchTensor: ...
     def repeat_interleave(
-        input, repeats: _ArrayLike, dim: builtins.int | None = None
+        input,
+        repeats: _ArrayLike,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
     ) -> TorchTensor: ...
     def reshape(
         a,
@@ -8925,16 +8855,18 @@ class TorchTensor(Tensor):
         input,
         dim: builtins.int,
         index: _ArrayLike,
-        src: _ArrayLike,
+        src: _ArrayLike | None = None,
         *,
+        value: _ArrayLike | None = None,
         reduce: builtins.str | None = None,
     ) -> TorchTensor: ...
     def scatter_(
         self,
         dim: builtins.int,
         index: _ArrayLike,
-        src: _ArrayLike,
+        src: _ArrayLike | None = None,
         *,
+        value: _ArrayLike | None = None,
         reduce: builtins.str | None = None,
     ) -> Self: ...
     def scatter_add(
@@ -9132,7 +9064,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def slogdet(a) -> _SlogdetResult[TorchTensor]: ...
     def softmax(
-        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
     ) -> TorchTensor: ...
     def sort(
         input,
@@ -9168,18 +9100,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def square(
-        x,
-        /,
-        out: _Out = None,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> TorchTensor: ...
+    def square(input) -> TorchTensor: ...
     def square_(
         self,
         *,
@@ -9316,14 +9237,9 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    @overload
     def tensor_split(
-        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
-    ) -> tuple[TorchTensor, ...]: ...
-    @overload
-    def tensor_split(
-        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
-    ) -> tuple[TorchTensor, ...]: ...
+        input, indices_or_sections: _ArrayLike, dim: builtins.int = 0
+    ) -> TorchTensor: ...
     def tile(A, reps: _Shape) -> TorchTensor: ...
     def to(
         self,
@@ -9355,14 +9271,7 @@ class TorchTensor(Tensor):
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
     ) -> _Picked[TorchTensor]: ...
-    def trace(
-        a,
-        offset: builtins.int = 0,
-        axis1: builtins.int = 0,
-        axis2: builtins.int = 1,
-        dtype: npt.DTypeLike | None = None,
-        out: _Out = None,
-    ) -> TorchTensor: ...
+    def trace(input) -> TorchTensor: ...
     def transpose(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
     def transpose_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
     def triangular_solve(
@@ -9430,10 +9339,7 @@ class TorchTensor(Tensor):
         self, dtype: npt.DTypeLike, non_blocking: builtins.bool = False
     ) -> TorchTensor: ...
     def type_as(self, other: _ArrayLike) -> TorchTensor: ...
-    @overload
     def unbind(x, axis: builtins.int = 0) -> tuple[TorchTensor, ...]: ...
-    @overload
-    def unbind(x, *, dim: builtins.int) -> tuple[TorchTensor, ...]: ...
     @overload
     def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchTensor: ...
     @overload
@@ -9675,16 +9581,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
-    def abs_(
-        self,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def abs_(self) -> Self: ...
     def absolute(
         x,
         /,
@@ -9697,16 +9594,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
-    def absolute_(
-        self,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def absolute_(self) -> Self: ...
     def acos(
         x,
         /,
@@ -9822,19 +9710,14 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def addmv(
         input,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        mat: Any,
+        vec: Any,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TorchDTensor: ...
     def addmv_(
-        self,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
+        self, mat: Any, vec: Any, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Self: ...
     def addr(
         input,
@@ -10207,16 +10090,16 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> None: ...
     def baddbmm(
         input,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TorchDTensor: ...
     def baddbmm_(
         self,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
@@ -10429,13 +10312,8 @@ class TorchDTensor(TorchTensor, DTensor):
     def cholesky(input, upper: builtins.bool = False) -> TorchDTensor: ...
     def cholesky_inverse(L, upper: builtins.bool = False) -> TorchDTensor: ...
     def cholesky_solve(B, L: Any, upper: builtins.bool = False) -> TorchDTensor: ...
-    @overload
     def chunk(
         x, chunks: builtins.int, axis: builtins.int = 0
-    ) -> tuple[TorchDTensor, ...]: ...
-    @overload
-    def chunk(
-        x, chunks: builtins.int, *, dim: builtins.int
     ) -> tuple[TorchDTensor, ...]: ...
     def clamp(
         input,
@@ -10645,7 +10523,9 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
-    def cross(input, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchDTensor: ...
+    def cross(
+        input, other: _ArrayLike, dim: builtins.int | None = None
+    ) -> TorchDTensor: ...
     def cuda(
         self, device: builtins.str | None = None, non_blocking: builtins.bool = False
     ) -> TorchDTensor: ...
@@ -10706,22 +10586,12 @@ class TorchDTensor(TorchTensor, DTensor):
         dim1: builtins.int = 0,
         dim2: builtins.int = 1,
     ) -> TorchDTensor: ...
-    @overload
     def diff(
-        a,
+        input,
         n: builtins.int = 1,
-        axis: builtins.int = -1,
-        prepend: _ArrayLike = ...,
-        append: _ArrayLike = ...,
-    ) -> TorchDTensor: ...
-    @overload
-    def diff(
-        a,
-        n: builtins.int = 1,
-        *,
-        dim: builtins.int,
-        prepend: _ArrayLike = ...,
-        append: _ArrayLike = ...,
+        dim: builtins.int = -1,
+        prepend: _ArrayLike | None = None,
+        append: _ArrayLike | None = None,
     ) -> TorchDTensor: ...
     def digamma(input) -> TorchDTensor: ...
     def digamma_(self) -> Self: ...
@@ -10936,18 +10806,7 @@ class TorchDTensor(TorchTensor, DTensor):
     def flipud(m) -> TorchDTensor: ...
     def float(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def float_power(input, exponent: _ArrayLike) -> TorchDTensor: ...
-    def float_power_(
-        self,
-        x2: _ArrayLike,
-        /,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def float_power_(self, exponent: _ArrayLike) -> Self: ...
     def floor(
         x,
         /,
@@ -11060,7 +10919,13 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> tuple[TorchDTensor, TorchDTensor]: ...
-    def gather(self, dim: builtins.int, index: _ArrayLike) -> TorchDTensor: ...
+    def gather(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        *,
+        sparse_grad: builtins.bool = False,
+    ) -> TorchDTensor: ...
     def gcd(
         x1,
         x2: _ArrayLike,
@@ -11192,29 +11057,27 @@ class TorchDTensor(TorchTensor, DTensor):
     def half(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def hardshrink(x, lambd: builtins.float = 0.5) -> TorchDTensor: ...
     def heaviside(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
+        input,
+        values: _ArrayLike,
         *,
+        out: _Out = None,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def heaviside_(
         self,
-        x2: _ArrayLike,
-        /,
+        values: _ArrayLike,
         *,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> Self: ...
     def histc(
         input,
@@ -11224,7 +11087,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     def histogram(
         input,
-        bins: _ArrayLike | builtins.str,
+        bins: _ArrayLike | builtins.str = 100,
         *,
         range: _ArrayLike | None = None,
         weight: _ArrayLike | None = None,
@@ -11441,31 +11304,8 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def ldexp(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> TorchDTensor: ...
-    def ldexp_(
-        self,
-        x2: _ArrayLike,
-        /,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def ldexp(input, other: _ArrayLike) -> TorchDTensor: ...
+    def ldexp_(self, other: _ArrayLike) -> Self: ...
     def le(
         x1,
         x2: _ArrayLike,
@@ -11641,20 +11481,19 @@ class TorchDTensor(TorchTensor, DTensor):
         generator: Any = None,
     ) -> Self: ...
     def log_softmax(
-        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
     ) -> TorchDTensor: ...
     def logaddexp(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
+        input,
+        other: _ArrayLike,
         *,
+        out: _Out = None,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def logaddexp2(
         x1,
@@ -11799,7 +11638,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> TorchDTensor: ...
+    def masked_fill(input, mask: _ArrayLike, value: _ArrayLike) -> TorchDTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
     def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchDTensor: ...
     def masked_scatter_(self, mask: _ArrayLike, source: _ArrayLike) -> Self: ...
@@ -12071,10 +11910,10 @@ class TorchDTensor(TorchTensor, DTensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def new_empty_strided(
         self,
@@ -12094,20 +11933,20 @@ class TorchDTensor(TorchTensor, DTensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def new_ones(
         self,
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def new_tensor(
         self,
@@ -12125,10 +11964,10 @@ class TorchDTensor(TorchTensor, DTensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def nextafter(
         x1,
@@ -12167,7 +12006,6 @@ class TorchDTensor(TorchTensor, DTensor):
         p: builtins.float | builtins.str = "fro",
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
-        *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchDTensor: ...
     def normal_(
@@ -12222,15 +12060,9 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
-    def pinverse(
-        a,
-        rcond: builtins.float | None = None,
-        hermitian: builtins.bool = False,
-        *,
-        rtol: builtins.float = ...,
-    ) -> TorchDTensor: ...
-    def polygamma(self, n: Any) -> TorchDTensor: ...
-    def polygamma_(self, n: Any) -> Self: ...
+    def pinverse(input, rcond: builtins.float = 1e-15) -> TorchDTensor: ...
+    def polygamma(self, n: builtins.int) -> TorchDTensor: ...
+    def polygamma_(self, n: builtins.int) -> Self: ...
     def positive(
         x,
         /,
@@ -12381,7 +12213,11 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def repeat(self, *repeats: _Shape) -> TorchDTensor: ...
     def repeat_interleave(
-        input, repeats: _ArrayLike, dim: builtins.int | None = None
+        input,
+        repeats: _ArrayLike,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
     ) -> TorchDTensor: ...
     def reshape(
         a,
@@ -12453,16 +12289,18 @@ class TorchDTensor(TorchTensor, DTensor):
         input,
         dim: builtins.int,
         index: _ArrayLike,
-        src: _ArrayLike,
+        src: _ArrayLike | None = None,
         *,
+        value: _ArrayLike | None = None,
         reduce: builtins.str | None = None,
     ) -> TorchDTensor: ...
     def scatter_(
         self,
         dim: builtins.int,
         index: _ArrayLike,
-        src: _ArrayLike,
+        src: _ArrayLike | None = None,
         *,
+        value: _ArrayLike | None = None,
         reduce: builtins.str | None = None,
     ) -> Self: ...
     def scatter_add(
@@ -12660,7 +12498,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     def slogdet(a) -> _SlogdetResult[TorchDTensor]: ...
     def softmax(
-        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
     ) -> TorchDTensor: ...
     def sort(
         input,
@@ -12696,18 +12534,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def square(
-        x,
-        /,
-        out: _Out = None,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> TorchDTensor: ...
+    def square(input) -> TorchDTensor: ...
     def square_(
         self,
         *,
@@ -12844,14 +12671,9 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    @overload
     def tensor_split(
-        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
-    ) -> tuple[TorchDTensor, ...]: ...
-    @overload
-    def tensor_split(
-        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
-    ) -> tuple[TorchDTensor, ...]: ...
+        input, indices_or_sections: _ArrayLike, dim: builtins.int = 0
+    ) -> TorchDTensor: ...
     def tile(A, reps: _Shape) -> TorchDTensor: ...
     def to(
         self,
@@ -12883,14 +12705,7 @@ class TorchDTensor(TorchTensor, DTensor):
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
     ) -> _Picked[TorchDTensor]: ...
-    def trace(
-        a,
-        offset: builtins.int = 0,
-        axis1: builtins.int = 0,
-        axis2: builtins.int = 1,
-        dtype: npt.DTypeLike | None = None,
-        out: _Out = None,
-    ) -> TorchDTensor: ...
+    def trace(input) -> TorchDTensor: ...
     def transpose(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
     def transpose_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
     def triangular_solve(
@@ -12958,10 +12773,7 @@ class TorchDTensor(TorchTensor, DTensor):
         self, dtype: npt.DTypeLike, non_blocking: builtins.bool = False
     ) -> TorchDTensor: ...
     def type_as(self, other: _ArrayLike) -> TorchDTensor: ...
-    @overload
     def unbind(x, axis: builtins.int = 0) -> tuple[TorchDTensor, ...]: ...
-    @overload
-    def unbind(x, *, dim: builtins.int) -> tuple[TorchDTensor, ...]: ...
     @overload
     def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchDTensor: ...
     @overload

@@ -4,6 +4,7 @@ A dtype equals NumPy's of the same name, and NumPy takes it wherever it takes a 
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, SupportsIndex
 
@@ -12,7 +13,15 @@ import numpy as np
 from dtensor import _C
 from dtensor._core.dtype import dtype_of
 
-__all__ = ["DTYPES", "Size", "dtype", "keeps", "numpy_dtype", "torch_dtype"]
+__all__ = [
+    "DTYPES",
+    "Size",
+    "dtype",
+    "keeps",
+    "numpy_dtype",
+    "takes",
+    "torch_dtype",
+]
 
 # PyTorch's names, and NumPy's where they differ; the legacy name of the tensor type
 DTYPES = {
@@ -148,6 +157,24 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: Iterable[int]) -> "Size":  # type: ignore[override]
         return Size(super().__add__(tuple(other)))
+
+
+def takes(*others: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Return a decorator that shows ``**options`` as what other functions take."""
+
+    def shown(function: Any) -> Any:
+        signature = inspect.signature(function)
+        parts = [p for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
+        known = {p.name for p in parts}
+        for other in others:
+            for each in inspect.signature(other).parameters.values():
+                if each.kind == each.KEYWORD_ONLY and each.name not in known:
+                    parts.append(each)
+                    known.add(each.name)
+        function.__signature__ = signature.replace(parameters=parts)
+        return function
+
+    return shown
 
 
 def keeps(function: Callable[..., Any]) -> Callable[..., Any]:
