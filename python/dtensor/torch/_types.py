@@ -6,7 +6,7 @@ A dtype equals NumPy's of the same name, and NumPy takes it wherever it takes a 
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ __all__ = [
     "takes",
     "torch_dtype",
 ]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # PyTorch's names, and NumPy's where they differ; the legacy name of the tensor type
 DTYPES = {
@@ -159,10 +161,10 @@ class Size(tuple[int, ...]):
         return Size(super().__add__(tuple(other)))
 
 
-def takes(*others: Callable[..., Any]) -> Callable[[Any], Any]:
+def takes(*others: Callable[..., Any]) -> Callable[[F], F]:
     """Return a decorator that shows ``**options`` as what other functions take."""
 
-    def shown(function: Any) -> Any:
+    def show(function: F) -> F:
         signature = inspect.signature(function)
         parts = [p for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
         known = {p.name for p in parts}
@@ -171,10 +173,11 @@ def takes(*others: Callable[..., Any]) -> Callable[[Any], Any]:
                 if each.kind == each.KEYWORD_ONLY and each.name not in known:
                     parts.append(each)
                     known.add(each.name)
-        function.__signature__ = signature.replace(parameters=parts)
+        shown: Any = function
+        shown.__signature__ = signature.replace(parameters=parts)
         return function
 
-    return shown
+    return show
 
 
 def keeps(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -26,7 +26,8 @@ class _Speaks(type):
     @property
     def __signature__(cls) -> inspect.Signature:
         if "_signature" in cls.__dict__:
-            return cls.__dict__["_signature"]
+            given: inspect.Signature = cls.__dict__["_signature"]
+            return given
         whole = inspect.signature(cls.__init__)  # type: ignore[misc]
         return whole.replace(parameters=list(whole.parameters.values())[1:])
 
