@@ -2,7 +2,8 @@
 #include "ext/dispatch/dispatch.h"
 
 int
-op_find_parameter(int *place, Py_ssize_t *positional, PyObject *function, const char *name)
+op_find_parameter(int *place, Py_ssize_t *positional, PyObject *function,
+                  const char *name)
 {
     PyObject *code = PyObject_GetAttrString(function, "__code__");
     PyObject *names = NULL, *plain = NULL, *keywords = NULL;
@@ -30,11 +31,11 @@ static const struct {
     const char *name;
     int place;
 } PLACES[] = {
-    {"input", 0},  {"self", 0},   {"tensors", 0}, {"elements", 0},    {"other", 1},
-    {"mat2", 1},   {"vec", 1},    {"vec2", 1},    {"tensor", 1},      {"dims", 1},
-    {"size", 1},   {"shape", 1},  {"dim0", 1},    {"dim1", 2},        {"axis0", 1},
-    {"axis1", 2},  {"source", 1}, {"decimals", 1}, {"destination", 2},
-    {"indices", 1}, {"exponent", 1}, {"chunks", 1}, {"repeats", 1},
+    {"input", 0},    {"self", 0},   {"tensors", 0},  {"elements", 0},    {"other", 1},
+    {"mat2", 1},     {"vec", 1},    {"vec2", 1},     {"tensor", 1},      {"dims", 1},
+    {"size", 1},     {"shape", 1},  {"dim0", 1},     {"dim1", 2},        {"axis0", 1},
+    {"axis1", 2},    {"source", 1}, {"decimals", 1}, {"destination", 2}, {"indices", 1},
+    {"exponent", 1}, {"chunks", 1}, {"repeats", 1},
 };
 
 /* The dict of PLACES, made once; NULL with an exception. */
@@ -66,7 +67,8 @@ place_of(const OperatorObject *self, PyObject *name)
         return PyErr_Occurred() ? -2 : -1;
     int own = -1;
     Py_ssize_t positional;
-    if (op_find_parameter(&own, &positional, self->function, PyUnicode_AsUTF8(name)) < 0)
+    if (op_find_parameter(&own, &positional, self->function, PyUnicode_AsUTF8(name)) <
+        0)
         return -2;
     return own >= 0 ? -1 : (int)PyLong_AsLong(place);
 }
