@@ -145,6 +145,7 @@ RESULTS: dict[str, str | Rows] = {
     "unique_inverse": "_UniqueInverseResult[T]",
     "unravel_index": MANY,
     "topk": "_Picked[T]",
+    "plot": "Any",
     "polyfit": [
         ({"cov": "Literal[False]"}, ONE),
         ({"full": FLAG}, "tuple[T, T, int, T, float]"),

@@ -42,7 +42,7 @@ def test_a_matrix_is_an_image_with_its_own_indices(ranks):
     def body():
         for placement in (Shard(0), Shard(1), Replicate()):
             x = distribute_tensor(PLANE, line(), [placement])
-            ax = drawn(x, cmap="gray", most=500)
+            ax = drawn(x, style={"cmap": "gray"}, most=500)
             if ax is not None:
                 (image,) = ax.images
                 assert np.array_equal(image.get_array(), PLANE[::5])

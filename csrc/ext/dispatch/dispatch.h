@@ -8,7 +8,17 @@
 
 #include "ext/tape/tape.h"
 
-/* --- operator.c --- */
+/* --- named.c --- */
+
+/* Which parameter of a Python function has this name, or -1; `positional`: how many of
+ * them may be given by position. */
+int op_find_parameter(int *place, Py_ssize_t *positional, PyObject *function,
+                      const char *name);
+
+/* Whether some of a call's keywords stand for arguments by position; -1 on errors. */
+int op_has_places(const OperatorObject *self, PyObject *kwnames);
+PyObject *op_call_placed(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+                         PyObject *kwnames);
 
 extern PyTypeObject ext_operator_type;
 extern PyMethodDef ext_op_methods[], op_autocast_methods[];

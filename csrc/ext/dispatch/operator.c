@@ -67,6 +67,11 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
     if (op_aside.casts && self->autocast != NULL)
         return op_call_cast(self, args, flags, kwnames);
     Py_ssize_t nargs = PyVectorcall_NARGS(flags);
+    if (kwnames != NULL) {
+        int places = op_has_places(self, kwnames);
+        if (places != 0)
+            return places < 0 ? NULL : op_call_placed(self, args, nargs, kwnames);
+    }
     Py_ssize_t place = kwnames == NULL ? -1 : op_find_keyword(kwnames, "out");
     if (nargs > self->out && nargs <= self->positional)
         return call_with_names(self, args, nargs, kwnames);
@@ -160,42 +165,15 @@ operator_vjp_all(PyObject *self, PyObject *function)
 
 /* --- the type --- */
 
-/* Which parameter of a Python function has this name, or -1; `positional`: how many of
- * them may be given by position. */
-static int
-find_parameter(int *place, Py_ssize_t *positional, PyObject *function, const char *name)
-{
-    PyObject *code = PyObject_GetAttrString(function, "__code__");
-    PyObject *names = NULL, *plain = NULL, *keywords = NULL;
-    if (code != NULL) {
-        names = PyObject_GetAttrString(code, "co_varnames");
-        plain = PyObject_GetAttrString(code, "co_argcount");
-        keywords = PyObject_GetAttrString(code, "co_kwonlyargcount");
-    }
-    if (names != NULL && plain != NULL && keywords != NULL) {
-        *positional = PyLong_AsSsize_t(plain);
-        Py_ssize_t count = *positional + PyLong_AsSsize_t(keywords);
-        *place = -1;
-        for (int k = 0; k < count && k < PyTuple_GET_SIZE(names); k++)
-            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), name) == 0)
-                *place = k;
-    }
-    Py_XDECREF(code);
-    Py_XDECREF(names);
-    Py_XDECREF(plain);
-    Py_XDECREF(keywords);
-    return PyErr_Occurred() ? -1 : 0;
-}
-
 /* An `out` without a default is an operand: the result of another operator. */
 static int
 read_parameters(OperatorObject *self)
 {
     int dim, keepdim, out;
     Py_ssize_t count = 0;
-    if (find_parameter(&dim, &count, self->function, "dim") < 0 ||
-        find_parameter(&keepdim, &count, self->function, "keepdim") < 0 ||
-        find_parameter(&out, &count, self->function, "out") < 0)
+    if (op_find_parameter(&dim, &count, self->function, "dim") < 0 ||
+        op_find_parameter(&keepdim, &count, self->function, "keepdim") < 0 ||
+        op_find_parameter(&out, &count, self->function, "out") < 0)
         return -1;
     PyObject *defaults = PyObject_GetAttrString(self->function, "__defaults__");
     if (defaults == NULL)

@@ -34,6 +34,7 @@ from dtensor.random import (
     seed as seed,
     set_rng_state as set_rng_state,
 )
+from dtensor.torch._alike import *  # noqa: F403
 from dtensor.torch._create import *  # noqa: F403
 from dtensor.torch._dtypes import *  # noqa: F403
 from dtensor.torch._index import *  # noqa: F403
@@ -59,6 +60,8 @@ from dtensor.torch.distributed import _dialect
 
 # isort: split
 from dtensor.torch import (
+    _edges,
+    _layers,
     _legacy,
     _methods,
     _types,
@@ -83,6 +86,7 @@ from dtensor.torch import (
 from dtensor.torch.func import vmap as vmap
 from dtensor.torch.serialization import load as load, save as save
 
+_edges.mend(globals(), out=True)
 Tensor = _C.TorchTensor
 FloatTensor = _legacy.legacy("float32")
 DoubleTensor = _legacy.legacy("float64")
@@ -95,6 +99,10 @@ ByteTensor = _legacy.legacy("uint8")
 BoolTensor = _legacy.legacy("bool")
 
 _methods.install(_legacy.constructor, {"from_local": staticmethod(_dialect.from_local)})
+
+
+for _name in _layers.METHODS:  # they have the arguments of the methods
+    globals()[_name].__wrapped__ = getattr(Tensor, _name)
 
 
 def compile(model: Any = None, **options: Any) -> Any:

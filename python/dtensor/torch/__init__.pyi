@@ -85,17 +85,7 @@ def abs(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
-def abs_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def abs_(self: Any) -> TorchTensor: ...
 def absolute(
     x: _T,
     /,
@@ -121,15 +111,16 @@ def acos(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def acos_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def acosh(
     x: _T,
@@ -144,15 +135,16 @@ def acosh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def acosh_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def adaptive_avg_pool1d(input: _T, output_size: _Shape) -> _T: ...
 def adaptive_max_pool1d(
@@ -210,22 +202,19 @@ def addmm(
 ) -> _T: ...
 def addmv(
     input: _T,
-    mat1: _ArrayLike,
-    mat2: _ArrayLike,
+    mat: Any,
+    vec: Any,
     *,
     beta: builtins.float = 1,
     alpha: builtins.float = 1,
 ) -> _T: ...
 def addmv_(
     input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    mat: Any,
+    vec: Any,
+    *,
+    beta: builtins.float = 1,
+    alpha: builtins.float = 1,
 ) -> _T: ...
 def addr(
     input: _T,
@@ -271,11 +260,11 @@ def arange(
     step: _ArrayLike = 1,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def arccos(
     x: _T,
@@ -290,7 +279,7 @@ def arccos(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def arccos_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -299,7 +288,7 @@ def arccos_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def arccosh(
     x: _T,
     /,
@@ -313,7 +302,7 @@ def arccosh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def arccosh_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -322,7 +311,7 @@ def arccosh_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def arcsin(
     x: _T,
     /,
@@ -336,7 +325,7 @@ def arcsin(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def arcsin_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -345,7 +334,7 @@ def arcsin_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def arcsinh(
     x: _T,
     /,
@@ -359,7 +348,7 @@ def arcsinh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def arcsinh_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -368,7 +357,7 @@ def arcsinh_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def arctan(
     x: _T,
     /,
@@ -410,7 +399,7 @@ def arctan2(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def arctan_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -419,7 +408,7 @@ def arctan_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def arctanh(
     x: _T,
     /,
@@ -433,7 +422,7 @@ def arctanh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def arctanh_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -442,7 +431,7 @@ def arctanh_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def argmax(
     input: _T, dim: builtins.int | None = None, keepdim: builtins.bool = False
 ) -> _T: ...
@@ -457,38 +446,18 @@ def argsort(
 ) -> _T: ...
 def argwhere(a: _T) -> _T: ...
 def as_strided(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+    self: Any, size: _Shape, stride: Any, storage_offset: builtins.int | None = None
+) -> TorchTensor: ...
 def as_strided_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+    self: Any, size: _Shape, stride: Any, storage_offset: builtins.int | None = None
+) -> TorchTensor: ...
 def as_strided_scatter(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+    self: Any,
+    src: _ArrayLike,
+    size: _Shape,
+    stride: Any,
+    storage_offset: builtins.int | None = None,
+) -> TorchTensor: ...
 def as_tensor(
     data: _ArrayLike,
     dtype: npt.DTypeLike | None = None,
@@ -515,15 +484,16 @@ def asin(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def asin_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def asinh(
     x: _T,
@@ -538,15 +508,16 @@ def asinh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def asinh_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def atan(
     x: _T,
@@ -589,15 +560,16 @@ def atan2(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def atan_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def atanh(
     x: _T,
@@ -612,15 +584,16 @@ def atanh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def atanh_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 @overload
 def atleast_1d(a: _T, /) -> _T: ...
@@ -650,8 +623,8 @@ def avg_pool1d(
 ) -> _T: ...
 def baddbmm(
     input: _T,
-    mat1: _ArrayLike,
-    mat2: _ArrayLike,
+    batch1: _ArrayLike,
+    batch2: _ArrayLike,
     *,
     beta: builtins.float = 1,
     alpha: builtins.float = 1,
@@ -660,13 +633,12 @@ def bartlett_window(
     window_length: builtins.int,
     periodic: builtins.bool = True,
     *shape: _Shape,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def batch_norm(
     input: _T,
@@ -854,13 +826,12 @@ def blackman_window(
     window_length: builtins.int,
     periodic: builtins.bool = True,
     *shape: _Shape,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def block_diag(*tensors: _T) -> _T: ...
 @overload
@@ -922,7 +893,7 @@ def ceil(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def ceil_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -931,7 +902,7 @@ def ceil_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def celu(
     input: _T, alpha: builtins.float = 1.0, inplace: builtins.bool = False
 ) -> _T: ...
@@ -951,10 +922,7 @@ def channel_shuffle(input: _T, groups: builtins.int) -> _T: ...
 def cholesky(input: _T, upper: builtins.bool = False) -> _T: ...
 def cholesky_inverse(L: Any, upper: builtins.bool = False) -> TorchTensor: ...
 def cholesky_solve(B: Any, L: Any, upper: builtins.bool = False) -> TorchTensor: ...
-@overload
 def chunk(x: _T, chunks: builtins.int, axis: builtins.int = 0) -> tuple[_T, ...]: ...
-@overload
-def chunk(x: _T, chunks: builtins.int, *, dim: builtins.int) -> tuple[_T, ...]: ...
 def clamp(
     input: _T,
     min: _ArrayLike | None = None,
@@ -970,7 +938,9 @@ def clamp(
 ) -> _T: ...
 def clamp_(
     input: _T,
-    *args: _ArrayLike,
+    min: _ArrayLike | None = None,
+    max: _ArrayLike | None = None,
+    *,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -980,29 +950,9 @@ def clamp_(
     signature: builtins.object = None,
 ) -> _T: ...
 def clamp_max(input: _T, max: _ArrayLike) -> _T: ...
-def clamp_max_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def clamp_max_(input: _T, max: _ArrayLike) -> _T: ...
 def clamp_min(input: _T, min: _ArrayLike) -> _T: ...
-def clamp_min_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def clamp_min_(input: _T, min: _ArrayLike) -> _T: ...
 def clip(
     input: _T,
     min: _ArrayLike | None = None,
@@ -1018,7 +968,9 @@ def clip(
 ) -> _T: ...
 def clip_(
     input: _T,
-    *args: _ArrayLike,
+    min: _ArrayLike | None = None,
+    max: _ArrayLike | None = None,
+    *,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -1073,15 +1025,16 @@ def conj_physical(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def conj_physical_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def constant_pad_nd(input: _T, pad: Any, value: builtins.float = 0) -> _T: ...
 def conv1d(
@@ -1183,15 +1136,16 @@ def cos(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def cos_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def cosh(
     x: _T,
@@ -1206,15 +1160,16 @@ def cosh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def cosh_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def cosine_embedding_loss(
     *args: _T,
@@ -1250,9 +1205,9 @@ def cov(
     aweights: _ArrayLike | None = None,
 ) -> _T: ...
 @overload
-def cross(input: _T, other: _ArrayLike, *, dim: builtins.int = -1) -> _T: ...
+def cross(input: _T, other: _ArrayLike, dim: builtins.int | None = None) -> _T: ...
 @overload
-def cross(input: _Plain, other: _T, *, dim: builtins.int = -1) -> _T: ...
+def cross(input: _Plain, other: _T, dim: builtins.int | None = None) -> _T: ...
 def ctc_loss(
     log_probs: Any,
     targets: Any,
@@ -1286,39 +1241,20 @@ def deg2rad(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def deg2rad_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def det(a: _T) -> _T: ...
-def detach(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
-def detach_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def detach(self: Any, /) -> TorchTensor: ...
+def detach_(self: _T) -> TorchTensor: ...
 def diag(input: _T, diagonal: builtins.int = 0) -> _T: ...
 def diag_embed(
     input: _T,
@@ -1337,22 +1273,12 @@ def diagonal_scatter(
     dim1: builtins.int = 0,
     dim2: builtins.int = 1,
 ) -> _T: ...
-@overload
 def diff(
-    a: _T,
+    input: _T,
     n: builtins.int = 1,
-    axis: builtins.int = -1,
-    prepend: _ArrayLike = ...,
-    append: _ArrayLike = ...,
-) -> _T: ...
-@overload
-def diff(
-    a: _T,
-    n: builtins.int = 1,
-    *,
-    dim: builtins.int,
-    prepend: _ArrayLike = ...,
-    append: _ArrayLike = ...,
+    dim: builtins.int = -1,
+    prepend: _ArrayLike | None = None,
+    append: _ArrayLike | None = None,
 ) -> _T: ...
 def digamma(input: _T) -> _T: ...
 @overload
@@ -1421,17 +1347,7 @@ def dot(a: _T, b: _ArrayLike, out: _Out = None) -> _T: ...
 def dot(a: _Plain, b: _T, out: _Out = None) -> _T: ...
 def dropout(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
 def dropout_(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
-def dsplit(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def dsplit(ary: _T, indices_or_sections: _ArrayLike) -> list[_T]: ...
 def dstack(tup: Sequence[_T]) -> _T: ...
 def einsum(equation: builtins.str, *operands: _T | list[_T]) -> _T: ...
 def embedding(
@@ -1444,21 +1360,21 @@ def embedding(
 def empty(
     *size: _Shape,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def empty_like(
     input: _T,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> _T: ...
 def empty_permuted(
     size: _Shape,
@@ -1529,7 +1445,7 @@ def erf(
 ) -> _T: ...
 def erf_(
     input: _T,
-    *args: _ArrayLike,
+    *,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -1539,17 +1455,7 @@ def erf_(
     signature: builtins.object = None,
 ) -> _T: ...
 def erfc(input: _T) -> _T: ...
-def erfc_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def erfc_(input: _T) -> _T: ...
 def erfinv(input: _T) -> _T: ...
 def exp(
     x: _T,
@@ -1576,26 +1482,28 @@ def exp2(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def exp2_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def exp_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def expm1(
     x: _T,
@@ -1610,26 +1518,27 @@ def expm1(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def expm1_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def eye(
     n: builtins.int,
     m: builtins.int | None = None,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def feature_alpha_dropout(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
 def feature_alpha_dropout_(
@@ -1638,17 +1547,7 @@ def feature_alpha_dropout_(
 def feature_dropout(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
 def feature_dropout_(input: _T, p: builtins.float, train: builtins.bool) -> _T: ...
 def fill(input: _T, value: _ArrayLike) -> _T: ...
-def fill_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def fill_(self: Any, value: _ArrayLike) -> TorchTensor: ...
 def fix(
     x: _T,
     /,
@@ -1662,7 +1561,7 @@ def fix(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def fix_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -1671,7 +1570,7 @@ def fix_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def flatten(
     input: _T, start_dim: builtins.int = 0, end_dim: builtins.int = -1
 ) -> _T: ...
@@ -1695,7 +1594,7 @@ def floor(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def floor_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -1704,7 +1603,7 @@ def floor_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 @overload
 def floor_divide(
     x1: _T,
@@ -1818,17 +1717,7 @@ def fmod(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def frac(input: _T) -> _T: ...
-def frac_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def frac_(input: _T) -> _T: ...
 def frexp(
     x: _T,
     /,
@@ -1858,24 +1747,30 @@ def full(
     fill_value: _ArrayLike,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def full_like(
     input: _T,
     fill_value: _ArrayLike,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> _T: ...
-def gather(self: Any, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
+def gather(
+    input: _T,
+    dim: builtins.int,
+    index: _ArrayLike,
+    *,
+    sparse_grad: builtins.bool = False,
+) -> _T: ...
 @overload
 def gcd(
     x1: _T,
@@ -1904,16 +1799,33 @@ def gcd(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+@overload
 def gcd_(
-    input: _T,
-    *args: _ArrayLike,
+    x1: _T,
+    x2: _ArrayLike,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
+) -> _T: ...
+@overload
+def gcd_(
+    x1: _Plain,
+    x2: _T,
+    /,
+    out: _Out = None,
+    *,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 @overload
 def ge(
@@ -1948,17 +1860,7 @@ def ger(a: _T, b: _ArrayLike, out: _Out = None) -> _T: ...
 @overload
 def ger(a: _Plain, b: _T, out: _Out = None) -> _T: ...
 def get_default_device() -> TorchTensor: ...
-def get_device(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def get_device(self: Any) -> builtins.int: ...
 def gradient(
     input: _T, *, spacing: Any = 1, dim: Any = None, edge_order: builtins.int = 1
 ) -> _T | tuple[_T, ...]: ...
@@ -2057,18 +1959,29 @@ def hamming_window(
     window_length: builtins.int,
     periodic: builtins.bool = True,
     *shape: _Shape,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def hann_window(
     window_length: builtins.int,
     periodic: builtins.bool = True,
     *shape: _Shape,
+    dtype: npt.DTypeLike | None = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object | None = None,
+) -> TorchTensor: ...
+def hardshrink(x: _T, lambd: builtins.float = 0.5) -> _T: ...
+def heaviside(
+    input: _T,
+    values: _ArrayLike,
+    *,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -2076,35 +1989,6 @@ def hann_window(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> TorchTensor: ...
-def hardshrink(x: _T, lambd: builtins.float = 0.5) -> _T: ...
-@overload
-def heaviside(
-    x1: _T,
-    x2: _ArrayLike,
-    /,
-    out: _Out = None,
-    *,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object | None = None,
-) -> _T: ...
-@overload
-def heaviside(
-    x1: _Plain,
-    x2: _T,
-    /,
-    out: _Out = None,
-    *,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object | None = None,
 ) -> _T: ...
 def hinge_embedding_loss(
     *args: _T,
@@ -2124,23 +2008,13 @@ def histc(
 ) -> _T: ...
 def histogram(
     input: _T,
-    bins: _ArrayLike | builtins.str,
+    bins: _ArrayLike | builtins.str = 100,
     *,
     range: _ArrayLike | None = None,
     weight: _ArrayLike | None = None,
     density: builtins.bool = False,
 ) -> tuple[_T, _T]: ...
-def hsplit(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def hsplit(ary: _T, indices_or_sections: _ArrayLike) -> list[_T]: ...
 def hstack(
     tup: Sequence[_T],
     *,
@@ -2176,17 +2050,7 @@ def hypot(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def i0(input: _T) -> _T: ...
-def i0_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def i0_(input: _T) -> _T: ...
 def imag(
     x: _T,
     out: _Out = None,
@@ -2220,14 +2084,9 @@ def index_put(
 ) -> _T: ...
 def index_put_(
     input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    indices: _ArrayLike,
+    values: _ArrayLike,
+    accumulate: builtins.bool = False,
 ) -> _T: ...
 def index_reduce(
     input: _T,
@@ -2258,75 +2117,15 @@ def inverse(a: _T) -> _T: ...
 def is_anomaly_check_nan_enabled() -> builtins.bool: ...
 def is_anomaly_enabled() -> builtins.bool: ...
 def is_complex(input: _T) -> builtins.bool: ...
-def is_conj(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
-def is_distributed(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def is_conj(self: Any) -> builtins.bool: ...
+def is_distributed(self: Any) -> builtins.bool: ...
 def is_floating_point(input: _T) -> builtins.bool: ...
-def is_inference(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def is_inference(self: Any) -> builtins.bool: ...
 def is_inference_mode_enabled() -> builtins.bool: ...
-def is_neg(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def is_neg(self: Any) -> builtins.bool: ...
 def is_nonzero(input: _T) -> builtins.bool: ...
-def is_same_size(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
-def is_signed(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def is_same_size(self: Any, other: _ArrayLike) -> builtins.bool: ...
+def is_signed(self: Any) -> builtins.bool: ...
 def is_tensor(obj: _ArrayLike) -> builtins.bool: ...
 @overload
 def isclose(
@@ -2425,13 +2224,12 @@ def kaiser_window(
     window_length: builtins.int,
     periodic: builtins.bool = True,
     *shape: _Shape,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def kl_div(
     input: _T,
@@ -2483,19 +2281,8 @@ def lcm(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
-def lcm_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
 @overload
-def ldexp(
+def lcm_(
     x1: _T,
     x2: _ArrayLike,
     /,
@@ -2509,7 +2296,7 @@ def ldexp(
     signature: builtins.object | None = None,
 ) -> _T: ...
 @overload
-def ldexp(
+def lcm_(
     x1: _Plain,
     x2: _T,
     /,
@@ -2522,17 +2309,14 @@ def ldexp(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
-def ldexp_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+@overload
+def ldexp(input: _T, other: _ArrayLike) -> _T: ...
+@overload
+def ldexp(input: _Plain, other: _T) -> _T: ...
+@overload
+def ldexp_(input: _T, other: _ArrayLike) -> _T: ...
+@overload
+def ldexp_(input: _Plain, other: _T) -> _T: ...
 @overload
 def le(
     x1: _T,
@@ -2625,11 +2409,11 @@ def linspace(
     steps: builtins.int,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def log(
     x: _T,
@@ -2656,15 +2440,16 @@ def log10(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def log10_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def log1p(
     x: _T,
@@ -2679,15 +2464,16 @@ def log1p(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def log1p_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def log2(
     x: _T,
@@ -2702,19 +2488,37 @@ def log2(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def log2_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def log_(
+    x: _T,
+    /,
+    out: _Out = None,
+    *,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object | None = None,
+) -> _T: ...
+def log_softmax(
+    input: _T, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
+) -> _T: ...
+@overload
+def logaddexp(
     input: _T,
-    *args: _ArrayLike,
+    other: _ArrayLike,
+    *,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -2723,36 +2527,18 @@ def log_(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
-def log_softmax(
-    input: _T, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
-) -> _T: ...
 @overload
 def logaddexp(
-    x1: _T,
-    x2: _ArrayLike,
-    /,
-    out: _Out = None,
+    input: _Plain,
+    other: _T,
     *,
+    out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object | None = None,
-) -> _T: ...
-@overload
-def logaddexp(
-    x1: _Plain,
-    x2: _T,
-    /,
-    out: _Out = None,
-    *,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object | None = None,
+    signature: builtins.object = None,
 ) -> _T: ...
 @overload
 def logaddexp2(
@@ -2881,17 +2667,7 @@ def logical_xor(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def logit(input: _T, eps: builtins.float | None = None) -> _T: ...
-def logit_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def logit_(input: _T, eps: builtins.float | None = None) -> _T: ...
 def logspace(
     start: builtins.float,
     end: builtins.float,
@@ -2899,18 +2675,15 @@ def logspace(
     base: builtins.float = 10.0,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
-@overload
 def logsumexp(
     a: _T, axis: _Axis | None = None, keepdims: builtins.bool = False
 ) -> _T: ...
-@overload
-def logsumexp(a: _T, *, dim: _Axis | None, keepdim: builtins.bool = False) -> _T: ...
 @overload
 def lt(
     x1: _T,
@@ -2949,7 +2722,7 @@ def margin_ranking_loss(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
-def masked_fill(self: Any, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
+def masked_fill(input: _T, mask: _ArrayLike, value: _ArrayLike) -> _T: ...
 def masked_scatter(input: _T, mask: _ArrayLike, source: _ArrayLike) -> _T: ...
 def masked_select(input: _T, mask: _ArrayLike) -> _T: ...
 @overload
@@ -3238,14 +3011,9 @@ def nan_to_num(
 ) -> _T: ...
 def nan_to_num_(
     input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    nan: builtins.float = 0.0,
+    posinf: builtins.float | None = None,
+    neginf: builtins.float | None = None,
 ) -> _T: ...
 def nanmean(
     input: _T,
@@ -3319,7 +3087,7 @@ def neg(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def neg_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -3328,7 +3096,7 @@ def neg_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def negative(
     x: _T,
     /,
@@ -3342,7 +3110,7 @@ def negative(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def negative_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -3351,7 +3119,7 @@ def negative_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 @overload
 def nextafter(
     x1: _T,
@@ -3392,7 +3160,6 @@ def norm(
     p: builtins.float | builtins.str = "fro",
     dim: _Axis | None = None,
     keepdim: builtins.bool = False,
-    *,
     dtype: npt.DTypeLike | None = None,
 ) -> _T: ...
 def normal(
@@ -3402,11 +3169,11 @@ def normal(
     *,
     generator: Generator | None = None,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 @overload
 def not_equal(
@@ -3441,21 +3208,21 @@ def numel(input: _T) -> builtins.int: ...
 def ones(
     *size: _Shape,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def ones_like(
     input: _T,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> _T: ...
 @overload
 def outer(a: _T, b: _ArrayLike, out: _Out = None) -> _T: ...
@@ -3479,13 +3246,7 @@ def pairwise_distance(
 ) -> _T: ...
 def pdist(input: _T, p: builtins.float = 2) -> _T: ...
 def permute(a: _T, axes: _Axis | None = None) -> _T: ...
-def pinverse(
-    a: _T,
-    rcond: builtins.float | None = None,
-    hermitian: builtins.bool = False,
-    *,
-    rtol: builtins.float = ...,
-) -> _T: ...
+def pinverse(input: _T, rcond: builtins.float = 1e-15) -> _T: ...
 def pixel_shuffle(input: _T, upscale_factor: builtins.int) -> _T: ...
 def pixel_unshuffle(input: _T, downscale_factor: builtins.int) -> _T: ...
 def poisson_nll_loss(
@@ -3571,36 +3332,37 @@ def rad2deg(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def rad2deg_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def rand(
     *size: _Shape,
     generator: Generator | None = None,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def rand_like(
     input: _T,
     *,
-    requires_grad: builtins.bool = False,
     generator: Generator | None = None,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> _T: ...
 def randint(
     low: builtins.int,
@@ -3609,69 +3371,68 @@ def randint(
     *,
     generator: Generator | None = None,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def randint_like(
     input: _T,
     low: builtins.int,
     high: builtins.int | None = None,
     *,
-    requires_grad: builtins.bool = False,
     generator: Generator | None = None,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> _T: ...
 def randn(
     *size: _Shape,
     generator: Generator | None = None,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def randn_like(
     input: _T,
     *,
-    requires_grad: builtins.bool = False,
     generator: Generator | None = None,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> _T: ...
 def randperm(
     n: builtins.int,
     *,
     generator: Generator | None = None,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def range(
     start: builtins.float = 0,
     end: _ArrayLike | None = None,
     step: builtins.float = 1,
     *,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def ravel(a: _T, order: builtins.str = "C") -> _T: ...
 def real(
@@ -3698,19 +3459,20 @@ def reciprocal(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def reciprocal_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def relu(x: _T) -> _T: ...
 def relu_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -3719,7 +3481,7 @@ def relu_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 @overload
 def remainder(
     x1: _T,
@@ -3752,7 +3514,11 @@ def renorm(
     input: _T, p: builtins.float, dim: builtins.int, maxnorm: builtins.float
 ) -> _T: ...
 def repeat_interleave(
-    input: _T, repeats: _ArrayLike, dim: builtins.int | None = None
+    input: _T,
+    repeats: _ArrayLike,
+    dim: builtins.int | None = None,
+    *,
+    output_size: builtins.int | None = None,
 ) -> _T: ...
 def reshape(
     a: _T,
@@ -3763,16 +3529,8 @@ def reshape(
     copy: builtins.bool | None = None,
 ) -> _T: ...
 def resize_as_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+    self: Any, the_template: Any, memory_format: builtins.object | None = None
+) -> TorchTensor: ...
 def rms_norm(
     input: _T,
     normalized_shape: _Shape,
@@ -3783,7 +3541,7 @@ def roll(input: _T, shifts: _Shape, dims: _Axis | None = None) -> _T: ...
 def rot90(input: _T, k: builtins.int = 1, dims: Sequence[builtins.int] = ...) -> _T: ...
 def round(a: _T, decimals: builtins.int = 0, out: _Out = None) -> _T: ...
 def round_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -3792,7 +3550,7 @@ def round_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def row_stack(
     tup: Sequence[_T],
     *,
@@ -3830,7 +3588,7 @@ def rsqrt(
 ) -> _T: ...
 def rsqrt_(
     input: _T,
-    *args: _ArrayLike,
+    *,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -3846,20 +3604,20 @@ def rsub(input: _Plain, other: _T, *, alpha: builtins.complex = 1) -> _T: ...
 def scalar_tensor(
     s: Any,
     *,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
+    requires_grad: builtins.bool = False,
+    pin_memory: builtins.bool = False,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def scatter(
     input: _T,
     dim: builtins.int,
     index: _ArrayLike,
-    src: _ArrayLike,
+    src: _ArrayLike | None = None,
     *,
+    value: _ArrayLike | None = None,
     reduce: builtins.str | None = None,
 ) -> _T: ...
 def scatter_add(
@@ -3881,6 +3639,7 @@ def searchsorted(
     out_int32: builtins.bool = False,
     right: builtins.bool = False,
     side: builtins.str | None = None,
+    sorter: _ArrayLike | None = None,
 ) -> _T: ...
 def select(input: _T, dim: builtins.int, index: builtins.int) -> _T: ...
 def select_scatter(
@@ -3925,7 +3684,7 @@ def sigmoid(
 ) -> _T: ...
 def sigmoid_(
     input: _T,
-    *args: _ArrayLike,
+    *,
     out: _Out = None,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
@@ -3971,15 +3730,16 @@ def sin(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def sin_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def sinc(
     x: _T,
@@ -3993,9 +3753,9 @@ def sinc(
     signature: builtins.object = None,
 ) -> _T: ...
 def sinc_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
@@ -4016,15 +3776,16 @@ def sinh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def sinh_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def slice_scatter(
     input: _T,
@@ -4036,7 +3797,7 @@ def slice_scatter(
 ) -> _T: ...
 def slogdet(a: _T) -> _SlogdetResult[_T]: ...
 def softmax(
-    input: _T, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+    input: _T, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
 ) -> _T: ...
 def sort(
     input: _T,
@@ -4044,21 +3805,10 @@ def sort(
     descending: builtins.bool = False,
     stable: builtins.bool = False,
 ) -> _Picked[_T]: ...
-@overload
 def split(x: _T, split_size: _Shape, axis: builtins.int = 0) -> tuple[_T, ...]: ...
-@overload
-def split(x: _T, split_size: _Shape, *, dim: builtins.int) -> tuple[_T, ...]: ...
 def split_with_sizes(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+    self: Any, split_size: Any, dim: builtins.int = 0
+) -> TorchTensor: ...
 def sqrt(
     x: _T,
     /,
@@ -4072,17 +3822,6 @@ def sqrt(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def sqrt_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
-def square(
     x: _T,
     /,
     out: _Out = None,
@@ -4094,8 +3833,9 @@ def square(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def square(input: _T) -> _T: ...
 def square_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -4104,7 +3844,7 @@ def square_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
+) -> TorchTensor: ...
 def squeeze(input: _T, dim: _Axis | None = None) -> _T: ...
 def stack(tensors: Sequence[_T], dim: builtins.int = 0) -> _T: ...
 def std(
@@ -4189,8 +3929,8 @@ def sum(
 def svd(
     input: _T, some: builtins.bool = True, compute_uv: builtins.bool = True
 ) -> tuple[_T, _T, _T]: ...
-def swapaxes(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
-def swapdims(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
+def swapaxes(input: _T, dim0: builtins.int, dim1: builtins.int) -> _T: ...
+def swapdims(input: _T, dim0: builtins.int, dim1: builtins.int) -> _T: ...
 def t(self: Any) -> TorchTensor: ...
 def take(input: _T, index: _ArrayLike) -> _T: ...
 def take_along_dim(
@@ -4209,15 +3949,16 @@ def tan(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def tan_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def tanh(
     x: _T,
@@ -4232,15 +3973,16 @@ def tanh(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def tanh_(
-    input: _T,
-    *args: _ArrayLike,
+    x: _T,
+    /,
     out: _Out = None,
+    *,
     where: _ArrayLike = True,
     casting: builtins.str = "same_kind",
     order: builtins.str = "K",
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
-    signature: builtins.object = None,
+    signature: builtins.object | None = None,
 ) -> _T: ...
 def tensor(
     data: _ArrayLike,
@@ -4250,14 +3992,9 @@ def tensor(
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
 ) -> TorchTensor: ...
-@overload
 def tensor_split(
-    x: _T, indices_or_sections: _ArrayLike, axis: builtins.int = 0
-) -> tuple[_T, ...]: ...
-@overload
-def tensor_split(
-    x: _T, indices_or_sections: _ArrayLike, *, dim: builtins.int
-) -> tuple[_T, ...]: ...
+    input: _T, indices_or_sections: _ArrayLike, dim: builtins.int = 0
+) -> _T: ...
 @overload
 def tensordot(
     a: _T, b: _ArrayLike, dims: builtins.int | Sequence[Sequence[builtins.int]] = 2
@@ -4292,15 +4029,8 @@ def topk(
     largest: builtins.bool = True,
     sorted: builtins.bool = True,
 ) -> _Picked[_T]: ...
-def trace(
-    a: _T,
-    offset: builtins.int = 0,
-    axis1: builtins.int = 0,
-    axis2: builtins.int = 1,
-    dtype: npt.DTypeLike | None = None,
-    out: _Out = None,
-) -> _T: ...
-def transpose(a: _T, axis1: builtins.int, axis2: builtins.int) -> _T: ...
+def trace(input: _T) -> _T: ...
+def transpose(input: _T, dim0: builtins.int, dim1: builtins.int) -> _T: ...
 def trapezoid(
     y: _T, x: _ArrayLike | None = None, *, dx: _ArrayLike = 1, dim: builtins.int = -1
 ) -> _T: ...
@@ -4321,11 +4051,11 @@ def tril_indices(
     offset: builtins.int = 0,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def triplet_margin_loss(
     *args: _T,
@@ -4344,11 +4074,11 @@ def triu_indices(
     offset: builtins.int = 0,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 @overload
 def true_divide(
@@ -4391,7 +4121,7 @@ def trunc(
     signature: builtins.object | None = None,
 ) -> _T: ...
 def trunc_(
-    input: _T,
+    self: Any,
     *args: _ArrayLike,
     out: _Out = None,
     where: _ArrayLike = True,
@@ -4400,11 +4130,8 @@ def trunc_(
     dtype: npt.DTypeLike | None = None,
     subok: builtins.bool = True,
     signature: builtins.object = None,
-) -> _T: ...
-@overload
+) -> TorchTensor: ...
 def unbind(x: _T, axis: builtins.int = 0) -> tuple[_T, ...]: ...
-@overload
-def unbind(x: _T, *, dim: builtins.int) -> tuple[_T, ...]: ...
 @overload
 def unflatten(a: _T, axis: builtins.int, sizes: _Shape) -> _T: ...
 @overload
@@ -4488,17 +4215,7 @@ def vdot(a: _T, b: _ArrayLike, /) -> _T: ...
 def vdot(a: _Plain, b: _T, /) -> _T: ...
 def view_as_complex(input: _T) -> _T: ...
 def view_as_real(input: _T) -> _T: ...
-def vsplit(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+def vsplit(ary: _T, indices_or_sections: _ArrayLike) -> list[_T]: ...
 def vstack(
     tup: Sequence[_T],
     *,
@@ -4517,44 +4234,27 @@ def where(condition: _T) -> tuple[_T, ...]: ...
 def xlogy(input: _T, other: _ArrayLike) -> _T: ...
 @overload
 def xlogy(input: _Plain, other: _T) -> _T: ...
-def xlogy_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
-def zero_(
-    input: _T,
-    *args: _ArrayLike,
-    out: _Out = None,
-    where: _ArrayLike = True,
-    casting: builtins.str = "same_kind",
-    order: builtins.str = "K",
-    dtype: npt.DTypeLike | None = None,
-    subok: builtins.bool = True,
-    signature: builtins.object = None,
-) -> _T: ...
+@overload
+def xlogy_(input: _T, other: _ArrayLike) -> _T: ...
+@overload
+def xlogy_(input: _Plain, other: _T) -> _T: ...
+def zero_(self: Any) -> TorchTensor: ...
 def zeros(
     *size: _Shape,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
 def zeros_like(
     input: _T,
     *,
     dtype: npt.DTypeLike | None = None,
-    layout: builtins.object = None,
-    device: Any = None,
+    layout: Any = None,
+    device: builtins.str | None = None,
     requires_grad: builtins.bool = False,
     pin_memory: builtins.bool = False,
-    memory_format: builtins.object = None,
+    memory_format: builtins.object | None = None,
 ) -> _T: ...

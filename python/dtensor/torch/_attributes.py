@@ -9,6 +9,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core.device import device, is_meta
+from dtensor.torch._dtypes import strided
 from dtensor.torch._types import DTYPES, Size, numpy_dtype, torch_dtype
 
 __all__ = ["ATTRIBUTES", "QUESTIONS", "WHOLE"]
@@ -44,7 +45,7 @@ def _size(self: Any) -> _Count:
 
 
 def _layout(self: Any) -> str:
-    return "strided"
+    return strided
 
 
 def _name(self: Any) -> None:

@@ -4,6 +4,7 @@ The functions of the same names in `dtensor.torch.distributed.tensor` make DTens
 Ranks that make the same draws get the same random numbers: see `dtensor.random`.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from dtensor._core import device as _device
 from dtensor.ops.elementwise.transcendental import cos, sin
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
-from dtensor.torch._types import numpy_dtype
+from dtensor.torch._types import numpy_dtype, takes
 
 __all__ = [
     "arange",
@@ -24,37 +25,27 @@ __all__ = [
     "bernoulli",
     "complex",
     "empty",
-    "empty_like",
     "eye",
     "from_numpy",
     "full",
-    "full_like",
     "linspace",
     "logspace",
     "normal",
     "ones",
-    "ones_like",
     "polar",
     "rand",
-    "rand_like",
     "randint",
-    "randint_like",
     "randn",
-    "randn_like",
     "randperm",
     "tensor",
     "tril_indices",
     "triu_indices",
     "zeros",
-    "zeros_like",
 ]
 
 Fill = Callable[[Any], Any]
 
 bernoulli = _random.bernoulli
-rand_like = _random.rand_like
-randint_like = _random.randint_like
-randn_like = _random.randn_like
 
 
 # --- from data ------------------------------------------------------------------------
@@ -155,6 +146,7 @@ def _filler(value: Any) -> Fill:
     return lambda x: x.fill_(value)
 
 
+@takes(_new)
 def empty(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor whose elements are arbitrary.
 
@@ -175,16 +167,19 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
     return _new(size, lambda x: x, **options)
 
 
+@takes(_new)
 def zeros(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of zeros; arguments as for `empty`."""
     return _new(size, _filler(0), **options)
 
 
+@takes(_new)
 def ones(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of ones; arguments as for `empty`."""
     return _new(size, _filler(1), **options)
 
 
+@takes(_new)
 def full(size: Sequence[int], fill_value: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of one value, by default in its dtype: see `empty`."""
     if options.get("dtype") is None:
@@ -192,62 +187,17 @@ def full(size: Sequence[int], fill_value: Any, **options: Any) -> _C.Tensor:
     return _new((size,), _filler(fill_value), **options)
 
 
+@takes(_new)
 def eye(n: int, m: int | None = None, **options: Any) -> _C.Tensor:
     """Return a matrix with ones on its diagonal; options as for `empty`."""
     columns = n if m is None else m
     return _new((n, columns), lambda x: x.copy_(np.eye(n, columns)), **options)
 
 
-def _like(
-    make: Callable[..., Any],
-    x: Any,
-    *,
-    dtype: npt.DTypeLike | None = None,
-    layout: Any = None,
-    device: str | None = None,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-) -> Any:
-    if _device.is_meta(x) or device is not None:
-        made = _device.empty_like(x, numpy_dtype(dtype), device)
-        if not _device.is_meta(made):
-            made.copy_(make(made))
-    else:
-        made = make(x, dtype=numpy_dtype(dtype))
-    made = _C.into_torch(made)
-    return made.requires_grad_() if requires_grad else made
-
-
-def empty_like(input: Any, **options: Any) -> Any:
-    """Return a tensor in the layout of another one, with arbitrary elements.
-
-    `input` may be a DTensor. Options as for `empty`; the defaults are those of `input`.
-    """
-    return _like(ops.empty_like, input, **options)
-
-
-def zeros_like(input: Any, **options: Any) -> Any:
-    """Return zeros in the layout of another tensor: see `empty_like`."""
-    return _like(ops.zeros_like, input, **options)
-
-
-def ones_like(input: Any, **options: Any) -> Any:
-    """Return ones in the layout of another tensor: see `empty_like`."""
-    return _like(ops.ones_like, input, **options)
-
-
-def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
-    """Return a tensor of one value in the layout of another one: see `empty_like`."""
-
-    def make(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
-        return ops.full_like(x, fill_value, dtype=dtype)
-
-    return _like(make, input, **options)
-
-
 # --- sequences of numbers -------------------------------------------------------------
 
 
+@takes(_new)
 def in_order(
     array: npt.NDArray[Any], default: npt.DTypeLike | None = None, **options: Any
 ) -> _C.Tensor:
@@ -256,33 +206,58 @@ def in_order(
     return _new(array.shape, lambda x: x.copy_(array), **options)
 
 
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, _C.Tensor) else x
+
+
+@takes(_new)
 def arange(start: Any, end: Any = None, step: Any = 1, **options: Any) -> _C.Tensor:
     """Return ``start, start + step, ...`` below `end`: ``arange(n)`` is 0 ... n - 1.
 
     By default int64 if all arguments are integers. Options as for `empty`.
     """
     start, end = (0, start) if end is None else (start, end)
+    start, end, step = _number(start), _number(end), _number(step)
     whole = all(isinstance(n, int) for n in (start, end, step))
+    kind = options.get("dtype")
+    if not whole and kind is not None and np.dtype(numpy_dtype(kind)).kind in "ui":
+        if np.dtype(numpy_dtype(kind)) == np.int64:
+            start, end, step = int(start), int(end), int(step)
+        count = math.ceil((end - start) / step)  # then all are cut off, as in PyTorch
+        return in_order(int(start) + int(step) * np.arange(count), **options)
     return in_order(np.arange(start, end, step), np.int64 if whole else None, **options)
 
 
+@takes(_new)
 def linspace(start: float, end: float, steps: int, **options: Any) -> _C.Tensor:
     """Return `steps` numbers from `start` to `end`, both included: see `empty`."""
-    return in_order(np.linspace(start, end, steps), **options)
+    start, end = _number(start), _number(end)
+    kind = options.get("dtype")
+    if kind is None or np.dtype(numpy_dtype(kind)).kind not in "ui":
+        return in_order(np.linspace(start, end, steps), **options)
+    start, end, place = int(start), int(end), np.arange(steps)
+    step = (end - start) / max(steps - 1, 1)  # from both ends, as in PyTorch
+    near = start + step * place
+    far = end - step * (steps - 1 - place)
+    return in_order(np.where(place < (steps + 1) // 2, near, far), **options)
 
 
+@takes(_new)
 def logspace(
     start: float, end: float, steps: int, base: float = 10.0, **options: Any
 ) -> _C.Tensor:
     """Return powers of `base`, with the exponents of `linspace`."""
-    return in_order(np.logspace(start, end, steps, base=base), **options)
+    ends = _number(start), _number(end)
+    return in_order(np.logspace(*ends, steps, base=base), **options)
 
 
+@takes(_new)
 def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> _C.Tensor:
     """Return the rows and columns of a lower triangle, shape (2, n), as int64."""
     return in_order(np.stack(np.tril_indices(row, offset, col)), np.int64, **options)
 
 
+@takes(_new)
 def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> _C.Tensor:
     """Return the rows and columns of an upper triangle, shape (2, n), as int64."""
     return in_order(np.stack(np.triu_indices(row, offset, col)), np.int64, **options)
@@ -291,6 +266,7 @@ def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> _C.Tens
 # --- random ---------------------------------------------------------------------------
 
 
+@takes(_new)
 def rand(*size: Any, generator: Generator | None = None, **options: Any) -> _C.Tensor:
     """Return uniform numbers in [0, 1).
 
@@ -304,11 +280,13 @@ def rand(*size: Any, generator: Generator | None = None, **options: Any) -> _C.T
     return _new(size, lambda x: x.uniform_(generator=generator), **options)
 
 
+@takes(_new)
 def randn(*size: Any, generator: Generator | None = None, **options: Any) -> _C.Tensor:
     """Return normal numbers with mean 0 and variance 1; arguments as for `rand`."""
     return _new(size, lambda x: x.normal_(generator=generator), **options)
 
 
+@takes(_new)
 def randint(
     low: int,
     high: Any = None,
@@ -329,6 +307,7 @@ def randint(
     return _new((size,), lambda x: x.random_(low, high, generator=generator), **options)
 
 
+@takes(_new)
 def randperm(
     n: int, *, generator: Generator | None = None, **options: Any
 ) -> _C.Tensor:
@@ -337,6 +316,7 @@ def randperm(
     return in_order(np.asarray(stream.permutation(n)), np.int64, **options)
 
 
+@takes(_new)
 def normal(
     mean: Any = 0.0,
     std: Any = 1.0,
@@ -357,6 +337,9 @@ def normal(
     """
     if size is None:
         made = _random.normal(mean, std, generator=generator, **options)
+        of = mean if isinstance(mean, _C.Tensor) else std
+        if isinstance(of, _C.Tensor) and made.dtype != of.dtype:
+            made = ops.astype(made, numpy_dtype(of.dtype))
         return _C.into_torch(made)
     return _new((size,), lambda x: x.normal_(mean, std, generator=generator), **options)
 

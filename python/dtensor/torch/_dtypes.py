@@ -104,5 +104,24 @@ nan = _math.nan
 newaxis = None
 pi = _math.pi
 
-strided = "strided"
-contiguous_format = preserve_format = None  # there are no others
+
+class layout(str):  # noqa: N801
+    """How a tensor is stored: ``torch.strided`` is the only way."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.{self}"
+
+
+class memory_format(layout):  # noqa: N801
+    """The order of a tensor's memory, which is ignored: rows are always contiguous."""
+
+    __slots__ = ()
+
+
+strided = layout("strided")
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")

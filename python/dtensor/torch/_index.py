@@ -13,6 +13,7 @@ from dtensor import ops as _ops
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops.index.gradient import added, along
 from dtensor.ops.index.take import added_along
+from dtensor.torch._pointwise import cast, div
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 ALL = slice(None)
@@ -23,6 +24,7 @@ __all__ = [
     "index_copy",
     "index_fill",
     "index_put",
+    "masked_fill",
     "masked_scatter",
     "put",
     "scatter",
@@ -76,7 +78,13 @@ def _checked(name: str, input: Any, dim: int, index: Any, src: Any = None) -> in
 
 
 def scatter(
-    input: Any, dim: int, index: Any, src: Any, *, reduce: str | None = None
+    input: Any,
+    dim: int,
+    index: Any,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
 ) -> Any:
     """Return a copy in which elements along a dim are those of `src`, by index.
 
@@ -87,9 +95,12 @@ def scatter(
     index : tensor of int64
         Where each element of `src` goes along `dim`; of as many dims, nowhere longer.
     src : tensor or number
+    value : number
+        Another name for `src`.
     reduce : {"add", "multiply"}, optional
         How it is combined with what is there; default: it takes its place.
     """
+    src = value if src is None else src
     if reduce is not None:
         if not hasattr(src, "shape"):
             src = ops.full_like(index, src, dtype=np.dtype(input.dtype))
@@ -147,7 +158,10 @@ def scatter_reduce(
         ones = ops.ones_like(src)
         seen = ops.ones_like(input)
         seen = seen if include_self else _without(seen, dim, index)
-        return total / ops.maximum(scatter_add(seen, dim, index, ones), 1)
+        count = ops.maximum(scatter_add(seen, dim, index, ones), 1)
+        if np.dtype(input.dtype).kind in "ui":
+            return div(total, count, rounding_mode="floor")
+        return total / count
     if reduce not in _REDUCE:
         raise RuntimeError(
             "reduce argument must be either sum, prod, mean, amax or amin, got "
@@ -176,12 +190,19 @@ def _without(input: Any, dim: int, index: Any) -> Any:
 
 def _least(x: Any) -> Any:
     dtype = np.dtype(x.dtype)
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    return -np.inf if dtype.kind in "fV" else -_greatest(dtype, False)
 
 
 def _most(x: Any) -> Any:
     dtype = np.dtype(x.dtype)
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    return np.inf if dtype.kind in "fV" else _greatest(dtype, True)
+
+
+def _greatest(dtype: Any, most: bool) -> int:
+    """Return the end of the range of integers or booleans, as a positive number."""
+    if dtype.kind == "b":
+        return int(most)
+    return int(np.iinfo(dtype).max) if most else -int(np.iinfo(dtype).min)
 
 
 # --- slices along a dim ---------------------------------------------------------------
@@ -191,7 +212,9 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     """Return the input with slices of `source`, times `alpha`, added to those along a
     dim that `index` names."""
     dim = normalize_axis_index(dim, input.ndim)
-    source = source if alpha == 1 else source * alpha
+    if alpha != 1:
+        number = np.asarray(alpha).astype(np.dtype(source.dtype))  # -1 of bytes is 255
+        source = source * number
     return input + added(source, along(dim), [index], tuple(input.shape))
 
 
@@ -232,6 +255,18 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     return ops.reshape(found, tuple(input.shape))
 
 
+def filling(input: Any, value: Any) -> Any:
+    """Return a value that is to fill elements of a tensor: booleans take any number."""
+    if np.dtype(input.dtype).kind != "b":
+        return value
+    return cast(value, bool) if hasattr(value, "dtype") else bool(value)
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """Return the input with one number where a mask is true."""
+    return ops.masked_fill(input, mask, filling(input, value))
+
+
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """Return the input with elements of `source`, in turn, where a mask is true.
 
@@ -240,8 +275,9 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     RuntimeError
         If there are fewer of them.
     """
-    out = _copy(input)
-    mask = ops.broadcast_to(mask, tuple(input.shape))
+    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    out = _copy(ops.broadcast_to(input, shape))
+    mask = ops.broadcast_to(mask, shape)
     count = int(ops.count_nonzero(mask))
     values = ops.ravel(source)
     if count > values.shape[0]:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dtensor.nn import functional as F
+from dtensor.torch import _edges
+from dtensor.torch._alike import full_like
 
 __all__: list[str] = []
 
@@ -190,6 +192,8 @@ for _name in METHODS:
 
 def _written(name: str) -> Callable[..., Any]:
     function = getattr(F, name)
+    if name in _edges.UNCHANGED:
+        function = _edges.unchanged(function)
 
     def write(input: Any, *args: Any, **options: Any) -> Any:
         return function(input, *args, **options, inplace=True)
@@ -221,7 +225,7 @@ for _name in _DROPOUTS:
 
 def fill(input: Any, value: Any) -> Any:
     """Return a tensor like another one, with all elements one number."""
-    return input.clone().fill_(value)
+    return full_like(input, value)
 
 
 def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:

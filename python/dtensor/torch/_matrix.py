@@ -48,9 +48,13 @@ __all__ = [
 
 det = linalg.det
 inverse = linalg.inv
-pinverse = linalg.pinv
 matrix_power = linalg.matrix_power
 slogdet = linalg.slogdet
+
+
+def pinverse(input: Any, rcond: float = 1e-15) -> Any:
+    """Return the pseudoinverse; singular values below `rcond` of the first are 0."""
+    return linalg.pinv(input, rcond)
 
 
 class Triangular(NamedTuple):
@@ -77,6 +81,8 @@ def adjoint(input: Any) -> Any:
 def logdet(input: Any) -> Any:
     """Return the logarithm of the determinant; NaN if that is negative."""
     sign, log = linalg.slogdet(input)
+    if np.dtype(input.dtype).kind == "c":
+        return ops.log(sign) + log
     return ops.where(ops.less(sign, 0), np.nan, log)
 
 
@@ -139,6 +145,8 @@ def matrix_exp(input: Any) -> Any:
     x = floating(input)
     if not x.numel():
         return x
+    if np.dtype(x.dtype).itemsize == 2:
+        return ops.astype(matrix_exp(ops.astype(x, np.float32)), np.dtype(x.dtype))
     norm = float(ops.max(ops.sum(ops.abs(x.detach()), axis=-1)))
     squarings = max(0, math.ceil(math.log2(norm)) + 1) if 0 < norm < np.inf else 0
     x = x * 2.0**-squarings
@@ -220,6 +228,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # no
 def _like(found: Any, x: Any) -> Any:
     """Return what NumPy computes in float64 in the dtype of its argument."""
     x = floating(x)
+    if isinstance(found, np.generic):
+        found = x.new_tensor(found)
     return found if found.dtype == x.dtype else ops.astype(found, np.dtype(x.dtype))
 
 

@@ -16,6 +16,7 @@ from dtensor._core.dtype import CASTS
 from dtensor.ops._make.operator import METHODS
 from dtensor.torch import (
     _create,
+    _edges,
     _index,
     _matrix,
     _memory,
@@ -30,9 +31,17 @@ from dtensor.torch import (
     _special,
 )
 from dtensor.torch._attributes import ATTRIBUTES, QUESTIONS, WHOLE
+from dtensor.torch._in_place import (
+    IN_PLACE,
+    abs_,
+    changes,
+    float_power_,
+    masked_fill_,
+    polygamma,
+    turns,
+)
 from dtensor.torch._print import formatted, text_of
-from dtensor.torch._promotion import can_cast
-from dtensor.torch._types import numpy_dtype
+from dtensor.torch._types import numpy_dtype, takes
 
 __all__ = ["TABLE", "install"]
 
@@ -60,54 +69,21 @@ SAME = {
         quantile std sum var
     """.split(),
     _same: """
-        argwhere count_nonzero diff fliplr flipud inner kron logsumexp moveaxis movedim
-        square swapaxes swapdims t tile transpose trunc unflatten unsqueeze ger
+        argwhere count_nonzero fliplr flipud inner kron logsumexp moveaxis movedim
+        swapaxes swapdims t tile transpose trunc unflatten unsqueeze ger
         isin vdot
     """.split(),
     _scans: """
-        histc histogram index_reduce logcumsumexp multinomial nanquantile nonzero_static
-        unique_consecutive
+        diff histc histogram index_reduce logcumsumexp multinomial nanquantile
+        nonzero_static unique_consecutive
     """.split(),
     _special: _special.__all__,
     _shape: """
-        diag diagonal flatten flip frac masked_select nan_to_num narrow nonzero
-        repeat_interleave roll rot90 select squeeze take take_along_dim tril triu
+        diag diagonal flatten flip frac gather masked_select nan_to_num narrow nonzero
+        repeat_interleave roll rot90 select squeeze take take_along_dim
+        tensor_split trace tril triu
     """.split(),
 }
-# Those that also work in place, under their name with an underscore.
-IN_PLACE = """
-    acos acosh add addbmm addcdiv addcmul addmm addmv addr asin asinh atan atan2 atanh
-    baddbmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
-    clamp clamp_max clamp_min clip copysign cos cosh cumprod cumsum deg2rad div divide
-    eq erf erfc exp exp2 expm1 floor_divide fmod frac gcd ge greater
-    greater_equal gt heaviside hypot index_add index_copy index_fill index_put lcm le
-    lerp less less_equal log log10 log1p log2 logical_and logical_or logical_xor logit
-    lt masked_scatter mul multiply nan_to_num ne nextafter not_equal pow put rad2deg
-    reciprocal remainder rsqrt scatter scatter_add scatter_reduce sigmoid sin
-    sinh sqrt sub subtract tan tanh tril triu true_divide xlogy
-    digamma erfinv i0 index_reduce lgamma mvlgamma renorm
-""".split()
-
-
-def _changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def change(self: Any, *args: Any, **options: Any) -> Any:
-        found = function(self, *args, **options)
-        to, of = np.dtype(self.dtype), np.dtype(found.dtype)
-        if not can_cast(of, to):
-            raise RuntimeError(
-                f"result type {found.dtype.legacy} can't be cast to the desired output "
-                f"type {self.dtype.legacy}"
-            )
-        if tuple(found.shape) != tuple(self.shape):
-            raise RuntimeError(
-                f"output with shape {list(self.shape)} doesn't match the broadcast "
-                f"shape {list(found.shape)}"
-            )
-        return METHODS["copy_"](self, found)
-
-    change.__name__ = change.__qualname__ = name
-    change.__doc__ = f"As `{function.__name__}`, in place; return this tensor."
-    return change
 
 
 def _named(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,16 +97,6 @@ def _named(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(self, *args, **options)
 
     return answer
-
-
-def _turns(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def turn(self: Any, *args: Any) -> Any:
-        self.data = function(self.detach(), *args)
-        return self
-
-    turn.__name__ = turn.__qualname__ = name
-    turn.__doc__ = f"As `{function.__name__}`, of this object; not recorded."
-    return turn
 
 
 def _casts(dtype: str) -> Callable[..., Any]:
@@ -278,8 +244,10 @@ def sum_to_size(self: Any, *size: Any) -> Any:
     shape = _sizes(size)
     first = self.ndim - len(shape)
     ones = [first + d for d, n in enumerate(shape) if n == 1 != self.shape[first + d]]
-    found = ops.sum(self, axis=tuple(ones), keepdims=True) if ones else self
-    return ops.sum(found, axis=tuple(range(first))) if first else found
+    if not shape:
+        return _reduce.sum(self)
+    found = _reduce.sum(self, ones, True) if ones else self
+    return _reduce.sum(found, list(range(first))) if first else found
 
 
 def new_tensor(self: Any, data: Any, **options: Any) -> Any:
@@ -289,6 +257,7 @@ def new_tensor(self: Any, data: Any, **options: Any) -> Any:
 
 
 def _new(name: str) -> Callable[..., Any]:
+    @takes(_create._new)
     def new(self: Any, *size: Any, requires_grad: bool = False, **options: Any) -> Any:
         for ignored in ("device", "layout", "pin_memory"):
             options.pop(ignored, None)
@@ -320,13 +289,18 @@ TABLE: dict[str, Any] = {
 }
 TABLE |= {name: _named(getattr(_reduce, name)) for name in SAME[_reduce]}
 TABLE |= {name: _named(TABLE[name]) for name in "cumprod cumsum logsumexp".split()}
+TABLE |= {n: METHODS[n] for n in _edges.NAMES if n in METHODS and n not in TABLE}
+TABLE |= {"conj_physical": ops.conj, "unfold": unfold}
+TABLE |= {f.__name__: f for f in (permute, repeat, split, view)}
+TABLE |= {"split_with_sizes": split}
+_edges.mend(TABLE)
 TABLE |= {name: rename(name, _casts(dtype)) for name, dtype in CASTS.items()}
 TABLE |= {
-    f"{name}_": _changes(TABLE.get(name) or METHODS[name], f"{name}_")
+    f"{name}_": changes(TABLE.get(name) or METHODS[name], f"{name}_")
     for name in IN_PLACE
 }
 TABLE |= {
-    f"{name}_": _turns(TABLE[name], f"{name}_")
+    f"{name}_": turns(TABLE[name], f"{name}_")
     for name in "squeeze swapaxes swapdims t transpose unsqueeze".split()
 }
 TABLE |= {
@@ -340,14 +314,9 @@ TABLE |= {
         cuda,
         fill_diagonal_,
         new_tensor,
-        permute,
-        repeat,
-        split,
         sum_to_size,
         to,
         type_as,
-        unfold,
-        view,
         view_as,
         where,
     )
@@ -355,18 +324,19 @@ TABLE |= {
 TABLE |= _memory.TABLE
 TABLE |= {
     "__format__": formatted,
-    "conj_physical": ops.conj,
-    "conj_physical_": _changes(ops.conj, "conj_physical_"),
     "hardshrink": ops.hardshrink,
-    "polygamma_": lambda self, n: METHODS["copy_"](self, _special.polygamma(n, self)),
-    "polygamma": lambda self, n: _special.polygamma(n, self),
+    "polygamma_": changes(polygamma, "polygamma_"),
+    "polygamma": polygamma,
+    "float_power_": float_power_,
+    "masked_fill_": masked_fill_,
+    "abs_": abs_,
+    "absolute_": abs_,
     "prelu": ops.prelu,
-    "split_with_sizes": split,
     "cpu": itself,
     "hsplit": ops.hsplit,
     "vsplit": ops.vsplit,
     "dsplit": ops.dsplit,
-    "is_pinned": lambda self: False,
+    "is_pinned": lambda self, device=None: False,
     "is_shared": lambda self: False,
     "ndimension": _C.Tensor.dim,
     "nelement": _C.Tensor.numel,

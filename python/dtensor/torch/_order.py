@@ -183,12 +183,12 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     return ops.cumprod(input, dim, dtype=summed(input, dtype))
 
 
-def softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Any:
+def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
     """Return ``exp(input)`` divided by its sum along a dim; see `log_softmax`."""
     return ops.softmax(_as(input, dtype), -1 if dim is None else dim)
 
 
-def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Any:
+def log_softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
     """Return the logarithm of `softmax`; with `dtype` the input is cast first."""
     return ops.log_softmax(_as(input, dtype), -1 if dim is None else dim)
 

@@ -11,7 +11,7 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor.ops.elementwise import pointwise
 from dtensor.torch._promotion import default_dtype, dtype_for, promoted
-from dtensor.torch._types import numpy_dtype
+from dtensor.torch._types import numpy_dtype, torch_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
@@ -72,12 +72,14 @@ __all__ = [  # noqa: PLE0604
     "erf",
     "erfc",
     "float_power",
+    "ldexp",
     "logit",
     "mul",
     "pow",
     "rsqrt",
     "rsub",
     "sigmoid",
+    "square",
     "sub",
     "subtract",
     "true_divide",
@@ -93,12 +95,19 @@ log: Any = FUNCTIONS["log"]
 
 def add(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``input + alpha * other``."""
-    return _add(input, other if alpha == 1 else mul(other, alpha), **options)
+    return _add(input, other if alpha == 1 else _times(other, alpha), **options)
+
+
+def _times(x: Any, alpha: Any) -> Any:
+    """Return a product; what is negative goes round among unsigned integers."""
+    if isinstance(alpha, int) and alpha < 0 and getattr(x, "dtype", None) == np.uint8:
+        alpha %= 256
+    return mul(x, alpha)
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``input - alpha * other``."""
-    other = other if alpha == 1 else mul(other, alpha)
+    other = other if alpha == 1 else _times(other, alpha)
     return FUNCTIONS["subtract"](input, other, **options)
 
 
@@ -151,6 +160,39 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
     if getattr(input, "dtype", None) == to and to.kind != "V":
         return pointwise.raised(input, _number_as(exponent, to), **options)
     return _power(input, exponent, **options)
+
+
+def square(input: Any) -> Any:
+    """Return the squares, of booleans as int64."""
+    return ops.square(cast(input, np.int64) if input.dtype.kind == "b" else input)
+
+
+def ldexp(input: Any, other: Any) -> Any:
+    """Return ``input * 2 ** other``."""
+    return mul(input, _power(2.0, other))
+
+
+def _logaddexp(input: Any, other: Any, **options: Any) -> Any:
+    """Return ``log(exp(input) + exp(other))``."""
+    if input.dtype.kind != "c" or other.dtype.kind != "c":
+        return _logs(input, other, **options)
+    first = ops.greater_equal(ops.real(input), ops.real(other))
+    high, low = ops.where(first, input, other), ops.where(first, other, input)
+    return high + ops.log(1 + ops.exp(low - high))
+
+
+def _heaviside(input: Any, values: Any, **options: Any) -> Any:
+    """Return 0 for negative elements, 1 for positive ones, and `values` for zeros."""
+    if dtype_for([input, values]).kind not in "bui":
+        return _steps(input, values, **options)
+    above = cast(ops.greater(input, 0), input.dtype)
+    return where(ops.equal(input, 0), values, above)
+
+
+_logs, _steps = FUNCTIONS["logaddexp"], FUNCTIONS["heaviside"]
+for _made in (_logaddexp, _heaviside):
+    _made.__name__ = _made.__qualname__ = _made.__name__[1:]
+    FUNCTIONS[_made.__name__] = globals()[_made.__name__] = _made
 
 
 def _number_as(x: Any, to: Any) -> Any:
@@ -217,6 +259,11 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """
     if input is None and other is None:
         return tuple(ops.nonzero(condition))
+    if np.dtype(condition.dtype) not in (np.bool_, np.uint8):
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with "
+            f"dtype {torch_dtype(condition.dtype).legacy}"
+        )
     to = dtype_for([input, other])
     return ops.where(condition, cast(input, to), cast(other, to))
 

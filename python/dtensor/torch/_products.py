@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from dtensor import ops as _ops
+from dtensor._C import Tensor
 from dtensor.ops._make.autocast import narrowed as _narrowed
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -32,15 +35,24 @@ def einsum(equation: str, *operands: Any) -> Any:
 
 def tensordot(a: Any, b: Any, dims: int | Sequence[Sequence[int]] = 2) -> Any:
     """Return products summed over the last `dims` of `a` and the first ones of `b`."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
     return ops.tensordot(a, b, dims)
 
 
-def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
-    """Return the cross products along a dim of length 3."""
+def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+    """Return the cross products along a dim of length 3, by default the first such."""
+    if dim is None:
+        dim = next((d for d, n in enumerate(input.shape) if n == 3), -1)
     return ops.cross(input, other, axis=dim)
 
 
 def _weighted(input: Any, product: Any, beta: float, alpha: float) -> Any:
+    if np.dtype(input.dtype).kind in "bui" and np.dtype(product.dtype).kind in "bui":
+        if np.dtype(product.dtype).kind == "b":
+            product = product & bool(alpha)
+            return (input & bool(beta)) | product
+        beta, alpha = int(beta), int(alpha)
     product = product if alpha == 1 else alpha * product
     if beta == 0:  # even where the input is NaN
         return product
@@ -55,7 +67,18 @@ def addmm(
     return _weighted(input, ops.matmul(mat1, mat2), beta, alpha)
 
 
-addmv = baddbmm = addmm
+@_narrowed
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """Return ``beta * input + alpha * mat @ vec``."""
+    return _weighted(input, ops.matmul(mat, vec), beta, alpha)
+
+
+@_narrowed
+def baddbmm(
+    input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1
+) -> Any:
+    """Return ``beta * input + alpha * batch1 @ batch2``."""
+    return _weighted(input, ops.matmul(batch1, batch2), beta, alpha)
 
 
 @_narrowed

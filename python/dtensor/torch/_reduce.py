@@ -163,11 +163,13 @@ def norm(
     p: Any = "fro",
     dim: Dims = None,
     keepdim: bool = False,
-    *,
     dtype: npt.DTypeLike | None = None,
 ) -> Any:
     """Return the vector norm of the elements."""
     input = input if dtype is None else ops.astype(input, numpy_dtype(dtype))
+    if p == "nuc":
+        axes = (-2, -1) if dim is None else dims_of(dim)
+        return linalg.norm(input, "nuc", axes, keepdim)
     order = 2 if p in ("fro", None) else p
     return linalg.vector_norm(input, ord=order, axis=dims_of(dim), keepdims=keepdim)
 

@@ -6,6 +6,7 @@ They take ``dim`` and ``keepdim`` as well as NumPy's ``axis`` and ``keepdims``.
 from typing import Any as _Any
 
 from dtensor import ops
+from dtensor.ops.shape.permute import exchanged as _exchanged
 from dtensor.torch._types import keeps as _keeps
 
 _ops: _Any = ops  # type checkers lose some of its names, in a cycle of imports
@@ -66,20 +67,17 @@ isneginf = _ops.isneginf
 isposinf = _ops.isposinf
 isreal = _ops.isreal
 lcm = _ops.lcm
-ldexp = _ops.ldexp
 le = less_equal = _ops.less_equal
 log = _ops.log
 log10 = _ops.log10
 log1p = _ops.log1p
 log2 = _ops.log2
-logaddexp = _ops.logaddexp
 logaddexp2 = _ops.logaddexp2
 logical_and = _ops.logical_and
 logical_not = _ops.logical_not
 logical_or = _ops.logical_or
 logical_xor = _ops.logical_xor
 lt = less = _ops.less
-masked_fill = _ops.masked_fill
 maximum = _ops.maximum
 minimum = _ops.minimum
 mul = multiply = _ops.mul
@@ -102,7 +100,6 @@ sin = _ops.sin
 sinc = _ops.sinc
 sinh = _ops.sinh
 sqrt = _ops.sqrt
-square = _ops.square
 sub = subtract = _ops.sub
 tan = _ops.tan
 tanh = _ops.tanh
@@ -111,9 +108,7 @@ trunc = fix = _ops.trunc
 # --- along dims -----------------------------------------------------------------------
 
 count_nonzero = _ops.count_nonzero
-diff = _ops.diff
 logsumexp = _ops.logsumexp
-trace = _ops.trace
 
 # --- products -------------------------------------------------------------------------
 
@@ -130,16 +125,12 @@ vdot = _ops.vdot
 # --- shapes and elements --------------------------------------------------------------
 
 argwhere = _keeps(_ops.argwhere)
-atleast_1d = _ops.atleast_1d
-atleast_2d = _ops.atleast_2d
-atleast_3d = _ops.atleast_3d
 broadcast_to = _ops.broadcast_to
 chunk = _ops.chunk
 column_stack = _ops.column_stack
 dstack = _ops.dstack
 fliplr = _ops.fliplr
 flipud = _ops.flipud
-gather = _ops.METHODS["gather"]
 hstack = _ops.hstack
 index_select = _ops.index_select
 movedim = moveaxis = _ops.moveaxis
@@ -148,9 +139,8 @@ ravel = _ops.ravel
 reshape = _ops.reshape
 split = _ops.METHODS["split"]
 t = _ops.METHODS["t"]
-tensor_split = _ops.tensor_split
 tile = _ops.tile
-transpose = swapaxes = swapdims = _ops.swapaxes
+transpose = swapaxes = swapdims = _exchanged
 unbind = _ops.unbind
 unflatten = _ops.unflatten
 unsqueeze = _ops.unsqueeze

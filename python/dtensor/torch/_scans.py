@@ -9,12 +9,15 @@ import numpy as np
 
 from dtensor import _C, ops as _ops
 from dtensor.torch import _create
+from dtensor.torch._alike import rand_like
 from dtensor.torch._index import scatter_reduce
-from dtensor.torch._pointwise import floating
+from dtensor.torch._pointwise import FUNCTIONS, floating
+from dtensor.torch._reduce import summed
 from dtensor.torch._shape import searchsorted
-from dtensor.torch._types import Size, keeps, numpy_dtype
+from dtensor.torch._types import Size, keeps, numpy_dtype, takes
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+logaddexp = FUNCTIONS["logaddexp"]
 
 __all__ = [
     "bartlett_window",
@@ -22,6 +25,7 @@ __all__ = [
     "broadcast_shapes",
     "bucketize",
     "cumulative_trapezoid",
+    "diff",
     "frombuffer",
     "gradient",
     "hamming_window",
@@ -87,7 +91,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 @keeps
 def histogram(
     input: Any,
-    bins: Any,
+    bins: Any = 100,
     *,
     range: Any = None,
     weight: Any = None,
@@ -177,7 +181,7 @@ def multinomial(
                 "cannot sample n_sample > prob_dist.size(-1) samples without "
                 "replacement"
             )
-        noise = -ops.log1p(-_create.rand_like(weights, generator=generator))
+        noise = -ops.log1p(-rand_like(weights, generator=generator))
         return ops.topk(weights / noise, num_samples, -1)[1]
     whole = weights.full_tensor() if isinstance(weights, _C.DTensor) else weights
     sums = np.cumsum(np.asarray(whole).astype(np.float64), -1)
@@ -198,14 +202,32 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     while step < length:
         width = [(0, 0)] * (x.ndim - 1) + [(step, 0)]
         part = ops.getitem(x, (..., slice(0, length - step)))
-        x = ops.logaddexp(x, ops.pad(part, width, constant_values=-np.inf))
+        x = logaddexp(x, ops.pad(part, width, constant_values=-np.inf))
         step *= 2
     return ops.moveaxis(x, -1, dim) if input.ndim else x
 
 
+def diff(
+    input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None
+) -> Any:
+    """Return the differences of neighbours along a dim, `n` times over.
+
+    `prepend` and `append` are put before and after the input.
+    """
+    given = {"prepend": prepend, "append": append}
+    more = {name: x for name, x in given.items() if x is not None}
+    return ops.diff(input, n, dim, **more)
+
+
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """Return the integral along a dim, by the trapezoidal rule."""
-    return ops.trapezoid(y, x, dx, dim)
+    if x is None:
+        return ops.trapezoid(floating(y), None, dx, dim)
+    y = ops.moveaxis(y, dim, -1)
+    dx = ops.diff(x if x.ndim == 1 else ops.moveaxis(x, dim, -1), axis=-1)
+    pairs = ops.getitem(y, (..., slice(1, None))) + ops.getitem(y, (..., slice(0, -1)))
+    total = ops.sum(pairs * dx, axis=-1, dtype=summed(pairs * dx))
+    return floating(total) / 2
 
 
 trapz = trapezoid
@@ -225,11 +247,14 @@ def gradient(
 ) -> tuple[Any, ...]:
     """Return differences of neighbours along each dim, as a tuple."""
     several = isinstance(spacing, tuple | list)
+    axes = {} if dim is None else {"axis": tuple(dim) if np.iterable(dim) else dim}
+    if several and dim is None and len(spacing) < input.ndim:
+        axes = {"axis": tuple(np.arange(len(spacing)).tolist())}
     found = ops.gradient(
         input,
-        *(spacing if several else (spacing,)),
-        axis=tuple(dim) if isinstance(dim, list) else dim,
+        *(spacing if several else (1 if spacing is None else spacing,)),
         edge_order=edge_order,
+        **axes,
     )
     return tuple(found) if isinstance(found, tuple | list) else (found,)
 
@@ -248,7 +273,7 @@ def index_reduce(
     `reduce` is "prod", "mean", "amax" or "amin".
     """
     shape = [1] * source.ndim
-    shape[dim] = -1
+    shape[dim] = int(index.shape[0])
     wide = ops.broadcast_to(ops.reshape(index, tuple(shape)), tuple(source.shape))
     return scatter_reduce(input, dim, wide, source, reduce, include_self=include_self)
 
@@ -256,7 +281,8 @@ def index_reduce(
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """Return the indices along each dim of those in the flattened tensor."""
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    return tuple(ops.unravel_index(indices, sizes))
+    found = ops.unravel_index(indices, sizes)
+    return tuple(x if hasattr(x, "grad_fn") else _create.tensor(x) for x in found)
 
 
 @keeps
@@ -301,11 +327,13 @@ def frombuffer(
     return _create.from_numpy(found).requires_grad_(requires_grad)
 
 
+@takes(_create._new)
 def scalar_tensor(s: Any, **options: Any) -> Any:
     """Return a tensor without dims; by default of the default dtype."""
     return _create.tensor(s, **{"dtype": _C.get_default_dtype(), **options})
 
 
+@takes(_create._new)
 def range(start: float = 0, end: Any = None, step: float = 1, **options: Any) -> Any:
     """Return numbers from `start` to `end`, with the end: an older form of `arange`."""
     start, end = (0, start) if end is None else (start, end)
@@ -315,6 +343,7 @@ def range(start: float = 0, end: Any = None, step: float = 1, **options: Any) ->
 
 
 def _window(formula: Any, name: str) -> Any:
+    @takes(_create._new)
     def window(
         window_length: int, periodic: bool = True, *shape: Any, **options: Any
     ) -> Any:

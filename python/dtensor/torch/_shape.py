@@ -1,5 +1,6 @@
 """Functions of shapes and elements whose arguments differ between PyTorch and NumPy."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,15 @@ from dtensor import ops as _ops
 from dtensor._C import Tensor
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.torch._pointwise import cast_alike
+from dtensor.torch._reduce import summed
 from dtensor.torch._types import keeps
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
 __all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "broadcast_tensors",
     "cat",
     "concat",
@@ -23,6 +28,7 @@ __all__ = [
     "flatten",
     "flip",
     "frac",
+    "gather",
     "masked_select",
     "meshgrid",
     "nan_to_num",
@@ -37,6 +43,8 @@ __all__ = [
     "stack",
     "take",
     "take_along_dim",
+    "tensor_split",
+    "trace",
     "tril",
     "triu",
     "view_as_complex",
@@ -107,6 +115,8 @@ def squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Any:
     if dim is None:
         return ops.squeeze(input)
     dims = (dim,) if isinstance(dim, int) else dim
+    if not input.ndim:
+        return input
     return ops.squeeze(input, tuple(d for d in dims if input.shape[d] == 1))
 
 
@@ -127,10 +137,31 @@ def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
     return ops.rot90(input, k, tuple(dims))
 
 
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
-    """Repeat each element, or slices along a dim; None: of the flattened input."""
+def repeat_interleave(
+    input: Any, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+) -> Any:
+    """Repeat each element, or slices along a dim; None: of the flattened input.
+
+    `output_size`, which PyTorch would otherwise count, is ignored.
+    """
     counts = np.asarray(repeats) if isinstance(repeats, Tensor) else repeats
     return ops.repeat(input, counts, dim)
+
+
+def _at_least(function: Any) -> Any:
+    @functools.wraps(function)
+    def answer(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
+            tensors = tuple(tensors[0])
+            return tuple(function(x) for x in tensors)
+        return function(*tensors)
+
+    return answer
+
+
+atleast_1d = _at_least(ops.atleast_1d)
+atleast_2d = _at_least(ops.atleast_2d)
+atleast_3d = _at_least(ops.atleast_3d)
 
 
 # --- parts ----------------------------------------------------------------------------
@@ -176,6 +207,29 @@ def take(input: Any, index: Any) -> Any:
     return ops.take(input, index)
 
 
+def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
+    """Return parts along a dim: so many, or cut at some places."""
+    places = indices_or_sections
+    if isinstance(places, Tensor):
+        places = places.tolist()
+    return ops.tensor_split(input, places, dim)
+
+
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """Return elements by index along a dim; `sparse_grad` is ignored."""
+    if 0 in index.shape:
+        return input.new_zeros(tuple(index.shape))
+    if input.ndim and index.ndim:
+        return ops.METHODS["gather"](input, dim, index)
+    found = ops.METHODS["gather"](ops.ravel(input), dim, ops.ravel(index))
+    return ops.reshape(found, tuple(index.shape))
+
+
+def trace(input: Any) -> Any:
+    """Return the sum of the diagonal of a matrix, of integers as int64."""
+    return ops.sum(ops.diagonal(input), dtype=summed(input))
+
+
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     """Return elements by index along a dim; None: of the flattened input."""
     if dim is None:
@@ -210,10 +264,22 @@ def searchsorted(
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
+    sorter: Any = None,
 ) -> Any:
-    """Return the indices at which to insert elements to keep a sequence sorted."""
-    default = "right" if right else "left"
-    found = ops.searchsorted(sorted_sequence, input, default if side is None else side)
+    """Return the indices at which to insert elements to keep a sequence sorted.
+
+    A sequence of several dims is one for each row of the input; `sorter` says how to
+    sort it.
+    """
+    side = side or ("right" if right else "left")
+    if sorter is not None:
+        sorted_sequence = ops.take_along_axis(sorted_sequence, sorter, -1)
+    if sorted_sequence.ndim < 2:
+        found = ops.searchsorted(sorted_sequence, input, side)
+    else:
+        below = ops.less if side == "left" else ops.less_equal
+        rows = below(ops.unsqueeze(sorted_sequence, -2), ops.unsqueeze(input, -1))
+        found = ops.sum(rows, axis=-1, dtype=np.int64)
     return ops.astype(found, np.int32) if out_int32 else found
 
 

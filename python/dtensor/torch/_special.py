@@ -15,6 +15,7 @@ __all__ = ["digamma", "erfinv", "i0", "lgamma", "mvlgamma", "polygamma"]
 
 # B(2k) / (2k), of Stirling's series for the digamma function
 _BERNOULLI = [1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510]
+_FAR = 1000  # steps of the recurrence for negative numbers
 _SHIFT = 10  # arguments are raised to at least this, where the series converge
 
 
@@ -53,13 +54,13 @@ def lgamma(input: Any) -> Any:
     return _narrow(ops.where(below, turned, found), dtype)
 
 
-def _poly(n: int, x: Any) -> Any:
-    """Return derivative n of the digamma function of positive numbers."""
+def _poly(n: int, x: Any, more: int = 0) -> Any:
+    """Return derivative n of the digamma function of numbers above ``-more``."""
     sign = (-1.0) ** (n + 1) * math.factorial(n)
     shift: Any = 0.0
-    for _ in range(_SHIFT + n):
+    for _ in range(_SHIFT + n + more):
         small = ops.less(x, _SHIFT + n)
-        step = sign * ops.where(small, x, 1.0) ** -(n + 1)
+        step = sign * ops.where(small, x, 1.0) ** float(-(n + 1))
         shift = shift + ops.where(small, step, 0.0)
         x = ops.where(small, x + 1, x)
     if n == 0:
@@ -95,7 +96,7 @@ def polygamma(n: int, input: Any) -> Any:
     RuntimeError
         If `n` is negative.
     NotImplementedError
-        For negative arguments, if `n` is above 1. On every rank.
+        For arguments below -1000, if `n` is above 1. On every rank.
     """
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
@@ -107,11 +108,13 @@ def polygamma(n: int, input: Any) -> Any:
         found = _poly(1, ops.where(below, 1 - x, x))
         sine = ops.sin(math.pi * ops.where(below, x, 0.5))
         return _narrow(ops.where(below, (math.pi / sine) ** 2 - found, found), dtype)
-    if bool(ops.any(ops.less(x.detach(), 0))):
+    least = float(ops.amin(x.detach())) if x.numel() else 0.0
+    more = max(0, math.ceil(-least)) if math.isfinite(least) else 0
+    if more > _FAR:
         raise NotImplementedError(
-            f"polygamma({n}, x) is implemented for x >= 0 alone, for n above 1"
+            f"polygamma({n}, x) is implemented for x >= {-_FAR} alone, for n above 1"
         )
-    return _narrow(_poly(n, x), dtype)
+    return _narrow(_poly(n, x, more), dtype)
 
 
 def mvlgamma(input: Any, p: int) -> Any:

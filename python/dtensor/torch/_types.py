@@ -4,15 +4,26 @@ A dtype equals NumPy's of the same name, and NumPy takes it wherever it takes a 
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 
 from dtensor import _C
 from dtensor._core.dtype import dtype_of
 
-__all__ = ["DTYPES", "Size", "dtype", "keeps", "numpy_dtype", "torch_dtype"]
+__all__ = [
+    "DTYPES",
+    "Size",
+    "dtype",
+    "keeps",
+    "numpy_dtype",
+    "takes",
+    "torch_dtype",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # PyTorch's names, and NumPy's where they differ; the legacy name of the tensor type
 DTYPES = {
@@ -148,6 +159,25 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: Iterable[int]) -> "Size":  # type: ignore[override]
         return Size(super().__add__(tuple(other)))
+
+
+def takes(*others: Callable[..., Any]) -> Callable[[F], F]:
+    """Return a decorator that shows ``**options`` as what other functions take."""
+
+    def show(function: F) -> F:
+        signature = inspect.signature(function)
+        parts = [p for p in signature.parameters.values() if p.kind != p.VAR_KEYWORD]
+        known = {p.name for p in parts}
+        for other in others:
+            for each in inspect.signature(other).parameters.values():
+                if each.kind == each.KEYWORD_ONLY and each.name not in known:
+                    parts.append(each)
+                    known.add(each.name)
+        shown: Any = function
+        shown.__signature__ = signature.replace(parameters=parts)
+        return function
+
+    return show
 
 
 def keeps(function: Callable[..., Any]) -> Callable[..., Any]:

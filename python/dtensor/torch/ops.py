@@ -13,6 +13,7 @@ from typing import Any
 from dtensor import experimental, ops
 from dtensor.experimental.register_sharding import Function
 from dtensor.ops.model.linear import linear
+from dtensor.ops.shape.permute import exchanged as _exchanged
 
 __all__ = ["OpOverload", "aten", "c10d_functional", "register_sharding"]
 
@@ -82,7 +83,7 @@ _ATEN: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "roll.default": (_ops.roll, _given),
     "sum.dim_IntList": (_ops.sum, _reduced),
     "topk.default": (_ops.topk, _given),
-    "transpose.int": (_ops.swapaxes, _given),
+    "transpose.int": (_exchanged, _given),
     "tril.default": (_ops.tril, _given),
     "triu.default": (_ops.triu, _given),
     "unsqueeze.default": (_ops.unsqueeze, _given),

@@ -2,6 +2,7 @@
 
 See docs/operators.md."""
 
+import copyreg
 import string
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast, overload
@@ -36,6 +37,9 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 METHODS: dict[str, Callable[..., Any]] = {}
 
 call = Call
+
+# An operator is copied and pickled as a function is: by its name.
+copyreg.pickle(Operator, lambda op: op.__name__)
 
 
 Error = type[Exception]

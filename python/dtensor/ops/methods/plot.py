@@ -1,5 +1,6 @@
 """Pictures of the elements of a tensor, of which few are sent."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def plot(
     ax: Any = None,
     most: int = 1000,
     root: int = 0,
-    **options: Any,
+    style: Mapping[str, Any] | None = None,
 ) -> Any:
     """Draw the elements of a tensor with matplotlib, which is an extra.
 
@@ -49,8 +50,8 @@ def plot(
         How many elements of a dim are drawn at most; of a histogram, how many bins.
     root : int, default 0
         The rank that draws.
-    **options
-        Passed to matplotlib's ``plot``, ``imshow`` or ``stairs``.
+    style : mapping, optional
+        Keywords for matplotlib's ``plot``, ``imshow`` or ``stairs``.
 
     Returns
     -------
@@ -91,7 +92,7 @@ def plot(
     found = _counted(x, most) if kind == "hist" else _sampled(x, most, root)
     if not draws:
         return None
-    return _drawn(kind, found, ax or pyplot.gca(), options)
+    return _drawn(kind, found, ax or pyplot.gca(), dict(style or ()))
 
 
 def _is_lines(shape: tuple[int, ...]) -> bool:

@@ -106,6 +106,23 @@ def swapaxes(a: Operand, axis1: int, axis2: int) -> Answer:
 swapaxes.vjp(_permuted_back(np.swapaxes))
 
 
+def _exchange(x: Any, dim0: int, dim1: int) -> Any:
+    """As `numpy.swapaxes`; of no dims there is one, as in PyTorch."""
+    if x.ndim or not {dim0, dim1} <= {0, -1}:
+        return np.swapaxes(x, dim0, dim1)
+    return x
+
+
+@operator(name="swapaxes")
+def exchanged(input: Operand, dim0: int, dim1: int) -> Answer:
+    """Return a tensor with two of its dims swapped."""
+    return _permuted(_exchange, input, dim0, dim1)
+
+
+exchanged.vjp(_permuted_back(_exchange))
+exchanged.view = True
+
+
 @method
 @method(name="movedim")
 @implements(np.moveaxis)

@@ -4,6 +4,7 @@ Each is a subclass of ours of the same name. ``isinstance(x, torch.nn.Linear)`` 
 holds for ours, which a module may have made inside.
 """
 
+import inspect
 from typing import Any
 
 from dtensor import _C, nn
@@ -21,6 +22,18 @@ class _Speaks(type):
                 for tensor in tensors:
                     _C.into_torch(tensor)
         return module
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        if "_signature" in cls.__dict__:
+            given: inspect.Signature = cls.__dict__["_signature"]
+            return given
+        whole = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+    @__signature__.setter
+    def __signature__(cls, given: inspect.Signature) -> None:
+        cls._signature = given
 
     def __instancecheck__(cls, instance: object) -> bool:
         ours = cls.__dict__.get("_ours")

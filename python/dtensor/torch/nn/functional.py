@@ -1,7 +1,8 @@
 """``torch.nn.functional``: `dtensor.nn.functional`."""
 
 from dtensor.nn.functional import *  # noqa: F403
-from dtensor.torch import _layers
+from dtensor.torch import _edges, _layers
 from dtensor.torch._matrix import pdist as pdist
 
+_edges.mend(globals())
 globals().update({f"{name}_": getattr(_layers, f"{name}_") for name in _layers.WRITTEN})
