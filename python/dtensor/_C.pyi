@@ -2469,14 +2469,8 @@ class Tensor:
         ax: Any = None,
         most: builtins.int = 1000,
         root: builtins.int = 0,
-        out: _Out = None,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object = None,
-    ) -> Tensor: ...
+        style: Mapping[builtins.str, Any] | None = None,
+    ) -> Any: ...
     def positive(
         x,
         /,
@@ -5373,14 +5367,8 @@ class DTensor(Tensor):
         ax: Any = None,
         most: builtins.int = 1000,
         root: builtins.int = 0,
-        out: _Out = None,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object = None,
-    ) -> DTensor: ...
+        style: Mapping[builtins.str, Any] | None = None,
+    ) -> Any: ...
     def positive(
         x,
         /,
@@ -6088,7 +6076,7 @@ class TorchTensor(Tensor):
     def is_xla(self) -> builtins.bool: ...
     @property
     def is_xpu(self) -> builtins.bool: ...
-    def is_pinned(self) -> builtins.bool: ...
+    def is_pinned(self, device: Any = None) -> builtins.bool: ...
     def is_shared(self) -> builtins.bool: ...
     def ndimension(self) -> builtins.int: ...
     def nelement(self) -> builtins.int: ...
@@ -6181,16 +6169,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
-    def abs_(
-        self,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def abs_(self) -> Self: ...
     def absolute(
         x,
         /,
@@ -6203,16 +6182,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> TorchTensor: ...
-    def absolute_(
-        self,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def absolute_(self) -> Self: ...
     def acos(
         x,
         /,
@@ -6328,19 +6298,14 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def addmv(
         input,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        mat: Any,
+        vec: Any,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TorchTensor: ...
     def addmv_(
-        self,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
+        self, mat: Any, vec: Any, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Self: ...
     def addr(
         input,
@@ -6713,16 +6678,16 @@ class TorchTensor(Tensor):
     ) -> None: ...
     def baddbmm(
         input,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TorchTensor: ...
     def baddbmm_(
         self,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
@@ -6933,13 +6898,8 @@ class TorchTensor(Tensor):
     def cholesky(input, upper: builtins.bool = False) -> TorchTensor: ...
     def cholesky_inverse(L, upper: builtins.bool = False) -> TorchTensor: ...
     def cholesky_solve(B, L: Any, upper: builtins.bool = False) -> TorchTensor: ...
-    @overload
     def chunk(
         x, chunks: builtins.int, axis: builtins.int = 0
-    ) -> tuple[TorchTensor, ...]: ...
-    @overload
-    def chunk(
-        x, chunks: builtins.int, *, dim: builtins.int
     ) -> tuple[TorchTensor, ...]: ...
     def clamp(
         input,
@@ -7147,7 +7107,9 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchTensor: ...
-    def cross(input, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchTensor: ...
+    def cross(
+        input, other: _ArrayLike, dim: builtins.int | None = None
+    ) -> TorchTensor: ...
     def cuda(
         self, device: builtins.str | None = None, non_blocking: builtins.bool = False
     ) -> TorchTensor: ...
@@ -7208,22 +7170,12 @@ class TorchTensor(Tensor):
         dim1: builtins.int = 0,
         dim2: builtins.int = 1,
     ) -> TorchTensor: ...
-    @overload
     def diff(
-        a,
+        input,
         n: builtins.int = 1,
-        axis: builtins.int = -1,
-        prepend: _ArrayLike = ...,
-        append: _ArrayLike = ...,
-    ) -> TorchTensor: ...
-    @overload
-    def diff(
-        a,
-        n: builtins.int = 1,
-        *,
-        dim: builtins.int,
-        prepend: _ArrayLike = ...,
-        append: _ArrayLike = ...,
+        dim: builtins.int = -1,
+        prepend: _ArrayLike | None = None,
+        append: _ArrayLike | None = None,
     ) -> TorchTensor: ...
     def digamma(input) -> TorchTensor: ...
     def digamma_(self) -> Self: ...
@@ -7438,18 +7390,7 @@ class TorchTensor(Tensor):
     def flipud(m) -> TorchTensor: ...
     def float(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def float_power(input, exponent: _ArrayLike) -> TorchTensor: ...
-    def float_power_(
-        self,
-        x2: _ArrayLike,
-        /,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def float_power_(self, exponent: _ArrayLike) -> Self: ...
     def floor(
         x,
         /,
@@ -7562,7 +7503,13 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> tuple[TorchTensor, TorchTensor]: ...
-    def gather(self, dim: builtins.int, index: _ArrayLike) -> TorchTensor: ...
+    def gather(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        *,
+        sparse_grad: builtins.bool = False,
+    ) -> TorchTensor: ...
     def gcd(
         x1,
         x2: _ArrayLike,
@@ -7694,29 +7641,27 @@ class TorchTensor(Tensor):
     def half(self, memory_format: builtins.object | None = None) -> TorchTensor: ...
     def hardshrink(x, lambd: builtins.float = 0.5) -> TorchTensor: ...
     def heaviside(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
+        input,
+        values: _ArrayLike,
         *,
+        out: _Out = None,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> TorchTensor: ...
     def heaviside_(
         self,
-        x2: _ArrayLike,
-        /,
+        values: _ArrayLike,
         *,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> Self: ...
     def histc(
         input,
@@ -7726,7 +7671,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def histogram(
         input,
-        bins: _ArrayLike | builtins.str,
+        bins: _ArrayLike | builtins.str = 100,
         *,
         range: _ArrayLike | None = None,
         weight: _ArrayLike | None = None,
@@ -7943,31 +7888,8 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def ldexp(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> TorchTensor: ...
-    def ldexp_(
-        self,
-        x2: _ArrayLike,
-        /,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def ldexp(input, other: _ArrayLike) -> TorchTensor: ...
+    def ldexp_(self, other: _ArrayLike) -> Self: ...
     def le(
         x1,
         x2: _ArrayLike,
@@ -8143,20 +8065,19 @@ class TorchTensor(Tensor):
         generator: Any = None,
     ) -> Self: ...
     def log_softmax(
-        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
     ) -> TorchTensor: ...
     def logaddexp(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
+        input,
+        other: _ArrayLike,
         *,
+        out: _Out = None,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> TorchTensor: ...
     def logaddexp2(
         x1,
@@ -8301,7 +8222,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
+    def masked_fill(input, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
     def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchTensor: ...
     def masked_scatter_(self, mask: _ArrayLike, source: _ArrayLike) -> Self: ...
@@ -8573,10 +8494,10 @@ class TorchTensor(Tensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchTensor: ...
     def new_empty_strided(
         self,
@@ -8596,20 +8517,20 @@ class TorchTensor(Tensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchTensor: ...
     def new_ones(
         self,
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchTensor: ...
     def new_tensor(
         self,
@@ -8627,10 +8548,10 @@ class TorchTensor(Tensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchTensor: ...
     def nextafter(
         x1,
@@ -8669,7 +8590,6 @@ class TorchTensor(Tensor):
         p: builtins.float | builtins.str = "fro",
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
-        *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchTensor: ...
     def normal_(
@@ -8724,13 +8644,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchTensor: ...
-    def pinverse(
-        a,
-        rcond: builtins.float | None = None,
-        hermitian: builtins.bool = False,
-        *,
-        rtol: builtins.float = ...,
-    ) -> TorchTensor: ...
+    def pinverse(input, rcond: builtins.float = 1e-15) -> TorchTensor: ...
     def plot(
         x,
         kind: builtins.str | None = None,
@@ -8738,16 +8652,10 @@ class TorchTensor(Tensor):
         ax: Any = None,
         most: builtins.int = 1000,
         root: builtins.int = 0,
-        out: _Out = None,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object = None,
-    ) -> TorchTensor: ...
-    def polygamma(self, n: Any) -> TorchTensor: ...
-    def polygamma_(self, n: Any) -> Self: ...
+        style: Mapping[builtins.str, Any] | None = None,
+    ) -> Any: ...
+    def polygamma(self, n: builtins.int) -> TorchTensor: ...
+    def polygamma_(self, n: builtins.int) -> Self: ...
     def positive(
         x,
         /,
@@ -8898,7 +8806,11 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def repeat(self, *repeats: _Shape) -> TorchTensor: ...
     def repeat_interleave(
-        input, repeats: _ArrayLike, dim: builtins.int | None = None
+        input,
+        repeats: _ArrayLike,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
     ) -> TorchTensor: ...
     def reshape(
         a,
@@ -8970,16 +8882,18 @@ class TorchTensor(Tensor):
         input,
         dim: builtins.int,
         index: _ArrayLike,
-        src: _ArrayLike,
+        src: _ArrayLike | None = None,
         *,
+        value: _ArrayLike | None = None,
         reduce: builtins.str | None = None,
     ) -> TorchTensor: ...
     def scatter_(
         self,
         dim: builtins.int,
         index: _ArrayLike,
-        src: _ArrayLike,
+        src: _ArrayLike | None = None,
         *,
+        value: _ArrayLike | None = None,
         reduce: builtins.str | None = None,
     ) -> Self: ...
     def scatter_add(
@@ -9177,7 +9091,7 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def slogdet(a) -> _SlogdetResult[TorchTensor]: ...
     def softmax(
-        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
     ) -> TorchTensor: ...
     def sort(
         input,
@@ -9213,18 +9127,7 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def square(
-        x,
-        /,
-        out: _Out = None,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> TorchTensor: ...
+    def square(input) -> TorchTensor: ...
     def square_(
         self,
         *,
@@ -9307,10 +9210,10 @@ class TorchTensor(Tensor):
     def svd(
         input, some: builtins.bool = True, compute_uv: builtins.bool = True
     ) -> tuple[TorchTensor, TorchTensor, TorchTensor]: ...
-    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
-    def swapaxes_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
-    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
-    def swapdims_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def swapaxes(input, dim0: builtins.int, dim1: builtins.int) -> TorchTensor: ...
+    def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> Self: ...
+    def swapdims(input, dim0: builtins.int, dim1: builtins.int) -> TorchTensor: ...
+    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self: ...
     def t(self) -> TorchTensor: ...
     def t_(self) -> Self: ...
     def take(input, index: _ArrayLike) -> TorchTensor: ...
@@ -9361,14 +9264,9 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    @overload
     def tensor_split(
-        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
-    ) -> tuple[TorchTensor, ...]: ...
-    @overload
-    def tensor_split(
-        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
-    ) -> tuple[TorchTensor, ...]: ...
+        input, indices_or_sections: _ArrayLike, dim: builtins.int = 0
+    ) -> TorchTensor: ...
     def tile(A, reps: _Shape) -> TorchTensor: ...
     def to(
         self,
@@ -9400,16 +9298,9 @@ class TorchTensor(Tensor):
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
     ) -> _Picked[TorchTensor]: ...
-    def trace(
-        a,
-        offset: builtins.int = 0,
-        axis1: builtins.int = 0,
-        axis2: builtins.int = 1,
-        dtype: npt.DTypeLike | None = None,
-        out: _Out = None,
-    ) -> TorchTensor: ...
-    def transpose(a, axis1: builtins.int, axis2: builtins.int) -> TorchTensor: ...
-    def transpose_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def trace(input) -> TorchTensor: ...
+    def transpose(input, dim0: builtins.int, dim1: builtins.int) -> TorchTensor: ...
+    def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Self: ...
     def triangular_solve(
         b,
         A: Any,
@@ -9475,10 +9366,7 @@ class TorchTensor(Tensor):
         self, dtype: npt.DTypeLike, non_blocking: builtins.bool = False
     ) -> TorchTensor: ...
     def type_as(self, other: _ArrayLike) -> TorchTensor: ...
-    @overload
     def unbind(x, axis: builtins.int = 0) -> tuple[TorchTensor, ...]: ...
-    @overload
-    def unbind(x, *, dim: builtins.int) -> tuple[TorchTensor, ...]: ...
     @overload
     def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchTensor: ...
     @overload
@@ -9720,16 +9608,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
-    def abs_(
-        self,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def abs_(self) -> Self: ...
     def absolute(
         x,
         /,
@@ -9742,16 +9621,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> TorchDTensor: ...
-    def absolute_(
-        self,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def absolute_(self) -> Self: ...
     def acos(
         x,
         /,
@@ -9867,19 +9737,14 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def addmv(
         input,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        mat: Any,
+        vec: Any,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TorchDTensor: ...
     def addmv_(
-        self,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
+        self, mat: Any, vec: Any, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Self: ...
     def addr(
         input,
@@ -10252,16 +10117,16 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> None: ...
     def baddbmm(
         input,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TorchDTensor: ...
     def baddbmm_(
         self,
-        mat1: _ArrayLike,
-        mat2: _ArrayLike,
+        batch1: _ArrayLike,
+        batch2: _ArrayLike,
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
@@ -10474,13 +10339,8 @@ class TorchDTensor(TorchTensor, DTensor):
     def cholesky(input, upper: builtins.bool = False) -> TorchDTensor: ...
     def cholesky_inverse(L, upper: builtins.bool = False) -> TorchDTensor: ...
     def cholesky_solve(B, L: Any, upper: builtins.bool = False) -> TorchDTensor: ...
-    @overload
     def chunk(
         x, chunks: builtins.int, axis: builtins.int = 0
-    ) -> tuple[TorchDTensor, ...]: ...
-    @overload
-    def chunk(
-        x, chunks: builtins.int, *, dim: builtins.int
     ) -> tuple[TorchDTensor, ...]: ...
     def clamp(
         input,
@@ -10690,7 +10550,9 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
-    def cross(input, other: _ArrayLike, *, dim: builtins.int = -1) -> TorchDTensor: ...
+    def cross(
+        input, other: _ArrayLike, dim: builtins.int | None = None
+    ) -> TorchDTensor: ...
     def cuda(
         self, device: builtins.str | None = None, non_blocking: builtins.bool = False
     ) -> TorchDTensor: ...
@@ -10751,22 +10613,12 @@ class TorchDTensor(TorchTensor, DTensor):
         dim1: builtins.int = 0,
         dim2: builtins.int = 1,
     ) -> TorchDTensor: ...
-    @overload
     def diff(
-        a,
+        input,
         n: builtins.int = 1,
-        axis: builtins.int = -1,
-        prepend: _ArrayLike = ...,
-        append: _ArrayLike = ...,
-    ) -> TorchDTensor: ...
-    @overload
-    def diff(
-        a,
-        n: builtins.int = 1,
-        *,
-        dim: builtins.int,
-        prepend: _ArrayLike = ...,
-        append: _ArrayLike = ...,
+        dim: builtins.int = -1,
+        prepend: _ArrayLike | None = None,
+        append: _ArrayLike | None = None,
     ) -> TorchDTensor: ...
     def digamma(input) -> TorchDTensor: ...
     def digamma_(self) -> Self: ...
@@ -10981,18 +10833,7 @@ class TorchDTensor(TorchTensor, DTensor):
     def flipud(m) -> TorchDTensor: ...
     def float(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def float_power(input, exponent: _ArrayLike) -> TorchDTensor: ...
-    def float_power_(
-        self,
-        x2: _ArrayLike,
-        /,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def float_power_(self, exponent: _ArrayLike) -> Self: ...
     def floor(
         x,
         /,
@@ -11105,7 +10946,13 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> tuple[TorchDTensor, TorchDTensor]: ...
-    def gather(self, dim: builtins.int, index: _ArrayLike) -> TorchDTensor: ...
+    def gather(
+        input,
+        dim: builtins.int,
+        index: _ArrayLike,
+        *,
+        sparse_grad: builtins.bool = False,
+    ) -> TorchDTensor: ...
     def gcd(
         x1,
         x2: _ArrayLike,
@@ -11237,29 +11084,27 @@ class TorchDTensor(TorchTensor, DTensor):
     def half(self, memory_format: builtins.object | None = None) -> TorchDTensor: ...
     def hardshrink(x, lambd: builtins.float = 0.5) -> TorchDTensor: ...
     def heaviside(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
+        input,
+        values: _ArrayLike,
         *,
+        out: _Out = None,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def heaviside_(
         self,
-        x2: _ArrayLike,
-        /,
+        values: _ArrayLike,
         *,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> Self: ...
     def histc(
         input,
@@ -11269,7 +11114,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     def histogram(
         input,
-        bins: _ArrayLike | builtins.str,
+        bins: _ArrayLike | builtins.str = 100,
         *,
         range: _ArrayLike | None = None,
         weight: _ArrayLike | None = None,
@@ -11486,31 +11331,8 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def ldexp(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> TorchDTensor: ...
-    def ldexp_(
-        self,
-        x2: _ArrayLike,
-        /,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> Self: ...
+    def ldexp(input, other: _ArrayLike) -> TorchDTensor: ...
+    def ldexp_(self, other: _ArrayLike) -> Self: ...
     def le(
         x1,
         x2: _ArrayLike,
@@ -11686,20 +11508,19 @@ class TorchDTensor(TorchTensor, DTensor):
         generator: Any = None,
     ) -> Self: ...
     def log_softmax(
-        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
     ) -> TorchDTensor: ...
     def logaddexp(
-        x1,
-        x2: _ArrayLike,
-        /,
-        out: _Out = None,
+        input,
+        other: _ArrayLike,
         *,
+        out: _Out = None,
         where: _ArrayLike = True,
         casting: builtins.str = "same_kind",
         order: builtins.str = "K",
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
-        signature: builtins.object | None = None,
+        signature: builtins.object = None,
     ) -> TorchDTensor: ...
     def logaddexp2(
         x1,
@@ -11844,7 +11665,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def masked_fill(self, mask: _ArrayLike, value: _ArrayLike) -> TorchDTensor: ...
+    def masked_fill(input, mask: _ArrayLike, value: _ArrayLike) -> TorchDTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
     def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchDTensor: ...
     def masked_scatter_(self, mask: _ArrayLike, source: _ArrayLike) -> Self: ...
@@ -12116,10 +11937,10 @@ class TorchDTensor(TorchTensor, DTensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def new_empty_strided(
         self,
@@ -12139,20 +11960,20 @@ class TorchDTensor(TorchTensor, DTensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def new_ones(
         self,
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def new_tensor(
         self,
@@ -12170,10 +11991,10 @@ class TorchDTensor(TorchTensor, DTensor):
         *size: _Shape,
         requires_grad: builtins.bool = False,
         dtype: npt.DTypeLike | None = None,
-        layout: builtins.object = None,
-        device: Any = None,
+        layout: Any = None,
+        device: builtins.str | None = None,
         pin_memory: builtins.bool = False,
-        memory_format: builtins.object = None,
+        memory_format: builtins.object | None = None,
     ) -> TorchDTensor: ...
     def nextafter(
         x1,
@@ -12212,7 +12033,6 @@ class TorchDTensor(TorchTensor, DTensor):
         p: builtins.float | builtins.str = "fro",
         dim: _Axis | None = None,
         keepdim: builtins.bool = False,
-        *,
         dtype: npt.DTypeLike | None = None,
     ) -> TorchDTensor: ...
     def normal_(
@@ -12267,13 +12087,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object = None,
     ) -> TorchDTensor: ...
-    def pinverse(
-        a,
-        rcond: builtins.float | None = None,
-        hermitian: builtins.bool = False,
-        *,
-        rtol: builtins.float = ...,
-    ) -> TorchDTensor: ...
+    def pinverse(input, rcond: builtins.float = 1e-15) -> TorchDTensor: ...
     def plot(
         x,
         kind: builtins.str | None = None,
@@ -12281,16 +12095,10 @@ class TorchDTensor(TorchTensor, DTensor):
         ax: Any = None,
         most: builtins.int = 1000,
         root: builtins.int = 0,
-        out: _Out = None,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object = None,
-    ) -> TorchDTensor: ...
-    def polygamma(self, n: Any) -> TorchDTensor: ...
-    def polygamma_(self, n: Any) -> Self: ...
+        style: Mapping[builtins.str, Any] | None = None,
+    ) -> Any: ...
+    def polygamma(self, n: builtins.int) -> TorchDTensor: ...
+    def polygamma_(self, n: builtins.int) -> Self: ...
     def positive(
         x,
         /,
@@ -12441,7 +12249,11 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def repeat(self, *repeats: _Shape) -> TorchDTensor: ...
     def repeat_interleave(
-        input, repeats: _ArrayLike, dim: builtins.int | None = None
+        input,
+        repeats: _ArrayLike,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
     ) -> TorchDTensor: ...
     def reshape(
         a,
@@ -12513,16 +12325,18 @@ class TorchDTensor(TorchTensor, DTensor):
         input,
         dim: builtins.int,
         index: _ArrayLike,
-        src: _ArrayLike,
+        src: _ArrayLike | None = None,
         *,
+        value: _ArrayLike | None = None,
         reduce: builtins.str | None = None,
     ) -> TorchDTensor: ...
     def scatter_(
         self,
         dim: builtins.int,
         index: _ArrayLike,
-        src: _ArrayLike,
+        src: _ArrayLike | None = None,
         *,
+        value: _ArrayLike | None = None,
         reduce: builtins.str | None = None,
     ) -> Self: ...
     def scatter_add(
@@ -12720,7 +12534,7 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> TorchDTensor: ...
     def slogdet(a) -> _SlogdetResult[TorchDTensor]: ...
     def softmax(
-        input, dim: builtins.int | None = None, *, dtype: npt.DTypeLike | None = None
+        input, dim: builtins.int | None = None, dtype: npt.DTypeLike | None = None
     ) -> TorchDTensor: ...
     def sort(
         input,
@@ -12756,18 +12570,7 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def square(
-        x,
-        /,
-        out: _Out = None,
-        *,
-        where: _ArrayLike = True,
-        casting: builtins.str = "same_kind",
-        order: builtins.str = "K",
-        dtype: npt.DTypeLike | None = None,
-        subok: builtins.bool = True,
-        signature: builtins.object | None = None,
-    ) -> TorchDTensor: ...
+    def square(input) -> TorchDTensor: ...
     def square_(
         self,
         *,
@@ -12850,10 +12653,10 @@ class TorchDTensor(TorchTensor, DTensor):
     def svd(
         input, some: builtins.bool = True, compute_uv: builtins.bool = True
     ) -> tuple[TorchDTensor, TorchDTensor, TorchDTensor]: ...
-    def swapaxes(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
-    def swapaxes_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
-    def swapdims(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
-    def swapdims_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def swapaxes(input, dim0: builtins.int, dim1: builtins.int) -> TorchDTensor: ...
+    def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> Self: ...
+    def swapdims(input, dim0: builtins.int, dim1: builtins.int) -> TorchDTensor: ...
+    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self: ...
     def t(self) -> TorchDTensor: ...
     def t_(self) -> Self: ...
     def take(input, index: _ArrayLike) -> TorchDTensor: ...
@@ -12904,14 +12707,9 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    @overload
     def tensor_split(
-        x, indices_or_sections: _ArrayLike, axis: builtins.int = 0
-    ) -> tuple[TorchDTensor, ...]: ...
-    @overload
-    def tensor_split(
-        x, indices_or_sections: _ArrayLike, *, dim: builtins.int
-    ) -> tuple[TorchDTensor, ...]: ...
+        input, indices_or_sections: _ArrayLike, dim: builtins.int = 0
+    ) -> TorchDTensor: ...
     def tile(A, reps: _Shape) -> TorchDTensor: ...
     def to(
         self,
@@ -12943,16 +12741,9 @@ class TorchDTensor(TorchTensor, DTensor):
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
     ) -> _Picked[TorchDTensor]: ...
-    def trace(
-        a,
-        offset: builtins.int = 0,
-        axis1: builtins.int = 0,
-        axis2: builtins.int = 1,
-        dtype: npt.DTypeLike | None = None,
-        out: _Out = None,
-    ) -> TorchDTensor: ...
-    def transpose(a, axis1: builtins.int, axis2: builtins.int) -> TorchDTensor: ...
-    def transpose_(self, axis1: builtins.int, axis2: builtins.int) -> Self: ...
+    def trace(input) -> TorchDTensor: ...
+    def transpose(input, dim0: builtins.int, dim1: builtins.int) -> TorchDTensor: ...
+    def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Self: ...
     def triangular_solve(
         b,
         A: Any,
@@ -13018,10 +12809,7 @@ class TorchDTensor(TorchTensor, DTensor):
         self, dtype: npt.DTypeLike, non_blocking: builtins.bool = False
     ) -> TorchDTensor: ...
     def type_as(self, other: _ArrayLike) -> TorchDTensor: ...
-    @overload
     def unbind(x, axis: builtins.int = 0) -> tuple[TorchDTensor, ...]: ...
-    @overload
-    def unbind(x, *, dim: builtins.int) -> tuple[TorchDTensor, ...]: ...
     @overload
     def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchDTensor: ...
     @overload
