@@ -7,6 +7,7 @@ import pytest
 from meshes import line, square
 from order_parts import same, sent_parts, values
 from placed import layouts, placed
+from slow import slow
 
 from dtensor import Shard
 
@@ -14,7 +15,7 @@ RULES = ["auto", "doane", "fd", "rice", "scott", "sqrt", "sturges", "stone"]
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("dtype", [*"dflBb?"])
+@pytest.mark.parametrize("dtype", [*"dl", *map(slow, "fBb?")])
 def test_edges_and_counts_are_numpys(ranks, rule, dtype):
     def body():
         for n in (0, 1, 3, 300):

@@ -7,6 +7,7 @@ import pytest
 from meshes import line, square
 from order_parts import all_in_parts, same, sent_parts, strewn
 from placed import layouts, placed
+from slow import slow
 
 from dtensor import Partial, Shard, distribute_tensor
 
@@ -24,7 +25,7 @@ def points(n: int, dtype: str = "d", seed: int = 0) -> tuple[np.ndarray, np.ndar
     return np.abs(places).astype(dtype) if dtype == "B" else places, heights
 
 
-@pytest.mark.parametrize("dtype", [*"dfelB?"])
+@pytest.mark.parametrize("dtype", [*"del", *map(slow, "fB?")])
 def test_it_is_numpys_for_every_dtype(ranks, in_parts, dtype):
     def body():
         for n, m in itertools.product((1, 2, 3, 40), (0, 1, 30)):

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as scipy_sparse
 from meshes import line, square
 from placed import layouts, placed
+from slow import slow
 
 import dtensor
 from dtensor import DeviceMesh, DTensor, Replicate, Shard, init_device_mesh, sparse
@@ -331,8 +332,11 @@ def test_a_matrix_may_be_on_some_ranks_only(ranks):
     ranks(body)
 
 
-@pytest.mark.parametrize("kind", ["array", "memory", "reserve"])
-def test_memory_that_one_rank_lacks_is_an_error_on_all(kind):
+@pytest.mark.parametrize(
+    "kind, step",
+    [("array", 1), ("memory", 1), ("reserve", 4), slow("reserve", 1)],  # 1 s for each
+)
+def test_memory_that_one_rank_lacks_is_an_error_on_all(kind, step):
     whole = whole_of((60, 60), density=0.3)
 
     def product(k, failing):
@@ -348,7 +352,7 @@ def test_memory_that_one_rank_lacks_is_an_error_on_all(kind):
         return True
 
     ended = set()
-    for k in (*range(1, 30), 1000):
+    for k in (*range(1, 30, step), 1000):
         found = set(run_ranks(3, product, k, 1, timeout=20))
         assert len(found) == 1, k
         ended |= found
