@@ -54,6 +54,19 @@ def test_they_are_those_of_numpy_in_all_layouts(ranks, names, shape, kind):
     ranks(body)
 
 
+def test_multiples_that_overflow_are_found_in_the_order_of_numpy(ranks):
+    def body():
+        array = np.random.default_rng(5).integers(-(2**40), 2**40, (11, 2))
+        x = distribute_tensor(array, line(), [Shard(0)], src_data_rank=None)
+        for dtype in (None, np.uint16):
+            same(np.lcm.accumulate(x, 0, dtype), np.lcm.accumulate(array, 0, dtype))
+            same(np.lcm.reduce(x, 0, dtype), np.lcm.reduce(array, 0, dtype))
+        places = [0, 9, 4]
+        same(np.lcm.reduceat(x, places, 0), np.lcm.reduceat(array, places, 0))
+
+    ranks(body)
+
+
 @pytest.mark.parametrize("sizes", [(0, 3, 0, 2), (0, 0, 0, 5), (5, 0, 0, 0)])
 def test_parts_may_be_empty(sizes):
     def body():

@@ -65,6 +65,15 @@ def test_a_layout_like_another_cuts_the_dims_that_both_have_alike():
             assert other.cut_by(layout.ndim - d) == layout.cut_by(d)
 
 
+def test_cut_points_go_along_between_dims_of_one_length():
+    mesh = DeviceMesh.abstract((3,))
+    layout = Layout(mesh, [Shard(0)], (9, 5), "f4", cuts={0: (0, 5, 8, 9)})
+    assert layout.like((9,), {0: 0}).cuts == {0: (0, 5, 8, 9)}
+    for length in (0, 1, 8):
+        even = Layout(mesh, [Shard(0)], (length,), "f4")
+        assert layout.like((length,), {0: 0}) == even
+
+
 def test_a_layout_tells_how_its_dims_are_cut():
     for case in random_cases(9, 300, 8):
         layout = case.start

@@ -8,7 +8,7 @@ from meshes import line, square
 from placed import layouts, placed
 from slow import slow
 
-from dtensor import Replicate, Shard, distribute_tensor
+from dtensor import DTensor, Replicate, Shard, distribute_tensor
 from dtensor.debug import CommDebugMode
 
 UFUNCS = [np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.divide, np.fmax]
@@ -46,6 +46,28 @@ def test_it_writes_what_numpy_writes_in_all_layouts(ranks, width, count):
                         ufunc.at(x, i, more)
                         ufunc.at(whole, index, given)
                     np.testing.assert_allclose(x.full_tensor(), whole, 1e-12)
+
+    ranks(body)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 9])
+def test_the_target_may_be_cut_anywhere(ranks, count):
+    target, index, values = cases(7, count, 2, "f8")
+
+    def body():
+        mesh = line()
+        sizes = {1: [7], 2: [1, 6], 3: [1, 3, 3], 4: [1, 3, 0, 3]}
+        at = np.cumsum([0, *sizes[mesh.size()]])
+        rank = mesh.get_local_rank()
+        part = target[at[rank] : at[rank + 1]].copy()
+        x, whole = DTensor.from_local(part, mesh, [Shard(0)]), target.copy()
+        i, v = (
+            distribute_tensor(y, mesh, [Shard(0)], src_data_rank=None)
+            for y in (index, values)
+        )
+        np.add.at(x, i, v)
+        np.add.at(whole, index, values)
+        np.testing.assert_allclose(x.full_tensor(), whole, 1e-12)
 
     ranks(body)
 

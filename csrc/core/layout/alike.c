@@ -40,7 +40,8 @@ dt_layout_like(dt_layout **out, const dt_layout *from, const int *dims, int ndim
     dt_cuts cuts[DT_MAX_NDIM];
     int count = 0;
     for (int d = 0; d < from->ndim; d++)
-        if (dims[d] >= 0 && from->dims[d].cuts != NULL)
+        if (dims[d] >= 0 && from->dims[d].cuts != NULL &&
+            from->shape[d] == shape[dims[d]])
             cuts[count++] = (dt_cuts){.dim = dims[d],
                                       .count = from->dims[d].parts + 1,
                                       .cuts = from->dims[d].cuts};

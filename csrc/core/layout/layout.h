@@ -98,9 +98,9 @@ dt_status dt_layout_with(dt_layout **out, const dt_layout *from,
 dt_status dt_layout_dual(dt_layout **out, const dt_layout *from, dt_error *err);
 
 /* The layout of another tensor that is cut as `from` is. Dimension d of `from` is
- * dimension dims[d] of the other, of the same length; where dims[d] is -1 the other
- * lacks it, and what cuts it replicates. Orders and cuts go along. A Partial stays one
- * if `partial`, else it is Replicate.
+ * dimension dims[d] of the other; where dims[d] is -1 the other lacks it, and what cuts
+ * it replicates. Orders go along, and cuts do between dimensions of the same length. A
+ * Partial stays one if `partial`, else it is Replicate.
  *
  *     [S(0), S(1)] of (4, 6), dims {-1, 0}, shape (6,):  [R, S(0)]
  *

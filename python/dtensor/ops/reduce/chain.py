@@ -25,7 +25,7 @@ __all__ = ["REDUCED", "in_parts", "reduced_in_parts", "scanned_in_parts"]
 
 Array = npt.NDArray[Any]
 
-# Those for which f(f(a, b), c) is f(a, f(b, c)).
+# Those for which f(f(a, b), c) is f(a, f(b, c)): not `lcm`, which overflows.
 ASSOCIATIVE = {
     np.add,
     np.bitwise_and,
@@ -35,7 +35,6 @@ ASSOCIATIVE = {
     np.fmin,
     np.gcd,
     np.hypot,
-    np.lcm,
     np.logaddexp,
     np.logaddexp2,
     np.logical_and,
@@ -48,7 +47,7 @@ ASSOCIATIVE = {
 
 # Those that are reduced in parts. Of others NumPy's `reduce` need not be the end of its
 # `accumulate`.
-REDUCED = ASSOCIATIVE | {np.subtract, np.divide}
+REDUCED = ASSOCIATIVE | {np.subtract, np.divide, np.lcm}
 
 
 @lru_cache(256)
