@@ -142,6 +142,15 @@ def _new(
     return made.requires_grad_() if requires_grad else made
 
 
+def _sized(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the lengths that are given, or those of ``size=``, which is taken out."""
+    if "size" not in options:
+        return size
+    if size:
+        raise TypeError("the size is given twice: by position, and as `size`")
+    return (options.pop("size"),)
+
+
 def _filler(value: Any) -> Fill:
     return lambda x: x.fill_(value)
 
@@ -153,7 +162,7 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
     Parameters
     ----------
     *size : int, or one sequence of int
-        The shape.
+        The shape; also ``size=`` a sequence.
     **options
         `dtype` (default: `get_default_dtype`), `device` (``"cpu"`` or ``"meta"``; by
         default that of the ``with device(...):`` block) and `requires_grad` (default:
@@ -164,18 +173,21 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
     RuntimeError
         If there is no such device.
     """
+    size = _sized(size, options)
     return _new(size, lambda x: x, **options)
 
 
 @takes(_new)
 def zeros(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of zeros; arguments as for `empty`."""
+    size = _sized(size, options)
     return _new(size, _filler(0), **options)
 
 
 @takes(_new)
 def ones(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of ones; arguments as for `empty`."""
+    size = _sized(size, options)
     return _new(size, _filler(1), **options)
 
 
@@ -277,12 +289,14 @@ def rand(*size: Any, generator: Generator | None = None, **options: Any) -> _C.T
     generator : Generator, optional
         Default: that of `manual_seed`, which starts equal on all ranks.
     """
+    size = _sized(size, options)
     return _new(size, lambda x: x.uniform_(generator=generator), **options)
 
 
 @takes(_new)
 def randn(*size: Any, generator: Generator | None = None, **options: Any) -> _C.Tensor:
     """Return normal numbers with mean 0 and variance 1; arguments as for `rand`."""
+    size = _sized(size, options)
     return _new(size, lambda x: x.normal_(generator=generator), **options)
 
 
