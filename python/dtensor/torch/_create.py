@@ -247,20 +247,28 @@ def linspace(start: float, end: float, steps: int, **options: Any) -> _C.Tensor:
     kind = options.get("dtype")
     if kind is None or np.dtype(numpy_dtype(kind)).kind not in "ui":
         return in_order(np.linspace(start, end, steps), **options)
-    start, end, place = int(start), int(end), np.arange(steps)
-    step = (end - start) / max(steps - 1, 1)  # from both ends, as in PyTorch
-    near = start + step * place
+    return in_order(_spaced(int(start), int(end), steps, (steps + 1) // 2), **options)
+
+
+def _spaced(start: int, end: int, steps: int, first: int) -> npt.NDArray[Any]:
+    """Return numbers in equal steps: the first from `start`, the others from `end`."""
+    place, step = np.arange(steps), (end - start) / max(steps - 1, 1)
     far = end - step * (steps - 1 - place)
-    return in_order(np.where(place < (steps + 1) // 2, near, far), **options)
+    return np.where(place < first, start + step * place, far)
 
 
 @takes(_new)
 def logspace(
     start: float, end: float, steps: int, base: float = 10.0, **options: Any
 ) -> _C.Tensor:
-    """Return powers of `base`, with the exponents of `linspace`."""
-    ends = _number(start), _number(end)
-    return in_order(np.logspace(*ends, steps, base=base), **options)
+    """Return powers of `base`, with the exponents of `linspace`; of integers those from
+    the whole parts of `start` and `end`, cut off."""
+    start, end = _number(start), _number(end)
+    kind = options.get("dtype")
+    if kind is None or np.dtype(numpy_dtype(kind)).kind not in "ui":
+        return in_order(np.logspace(start, end, steps, base=base), **options)
+    exponents = _spaced(int(start), int(end), steps, steps // 2 or 1)
+    return in_order(np.power(float(base), exponents), **options)
 
 
 @takes(_new)
