@@ -291,6 +291,7 @@ ALIASES = {
     r"collections\.abc\.|typing\.|dtensor\.placement_types\.|dtensor\._C\.": "",
     r"dtensor\.autograd\._hooks\.|dtensor\.ops\.random\.generator\.|os\.": "",
     r"dtensor\.torch\._types\.dtype": "_dtype",
+    r"dtensor\.torch\._attributes\.": "",
     r"dtensor\.torch\._reduce\.Picked": "_Picked[T]",
     r"dtensor\.torch\._reduce\.Extremes": "_Extremes[T]",
     r"dtensor\.torch\._matrix\.Triangular": "_Triangular[T]",

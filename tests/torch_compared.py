@@ -163,7 +163,8 @@ def near(got, want, exact):
     right = array_of(*exact[1:]).astype(np.float64)
     with np.errstate(all="ignore"):
         off, most = np.abs(found - right), np.nanmax(np.abs(theirs - right))
-    return bool((off <= 2 * most + 1e-6).all())
+    undefined = np.isnan(found) & np.isnan(theirs)
+    return bool((undefined | (off <= 2 * most + 1e-6)).all())
 
 
 def judged(got, want, name="", exact=None):

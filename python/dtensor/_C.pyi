@@ -31,6 +31,7 @@ from dtensor.autograd._hooks import RemovableHandle
 from dtensor.checkpoint.metadata import ChunkStorageMetadata
 from dtensor.device_mesh import DeviceMesh
 from dtensor.ops.random.generator import Generator
+from dtensor.torch._attributes import UntypedStorage
 from dtensor.torch._types import Size, dtype as torch_dtype
 
 class MPIError(RuntimeError): ...
@@ -2364,7 +2365,8 @@ class Tensor:
     ) -> Self: ...
     def new_empty(
         self,
-        *size: _Shape,
+        *sizes: _Shape,
+        size: _Shape | None = None,
         dtype: npt.DTypeLike | None = None,
         device_mesh: Mesh | None = None,
         placements: Sequence[Placement] | None = None,
@@ -2380,14 +2382,16 @@ class Tensor:
     ) -> Tensor: ...
     def new_ones(
         self,
-        *size: _Shape,
+        *sizes: _Shape,
+        size: _Shape | None = None,
         dtype: npt.DTypeLike | None = None,
         device_mesh: Mesh | None = None,
         placements: Sequence[Placement] | None = None,
     ) -> Tensor: ...
     def new_zeros(
         self,
-        *size: _Shape,
+        *sizes: _Shape,
+        size: _Shape | None = None,
         dtype: npt.DTypeLike | None = None,
         device_mesh: Mesh | None = None,
         placements: Sequence[Placement] | None = None,
@@ -5262,7 +5266,8 @@ class DTensor(Tensor):
     ) -> Self: ...
     def new_empty(
         self,
-        *size: _Shape,
+        *sizes: _Shape,
+        size: _Shape | None = None,
         dtype: npt.DTypeLike | None = None,
         device_mesh: Mesh | None = None,
         placements: Sequence[Placement] | None = None,
@@ -5278,14 +5283,16 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     def new_ones(
         self,
-        *size: _Shape,
+        *sizes: _Shape,
+        size: _Shape | None = None,
         dtype: npt.DTypeLike | None = None,
         device_mesh: Mesh | None = None,
         placements: Sequence[Placement] | None = None,
     ) -> DTensor: ...
     def new_zeros(
         self,
-        *size: _Shape,
+        *sizes: _Shape,
+        size: _Shape | None = None,
         dtype: npt.DTypeLike | None = None,
         device_mesh: Mesh | None = None,
         placements: Sequence[Placement] | None = None,
@@ -9439,6 +9446,7 @@ class TorchTensor(Tensor):
     def unsqueeze_(self, axis: _Axis) -> Self: ...
     @overload
     def unsqueeze_(self, *, dim: _Axis) -> Self: ...
+    def untyped_storage(self) -> UntypedStorage: ...
     def var(
         input,
         dim: _Axis | None = None,
@@ -12882,6 +12890,7 @@ class TorchDTensor(TorchTensor, DTensor):
     def unsqueeze_(self, axis: _Axis) -> Self: ...
     @overload
     def unsqueeze_(self, *, dim: _Axis) -> Self: ...
+    def untyped_storage(self) -> UntypedStorage: ...
     def var(
         input,
         dim: _Axis | None = None,

@@ -135,8 +135,7 @@ read_arguments(delivery *d, PyObject *const *given)
 {
     const dt_mesh *mesh = d->mesh->mesh;
     if (read_source(d, given[SOURCE]) < 0 ||
-        ext_placements(d->placements, mesh, given[PLACEMENTS], WHAT) < 0 ||
-        ext_refuse_partial(mesh, d->placements) < 0)
+        ext_placements(d->placements, mesh, given[PLACEMENTS], WHAT) < 0)
         return -1;
     if (read_tensor(d, given[TENSOR]) == 0)
         return 0;
@@ -319,8 +318,9 @@ const char ext_distribute_tensor_doc[] =
     "device_mesh : DeviceMesh, optional\n"
     "    Default: the one of the ``with mesh:`` block.\n"
     "placements : sequence of Placement, length ``device_mesh.ndim``, optional\n"
-    "    Shard or Replicate for each mesh dimension; default: Replicate on all. The\n"
-    "    parts are those of torch.chunk: the last may be short or empty.\n"
+    "    One for each mesh dimension; default: Replicate on all. The parts are those\n"
+    "    of torch.chunk: the last may be short or empty. Partial: the addends combine\n"
+    "    to the array.\n"
     "src_data_rank : int or None, default 0\n"
     "    The source's place along every mesh dimension. None: nothing is sent, and\n"
     "    every rank takes its part of its own array.\n\n"
@@ -339,5 +339,5 @@ const char ext_distribute_tensor_doc[] =
     "IndexError\n"
     "    If a Shard names a dimension that the array lacks. On every rank.\n"
     "RuntimeError\n"
-    "    If there is no mesh, a placement is Partial, the tensor is the result of a\n"
-    "    recorded operation, or the ranks call different things. On every rank.\n";
+    "    If there is no mesh, the tensor is the result of a recorded operation, or\n"
+    "    the ranks call different things. On every rank.\n";

@@ -138,6 +138,11 @@ class CommDebugMode:
         """
         return self._column(0)
 
+    @property
+    def comm_counts(self) -> Counter[str]:
+        """What `get_comm_counts` returns."""
+        return self.get_comm_counts()
+
     def get_total_counts(self) -> int:
         """Return how many collectives ran."""
         return self.get_comm_counts().total()

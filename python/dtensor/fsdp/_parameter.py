@@ -173,13 +173,13 @@ class Sharded:
         )
         self._whole = ref(whole)
         _known[id(whole)] = _known[id(self.sharded)] = self
+        self._dtype = dtype
         self.compute_dtype = np.dtype(self.sharded.dtype if dtype is None else dtype)
         self._gathered_at = 0  # the version of `sharded`
         self.waiting: Any = None  # gradients that are not reduced yet
         self.watched = False
         self.held: Any = None  # between forward and backward, sharded over fewer ranks
-        hollow = empty((), self.compute_dtype, "meta")
-        self._hollow = self._wrap(hollow.expand(self.gathered.local_shape()))
+        self._empty()
         self.full: Any = Parameter(self._hollow.detach(), whole.requires_grad)
         self.show(self.sharded)
 
@@ -206,23 +206,35 @@ class Sharded:
         for module, name in self.owners:
             module._parameters[name] = parameter
 
+    def _empty(self) -> None:
+        """Make what the full form is while it has no memory."""
+        hollow = empty((), self.compute_dtype, "meta")
+        self._hollow = self._wrap(hollow.expand(self.gathered.local_shape()))
+
     def follow_owner(self) -> None:
-        """Adopt the tensor that ``load_state_dict(assign=True)`` set, and its flag."""
+        """Adopt the tensor that ``load_state_dict(assign=True)`` set, and its flag.
+
+        Without a policy's dtype the full form follows casts like ``model.to(dtype)``.
+        """
         module, name = self.owners[0]
         if module._parameters[name] is not self.sharded:
             self.sharded = module._parameters[name]
             self.show(self.sharded)
         if self.full.requires_grad != self.sharded.requires_grad:
             self.full.requires_grad_(self.sharded.requires_grad)
+        if self._dtype is None and self.compute_dtype != self.sharded.dtype:
+            self.compute_dtype = np.dtype(self.sharded.dtype)
+            self._empty()
+            self.drop()
 
     # --- memory -----------------------------------------------------------------------
 
     def _wrap(self, local: Tensor, source: DTensor | None = None) -> Any:
         """Return an array gathered from `source` as the type that the module had."""
-        if self.inner is None:
-            return local
-        layout = self.inner.with_dtype(self.compute_dtype)
-        return _C.made_of(_C.of_part(local, layout), source)
+        if self.inner is not None:
+            layout = self.inner.with_dtype(self.compute_dtype)
+            local = _C.made_of(_C.of_part(local, layout), source)
+        return _C.into_torch(local) if _C.is_torch(self.sharded) else local
 
     def is_stale(self) -> bool:
         """Return whether the parameter was written to since it was gathered."""

@@ -117,10 +117,7 @@ def storage_offset(self: Any) -> int:
     """Return where this rank's first element is in its memory, in elements."""
     array = self.to_local() if isinstance(self, _C.DTensor) else self
     array = array.numpy(force=True)
-    base = array
-    while isinstance(base.base, np.ndarray):
-        base = base.base
-    start = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    start = array.__array_interface__["data"][0] - UntypedStorage(array).data_ptr()
     return int(start // array.itemsize) if array.itemsize else 0
 
 
@@ -128,6 +125,31 @@ def data_ptr(self: Any) -> int:
     """Return the address of this rank's first element."""
     array = self.to_local() if isinstance(self, _C.DTensor) else self
     return int(array.numpy(force=True).__array_interface__["data"][0])
+
+
+class UntypedStorage:
+    """The bytes that a tensor's elements lie in; of a DTensor, this rank's."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        self._array = array
+        self.device = _DEVICES["cpu"]
+
+    def __len__(self) -> int:
+        return int(self._array.nbytes)
+
+    nbytes = size = __len__
+
+    def data_ptr(self) -> int:
+        """Return the address of the first byte."""
+        return int(self._array.__array_interface__["data"][0])
+
+
+def untyped_storage(self: Any) -> UntypedStorage:
+    """Return the memory of this rank's elements, which views share."""
+    array = self.to_local() if isinstance(self, _C.DTensor) else self
+    return UntypedStorage(array.numpy(force=True))
 
 
 def item(self: Any) -> Any:
@@ -170,4 +192,5 @@ QUESTIONS = [
     item,
     storage_offset,
     type,
+    untyped_storage,
 ]

@@ -142,6 +142,15 @@ def _new(
     return made.requires_grad_() if requires_grad else made
 
 
+def _sized(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the lengths that are given, or those of ``size=``, which is taken out."""
+    if "size" not in options:
+        return size
+    if size:
+        raise TypeError("the size is given twice: by position, and as `size`")
+    return (options.pop("size"),)
+
+
 def _filler(value: Any) -> Fill:
     return lambda x: x.fill_(value)
 
@@ -153,7 +162,7 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
     Parameters
     ----------
     *size : int, or one sequence of int
-        The shape.
+        The shape; also ``size=`` a sequence.
     **options
         `dtype` (default: `get_default_dtype`), `device` (``"cpu"`` or ``"meta"``; by
         default that of the ``with device(...):`` block) and `requires_grad` (default:
@@ -164,18 +173,21 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
     RuntimeError
         If there is no such device.
     """
+    size = _sized(size, options)
     return _new(size, lambda x: x, **options)
 
 
 @takes(_new)
 def zeros(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of zeros; arguments as for `empty`."""
+    size = _sized(size, options)
     return _new(size, _filler(0), **options)
 
 
 @takes(_new)
 def ones(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of ones; arguments as for `empty`."""
+    size = _sized(size, options)
     return _new(size, _filler(1), **options)
 
 
@@ -235,20 +247,28 @@ def linspace(start: float, end: float, steps: int, **options: Any) -> _C.Tensor:
     kind = options.get("dtype")
     if kind is None or np.dtype(numpy_dtype(kind)).kind not in "ui":
         return in_order(np.linspace(start, end, steps), **options)
-    start, end, place = int(start), int(end), np.arange(steps)
-    step = (end - start) / max(steps - 1, 1)  # from both ends, as in PyTorch
-    near = start + step * place
+    return in_order(_spaced(int(start), int(end), steps, (steps + 1) // 2), **options)
+
+
+def _spaced(start: int, end: int, steps: int, first: int) -> npt.NDArray[Any]:
+    """Return numbers in equal steps: the first from `start`, the others from `end`."""
+    place, step = np.arange(steps), (end - start) / max(steps - 1, 1)
     far = end - step * (steps - 1 - place)
-    return in_order(np.where(place < (steps + 1) // 2, near, far), **options)
+    return np.where(place < first, start + step * place, far)
 
 
 @takes(_new)
 def logspace(
     start: float, end: float, steps: int, base: float = 10.0, **options: Any
 ) -> _C.Tensor:
-    """Return powers of `base`, with the exponents of `linspace`."""
-    ends = _number(start), _number(end)
-    return in_order(np.logspace(*ends, steps, base=base), **options)
+    """Return powers of `base`, with the exponents of `linspace`; of integers those from
+    the whole parts of `start` and `end`, cut off."""
+    start, end = _number(start), _number(end)
+    kind = options.get("dtype")
+    if kind is None or np.dtype(numpy_dtype(kind)).kind not in "ui":
+        return in_order(np.logspace(start, end, steps, base=base), **options)
+    exponents = _spaced(int(start), int(end), steps, steps // 2 or 1)
+    return in_order(np.power(float(base), exponents), **options)
 
 
 @takes(_new)
@@ -277,12 +297,14 @@ def rand(*size: Any, generator: Generator | None = None, **options: Any) -> _C.T
     generator : Generator, optional
         Default: that of `manual_seed`, which starts equal on all ranks.
     """
+    size = _sized(size, options)
     return _new(size, lambda x: x.uniform_(generator=generator), **options)
 
 
 @takes(_new)
 def randn(*size: Any, generator: Generator | None = None, **options: Any) -> _C.Tensor:
     """Return normal numbers with mean 0 and variance 1; arguments as for `rand`."""
+    size = _sized(size, options)
     return _new(size, lambda x: x.normal_(generator=generator), **options)
 
 

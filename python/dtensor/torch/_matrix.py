@@ -10,6 +10,8 @@ import numpy as np
 from dtensor import linalg as _linalg, ops as _ops
 from dtensor.torch import _reduce
 from dtensor.torch._pointwise import cast_alike, floating
+from dtensor.torch._promotion import promote_types
+from dtensor.torch._types import numpy_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 linalg: Any = _linalg
@@ -236,7 +238,10 @@ def _like(found: Any, x: Any) -> Any:
 def cov(
     input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None
 ) -> Any:
-    """Return the covariances of the rows."""
+    """Return the covariances of the rows, in the dtype of `input` and `aweights`."""
+    if aweights is not None:
+        wide = promote_types(input.dtype, aweights.dtype)
+        input = ops.astype(input, numpy_dtype(wide))
     weights = {"fweights": fweights, "aweights": aweights}
     return _like(ops.cov(input, ddof=correction, **weights), input)
 

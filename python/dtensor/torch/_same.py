@@ -125,7 +125,7 @@ vdot = _ops.vdot
 # --- shapes and elements --------------------------------------------------------------
 
 argwhere = _keeps(_ops.argwhere)
-broadcast_to = _ops.broadcast_to
+broadcast_to = _ops.METHODS["expand"]
 chunk = _ops.chunk
 column_stack = _ops.column_stack
 dstack = _ops.dstack

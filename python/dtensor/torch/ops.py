@@ -153,10 +153,13 @@ aten = _Namespace("torch.ops.aten", _packets())
 
 c10d_functional = SimpleNamespace(
     all_gather_into_tensor="all_gather",
+    all_gather_into_tensor_coalesced="all_gather",
     all_reduce="all_reduce",
+    all_reduce_coalesced="all_reduce",
     all_to_all_single="all_to_all",
     broadcast="broadcast",
     reduce_scatter_tensor="reduce_scatter",
+    reduce_scatter_tensor_coalesced="reduce_scatter",
 )
 _c10d_functional = c10d_functional
 

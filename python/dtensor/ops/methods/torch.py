@@ -282,16 +282,20 @@ def _size(size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def _new(name: str, function: Callable[..., Any], what: str) -> None:
-    def new(self: Any, *size: Any, dtype: Any = None, **options: Any) -> Any:
-        return function(self, dtype=dtype, shape=_size(size), **options)
+    def new(
+        self: Any, *sizes: Any, size: Any = None, dtype: Any = None, **options: Any
+    ) -> Any:
+        shape = _size(sizes if size is None else (*sizes, size))
+        return function(self, dtype=dtype, shape=shape, **options)
 
     new.__name__ = new.__qualname__ = name
     new.__doc__ = f"""Return a tensor {what}, on the same mesh.
 
     Parameters
     ----------
-    *size : int
-        The shape: cut as this tensor if it is the same, else replicated.
+    *sizes : int
+        The shape: cut as this tensor if it is the same, else replicated. Also
+        ``size=`` a sequence.
     dtype : dtype_like, optional
         Default: that of this tensor.
     **options

@@ -4,10 +4,12 @@ Each is a subclass of ours of the same name. ``isinstance(x, torch.nn.Linear)`` 
 holds for ours, which a module may have made inside.
 """
 
+import functools
 import inspect
 from typing import Any
 
 from dtensor import _C, nn
+from dtensor.torch._edges import lifted
 
 __all__ = ["Buffer", "Module", "Parameter", "modules"]
 
@@ -48,8 +50,21 @@ class Module(nn.Module, metaclass=_Speaks):
     _ours = nn.Module
 
 
+LIFTED = ("LogSoftmax", "PReLU", "Softmax", "Softmin")  # take tensors without dims
+
+
+def _lifted(forward: Any) -> Any:
+    @functools.wraps(forward)
+    def answer(self: Any, input: Any) -> Any:
+        return lifted(functools.partial(forward, self))(input)
+
+    return answer
+
+
 def _module(ours: Any) -> Any:
     names = {"_ours": ours, "__doc__": ours.__doc__, "__module__": "dtensor.torch.nn"}
+    if ours.__name__ in LIFTED:
+        names["forward"] = _lifted(ours.forward)
     return _Speaks(ours.__name__, (ours, Module), names)
 
 

@@ -23,6 +23,9 @@ from dtensor.torch.distributed._dialect import (
 
 # isort: split
 from dtensor.torch.distributed.tensor import (
+    _api as _api,
+    _random as _random,
+    _utils as _utils,
     api as api,
     debug as debug,
     device_mesh as device_mesh,

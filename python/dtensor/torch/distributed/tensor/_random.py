@@ -1,0 +1,3 @@
+"""``torch.distributed.tensor._random``: `dtensor.random`."""
+
+from dtensor.random import *  # noqa: F403
