@@ -366,7 +366,7 @@ set_shortcuts(PyObject *Py_UNUSED(module), PyObject *wanted)
     if (truth < 0)
         return NULL;
     bool before = op_shortcuts;
-    op_shortcuts = tape_programs = truth != 0;
+    op_shortcuts = truth != 0;
     return PyBool_FromLong(before);
 }
 
@@ -374,12 +374,6 @@ static PyObject *
 shortcut_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     return PyLong_FromLongLong(op_shortcut_count);
-}
-
-static PyObject *
-played_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
-{
-    return PyLong_FromLongLong(tape_played_count);
 }
 
 static PyObject *
@@ -419,14 +413,9 @@ PyMethodDef ext_op_methods[] = {
      "set_shortcuts(wanted, /)\n--\n\n"
      "Whether views and elementwise results are made without calling NumPy's "
      "function,\n"
-     "and gradients without their Python function, where they have been made before; "
-     "for\n"
-     "all threads. Return what was."},
+     "where they have been made before; for all threads. Return what was."},
     {"shortcut_count", shortcut_count, METH_NOARGS,
      "shortcut_count()\n--\n\nReturn how many results were made so."},
-    {"played_count", played_count, METH_NOARGS,
-     "played_count()\n--\n\n"
-     "Return how often the gradients of a node were computed without Python."},
     {"is_observed", is_observed, METH_NOARGS,
      "is_observed()\n--\n\n"
      "Return whether somebody is told of each operator that is called."},

@@ -123,8 +123,8 @@ PyObject *tape_vjp_call(NodeObject *node, PyObject **argv);
 
 /* --- program.c, trace.c: gradients as programs --- */
 
-extern bool tape_programs;          /* false: gradient functions are always called */
-extern long long tape_played_count; /* how often they were not */
+extern _Thread_local bool tape_programs; /* false: the functions are always called */
+extern long long tape_played_count;      /* how often they were not */
 extern PyTypeObject ext_programs_type;
 /* The function that runs and of which the calls are noted; NULL: none. */
 extern _Thread_local struct tape_trace *tape_tracing;

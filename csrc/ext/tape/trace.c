@@ -5,7 +5,7 @@
 
 enum { PROGRAMS = 4 /* of an entry */ };
 
-bool tape_programs = true;
+_Thread_local bool tape_programs = true;
 
 /* --- noting --- */
 
