@@ -162,10 +162,6 @@ program_values(PyObject **values, const NodeObject *node, PyObject *const *argv)
             values[count++] = node->several ? PyTuple_GET_ITEM(argv[k], i) : argv[k];
     for (Py_ssize_t k = 0; k < node->count; k++)
         values[count++] = argv[k + 3];
-    for (int k = 1; k < count; k++)
-        for (int i = 0; i < k; i++)
-            if (values[i] == values[k] && ext_is_tensor(values[k]))
-                return 0;
     return count;
 }
 

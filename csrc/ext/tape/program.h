@@ -63,7 +63,7 @@ typedef struct {
  * of a number, compared. */
 bool program_is_constant(PyObject *object);
 /* What a gradient function is given, as a row of values: gradients, results, arguments.
- * Their number; 0: too many, or one is there twice. */
+ * Their number; 0: too many. */
 int program_values(PyObject **values, const NodeObject *node, PyObject *const *argv);
 /* A new program without steps; NULL: there cannot be any, or no memory. */
 program *program_begin(const NodeObject *node, PyObject *const *values, int count,

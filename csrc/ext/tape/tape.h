@@ -100,6 +100,8 @@ typedef struct {
  * input. `moved`: the same elements in another layout, without a history, which are
  * kept instead; or NULL. New reference. */
 PyObject *tape_save(TensorObject *tensor, int output, TensorObject *moved);
+/* The same array under a new object, without a history. New reference. */
+PyObject *tape_alias(TensorObject *tensor);
 /* The tensor again; RuntimeError if it was written to since. New reference. */
 PyObject *tape_unpack(SavedObject *saved, NodeObject *node);
 

@@ -29,6 +29,26 @@ place_of(const struct tape_trace *t, PyObject *value)
     return -1;
 }
 
+/* Whether it is an array, or a tensor, that a function has made of nothing but layouts, for
+ * its shape: read-only, one element for all, without lineage. */
+static bool
+is_hollow(PyObject *object)
+{
+    bool tensor = ext_is_tensor(object);
+    if (ext_is_dtensor(object) && ext_lineage((DTensorObject *)object) != 0)
+        return false;
+    if (tensor && ((TensorObject *)object)->requires_grad)
+        return false;
+    object = tensor ? ((TensorObject *)object)->array : object;
+    if (!PyArray_CheckExact(object))
+        return false;
+    PyArrayObject *array = (PyArrayObject *)object;
+    for (int d = 0; d < PyArray_NDIM(array); d++)
+        if (PyArray_STRIDE(array, d) != 0)
+            return false;
+    return !PyArray_ISWRITEABLE(array);
+}
+
 static bool
 note_arguments(struct tape_trace *t, step *s, PyObject *const *args)
 {
@@ -37,7 +57,7 @@ note_arguments(struct tape_trace *t, step *s, PyObject *const *args)
         from->place = ext_is_tensor(args[k]) ? place_of(t, args[k]) : -1;
         if (from->place >= 0)
             continue;
-        if (!program_is_constant(args[k]))
+        if (!program_is_constant(args[k]) && !is_hollow(args[k]))
             return false;
         from->constant = op_static_copy(args[k]);
         if (from->constant == NULL)
@@ -185,6 +205,26 @@ programs_of(NodeObject *node)
     return (ProgramsObject *)entry->gradient;
 }
 
+/* What is noted must be told apart: of an argument that is there twice the second becomes
+ * an object of its own. False: that cannot be. */
+static bool
+part_twins(const NodeObject *node, PyObject **argv, PyObject *const *values, int count)
+{
+    int first = 2 * node->output_count;
+    for (int k = 1; k < count; k++)
+        for (int i = 0; i < k; i++) {
+            if (values[i] != values[k] || !ext_is_tensor(values[k]))
+                continue;
+            PyObject *alias =
+                k < first ? NULL : tape_alias((TensorObject *)values[k]);
+            if (alias == NULL)
+                return false;
+            Py_SETREF(argv[3 + k - first], alias);
+            break;
+        }
+    return true;
+}
+
 static PyObject *
 carry_out(ProgramsObject *programs, NodeObject *node, PyObject **argv, const bool *sent)
 {
@@ -195,10 +235,12 @@ carry_out(ProgramsObject *programs, NodeObject *node, PyObject **argv, const boo
         programs_count++;
     if (p != NULL)
         return p->refused ? plain(node, argv, sent) : program_play(p, values);
-    if (count > 0 && programs_count < PROGRAMS)
+    if (count > 0 && programs_count < PROGRAMS && part_twins(node, argv, values, count)) {
+        program_values(values, node, argv);
         p = program_begin(node, values, count, sent);
+    }
     if (p == NULL)
-        return plain(node, argv, sent);
+        return PyErr_Occurred() ? NULL : plain(node, argv, sent);
     PyObject *results = trace(p, node, argv, values, sent);
     p->next = programs->first;
     programs->first = p;
