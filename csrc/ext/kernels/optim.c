@@ -189,18 +189,16 @@ counted(PyObject *Py_UNUSED(module), PyObject *steps)
     Py_ssize_t count = PyList_GET_SIZE(steps);
     PyObject *numbers = PyList_New(count), *tensors = PyList_New(count);
     for (Py_ssize_t k = 0; k < count && numbers != NULL && tensors != NULL; k++) {
-        double number = k < PyList_GET_SIZE(steps)
-                            ? number_of(PyList_GET_ITEM(steps, k)) + 1
-                            : 0;
+        double number =
+            k < PyList_GET_SIZE(steps) ? number_of(PyList_GET_ITEM(steps, k)) + 1 : 0;
         PyObject *array = PyErr_Occurred() ? NULL : ext_array(0, NULL, DT_FLOAT32);
         if (array != NULL)
             *(float *)PyArray_DATA((PyArrayObject *)array) = (float)number;
         ext_put(&tensors, k, array == NULL ? NULL : ext_tensor(array));
         ext_put(&numbers, k, tensors == NULL ? NULL : PyFloat_FromDouble(number));
     }
-    PyObject *both = numbers == NULL || tensors == NULL
-                         ? NULL
-                         : PyTuple_Pack(2, numbers, tensors);
+    PyObject *both =
+        numbers == NULL || tensors == NULL ? NULL : PyTuple_Pack(2, numbers, tensors);
     Py_XDECREF(numbers);
     Py_XDECREF(tensors);
     return both;

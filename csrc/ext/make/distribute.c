@@ -325,7 +325,8 @@ receive_part(const delivery *d, const dt_layout *to)
     const dt_layout *from = source_layout(d);
     if (from == NULL)
         return NULL;
-    if ((d->own || d->alike) && d->meta.given == META_GIVEN && delivered_before(d) == NULL)
+    if ((d->own || d->alike) && d->meta.given == META_GIVEN &&
+        delivered_before(d) == NULL)
         remember(d, from, to);
     PyObject *part = ext_move_one(d->array, from, to, WHAT, 0);
     dt_layout_release(ext_context, from);
@@ -346,8 +347,9 @@ target_layout(delivery *d, bool failed)
     if (!d->inside || (d->own && failed) || (!d->own && agree_on_meta(d, failed) < 0))
         return NULL;
     const delivered *f = delivered_before(d);
-    if (f == NULL)
-        return ext_layout_make(mesh, d->placements, d->meta.ndim, d->meta.shape, dtype);
+    if (f == NULL) /* the dtype is the source's by now */
+        return ext_layout_make(mesh, d->placements, d->meta.ndim, d->meta.shape,
+                               (dt_dtype)d->meta.dtype);
     dt_layout_retain(f->to);
     return f->to;
 }

@@ -222,7 +222,8 @@ played_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 PyMethodDef ext_tape_methods[] = {
     {"set_programs", set_programs, METH_O,
      "set_programs(wanted, /)\n--\n\n"
-     "Whether backward repeats the calls that the gradient function of an operator has\n"
+     "Whether backward repeats the calls that the gradient function of an operator "
+     "has\n"
      "made before, instead of calling it; in this thread. Return what was."},
     {"played_count", played_count, METH_NOARGS,
      "played_count()\n--\n\nReturn how often it did, in all threads."},

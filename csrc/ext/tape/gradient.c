@@ -45,9 +45,8 @@ with_shape(PyObject *grad, const OperandObject *meta, PyObject *name)
     if (ext_is_dtensor(grad) &&
         (PyObject *)((DTensorObject *)grad)->layout == meta->layout)
         return grad;
-    if (ext_is_dtensor(grad) &&
-        same_shape(((DTensorObject *)grad)->layout->layout,
-                   ((LayoutObject *)meta->layout)->layout))
+    if (ext_is_dtensor(grad) && same_shape(((DTensorObject *)grad)->layout->layout,
+                                           ((LayoutObject *)meta->layout)->layout))
         return grad;
     PyObject *shape = PyObject_GetAttrString(grad, "shape"), *fit = NULL;
     int same = shape == NULL ? -1 : PyObject_RichCompareBool(shape, meta->shape, Py_EQ);

@@ -52,10 +52,9 @@ filled(LayoutObject *layout, PyObject *dtype, long number)
     LayoutObject *dual = layout->layout->has_partial
                              ? ext_layout_dual(layout)
                              : (LayoutObject *)Py_NewRef((PyObject *)layout);
-    PyObject *part =
-        world == NULL || dual == NULL || text == NULL || value == NULL
-            ? NULL
-            : ext_part(dual->layout, world->transport->rank);
+    PyObject *part = world == NULL || dual == NULL || text == NULL || value == NULL
+                         ? NULL
+                         : ext_part(dual->layout, world->transport->rank);
     if (part != NULL && PyArray_FillWithScalar((PyArrayObject *)part, value) < 0)
         Py_CLEAR(part);
     PyObject *made = part == NULL ? NULL : ext_dtensor(part, dual);
@@ -89,5 +88,6 @@ tape_ones(PyObject *tensor)
         ext_is_dtensor(tensor) ? ((DTensorObject *)tensor)->layout : NULL;
     if (layout == NULL || layout->layout->mesh->world == 0 || !ext_has_data(array))
         return PyObject_CallOneArg(operators[ONES], tensor);
-    return ext_like_dialect(filled(layout, (PyObject *)PyArray_DESCR(array), 1), tensor);
+    return ext_like_dialect(filled(layout, (PyObject *)PyArray_DESCR(array), 1),
+                            tensor);
 }

@@ -11,7 +11,7 @@ void
 program_forget_steps(program *p)
 {
     for (int k = 0; k < p->count; k++) {
-        step *s = &p->steps[k];
+        program_step *s = &p->steps[k];
         for (int i = 0; i < s->count; i++)
             Py_XDECREF(s->arguments[i].constant);
         PyMem_Free(s->arguments);
@@ -72,8 +72,8 @@ same_number(PyObject *a, PyObject *b)
 static bool
 same_meta(const OperandObject *a, PyObject *shape, PyObject *dtype)
 {
-    return (a->dtype == dtype || PyArray_EquivTypes((PyArray_Descr *)a->dtype,
-                                                    (PyArray_Descr *)dtype)) &&
+    return (a->dtype == dtype ||
+            PyArray_EquivTypes((PyArray_Descr *)a->dtype, (PyArray_Descr *)dtype)) &&
            (a->shape == shape || PyObject_RichCompareBool(a->shape, shape, Py_EQ) > 0);
 }
 
@@ -90,7 +90,7 @@ same_array(const OperandObject *a, PyArrayObject *array)
 }
 
 static bool
-is_same(const shape_of *is, PyObject *value)
+is_same(const program_value *is, PyObject *value)
 {
     const OperandObject *known = (const OperandObject *)is->known;
     if (Py_TYPE(value) != is->type)
@@ -136,7 +136,7 @@ program_is_constant(PyObject *object)
 
 /* What is to be known of a value; false: nothing can be said, or an exception. */
 static bool
-know(shape_of *is, PyObject *value)
+know(program_value *is, PyObject *value)
 {
     is->type = Py_TYPE(value);
     if (ext_is_tensor(value)) {
@@ -166,8 +166,8 @@ program_values(PyObject **values, const NodeObject *node, PyObject *const *argv)
 }
 
 bool
-program_fits(const program *p, const NodeObject *node, PyObject *const *values, int count,
-     const bool *sent)
+program_fits(const program *p, const NodeObject *node, PyObject *const *values,
+             int count, const bool *sent)
 {
     if (p->gradient != tape_vjp_number(node->op->vjp) || p->given != count ||
         p->default_dtype != ext_default_dtype ||
@@ -180,7 +180,8 @@ program_fits(const program *p, const NodeObject *node, PyObject *const *values, 
 }
 
 program *
-program_begin(const NodeObject *node, PyObject *const *values, int count, const bool *sent)
+program_begin(const NodeObject *node, PyObject *const *values, int count,
+              const bool *sent)
 {
     program *p = PyMem_Calloc(1, sizeof *p);
     if (p == NULL)
@@ -209,7 +210,7 @@ program_begin(const NodeObject *node, PyObject *const *values, int count, const 
 
 /* Calls one step; `values` get its results. */
 static int
-play_step(const step *s, PyObject **values)
+play_step(const program_step *s, PyObject **values)
 {
     PyObject *space[OP_INLINE + 1], **argv = space;
     if (s->count > OP_INLINE)
@@ -217,7 +218,7 @@ play_step(const step *s, PyObject **values)
     if (argv == NULL)
         return ext_no_memory();
     for (int k = 0; k < s->count; k++) {
-        const source *from = &s->arguments[k];
+        const program_argument *from = &s->arguments[k];
         argv[k + 1] = from->place >= 0 ? values[from->place] : from->constant;
     }
     PyObject *result = PyObject_Vectorcall(
@@ -256,8 +257,8 @@ program_play(const program *p, PyObject *const *given)
         failed = play_step(&p->steps[k], values);
     PyObject *results = failed < 0 ? NULL : PyTuple_New(p->inputs);
     for (int k = 0; results != NULL && k < p->inputs; k++)
-        PyTuple_SET_ITEM(results, k,
-                         Py_NewRef(p->answers[k] < 0 ? Py_None : values[p->answers[k]]));
+        PyTuple_SET_ITEM(
+            results, k, Py_NewRef(p->answers[k] < 0 ? Py_None : values[p->answers[k]]));
     for (int k = p->given; k < PROGRAM_VALUES; k++)
         Py_XDECREF(values[k]);
     return results;

@@ -22,22 +22,22 @@ typedef struct {
     int place;
     bool last;          /* nobody needs the value after this call */
     PyObject *constant; /* or NULL */
-} source;
+} program_argument;
 
 typedef struct {
     PyObject *callable, *kwnames; /* kwnames: or NULL */
     Py_ssize_t nargs;
     int count; /* of arguments */
-    source *arguments;
+    program_argument *arguments;
     int result, results; /* the first place, and how many; several come in a tuple */
-} step;
+} program_step;
 
 /* What a value was that the function was given. */
 typedef struct {
     PyTypeObject *type; /* borrowed: of an object that is kept, or of this library */
     PyObject *known;    /* an Operand; a number; or NULL: a constant of the entry */
     bool data;
-} shape_of;
+} program_value;
 
 typedef struct program program;
 struct program {
@@ -45,11 +45,11 @@ struct program {
     uint64_t gradient; /* of which it is: tape_vjp_number */
     dt_dtype default_dtype;
     int given, inputs;
-    shape_of *is; /* of the values that are given */
-    bool *sent;   /* which inputs get a gradient */
-    bool refused; /* there is none for such values */
+    program_value *is; /* of the values that are given */
+    bool *sent;        /* which inputs get a gradient */
+    bool refused;      /* there is none for such values */
     int count;
-    step *steps;
+    program_step *steps;
     int *answers; /* places of the gradients, -1: None */
 };
 

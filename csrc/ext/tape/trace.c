@@ -15,10 +15,19 @@ struct tape_trace {
     int room; /* of steps */
     int count;
     PyObject *seen[PROGRAM_VALUES]; /* the values: given ones borrowed, results owned */
-    bool failed;          /* there will be no program */
+    int depth;                      /* of the calls under way */
+    bool failed;                    /* there will be no program */
 };
 
 _Thread_local struct tape_trace *tape_tracing;
+
+/* How many functions are under way that ranks know by name: what they call is not noted,
+ * or the names would be missing when it is played. */
+static int
+depth_of_calls(void)
+{
+    return ext_trace.trail == NULL ? 0 : ext_trace.trail->depth;
+}
 
 static int
 place_of(const struct tape_trace *t, PyObject *value)
@@ -50,10 +59,10 @@ is_hollow(PyObject *object)
 }
 
 static bool
-note_arguments(struct tape_trace *t, step *s, PyObject *const *args)
+note_arguments(struct tape_trace *t, program_step *s, PyObject *const *args)
 {
     for (int k = 0; k < s->count; k++) {
-        source *from = &s->arguments[k];
+        program_argument *from = &s->arguments[k];
         from->place = ext_is_tensor(args[k]) ? place_of(t, args[k]) : -1;
         if (from->place >= 0)
             continue;
@@ -67,7 +76,7 @@ note_arguments(struct tape_trace *t, step *s, PyObject *const *args)
 }
 
 static bool
-note_results(struct tape_trace *t, step *s, PyObject *result)
+note_results(struct tape_trace *t, program_step *s, PyObject *result)
 {
     bool several = PyTuple_Check(result) || PyList_Check(result);
     PyObject **items = several ? PySequence_Fast_ITEMS(result) : &result;
@@ -89,19 +98,19 @@ note(struct tape_trace *t, PyObject *callable, PyObject *const *args, Py_ssize_t
      PyObject *kwnames, PyObject *result)
 {
     program *p = t->program;
-    if (ext_trace.scope.name != NULL) /* what is sent would bear another name */
-        return false;
+    if (ext_trace.scope.name != NULL || depth_of_calls() != t->depth)
+        return false; /* what is sent would bear another name */
     if (p->count == t->room) {
         int room = 2 * t->room + 4;
-        step *more = PyMem_Realloc(p->steps, (size_t)room * sizeof *more);
+        program_step *more = PyMem_Realloc(p->steps, (size_t)room * sizeof *more);
         if (more == NULL)
             return false;
         p->steps = more;
         t->room = room;
     }
     Py_ssize_t named = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
-    step *s = &p->steps[p->count];
-    *s = (step){.nargs = nargs, .count = (int)(nargs + named)};
+    program_step *s = &p->steps[p->count];
+    *s = (program_step){.nargs = nargs, .count = (int)(nargs + named)};
     s->arguments = PyMem_Calloc((size_t)s->count + 1, sizeof *s->arguments);
     if (s->arguments == NULL)
         return false;
@@ -125,8 +134,8 @@ tape_traced_call(PyObject *callable, PyObject *const *args, size_t flags,
     tape_tracing = trace;
     ext_trace.looked = looked;
     if (result != NULL && !trace->failed)
-        trace->failed = !note(trace, callable, args, PyVectorcall_NARGS(flags), kwnames,
-                              result);
+        trace->failed =
+            !note(trace, callable, args, PyVectorcall_NARGS(flags), kwnames, result);
     if (PyErr_Occurred() && result != NULL) /* no memory for a note */
         PyErr_Clear();
     return result;
@@ -148,7 +157,7 @@ finish(struct tape_trace *t, PyObject *results)
     }
     for (int k = p->count - 1; k >= 0; k--)
         for (int i = p->steps[k].count - 1; i >= 0; i--) {
-            source *from = &p->steps[k].arguments[i];
+            program_argument *from = &p->steps[k].arguments[i];
             if (from->place < 0)
                 continue;
             from->last = from->place >= p->given && !needed[from->place];
@@ -168,7 +177,8 @@ static PyObject *
 trace(program *p, NodeObject *node, PyObject **argv, PyObject *const *given,
       const bool *sent)
 {
-    struct tape_trace t = {.program = p, .count = p->given}, *before = tape_tracing;
+    struct tape_trace t = {.program = p, .count = p->given, .depth = depth_of_calls()};
+    struct tape_trace *before = tape_tracing;
     memcpy(t.seen, given, (size_t)p->given * sizeof *given);
     tape_tracing = &t;
     ext_trace.looked = false;
@@ -215,8 +225,7 @@ part_twins(const NodeObject *node, PyObject **argv, PyObject *const *values, int
         for (int i = 0; i < k; i++) {
             if (values[i] != values[k] || !ext_is_tensor(values[k]))
                 continue;
-            PyObject *alias =
-                k < first ? NULL : tape_alias((TensorObject *)values[k]);
+            PyObject *alias = k < first ? NULL : tape_alias((TensorObject *)values[k]);
             if (alias == NULL)
                 return false;
             Py_SETREF(argv[3 + k - first], alias);
@@ -235,7 +244,8 @@ carry_out(ProgramsObject *programs, NodeObject *node, PyObject **argv, const boo
         programs_count++;
     if (p != NULL)
         return p->refused ? plain(node, argv, sent) : program_play(p, values);
-    if (count > 0 && programs_count < PROGRAMS && part_twins(node, argv, values, count)) {
+    if (count > 0 && programs_count < PROGRAMS &&
+        part_twins(node, argv, values, count)) {
         program_values(values, node, argv);
         p = program_begin(node, values, count, sent);
     }
@@ -258,7 +268,8 @@ tape_node_backward(NodeObject *node, PyObject *const *grads, const bool *sent)
     PyObject *result = NULL;
     if (tape_vjp_arguments(argv, node, grads) == 0) {
         ProgramsObject *programs = programs_of(node);
-        Py_XINCREF((PyObject *)programs); /* a hook may have the node forget its entry */
+        Py_XINCREF(
+            (PyObject *)programs); /* a hook may have the node forget its entry */
         result = programs == NULL ? plain(node, argv, sent)
                                   : carry_out(programs, node, argv, sent);
         Py_XDECREF((PyObject *)programs);

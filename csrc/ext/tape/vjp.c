@@ -14,8 +14,8 @@ typedef struct {
 } gradient;
 
 struct tape_vjp {
-    bool all;  /* one function for all operands, which gets `needs` first */
-    bool ours; /* the functions are the library's */
+    bool all;        /* one function for all operands, which gets `needs` first */
+    bool ours;       /* the functions are the library's */
     uint64_t number; /* no other one has had it */
     int count;
     gradient gradients[];
