@@ -180,12 +180,14 @@ trace(program *p, NodeObject *node, PyObject **argv, PyObject *const *given,
     struct tape_trace t = {.program = p, .count = p->given, .depth = depth_of_calls()};
     struct tape_trace *before = tape_tracing;
     memcpy(t.seen, given, (size_t)p->given * sizeof *given);
+    bool looked = ext_trace.looked;
     tape_tracing = &t;
     ext_trace.looked = false;
     PyObject *results = plain(node, argv, sent);
     tape_tracing = before;
     p->refused =
         t.failed || ext_trace.looked || results == NULL || !finish(&t, results);
+    ext_trace.looked = looked; /* of a function that this is within */
     if (p->refused)
         program_forget_steps(p);
     for (int k = p->given; k < t.count; k++)
