@@ -62,6 +62,8 @@ static PyObject *
 operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
     OperatorObject *self = (OperatorObject *)object;
+    if (tape_tracing != NULL)
+        return tape_traced_call(object, args, flags, kwnames);
     if (op_aside.recorder != NULL)
         return op_call_recorded(object, args, flags, kwnames);
     if (op_aside.casts && self->autocast != NULL)

@@ -16,6 +16,20 @@ bytes(int ndim)
     return (size_t)ndim * sizeof(npy_intp);
 }
 
+/* Arrays without dims have no place for lengths. */
+static void
+put(npy_intp *out, const npy_intp *lengths, int ndim)
+{
+    if (ndim > 0)
+        memcpy(out, lengths, bytes(ndim));
+}
+
+static bool
+same(const npy_intp *a, const npy_intp *b, int ndim)
+{
+    return ndim == 0 || memcmp(a, b, bytes(ndim)) == 0;
+}
+
 /* Whether it is an array as before; its shape is that of the entry's layout. */
 static bool
 fits(const op_view *view, PyArrayObject *source)
@@ -23,7 +37,7 @@ fits(const op_view *view, PyArrayObject *source)
     return PyArray_CheckExact(source) && PyArray_DESCR(source) == view->from &&
            PyArray_NDIM(source) == view->from_ndim &&
            (PyArray_FLAGS(source) & FLAGS) == view->from_flags &&
-           memcmp(PyArray_STRIDES(source), view->lengths, bytes(view->from_ndim)) == 0;
+           same(PyArray_STRIDES(source), view->lengths, view->from_ndim);
 }
 
 PyObject *
@@ -101,9 +115,9 @@ op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result)
     view->flags = PyArray_FLAGS(shown) & FLAGS;
     view->offset = PyArray_BYTES(shown) - PyArray_BYTES(source);
     npy_intp *lengths = view->lengths;
-    memcpy(lengths, PyArray_STRIDES(source), bytes(from_ndim));
-    memcpy(lengths + from_ndim, PyArray_DIMS(shown), bytes(ndim));
-    memcpy(lengths + from_ndim + ndim, PyArray_STRIDES(shown), bytes(ndim));
+    put(lengths, PyArray_STRIDES(source), from_ndim);
+    put(lengths + from_ndim, PyArray_DIMS(shown), ndim);
+    put(lengths + from_ndim + ndim, PyArray_STRIDES(shown), ndim);
     Py_XSETREF(view->from, (PyArray_Descr *)Py_NewRef(PyArray_DESCR(source)));
     Py_XSETREF(view->to, (PyArray_Descr *)Py_NewRef(PyArray_DESCR(shown)));
 }

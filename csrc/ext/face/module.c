@@ -24,6 +24,7 @@ static const struct {
     {&ext_call_type, {NULL}},
     {&ext_part_type, {NULL}},
     {&ext_node_type, {NULL}},
+    {&ext_programs_type, {NULL}},
     {&ext_saved_type, {NULL}},
     {&ext_operand_type, {NULL}},
     {&ext_operator_type, {NULL}},

@@ -162,9 +162,16 @@ redistribute(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t narg
 }
 
 static PyObject *
-redistribute_any(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+redistribute_any(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
 {
+    if (tape_tracing != NULL) {
+        PyObject *self = PyObject_GetAttrString(module, "_redistribute_any");
+        PyObject *result =
+            self == NULL ? NULL : tape_traced_call(self, args, (size_t)nargs, kwnames);
+        Py_XDECREF(self);
+        return result;
+    }
     return redistribute_as(true, args, nargs, kwnames);
 }
 

@@ -222,6 +222,7 @@ tensor_tolist(PyObject *self, PyObject *Py_UNUSED(ignored))
     TensorObject *tensor = (TensorObject *)self;
     if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
         return NULL;
+    ext_trace.looked = true;
     PyObject *array = ext_is_dtensor(self)
                           ? ext_dtensor_gather((DTensorObject *)self, -1, "tolist")
                           : Py_NewRef(tensor->array);
@@ -252,6 +253,7 @@ item_of(TensorObject *tensor)
             (long long)count);
     if (ext_refuse_without_data((PyArrayObject *)tensor->array) < 0)
         return NULL;
+    ext_trace.looked = true;
     PyObject *array = ext_is_dtensor((PyObject *)tensor)
                           ? ext_dtensor_gather((DTensorObject *)tensor, -1, "item")
                           : Py_NewRef(tensor->array);

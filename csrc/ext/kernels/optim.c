@@ -165,6 +165,45 @@ step_sgd(const void *how, PyObject *Py_UNUSED(steps), Py_ssize_t Py_UNUSED(k),
     return 0;
 }
 
+/* The number that a tensor, or whatever it is, has; -1 with an exception. */
+static double
+number_of(PyObject *object)
+{
+    PyArrayObject *array = !ext_is_tensor(object) || ext_is_dtensor(object)
+                               ? NULL
+                               : (PyArrayObject *)((TensorObject *)object)->array;
+    if (array != NULL && PyArray_NDIM(array) == 0 && PyArray_TYPE(array) == NPY_FLOAT &&
+        PyArray_ISBEHAVED_RO(array) && ext_has_data(array))
+        return *(const float *)PyArray_DATA(array);
+    PyObject *number = PyNumber_Float(object);
+    double value = number == NULL ? -1 : PyFloat_AS_DOUBLE(number);
+    Py_XDECREF(number);
+    return value;
+}
+
+static PyObject *
+counted(PyObject *Py_UNUSED(module), PyObject *steps)
+{
+    if (!PyList_Check(steps))
+        return PyErr_Format(PyExc_TypeError, "counted takes a list");
+    Py_ssize_t count = PyList_GET_SIZE(steps);
+    PyObject *numbers = PyList_New(count), *tensors = PyList_New(count);
+    for (Py_ssize_t k = 0; k < count && numbers != NULL && tensors != NULL; k++) {
+        double number =
+            k < PyList_GET_SIZE(steps) ? number_of(PyList_GET_ITEM(steps, k)) + 1 : 0;
+        PyObject *array = PyErr_Occurred() ? NULL : ext_array(0, NULL, DT_FLOAT32);
+        if (array != NULL)
+            *(float *)PyArray_DATA((PyArrayObject *)array) = (float)number;
+        ext_put(&tensors, k, array == NULL ? NULL : ext_tensor(array));
+        ext_put(&numbers, k, tensors == NULL ? NULL : PyFloat_FromDouble(number));
+    }
+    PyObject *both =
+        numbers == NULL || tensors == NULL ? NULL : PyTuple_Pack(2, numbers, tensors);
+    Py_XDECREF(numbers);
+    Py_XDECREF(tensors);
+    return both;
+}
+
 static PyObject *
 adam_steps(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -201,6 +240,11 @@ sgd_steps(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 PyMethodDef ext_optim_methods[] = {
+    {"counted", counted, METH_O,
+     "counted(steps, /)\n--\n\n"
+     "Return, for a list of numbers of steps, those after one more: as floats, and as "
+     "new\n"
+     "Tensors."},
     {"adam_steps", adam_steps, METH_VARARGS,
      "adam_steps(params, grads, means, squares, peaks, steps, lr, beta1, beta2, eps,\n"
      "           weight_decay, decoupled, maximize, /)\n--\n\n"

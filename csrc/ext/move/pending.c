@@ -170,5 +170,6 @@ ext_local(PyObject *tensor)
             Py_CLEAR(self->pending);
         }
     }
+    ext_trace.looked = true;
     return (PyArrayObject *)((TensorObject *)tensor)->array;
 }

@@ -107,12 +107,14 @@ op_is_ufunc(PyObject *kernel)
 static bool
 is_geometric(const op_entry *entry)
 {
-    static PyObject *getitem;
-    if (ext_import(&getitem, "operator", "getitem") == NULL)
+    static PyObject *getitem, *broadcast_to;
+    if (ext_import(&getitem, "operator", "getitem") == NULL ||
+        ext_import(&broadcast_to, "numpy", "broadcast_to") == NULL)
         PyErr_Clear();
     bool method = Py_TYPE(entry->kernel) == &PyMethodDescr_Type &&
                   PyDescr_TYPE(entry->kernel) == &PyArray_Type;
-    bool good = (method || entry->kernel == getitem) && entry->operand_count == 1 &&
+    bool known = entry->kernel == getitem || entry->kernel == broadcast_to;
+    bool good = (method || known) && entry->operand_count == 1 &&
                 entry->result_count == 1 && entry->slot_count > 0 &&
                 entry->slots[0].kind == SLOT_OPERAND;
     for (int k = 1; good && k < entry->slot_count; k++)

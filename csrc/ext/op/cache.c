@@ -56,6 +56,7 @@ entry_free(op_entry *entry)
     Py_XDECREF(entry->out);
     Py_XDECREF(entry->out_names);
     Py_XDECREF(entry->loop_owner);
+    Py_XDECREF(entry->gradient);
     op_view_free(entry->view);
     PyMem_Free(entry->words);
     PyMem_Free(entry->statics);

@@ -239,8 +239,9 @@ struct op_entry {
     bool outside; /* this rank is not in the mesh, or nobody is: nothing is computed */
     bool solo;    /* no DTensor among the operands: Tensors come out */
     bool ufunc;   /* the kernel is a ufunc: it writes into out= itself */
-    bool geometric; /* the kernel is a method of arrays, with one operand; or x[i] */
+    bool geometric; /* the kernel is a method of arrays or the like, with one operand */
     op_view *view;  /* of its last call, or NULL */
+    PyObject *gradient; /* what ext/tape keeps of such calls, or NULL */
     int runs; /* of a ufunc as NumPy calls it, as far as ext/dispatch/loop.c counts */
     PyObject *loop_owner; /* of its inner loop, or NULL */
     const void *loop;     /* the inner loop, or NULL */

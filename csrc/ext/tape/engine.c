@@ -157,25 +157,16 @@ leave_at_leaf(journey *j, stop *s)
     return done == NULL ? -1 : 0;
 }
 
-/* Sends the gradients of a node's inputs on; `results` is a tuple or one, borrowed. */
+/* Sends the gradients of a node's inputs on, a tuple, or NULL: there are none. */
 static int
 send_on(journey *j, NodeObject *node, PyObject *results)
 {
-    bool tuple = results != NULL && PyTuple_Check(results);
-    Py_ssize_t count = results == NULL ? 0 : tuple ? PyTuple_GET_SIZE(results) : 1;
-    for (int e = 0; e < node->input_count; e++) {
+    for (int e = 0; results != NULL && e < node->input_count; e++) {
+        PyObject *grad = PyTuple_GET_ITEM(results, e);
         tape_edge edge = node->edges[e];
-        if (edge.target == NULL)
-            continue;
-        stop *next = route_find(j, edge.target);
-        PyObject *grad = e >= count ? Py_None
-                         : tuple    ? PyTuple_GET_ITEM(results, e)
-                                    : results;
-        if (grad != Py_None && (next->needed || next->wanted)) {
-            grad = tape_fit(Py_NewRef(grad), edge.target, edge.output, node->name);
-            if (grad == NULL || arrive(next, edge.output, grad) < 0)
-                return -1;
-        }
+        if (grad != Py_None &&
+            arrive(route_find(j, edge.target), edge.output, Py_NewRef(grad)) < 0)
+            return -1;
     }
     return 0;
 }
@@ -219,13 +210,28 @@ call_function(NodeObject *node, PyObject *const *grads)
     return results;
 }
 
+/* The gradients of a node's inputs that others wait for. */
 static PyObject *
-compute(NodeObject *node, PyObject *const *grads)
+compute(const journey *j, NodeObject *node, PyObject *const *grads)
 {
+    bool space[OP_INLINE], *sent = space;
     if (node->done)
         return tape_raise_done();
-    return node->op != NULL ? tape_node_backward(node, grads)
-                            : call_function(node, grads);
+    if (node->input_count > OP_INLINE)
+        sent = PyMem_New(bool, (size_t)node->input_count);
+    if (sent == NULL)
+        return PyErr_NoMemory();
+    for (int e = 0; e < node->input_count; e++) {
+        PyObject *target = node->edges[e].target;
+        const stop *next = target == NULL ? NULL : route_find(j, target);
+        sent[e] = next != NULL && (next->needed || next->wanted);
+    }
+    PyObject *results = node->op != NULL
+                            ? tape_node_backward(node, grads, sent)
+                            : tape_fit_all(node, call_function(node, grads), sent);
+    if (sent != space)
+        PyMem_Free(sent);
+    return results;
 }
 
 static int
@@ -246,7 +252,7 @@ visit_node(journey *j, stop *s)
         return -1;
     PyObject *results = NULL;
     if (any && s->needed) {
-        results = compute(node, s->grads);
+        results = compute(j, node, s->grads);
         if (results == NULL)
             return -1;
     }
@@ -266,7 +272,7 @@ begin(journey *j, PyObject *tensors, PyObject *grads)
 {
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tensors); k++) {
         TensorObject *tensor = (TensorObject *)PyTuple_GET_ITEM(tensors, k);
-        PyObject *grad = PyTuple_GET_ITEM(grads, k);
+        PyObject *grad = grads == Py_None ? Py_None : PyTuple_GET_ITEM(grads, k);
         if (tape_check_fresh(tensor) < 0)
             return -1;
         tape_edge edge = tape_edge_to(tensor);
@@ -349,6 +355,7 @@ backward(PyObject *tensors, PyObject *grads, const tape_options *options)
         j.found = PyMem_Calloc((size_t)j.input_count + 1, sizeof *j.found);
     }
     current = &j;
+    ext_trace.looked = true; /* a run within a function is not to be noted */
     tape_off = !options->create_graph;
     ext_local_call local = ext_local_begin("backward");
     if (options->inputs != NULL && j.found == NULL)
@@ -362,6 +369,20 @@ backward(PyObject *tensors, PyObject *grads, const tape_options *options)
     return result;
 }
 
+/* RuntimeError where ones would be no gradient of a tensor. */
+static int
+check_scalars(PyObject *tensors, PyObject *grads)
+{
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tensors); k++) {
+        TensorObject *tensor = (TensorObject *)PyTuple_GET_ITEM(tensors, k);
+        bool ones = grads == Py_None || PyTuple_GET_ITEM(grads, k) == Py_None;
+        if (ones && tensor->requires_grad && ext_tensor_count(tensor) != 1)
+            return ext_fail(PyExc_RuntimeError,
+                            "grad can be implicitly created only for scalar outputs");
+    }
+    return 0;
+}
+
 /* run_backward(tensors, grads, retain_graph, create_graph, inputs or None,
  * accumulate, allow_unused) */
 static PyObject *
@@ -369,9 +390,9 @@ run_backward(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *tensors, *grads, *inputs;
     int keep, create, accumulate, unused;
-    if (!PyArg_ParseTuple(args, "O!O!ppOpp:run_backward", &PyTuple_Type, &tensors,
-                          &PyTuple_Type, &grads, &keep, &create, &inputs, &accumulate,
-                          &unused))
+    if (!PyArg_ParseTuple(args, "O!OppOpp:run_backward", &PyTuple_Type, &tensors,
+                          &grads, &keep, &create, &inputs, &accumulate, &unused) ||
+        check_scalars(tensors, grads) < 0)
         return NULL;
     tape_options options = {.keep_graph = keep != 0,
                             .create_graph = create != 0,
@@ -414,6 +435,7 @@ PyMethodDef ext_engine_methods[] = {
     {"run_backward", run_backward, METH_VARARGS,
      "run_backward(tensors, grads, retain_graph, create_graph, inputs, accumulate, "
      "allow_unused, /)\n--\n\n"
-     "Go back from tensors with their gradients (None: ones): see autograd.backward."},
+     "Go back from tensors with their gradients (None, for one or for all: ones): see\n"
+     "autograd.backward."},
     {0},
 };

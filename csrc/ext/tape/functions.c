@@ -202,7 +202,31 @@ written(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *
+set_programs(PyObject *Py_UNUSED(module), PyObject *wanted)
+{
+    int truth = PyObject_IsTrue(wanted);
+    if (truth < 0)
+        return NULL;
+    bool before = tape_programs;
+    tape_programs = truth != 0;
+    return PyBool_FromLong(before);
+}
+
+static PyObject *
+played_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyLong_FromLongLong(tape_played_count);
+}
+
 PyMethodDef ext_tape_methods[] = {
+    {"set_programs", set_programs, METH_O,
+     "set_programs(wanted, /)\n--\n\n"
+     "Whether backward repeats the calls that the gradient function of an operator "
+     "has\n"
+     "made before, instead of calling it; in this thread. Return what was."},
+    {"played_count", played_count, METH_NOARGS,
+     "played_count()\n--\n\nReturn how often it did, in all threads."},
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS,
      "is_grad_enabled()\n--\n\nReturn whether operators are recorded in this thread."},
     {"set_recording", set_grad_enabled, METH_O,

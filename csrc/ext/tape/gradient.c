@@ -1,6 +1,8 @@
 /* Gradients on their way: brought into shape, added up, and left at the leaves. */
 #include "ext/tape/tape.h"
 
+#include <string.h>
+
 /* --- into shape --- */
 
 /* What is known of the tensor that an edge leads to. New reference. */
@@ -30,11 +32,21 @@ as_tensor(PyObject *grad, const OperandObject *meta, PyObject *name)
     return made;
 }
 
+static bool
+same_shape(const dt_layout *a, const dt_layout *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->ndim) == 0;
+}
+
 static PyObject *
 with_shape(PyObject *grad, const OperandObject *meta, PyObject *name)
 {
     if (ext_is_dtensor(grad) &&
         (PyObject *)((DTensorObject *)grad)->layout == meta->layout)
+        return grad;
+    if (ext_is_dtensor(grad) && same_shape(((DTensorObject *)grad)->layout->layout,
+                                           ((LayoutObject *)meta->layout)->layout))
         return grad;
     PyObject *shape = PyObject_GetAttrString(grad, "shape"), *fit = NULL;
     int same = shape == NULL ? -1 : PyObject_RichCompareBool(shape, meta->shape, Py_EQ);
@@ -79,6 +91,26 @@ tape_fit(PyObject *grad, PyObject *target, int output, PyObject *name)
         grad = with_dtype(grad, meta);
     Py_DECREF(meta);
     return grad;
+}
+
+PyObject *
+tape_fit_all(NodeObject *node, PyObject *results, const bool *sent)
+{
+    bool tuple = results != NULL && PyTuple_Check(results);
+    Py_ssize_t count = results == NULL ? 0 : tuple ? PyTuple_GET_SIZE(results) : 1;
+    PyObject *fit = results == NULL ? NULL : PyTuple_New(node->input_count);
+    for (int e = 0; fit != NULL && e < node->input_count; e++) {
+        tape_edge edge = node->edges[e];
+        PyObject *grad = e >= count ? Py_None
+                         : tuple    ? PyTuple_GET_ITEM(results, e)
+                                    : results;
+        grad = Py_NewRef(sent[e] ? grad : Py_None);
+        if (grad != Py_None)
+            grad = tape_fit(grad, edge.target, edge.output, node->name);
+        ext_put(&fit, e, grad);
+    }
+    Py_XDECREF(results);
+    return fit;
 }
 
 /* --- added up --- */

@@ -211,6 +211,7 @@ node_dealloc(PyObject *object)
     PyMem_Free(self->edges);
     Py_XDECREF(self->name);
     Py_XDECREF((PyObject *)self->op);
+    op_entry_release(self->entry);
     Py_XDECREF(self->kwnames);
     Py_TYPE(object)->tp_free(object);
     Py_TRASHCAN_END

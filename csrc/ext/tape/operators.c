@@ -38,14 +38,56 @@ tape_cast(PyObject *grad, PyObject *dtype)
     return PyObject_CallFunctionObjArgs(operators[CAST], grad, dtype, NULL);
 }
 
+/* A gradient of one number for all of a tensor, in the layout that is dual to that of the
+ * tensor; NULL with an exception. */
+static PyObject *
+filled(LayoutObject *layout, PyObject *dtype, long number)
+{
+    static PyObject *texts[2];
+    static const char *const said[] = {"a gradient of 0", "a gradient of 1"};
+    if (texts[number] == NULL)
+        texts[number] = PyUnicode_InternFromString(said[number]);
+    PyObject *text = texts[number], *value = PyLong_FromLong(number);
+    dt_world *world = ext_world(layout->layout->mesh, "backward");
+    LayoutObject *dual = layout->layout->has_partial
+                             ? ext_layout_dual(layout)
+                             : (LayoutObject *)Py_NewRef((PyObject *)layout);
+    PyObject *part = world == NULL || dual == NULL || text == NULL || value == NULL
+                         ? NULL
+                         : ext_part(dual->layout, world->transport->rank);
+    if (part != NULL && PyArray_FillWithScalar((PyArrayObject *)part, value) < 0)
+        Py_CLEAR(part);
+    PyObject *made = part == NULL ? NULL : ext_dtensor(part, dual);
+    if (made != NULL) {
+        uint64_t lineage = ext_lineage_add(0, text);
+        lineage = ext_lineage_add(lineage, layout->shape);
+        lineage = ext_lineage_add(lineage, dtype);
+        ext_journal_note(lineage, Py_NewRef(text), NULL, lineage, true, 0);
+        ext_with_lineage(made, lineage);
+    }
+    Py_XDECREF((PyObject *)dual);
+    Py_XDECREF(value);
+    return made;
+}
+
 PyObject *
 tape_zeros(PyObject *meta)
 {
-    return PyObject_CallOneArg(operators[ZEROS], meta);
+    OperandObject *of = (OperandObject *)meta;
+    LayoutObject *layout = of->layout == Py_None ? NULL : (LayoutObject *)of->layout;
+    if (layout == NULL || layout->layout->mesh->world == 0)
+        return PyObject_CallOneArg(operators[ZEROS], meta);
+    return filled(layout, of->dtype, 0);
 }
 
 PyObject *
 tape_ones(PyObject *tensor)
 {
-    return PyObject_CallOneArg(operators[ONES], tensor);
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)tensor)->array;
+    LayoutObject *layout =
+        ext_is_dtensor(tensor) ? ((DTensorObject *)tensor)->layout : NULL;
+    if (layout == NULL || layout->layout->mesh->world == 0 || !ext_has_data(array))
+        return PyObject_CallOneArg(operators[ONES], tensor);
+    return ext_like_dialect(filled(layout, (PyObject *)PyArray_DESCR(array), 1),
+                            tensor);
 }

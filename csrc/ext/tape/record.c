@@ -195,6 +195,10 @@ operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written
     if (node == NULL)
         return NULL;
     node->op = (OperatorObject *)Py_NewRef((PyObject *)call->op);
+    if (w.entry != NULL) {
+        node->entry = (op_entry *)w.entry;
+        node->entry->refs++;
+    }
     int failed = 0;
     for (int k = 0; k < call->operand_count && failed == 0; k++)
         if (ext_is_tensor(call->operands[k])) {

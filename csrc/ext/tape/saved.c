@@ -33,9 +33,8 @@ PyMethodDef ext_saved_methods[] = {
 
 /* --- Saved --- */
 
-/* The same array under a new object, without a history. */
-static PyObject *
-alias_of(TensorObject *tensor)
+PyObject *
+tape_alias(TensorObject *tensor)
 {
     PyObject *array = (PyObject *)ext_local((PyObject *)tensor);
     return ext_tensor_like(Py_XNewRef(array), (PyObject *)tensor);
@@ -46,7 +45,7 @@ alias_of(TensorObject *tensor)
 static PyObject *
 packed(TensorObject *tensor)
 {
-    PyObject *bare = alias_of(tensor);
+    PyObject *bare = tape_alias(tensor);
     if (bare == NULL)
         return NULL;
     bool before = tape_off;
@@ -80,7 +79,7 @@ tape_save(TensorObject *tensor, int output, TensorObject *moved)
         saved->unpack = Py_NewRef(unpack_hook);
         saved->value = packed(moved != NULL ? moved : tensor);
     } else if (output >= 0) /* the tensor itself would keep its own node */
-        saved->value = alias_of(tensor);
+        saved->value = tape_alias(tensor);
     else
         saved->value = Py_NewRef((PyObject *)(moved != NULL ? moved : tensor));
     PyObject_GC_Track(saved);
@@ -94,7 +93,7 @@ static PyObject *
 with_history(const SavedObject *saved, TensorObject *value, NodeObject *node)
 {
     PyObject *target = saved->output ? (PyObject *)node : saved->edge.target;
-    TensorObject *made = target == NULL ? NULL : (TensorObject *)alias_of(value);
+    TensorObject *made = target == NULL ? NULL : (TensorObject *)tape_alias(value);
     if (target == NULL || !tape_can_require((PyObject *)value))
         return Py_NewRef((PyObject *)value);
     if (made == NULL)

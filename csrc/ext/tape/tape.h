@@ -46,6 +46,7 @@ typedef struct {
     uint64_t sequence;  /* younger nodes have greater ones; leaves count as 0 */
     PyObject *name;     /* of the operator or function */
     OperatorObject *op; /* or NULL */
+    op_entry *entry;    /* of its call, or NULL */
     PyObject *backward; /* without `op`: called with the gradients of the outputs */
     int input_count, output_count;
     tape_edge *edges;
@@ -99,6 +100,8 @@ typedef struct {
  * input. `moved`: the same elements in another layout, without a history, which are
  * kept instead; or NULL. New reference. */
 PyObject *tape_save(TensorObject *tensor, int output, TensorObject *moved);
+/* The same array under a new object, without a history. New reference. */
+PyObject *tape_alias(TensorObject *tensor);
 /* The tensor again; RuntimeError if it was written to since. New reference. */
 PyObject *tape_unpack(SavedObject *saved, NodeObject *node);
 
@@ -111,9 +114,29 @@ void tape_vjp_free(struct tape_vjp *vjp);
 bool tape_vjp_keeps(const struct tape_vjp *vjp, const tape_edge *edges, int count,
                     Py_ssize_t place, PyObject *keyword);
 bool tape_vjp_keeps_out(const struct tape_vjp *vjp, const tape_edge *edges, int count);
-/* Gradients of a node's inputs, a tuple; `grads` has one for each output, NULL where
- * there is none. New reference. */
-PyObject *tape_node_backward(NodeObject *node, PyObject *const *grads);
+bool tape_vjp_is_ours(const struct tape_vjp *vjp); /* its functions are the library's */
+uint64_t tape_vjp_number(const struct tape_vjp *vjp); /* no other one has had it */
+/* What the function of a node gets: argv[1] gradients, argv[2] results, argv[3...] the
+ * operator's arguments; new references. `grads` has one for each output, NULL where there
+ * is none. argv[0] is NULL, and used by the call. */
+int tape_vjp_arguments(PyObject **argv, NodeObject *node, PyObject *const *grads);
+/* Gradients of a node's inputs, a tuple. New reference. */
+PyObject *tape_vjp_call(NodeObject *node, PyObject **argv);
+
+/* --- program.c, trace.c: gradients as programs --- */
+
+extern _Thread_local bool tape_programs; /* false: the functions are always called */
+extern long long tape_played_count;      /* how often they were not */
+extern PyTypeObject ext_programs_type;
+/* The function that runs and of which the calls are noted; NULL: none. */
+extern _Thread_local struct tape_trace *tape_tracing;
+/* Where there is one: makes a call, and notes it. */
+PyObject *tape_traced_call(PyObject *callable, PyObject *const *args, size_t flags,
+                           PyObject *kwnames);
+/* The gradients of a node's inputs, as tape_fit_all gives them, by its entry's program or
+ * by its function. New reference. */
+PyObject *tape_node_backward(NodeObject *node, PyObject *const *grads,
+                             const bool *sent);
 
 /* --- record.c --- */
 
@@ -159,6 +182,9 @@ extern PyMethodDef ext_gradient_methods[];
 
 /* Brings a gradient to the shape and dtype of what it is the gradient of; steals it. */
 PyObject *tape_fit(PyObject *grad, PyObject *target, int output, PyObject *name);
+/* A tuple of the gradients of those inputs of a node that are `sent`, so, None for the
+ * others; steals `results`, a tuple or the only one (NULL: an exception is set). */
+PyObject *tape_fit_all(NodeObject *node, PyObject *results, const bool *sent);
 /* The sum of two gradients; steals both. `in_place`: the first may be overwritten. */
 PyObject *tape_add(PyObject *a, PyObject *b, bool in_place);
 /* Adds to the `grad` of a leaf; steals it. */

@@ -14,7 +14,9 @@ typedef struct {
 } gradient;
 
 struct tape_vjp {
-    bool all; /* one function for all operands, which gets `needs` first */
+    bool all;        /* one function for all operands, which gets `needs` first */
+    bool ours;       /* the functions are the library's */
+    uint64_t number; /* no other one has had it */
     int count;
     gradient gradients[];
 };
@@ -54,6 +56,18 @@ read_function(gradient *g, PyObject *function, bool all)
     return 0;
 }
 
+/* Whether a function is one of the operators': what it gives depends on its arguments
+ * alone. */
+static bool
+is_ours(PyObject *function)
+{
+    PyObject *module = PyFunction_GetModule(function);
+    const char *name =
+        module == NULL || !PyUnicode_Check(module) ? NULL : PyUnicode_AsUTF8(module);
+    return name != NULL && (strncmp(name, "dtensor.ops.", 12) == 0 ||
+                            strncmp(name, "dtensor.torch.", 14) == 0);
+}
+
 struct tape_vjp *
 tape_vjp_new(PyObject *functions, bool all)
 {
@@ -62,7 +76,10 @@ tape_vjp_new(PyObject *functions, bool all)
         PyMem_Calloc(1, sizeof *vjp + (size_t)count * sizeof *vjp->gradients);
     if (vjp == NULL)
         return (struct tape_vjp *)PyErr_NoMemory();
+    static uint64_t numbers;
     vjp->all = all;
+    vjp->ours = true;
+    vjp->number = ++numbers;
     vjp->count = (int)count;
     for (Py_ssize_t k = 0; k < count; k++) {
         PyObject *function = PyTuple_GET_ITEM(functions, k);
@@ -71,8 +88,21 @@ tape_vjp_new(PyObject *functions, bool all)
             tape_vjp_free(vjp);
             return NULL;
         }
+        vjp->ours &= function == Py_None || is_ours(function);
     }
     return vjp;
+}
+
+bool
+tape_vjp_is_ours(const struct tape_vjp *vjp)
+{
+    return vjp->ours;
+}
+
+uint64_t
+tape_vjp_number(const struct tape_vjp *vjp)
+{
+    return vjp->number;
 }
 
 void
@@ -294,32 +324,36 @@ call_each(const struct tape_vjp *vjp, NodeObject *node, PyObject **argv)
     return result;
 }
 
+int
+tape_vjp_arguments(PyObject **argv, NodeObject *node, PyObject *const *grads)
+{
+    if (node->op->vjp == NULL)
+        return ext_fail(PyExc_NotImplementedError,
+                        "derivative for %U is not implemented", node->name);
+    Py_ssize_t count = 1;
+    argv[0] = NULL;
+    argv[count] = outputs_of(node, grad_item, grads);
+    if (argv[count++] != NULL)
+        argv[count] = outputs_of(node, out_item, NULL);
+    else
+        argv[count] = NULL;
+    for (Py_ssize_t k = 0; argv[count] != NULL && k < node->count; k++) {
+        if (!node->done) /* an unpack hook may have gone back through the node */
+            argv[++count] = unpacked(node->args[k], node);
+        else
+            argv[++count] = tape_raise_done();
+    }
+    if (argv[count] != NULL)
+        return 0;
+    while (count > 1)
+        Py_XDECREF(argv[--count]);
+    return -1;
+}
+
 PyObject *
-tape_node_backward(NodeObject *node, PyObject *const *grads)
+tape_vjp_call(NodeObject *node, PyObject **argv)
 {
     const struct tape_vjp *vjp = node->op->vjp;
-    if (vjp == NULL)
-        return PyErr_Format(PyExc_NotImplementedError,
-                            "derivative for %U is not implemented", node->name);
-    PyObject **argv = PyMem_Calloc((size_t)node->count + 3, sizeof *argv);
-    if (argv == NULL)
-        return PyErr_NoMemory();
-    argv[1] = outputs_of(node, grad_item, grads);
-    argv[2] = argv[1] == NULL ? NULL : outputs_of(node, out_item, NULL);
-    bool good = argv[2] != NULL;
-    for (Py_ssize_t k = 0; good && k < node->count; k++) {
-        if (!node->done) /* an unpack hook may have gone back through the node */
-            argv[k + 3] = unpacked(node->args[k], node);
-        else
-            tape_raise_done();
-        good = argv[k + 3] != NULL;
-    }
-    PyObject *result = NULL;
-    if (good)
-        result = vjp->all ? call_all(&vjp->gradients[0], node, argv)
-                          : call_each(vjp, node, argv);
-    for (Py_ssize_t k = 0; k < node->count + 3; k++)
-        Py_XDECREF(argv[k]);
-    PyMem_Free(argv);
-    return result;
+    return vjp->all ? call_all(&vjp->gradients[0], node, argv)
+                    : call_each(vjp, node, argv);
 }

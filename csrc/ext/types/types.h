@@ -341,6 +341,8 @@ typedef struct {
     bool differs; /* numbers and plain arrays may differ between ranks: left out */
     bool whole;   /* plain arrays of any size are part of lineages: DTENSOR_CHECK=2 */
     bool numpy; /* code of the library runs: x + y promotes as NumPy, in any dialect */
+    bool
+        looked; /* set by who looks at the elements of a tensor: ext/tape/trace.c asks */
     ext_scope scope;
     dt_trail *trail; /* of this thread's world; NULL: it has one rank */
 } ext_tracing;

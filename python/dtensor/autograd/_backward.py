@@ -140,12 +140,12 @@ def _tuple(tensors: Tensors) -> tuple[_C.Tensor, ...]:
     return given
 
 
-def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...]:
+def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...] | None:
     """Return the initial gradient of each tensor, None for ones."""
     if given is None:
-        grads: tuple[Any, ...] = (None,) * len(tensors)
-    elif isinstance(given, _C.Tensor | np.ndarray | int | float | complex):
-        grads = (given,)
+        return None
+    if isinstance(given, _C.Tensor | np.ndarray | int | float | complex):
+        grads: tuple[Any, ...] = (given,)
     else:
         grads = tuple(given)
     if len(grads) != len(tensors):
@@ -157,8 +157,6 @@ def _gradients(tensors: tuple[_C.Tensor, ...], given: Any) -> tuple[Any, ...]:
 
 def _gradient(x: _C.Tensor, given: Any) -> Any:
     if given is None:
-        if x.requires_grad and int(x.size) != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
         return None
     if not isinstance(given, _C.Tensor):
         given = np.asarray(given)

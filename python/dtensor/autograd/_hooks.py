@@ -126,7 +126,11 @@ def backward(
 
     The form of `dtensor.autograd.backward` for one tensor.
     """
-    _backward.backward(self, gradient, retain_graph, create_graph, inputs)
+    if gradient is None and inputs is None:
+        keep = create_graph if retain_graph is None else retain_graph
+        _C.run_backward((self,), None, keep, create_graph, None, True, True)
+    else:
+        _backward.backward(self, gradient, retain_graph, create_graph, inputs)
 
 
 @method

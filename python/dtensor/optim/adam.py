@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dtensor._C import tensor
+from dtensor import _C
 from dtensor.ops.model.optim_step import AdamSettings, adam_steps
 from dtensor.optim._params import (
     check_flags,
@@ -101,28 +101,33 @@ class Adam(Optimizer):
         for group in self.param_groups:
             params, grads = with_gradients(group)
             amsgrad = bool(group["amsgrad"])
-            states = [self._state(param, amsgrad) for param in params]
+            states = [self.state[param] for param in params]
+            if amsgrad or not all(states):
+                self._begin(params, amsgrad)
+            counts, steps = _C.counted([state["step"] for state in states])
+            for state, step in zip(states, steps, strict=True):
+                state["step"] = step
             adam_steps(
                 params,
                 grads,
                 [state["exp_avg"] for state in states],
                 [state["exp_avg_sq"] for state in states],
                 [s["max_exp_avg_sq"] for s in states] if amsgrad else None,
-                [_counted(state) for state in states],
+                counts,
                 _settings(group),
             )
         return loss
 
-    def _state(self, param: Any, amsgrad: bool) -> dict[str, Any]:
-        """Return the state of a parameter, which its first step makes."""
-        state: dict[str, Any] = self.state[param]
-        if not state:
-            state["step"] = tensor(np.zeros((), np.float32))
-            state["exp_avg"] = zeros_beside(param)
-            state["exp_avg_sq"] = zeros_beside(param)
-        if amsgrad and "max_exp_avg_sq" not in state:
-            state["max_exp_avg_sq"] = zeros_beside(param)
-        return state
+    def _begin(self, params: list[Any], amsgrad: bool) -> None:
+        """Make the states of parameters at their first step."""
+        for param in params:
+            state = self.state[param]
+            if not state:
+                state["step"] = _C.tensor(np.zeros((), np.float32))
+                state["exp_avg"] = zeros_beside(param)
+                state["exp_avg_sq"] = zeros_beside(param)
+            if amsgrad and "max_exp_avg_sq" not in state:
+                state["max_exp_avg_sq"] = zeros_beside(param)
 
 
 def _settings(group: dict[str, Any]) -> AdamSettings:
@@ -135,13 +140,6 @@ def _settings(group: dict[str, Any]) -> AdamSettings:
         bool(group["decoupled_weight_decay"]),
         bool(group["maximize"]),
     )
-
-
-def _counted(state: dict[str, Any]) -> float:
-    """Add 1 to the number of steps, and return the result."""
-    count = float(state["step"]) + 1
-    state["step"] = tensor(np.float32(count))
-    return count
 
 
 class AdamW(Adam):
