@@ -13283,6 +13283,7 @@ def install(
     fallback: Callable[..., Any],
     ufunc_method: Callable[..., Any],
 ) -> None: ...
+def install_layout(methods: dict[str, Callable[..., Any]], /) -> None: ...
 
 # --- random arrays --------------------------------------------------------------------
 
