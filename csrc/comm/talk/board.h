@@ -21,8 +21,8 @@ typedef struct dt_board {
     dt_counter counters[DT_STEP_KINDS]; /* since the world was made */
     _Atomic uint64_t turn;              /* odd while what follows is written */
     double since; /* when the wait began, by the monotonic clock; 0: it does not wait */
-    uint64_t group,
-        number; /* a hash of the ranks that it waits with, and of its task */
+    uint64_t group;  /* a hash of the ranks that it waits with */
+    uint64_t number; /* of the task in that group */
     int32_t members;
     int32_t ranks[DT_BOARD_RANKS]; /* the first of them */
     char what[DT_BOARD_WORDS];
