@@ -84,6 +84,7 @@ MODULES = {
     "dtensor.experimental.tp_transform": "programs of one rank",
     "dtensor.debug": "what is sent, why, and what would be",
     "dtensor.doctor": "what ails a job",
+    "dtensor.top": "what the jobs of a node do",
     "dtensor.testing": "ranks for tests",
     "dtensor.notebook": "ranks for notebooks",
     "dtensor.device_mesh": "meshes",

@@ -117,7 +117,8 @@ def reads(name: str) -> list[Sample]:
 
 
 READ = """ndim shape dtype device itemsize nbytes element_size is_contiguous is_leaf
-    size grad grad_fn requires_grad output_nr strides stride numel dim layout placements
+    size grad grad_fn requires_grad output_nr strides stride numel dim layout ctypes
+    placements
     device_mesh retains_grad __array_namespace__ __len__ __hash__ __repr__ __sizeof__
     __dlpack_device__ __create_chunk_list__""".split()
 

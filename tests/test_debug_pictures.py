@@ -1,6 +1,7 @@
 """visualize_sharding, and the pictures that notebooks show."""
 
 import builtins
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -22,7 +23,7 @@ from dtensor import (
     zeros,
 )
 from dtensor._core import require as _require, world as _world
-from dtensor.debug import visualize_sharding
+from dtensor.debug import CommDebugMode, explain, simulate, visualize_sharding
 from dtensor.debug._cells import grid_of
 from dtensor.testing import run_ranks
 
@@ -148,6 +149,7 @@ def test_what_is_replicated_is_hatched_and_addends_have_a_plus():
     assert [r.get("fill") for r in hatched["rect"]][1] == "url(#dt-hatch)"
     added = parsed(picture((2,), (8, 6), [Partial()]))
     assert len(added["rect"]) == 1
+    assert any(t.text.endswith("on 0+1") for t in added["title"])
     assert "0+1" in [text.text for text in added["text"]]
 
 
@@ -167,11 +169,84 @@ def test_pictures_of_any_layout_are_small_and_whole():
 
 
 def test_pictures_of_meshes_are_small_and_whole():
-    for lengths in [(1,), (72,), (8, 9), (2, 3, 4), (2,) * 6, (64, 32, 32)]:
+    for lengths in [(1,), (72,), (8, 9), (2, 3, 4), (2,) * 6]:
         html = DeviceMesh.abstract(lengths)._repr_html_()
         assert len(html.encode()) < 20_000
-        shown = int(np.prod(lengths)) <= 72
-        assert len(parsed(html).get("rect", [])) == shown * np.prod(lengths)
+        assert len(parsed(html)["rect"]) == np.prod(lengths)
+
+
+def test_large_meshes_are_drawn_from_their_first_and_last_ranks():
+    for lengths in [(73,), (65536,), (9, 9), (64, 32, 32), (1, 4096), (2,) * 12]:
+        html = DeviceMesh.abstract(lengths)._repr_html_()
+        found, size = parsed(html), int(np.prod(lengths))
+        ranks = [t.text for t in found["text"] if t.get("fill") == "#111"]
+        assert len(html.encode()) < 20_000 and f"{size:,}" in html
+        assert 4 <= len(found["rect"]) <= 72 and "0" in ranks
+        assert any(t.text.endswith(f"on {size - 1}") for t in found["title"])
+        captions = {t.text for t in found["text"]}
+        assert captions & {"...", "\N{HORIZONTAL ELLIPSIS}"}
+
+
+def test_a_picture_of_many_parts_has_the_first_and_the_last():
+    found = parsed(picture((100,), (400, 2), [Shard(0)]))
+    hints = {t.text for t in found["title"]}
+    assert {"[0-3, 0-1] on 0", "[396-399, 0-1] on 99"} <= hints and len(hints) < 20
+    nothing = picture((2048,), (4096,), [Shard(0)])
+    assert "<svg" not in nothing and "2,048 ranks" in nothing
+
+
+def test_one_dim_is_a_strip():
+    for shape, count in [((40,), 4), ((), 1)]:
+        placement = Shard(0) if shape else Replicate()
+        rects = parsed(picture((4,), shape, [placement]))["rect"]
+        assert len([r for r in rects if "url" not in r.get("fill")]) == count
+        assert {r.get("height") for r in rects} == {"34"}
+        assert all(int(r.get("width")) > 34 for r in rects)
+
+
+def written(html):
+    """Where the texts of a drawing are: left, right, top and bottom, and the text."""
+    boxes = []
+    for svg in (e for e in ET.fromstring(html).iter() if e.tag.endswith("}svg")):
+        for block in (e for e in svg if e.tag.endswith("}g")):
+            x, y = map(int, re.findall(r"\d+", block.get("transform")))
+            for text in (e for e in block if e.tag.endswith("}text")):
+                width = 6 * len(text.text)
+                anchor = {"start": 0, "end": 1}.get(text.get("text-anchor"), 0.5)
+                left = x + int(text.get("x")) - anchor * width
+                low = y + int(text.get("y"))
+                assert left + width <= int(svg.get("width")) + 1 and left >= -1, text
+                assert 0 <= low <= int(svg.get("height"))
+                boxes.append((left, left + width, low - 8, low + 2, text.text))
+    return boxes
+
+
+def test_no_caption_touches_another():
+    rng = np.random.default_rng(5)
+    shown = [
+        DeviceMesh.abstract(lengths, mesh_dim_names=names)._repr_html_()
+        for lengths, names in [
+            ((2, 3, 4), ("alpha", "beta", "gamma")),
+            ((72,), None),
+            ((3, 2000), ("a", "b")),
+            ((2, 1), ("a very long name of a dim", "and another one")),
+        ]
+    ]
+    for lengths in [(2, 3), (2, 2, 2), (16, 4), (100,)]:
+        for shape in [(7,), (100_000,), (70_000, 30_000), (3, 40_000, 5), (2, 2, 9, 9)]:
+            places = [R, *map(Shard, range(len(shape)))]
+            for _ in range(4):
+                picks = rng.integers(0, len(places), len(lengths))
+                shown.append(picture(lengths, shape, [places[k] for k in picks]))
+    texts = 0
+    for html in shown:
+        boxes = written(html)
+        texts += len(boxes)
+        for k, (left, right, top, low, text) in enumerate(boxes):
+            for other in boxes[k + 1 :]:
+                apart = right <= other[0] or other[1] <= left
+                assert apart or low <= other[2] or other[3] <= top, (text, other[4])
+    assert texts > 1000
 
 
 def test_what_a_user_has_named_is_escaped():
@@ -182,8 +257,66 @@ def test_what_a_user_has_named_is_escaped():
         assert "script" not in parsed(html) and "<script" not in html
 
 
-def test_a_tensor_of_one_rank_has_no_picture():
-    assert tensor([1.0])._repr_html_() is None
+def words(html):
+    """The cells of its tables."""
+    return ["".join(e.itertext()) for e in ET.fromstring(html).iter() if e.tag == "td"]
+
+
+def test_a_table_says_what_the_parts_are():
+    def body():
+        mesh = init_device_mesh("cpu", (3,), mesh_dim_names=("dp",))
+        return zeros((8, 6), device_mesh=mesh, placements=[Shard(0)])._repr_html_()
+
+    shown = run_ranks(3, body)
+    assert words(shown[0]) == [
+        "48",
+        "192 B",
+        "3, 3 ranks",
+        "S(0) on 3",
+        "48 B to 72 B, uneven by 24 B",
+        "(3, 6), 72 B",
+    ]
+    assert words(shown[2])[-1] == "(2, 6), 48 B"
+    assert shown[0].partition("<svg")[2] == shown[2].partition("<svg")[2] != ""
+
+
+def test_a_layout_is_shown_as_its_dtensor_is():
+    layout = Layout(DeviceMesh.abstract((2, 2)), [Shard(0), R], (8, 6), "float32")
+    there = _C.without_data(layout)._repr_html_()
+    assert layout._repr_html_() == there.replace("DTensor", "Layout")
+    assert "96 B each" in words(there)
+
+
+def test_a_tensor_of_one_rank_shows_its_values():
+    html = tensor([[1.5, 2.0]], requires_grad=True)._repr_html_()
+    assert words(html) == ["(1, 2)", "float32", "8 B", "recorded"]
+    assert "[[1.5, 2. ]]" in html
+    assert len(tensor(np.zeros((100, 100)))._repr_html_()) < 20_000
+    assert parsed(tensor(b"<b>"[0])._repr_html_())["pre"]
+
+
+def test_what_is_sent_and_would_be_sent_is_shown_in_tables():
+    def body():
+        mesh = init_device_mesh("cpu", (2,))
+        x = zeros((8, 6), device_mesh=mesh, placements=[Shard(0)])
+        with CommDebugMode() as comm:
+            assert "nothing was sent" in comm._repr_html_()
+            x.full_tensor()
+        return comm._repr_html_(), explain(x, [R]), explain(lambda a: a @ a.T, x)
+
+    comm, move, expression = run_ranks(2, body)[0]
+    assert words(comm)[:3] == ["all_gather", "1", "96 B"] and f"{__file__}:" in comm
+    assert words(move._repr_html_())[:4] == ["all_gather", "0", "[S(0)]", "[R]"]
+    assert {"transpose", "matmul"} <= set(words(expression._repr_html_()))
+    empty = explain(Layout(DeviceMesh.abstract((1,)), [R], (2,), "int8"), [R])
+    assert "nothing to move" in empty._repr_html_()
+    run = simulate((2,), lambda mesh: zeros(4, device_mesh=mesh).full_tensor)
+    styles = set()
+    for html in (comm, move._repr_html_(), expression._repr_html_(), run._repr_html_()):
+        found = parsed(html)
+        assert "script" not in found and found["div"][0].get("class") == "dtensor"
+        styles.add(found["style"][0].text)
+    assert len(styles) == 1
 
 
 def test_a_picture_sends_nothing_and_waits_for_nobody(monkeypatch):

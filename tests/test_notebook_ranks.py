@@ -70,7 +70,7 @@ def test_functions_of_a_cell_see_what_later_cells_assign(three, capsys):
 
 def test_values_are_displayed_as_html_where_they_have_it(three, capsys):
     (shown,) = run(three, "x")  # the picture is the same on all ranks
-    assert shown["text/html"].startswith("<div>")
+    assert shown["text/html"].startswith('<div class="dtensor">')
     assert capsys.readouterr().out == "[ranks 0-2]\n"
 
 

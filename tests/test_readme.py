@@ -25,6 +25,7 @@ import dtensor.parallel
 import dtensor.placement_types
 import dtensor.sparse
 import dtensor.testing
+import dtensor.top
 import dtensor.utils.checkpoint
 import dtensor.utils.data
 
@@ -70,6 +71,7 @@ MODULES = [
     dtensor.placement_types,
     dtensor.sparse,
     dtensor.testing,
+    dtensor.top,
     dtensor.utils.checkpoint,
     dtensor.utils.data,
 ]

@@ -2,6 +2,7 @@
 #include "comm/world.h"
 
 #include "comm/run/execute.h"
+#include "comm/talk/board.h"
 #include "comm/talk/note.h"
 #include "comm/talk/resync.h"
 #include "comm/talk/settle.h"
@@ -115,6 +116,7 @@ world_free(dt_world *world)
     }
     free(world->spare);
     dt_fences_free(world->fences);
+    dt_board_free(world->board);
     free(world);
 }
 
@@ -227,7 +229,11 @@ dt_world_make(dt_world **out, dt_transport *transport, dt_error *err)
     world->timeout = DT_TIMEOUT_DEFAULT;
     world->check = DT_CHECK_CALLS;
     world->cost = DT_COST_DEFAULT;
-    dt_status status = world_start(world, err);
+    dt_status status = dt_board_make(&world->board, transport, err);
+    if (status == DT_OK) {
+        world->counters = world->board->counters;
+        status = world_start(world, err);
+    }
     if (status != DT_OK) {
         world_free(world);
         return status;

@@ -34,7 +34,7 @@ __all__ = ["Facts", "examine", "main", "measure", "report", "troubles"]
 EXTRAS = {
     "ml_dtypes": "bfloat16 and float8",
     "safetensors": "reading checkpoints in other programs",
-    "rich": "visualize_sharding(use_rich=True)",
+    "rich": "visualize_sharding(use_rich=True), python -m dtensor.top",
     "matplotlib": "figures",
     "ipyparallel": "notebooks with MPI engines",
     "tqdm": "progress bars",

@@ -27,6 +27,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before NumPy reads t
 
 import numpy as np  # noqa: E402
 from along_rows import COUNTED, TIMED, Counted, Timed  # noqa: E402
+from kept import keep  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from timing import blas_kernel  # noqa: E402
 
@@ -101,6 +102,8 @@ def count(names: list[str], numbers: list[int]) -> None:
         for ranks in numbers:
             found = counts(row, ranks)
             missed += any(np.greater(found, row.aims))
+            keep(f"{name}, sent on {ranks} ranks", found[0], row.unit)
+            keep(f"{name}, peak on {ranks} ranks", found[1], "parts")
             line += " " + " ".join(map(told, found, row.aims))
         aims = " / ".join("-" if aim == np.inf else f"{aim:g}" for aim in row.aims)
         told_unit = "" if row.unit == "parts" else f"   sent in {row.unit}"
@@ -169,6 +172,8 @@ def clock(names: list[str]) -> None:
         best = seconds(calls_of(row, dask, heat))
         if COMM.rank == 0:
             line = "".join(f"   {who} {s:7.3f} s" for who, s in best.items())
+            for who in list(best)[1:]:
+                keep(name, best["ours"], "s", who, best["ours"] / best[who])
             aim = "" if row.aim is None else f" (aim {row.aim})"
             print(f"{name:16}{line}   ratio {best['ours'] / best['NumPy']:.2f}{aim}")
     if COMM.rank == 0:

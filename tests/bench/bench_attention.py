@@ -24,6 +24,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before NumPy rea
     os.environ.setdefault(variable, "1")
 
 import numpy as np  # noqa: E402
+from kept import keep  # noqa: E402
 
 TORCH_PYTHON = os.environ.get("DTENSOR_TORCH_PYTHON", sys.executable)
 ROUNDS = 15
@@ -211,6 +212,7 @@ def main(wanted: list[str]) -> None:
             statistics.median(side) * 1e6 for side in zip(*rounds, strict=True)
         )
         ratio = statistics.median(a / b for a, b in rounds)
+        keep(name, here / 1e6, "s", "PyTorch", ratio)
         aim = AIMS.get(name.split()[0])
         words = "" if aim is None else f"{aim:5.1f}"
         late = " over the aim" if aim is not None and ratio > aim else ""

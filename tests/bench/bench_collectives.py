@@ -12,6 +12,7 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
+from kept import keep
 from mpi4py import MPI
 from timing import Entry, mean, medians, size_text, time_text
 
@@ -107,6 +108,9 @@ def measure(move: str, from_: Placement, to: Placement, size: int) -> Row:
     )
     set_check(True)
     row = Row(seconds["checked"] / seconds["mpi"], seconds["plain"] / seconds["mpi"])
+    name = f"{move}, {size_text(local.nbytes)}"
+    keep(name, seconds["checked"], "s", "MPI", row.checked)
+    keep(f"{name}, no checks", seconds["plain"], "s", "MPI", row.plain)
     say(
         f"{move:<10}{size_text(local.nbytes):>8}{time_text(seconds['checked']):>9}"
         f"{row.checked:>7.2f}{time_text(seconds['plain']):>9}{row.plain:>7.2f}"

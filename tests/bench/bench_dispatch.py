@@ -20,6 +20,7 @@ import numpy as np
 from dispatch_rows import BORDERS, CALLS, EMPTY, ROWS, SIDE, Row
 from dispatch_sides import TORCH_PYTHON, Here, Side, Torch, numpy_side, our_side
 from instructions import per_call, valgrind
+from kept import keep
 from mpi4py import MPI
 from timing import mean
 
@@ -130,15 +131,18 @@ def show(rows: Sequence[Row], times: Times) -> None:
         f"{'aim us':>8}{'/ aim':>7}{'torch us':>10}{'torch/ours':>11}"
     )
     for row in rows:
+        kind = "" if row in CALLS else ", other calls"
         ours = times[row.name, "ours"]
         cells = [micro(ours), "-", "-", "-", "-", "-", "-", "-"]
         if (row.name, "numpy") in times:
             numpy, most = times[row.name, "numpy"], aim(row, times)
             cells[1:3] = micro(numpy), f"{middle(ours - numpy) * 1e9:.0f}"
             cells[3:6] = ratio(ours, numpy), micro(most), ratio(ours, most)
+            keep(row.name, middle(ours), "s", f"NumPy{kind}", middle(ours / numpy))
         if (row.name, "torch") in times:
             torch = times[row.name, "torch"]
             cells[6:] = micro(torch), f"{middle(torch / ours):.1f}x"
+            keep(row.name, middle(ours), "s", f"PyTorch{kind}", middle(ours / torch))
         widths = (9, 10, 9, 7, 8, 7, 10, 11)
         columns = (c.rjust(w) for c, w in zip(cells, widths, strict=True))
         say(f"{row.name:<22}" + "".join(columns))
@@ -175,6 +179,7 @@ def instructions() -> None:
     say(f"\n{'instructions':<22}{'ours':>9}{'NumPy':>10}{'more':>9}{'ratio':>7}")
     for name, (ours, numpy) in counts.items():
         say(f"{name:<22}{ours:>9}{numpy:>10}{ours - numpy:>9}{ours / numpy:>7.2f}")
+        keep(name, ours, "instructions", "NumPy", ours / numpy)
 
 
 def head(rounds: int, torch: Torch | None, load: float, protocol: float) -> None:

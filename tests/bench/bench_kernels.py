@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from kept import keep
 
 TORCH_PYTHON = os.environ.get("DTENSOR_TORCH_PYTHON", sys.executable)
 AIM = 1.0
@@ -311,6 +312,7 @@ def main(wanted: list[str]) -> None:
         )
         ratio = statistics.median(a / b for a, b in rounds)
         ratios.append(ratio)
+        keep(name, here / 1e6, "s", "PyTorch", ratio)
         late = " over the aim" if ratio > AIM else ""
         print(f"{name:24}{here:7.1f} us{there:7.1f} us{ratio:7.2f}{late}")
     if torch is not None:

@@ -12,6 +12,7 @@ import timeit
 
 import numpy as np
 from instructions import CALLS, counted, spans, valgrind
+from kept import keep
 
 import dtensor
 from dtensor import DeviceMesh, Shard
@@ -76,8 +77,10 @@ def main() -> None:
         if instructions:
             without, with_it = instructions[2 * k : 2 * k + 2]
             line += f"{without:8}{with_it:8}{with_it - without:+8}"
+            keep(row, with_it, "instructions", "no lineage", with_it / without)
         else:
             line += " " * 24
+        keep(row, times[k][1] / 1e9, "s", "no lineage", times[k][1] / times[k][0])
         print(
             line
             + f"{times[k][0]:8.0f}{times[k][1]:8.0f}{times[k][1] - times[k][0]:+8.0f}"

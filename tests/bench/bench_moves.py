@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from instructions import MARK, mark, valgrind
+from kept import keep
 from mpi4py import MPI
 
 import dtensor
@@ -186,6 +187,9 @@ def main() -> None:
         print(f"\nload {os.getloadavg()[0]:.1f}\n{'':22}{'us':>6}{'instructions':>14}")
         for name, spent in times.items():
             print(f"{name:22}{spent / 1000:6.2f}{found.get(name, ''):>14}")
+            keep(name, spent / 1e9, "s")
+            if name in found:
+                keep(name, found[name], "instructions")
     COMM.Barrier()
 
 

@@ -9,6 +9,7 @@ import time
 import warnings
 
 import numpy as np
+from kept import keep
 from operator_rows import CALLS
 
 from dtensor import Shard, distribute_tensor, init_device_mesh
@@ -43,6 +44,7 @@ def main() -> None:
     counted = [row for row in rows if row[3] >= LEAST]
     print(f"{'operator':28}{'ours':>12}{'NumPy':>12}  ratio")
     for ratio, name, ours, numpys in sorted(rows, reverse=True):
+        keep(name, ours, "s", "NumPy", ratio if numpys >= LEAST else None)
         told = f"  over the aim of {AIM}" if ratio > AIM and numpys >= LEAST else ""
         print(f"{name:28}{ours * 1e3:9.3f} ms{numpys * 1e3:9.3f} ms{ratio:7.2f}{told}")
     middle = float(np.median([row[0] for row in counted]))

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from kept import keep
 from mpi4py import MPI
 from timing import alone, time_text
 
@@ -80,6 +81,7 @@ def plan_times() -> None:
         peers = max((step.messages for step in plan.steps), default=0)
         exchanged = peers if "exchange" in ops else 0
         aim = max(PLAN_SECONDS, exchanged * PEER_SECONDS)
+        keep(f"plan {title(a, b)}", seconds, "s")
         print(
             f"{title(a, b):<36} {time_text(seconds):>9} {seconds / aim:>7.4f} "
             f"{peers:>6}  {', '.join(ops)}"
@@ -89,6 +91,7 @@ def plan_times() -> None:
     end = Layout(point, [R], (4, 4), "float32")
     assert not explain(start, end).steps
     seconds = alone(lambda: _C._explain(start, end))
+    keep("finding a plan", seconds, "s")
     print(
         f"a plan that is kept is found in {time_text(seconds)}, "
         f"{seconds / FIND_SECONDS:.2f} of the aim\n"
@@ -150,6 +153,7 @@ def bytes_sent() -> None:
             sums[direct] += (rank == ranks[0], plan.bytes_received, bound)
     for direct, (count, moved, least) in sums.items():
         steps = "one step" if direct else "several steps"
+        keep(f"plans of {steps}", moved, "B", "least possible", moved / least)
         print(f"{count:.0f} plans of {steps}: bytes / lower bound {moved / least:.6f}")
 
 
@@ -176,6 +180,7 @@ def alone_in_the_mesh() -> None:
     to = [Shard(1)]
     seconds = alone(lambda: x.redistribute(placements=to))
     copy = alone(lambda: np.copy(array))
+    keep("redistribute on 1 rank", seconds, "s", "numpy.copy", seconds / copy)
     print(
         f"a mesh of 1 rank: redistribute takes {time_text(seconds)}, "
         f"{seconds / copy:.2f} of numpy.copy"

@@ -8,6 +8,7 @@ several ranks are those of one if nothing is waited for.
 import itertools
 
 import numpy as np
+from kept import keep
 from mpi4py import MPI
 from timing import alone, mean, time_text
 
@@ -31,6 +32,7 @@ def row(comm: MPI.Intracomm, name: str, ours: float, theirs: float, aim: float) 
     """A line of the table, for the slowest rank; keeps the ratio."""
     ours, theirs = comm.allreduce(ours, MPI.MAX), comm.allreduce(theirs, MPI.MAX)
     RATIOS.append(ours / theirs)
+    keep(f"{name}, {COUNT} elements", ours, "s", "NumPy", ours / theirs)
     told = "" if RATIOS[-1] <= aim else f"  over the aim of {aim}"
     one, other = (f"{seconds / COUNT * 1e9:6.2f} ns" for seconds in (ours, theirs))
     return f"{name:22}{one}{other}{RATIOS[-1]:6.2f}x{told}"

@@ -14,6 +14,7 @@ import os
 from typing import Any, NamedTuple
 
 import numpy as np
+from kept import keep
 from mpi4py import MPI
 from timing import Entry, best, mean, medians, size_text, time_text
 
@@ -321,6 +322,9 @@ def say(*words: object) -> None:
 
 
 def show(row: Row) -> None:
+    name = f"{row.where}, {size_text(row.size)}"
+    keep(name, row.ours, "s", "raw MPI", row.ours / row.raw)
+    keep(name, row.ours, "s", "memcpy", row.ours / row.bound)
     say(
         f"{row.move:<15}{row.where:<21}{size_text(row.size):>8}"
         f"{time_text(row.ours):>9}{row.ours / row.raw:>7.2f}"

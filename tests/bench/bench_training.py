@@ -19,6 +19,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before NumPy reads t
     os.environ.setdefault(name, "1")
 
 import numpy as np  # noqa: E402
+from kept import keep  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from timing import blas_kernel  # noqa: E402
 from training_model import Steps  # noqa: E402
@@ -81,12 +82,16 @@ def measure(form: str, steps: Any, torch: Torch | None, rounds: int) -> None:
         if torch is not None:
             theirs.append(slower(torch.ask(form, 2)))
     line = f"{form:5} ours {np.median(ours) * 1e3:7.1f} ms {peak / 2**20:6.1f} MiB"
+    ratio = more = float("nan")
     if torch is not None:
         ratio = np.median(np.array(ours) / np.array(theirs))
+        more = peak / their_peak
         line += (
             f"   torch {np.median(theirs) * 1e3:7.1f} ms {their_peak / 2**20:6.1f} MiB"
-            f"   ratio {ratio:.2f} (aim {AIMS[form]})   memory {peak / their_peak:.2f}"
+            f"   ratio {ratio:.2f} (aim {AIMS[form]})   memory {more:.2f}"
         )
+    keep(f"a step, {form}", float(np.median(ours)), "s", "PyTorch", float(ratio))
+    keep(f"peak memory, {form}", peak, "B", "PyTorch", more)
     if COMM.rank == 0:
         print(line, flush=True)
 

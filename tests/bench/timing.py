@@ -97,7 +97,7 @@ def time_text(seconds: float) -> str:
     for unit, scale in (("ns", 1e9), ("us", 1e6)):
         if seconds * scale < 1000:
             return f"{seconds * scale:.3g} {unit}"
-    return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
 def size_text(count: int) -> str:

@@ -130,7 +130,7 @@ run_jobs(dt_transport *t, void *data)
                                      .src_stride = stride[i],
                                      .dst = j->out[list->way] + at};
         }
-        memset(world->counters, 0, sizeof world->counters);
+        memset(world->counters, 0, DT_STEP_KINDS * sizeof(dt_counter));
         dt_call call = call_of("move", DT_OK);
         dt_run *run = dt_run_make(all_of(world), moves, step, 0, &call);
         dt_error err = {DT_OK, ""};
@@ -141,7 +141,7 @@ run_jobs(dt_transport *t, void *data)
         }
         dt_run_free(run);
         memcpy(list->jobs[k].counted[list->way][rank], world->counters,
-               sizeof world->counters);
+               DT_STEP_KINDS * sizeof(dt_counter));
     }
     dt_world_close(world);
 }

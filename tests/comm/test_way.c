@@ -86,7 +86,7 @@ do_job(dt_transport *t, void *data)
     CHECK(dt_wait(dt_run_task(run), &err) == DT_OK);
     CHECK(!dt_run_poisoned(run));
     dt_run_free(run);
-    memcpy(j->counted[t->rank], world->counters, sizeof world->counters);
+    memcpy(j->counted[t->rank], world->counters, DT_STEP_KINDS * sizeof(dt_counter));
     dt_world_close(world);
 }
 

@@ -135,8 +135,9 @@ typedef void dt_testify_here(struct dt_testimony *out, uint64_t lineage, bool tr
 struct dt_world {
     dt_transport *transport;
     dt_cost cost;
-    dt_counter counters[DT_STEP_KINDS]; /* since the world was made; execute.c's */
-    dt_run *kept_runs;                  /* execute.c's */
+    dt_counter *counters;   /* by kind, since the world was made; execute.c's */
+    struct dt_board *board; /* in which they lie, and what others may look at */
+    dt_run *kept_runs;      /* execute.c's */
     double timeout; /* seconds that a wait may take; DTENSOR_TIMEOUT, default 300 */
     dt_check check; /* DTENSOR_CHECK */
     const struct dt_way *way; /* DTENSOR_WAY, for tests: where it fits; NULL: any */

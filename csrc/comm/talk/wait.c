@@ -6,6 +6,7 @@
  * call it waits, and reads what they have told: that they have left this call, that they
  * wait elsewhere, or that they have ended. At the deadline it gives up, with a sentence made of these notes. A task that fails while data
  * are under way breaks the world: a later call could take those data for its own. */
+#include "comm/talk/board.h"
 #include "comm/talk/note.h"
 #include "comm/talk/spread.h"
 
@@ -15,6 +16,7 @@
 #include <time.h>
 
 static const double POLL_SECONDS = 0.05;
+static const double SHOWN_SECONDS = 0.04;  /* then the board says that one waits */
 static const double LATE_SECONDS = 1.0;    /* then the others are told that one waits */
 static const double GRACE_SECONDS = 0.5;   /* for notes under way at the deadline */
 static const double FINISH_SECONDS = 2.0;  /* for data that moves at an interrupt */
@@ -219,6 +221,7 @@ typedef struct {
     bool told;          /* the other ranks know ... */
     bool late;          /* ... or did, of the same task under an older number */
     bool asked;         /* those that have called resync() are asked to answer */
+    bool shown;         /* whoever looks at the board sees it */
     double interrupted; /* when; 0: not */
 } waiting;
 
@@ -339,7 +342,13 @@ look(waiting *v)
         v->head = head;
         v->number = head->number;
         v->since = now;
-        v->told = v->asked = false;
+        if (v->shown)
+            dt_board_show(world->board, NULL, 0);
+        v->told = v->asked = v->shown = false;
+    }
+    if (!v->shown && now - v->since >= SHOWN_SECONDS) {
+        dt_board_show(world->board, head, v->since);
+        v->shown = true;
     }
     heed_interrupt(v, now);
     if (v->queue->first == head)
@@ -377,6 +386,8 @@ wait_long(dt_task *task, bool *interrupted)
         if (!task->finished && now >= next)
             next = look(&v);
     }
+    if (v.shown)
+        dt_board_show(world->board, NULL, 0);
     if (v.told)
         dt_notes_wait_ended(world->notes);
     *interrupted = v.interrupted != 0;

@@ -134,14 +134,14 @@ ext_tensor_function(PyObject *self, PyObject *args)
 /* --- filling the tables --- */
 
 static int
-add_methods(PyObject *methods)
+add_methods(PyTypeObject *type, PyObject *methods)
 {
     PyObject *name, *answer;
     Py_ssize_t place = 0;
     while (PyDict_Next(methods, &place, &name, &answer))
-        if (PyDict_SetItem(ext_tensor_type.tp_dict, name, answer) < 0)
+        if (PyDict_SetItem(type->tp_dict, name, answer) < 0)
             return -1;
-    PyType_Modified(&ext_tensor_type);
+    PyType_Modified(type);
     return 0;
 }
 
@@ -155,7 +155,7 @@ install(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
                                      &PyDict_Type, &slots, &PyDict_Type, &methods,
                                      &PyDict_Type, &table, &other, &method))
         return NULL;
-    if (ext_fill_slots(slots, false) < 0 || add_methods(methods) < 0)
+    if (ext_fill_slots(slots, false) < 0 || add_methods(&ext_tensor_type, methods) < 0)
         return NULL;
     Py_XSETREF(functions, Py_NewRef(table));
     Py_XSETREF(fallback, Py_NewRef(other));
@@ -163,9 +163,21 @@ install(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     Py_RETURN_NONE;
 }
 
+static PyObject *
+install_layout(PyObject *Py_UNUSED(module), PyObject *methods)
+{
+    if (!PyDict_Check(methods))
+        return PyErr_Format(PyExc_TypeError, "install_layout takes a dict");
+    if (add_methods(&ext_layout_type, methods) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 PyMethodDef ext_protocol_methods[] = {
     {"install", EXT_KEYWORDS(install),
      "install(slots, methods, functions, fallback, ufunc_method)\n--\n\n"
      "Give Tensor and DTensor their operators, methods and answers to NumPy."},
+    {"install_layout", install_layout, METH_O,
+     "install_layout($module, methods, /)\n--\n\nGive Layout methods of Python's."},
     {0},
 };

@@ -64,6 +64,30 @@ get_strides(PyObject *object, void *Py_UNUSED(closure))
     return ext_tuple(strides, PyArray_NDIM(array));
 }
 
+/* Of the NumPy array; an array that is not whole on any rank has none, and says why. */
+static PyObject *
+get_ctypes(PyObject *object, void *Py_UNUSED(closure))
+{
+    PyObject *array = PyObject_CallMethod(object, "__array__", NULL);
+    if (array == NULL && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+        PyObject *type, *error, *trace;
+        PyErr_Fetch(&type, &error, &trace);
+        PyErr_Format(PyExc_AttributeError, "ctypes: %S", error);
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+    }
+    PyObject *found = NULL;
+    if (array != NULL && !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)array))
+        PyErr_SetString(PyExc_AttributeError,
+                        "ctypes: the elements do not lie one after the other; "
+                        "x.contiguous() has them so");
+    else if (array != NULL)
+        found = PyObject_GetAttrString(array, "ctypes");
+    Py_XDECREF(array);
+    return found;
+}
+
 static PyObject *
 get_device(PyObject *object, void *Py_UNUSED(closure))
 {
@@ -215,6 +239,11 @@ PyGetSetDef ext_tensor_attributes[] = {
      NULL},
     {"strides", get_strides, NULL,
      "NumPy's strides of this rank's array, in bytes; `stride` counts elements.", NULL},
+    {"ctypes", get_ctypes, NULL,
+     "NumPy's attribute of this name, for C functions. Not of a DTensor that is cut, "
+     "nor\n"
+     "of an array with gaps.",
+     NULL},
     {"device", get_device, NULL,
      "Where the elements are: ``'cpu'``, or ``'meta'`` of a tensor that has none.",
      NULL},

@@ -372,6 +372,25 @@ static const char is_strided_doc[] = "is_strided($self, dim, /)\n--\n\n"
                                      "Raises\n------\n"
                                      "IndexError\n    If there is no such dimension.";
 
+/* For pickle: what the constructor is to be called with. */
+static PyObject *
+layout_new_arguments(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    static const char *names[] = {"mesh",  "placements",  "shape",
+                                  "dtype", "shard_order", "cuts"};
+    PyObject *values[6];
+    int found = 0;
+    while (found < 6 &&
+           (values[found] = PyObject_GetAttrString(self, names[found])) != NULL)
+        found++;
+    if (found == 6)
+        return Py_BuildValue("(NNNN){sNsN}", values[0], values[1], values[2], values[3],
+                             names[4], values[4], names[5], values[5]);
+    while (found-- > 0)
+        Py_DECREF(values[found]);
+    return NULL;
+}
+
 static PyMethodDef layout_methods[] = {
     {"like", EXT_KEYWORDS(layout_like), like_doc},
     {"whole", layout_whole, METH_O, whole_doc},
@@ -385,6 +404,8 @@ static PyMethodDef layout_methods[] = {
     {"boxes", EXT_KEYWORDS(ext_layout_boxes), boxes_doc},
     {"with_placements", layout_with_placements, METH_O, with_placements_doc},
     {"with_dtype", layout_with_dtype, METH_O, with_dtype_doc},
+    {"__getnewargs_ex__", layout_new_arguments, METH_NOARGS,
+     "__getnewargs_ex__($self)\n--\n\nReturn the arguments that make it again."},
     {"__copy__", layout_copy, METH_NOARGS,
      "__copy__($self)\n--\n\nReturn this layout: it is immutable."},
     {"__deepcopy__", layout_copy, METH_O,

@@ -24,6 +24,7 @@ from dtensor.array_api import (
     linalg as linalg,
 )
 from dtensor.array_api._answer import answer
+from dtensor.array_api._beyond import beyond as __getattr__  # noqa: F401
 from dtensor.ops.methods.array_api import VERSIONS, offer
 
 __array_api_version__ = VERSIONS[-1]

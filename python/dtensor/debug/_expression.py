@@ -10,6 +10,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core.nested import mapped
+from dtensor.debug._pictures._html import framed, table
 from dtensor.debug._units import duration, size
 from dtensor.debug._watch import Call, Record, unwatch, watch
 
@@ -17,6 +18,8 @@ __all__ = ["Expression", "OperatorPlan", "Row", "explain_expression"]
 
 MOST_WAYS = 400  # tried on a mesh dimension, at most
 MOST_ROWS = 6  # printed for each mesh dimension, at most
+MOST_SHOWN = 100  # operators in a notebook, at most
+_HEAD = ("operator", "operands", "results", "line", "sent", "messages", "predicted")
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,20 @@ class OperatorPlan:
     site: str
     """The line of the program."""
 
+    def _moves(self) -> str:
+        """Return where the operands are moved from and to."""
+        pairs = zip(self.operands, self.moved_to, strict=True)
+        return ", ".join(old if old == new else f"{old} -> {new}" for old, new in pairs)
+
+    def _cells(self) -> tuple[str, ...]:
+        """Return the row of a table."""
+        costs = size(self.bytes_sent), f"{self.messages:,}", duration(self.seconds)
+        return self.name, self._moves(), ", ".join(self.results), self.site, *costs
+
     def __str__(self) -> str:
-        moves = [
-            old if old == new else f"{old} -> {new}"
-            for old, new in zip(self.operands, self.moved_to, strict=True)
-        ]
         rule = f"  rule {self.rule}" if self.rule else ""
         lines = [
-            f"{self.name}({', '.join(moves)}) = {', '.join(self.results)}{rule}",
+            f"{self.name}({self._moves()}) = {', '.join(self.results)}{rule}",
             f"    sends {size(self.bytes_sent)} in {self.messages} messages, "
             f"predicted {duration(self.seconds)}  ({self.site})",
         ]
@@ -107,11 +116,20 @@ class Expression:
         return sum(plan.seconds for plan in self.operators)
 
     def __str__(self) -> str:
-        total = (
+        return "\n".join([*map(str, self.operators), self._total()])
+
+    def _repr_html_(self) -> str:
+        rows = [plan._cells() for plan in self.operators[:MOST_SHOWN]]
+        more = len(self.operators) - len(rows)
+        note = f"; {more} more operators are not shown" if more else ""
+        body = table(_HEAD, rows, 4, self._total() + note)
+        return framed("Explanation of an expression", body)
+
+    def _total(self) -> str:
+        return (
             f"rank {self.rank}: sends {size(self.bytes_sent)} in {self.messages} "
             f"messages, predicted {duration(self.predicted_seconds)}"
         )
-        return "\n".join([*map(str, self.operators), total])
 
 
 def explain_expression(

@@ -1,12 +1,12 @@
 """What a simulated rank would do: as numbers, text, JSON and HTML."""
 
-import html
 import json
 import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from dtensor.debug._pictures._html import document, framed, table
 from dtensor.debug._units import aligned, duration, size
 
 __all__ = ["Moves", "Simulation"]
@@ -112,16 +112,9 @@ class Simulation:
         )
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>"
-            for row in self._rows()
-        )
-        head = "".join(f"<th>{html.escape(text)}</th>" for text in _HEAD)
-        return (
-            f"<table><caption>{html.escape(self._head())}; peak memory "
-            f"{size(self.peak_bytes)}, at the end {size(self.live_bytes)}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>"
-        )
+        memory = f"{size(self.peak_bytes)}, at the end {size(self.live_bytes)}"
+        title = f"Simulation of {self._head()}"
+        return framed(title, table(_HEAD, self._rows(), 1, f"peak memory {memory}"))
 
     def to_html(self) -> str:
         """Return the report as a self-contained page.
@@ -131,17 +124,7 @@ class Simulation:
         str
             An HTML document.
         """
-        return (
-            '<!doctype html><html lang="en"><meta charset="utf-8">'
-            f"<title>{html.escape(self._head())}</title><style>{_STYLE}</style>"
-            f"<body>{self._repr_html_()}</body></html>"
-        )
+        return document(self._head(), self._repr_html_())
 
 
 _HEAD = ("collective", "calls", "sent", "messages", "predicted")
-_STYLE = (
-    "body{font:15px system-ui,sans-serif;margin:2em}table{border-collapse:collapse}"
-    "caption{font-weight:600;text-align:left;padding:.5em 0}"
-    "td,th{padding:.3em 1em;border-bottom:1px solid #ccc;text-align:right}"
-    "td:first-child,th:first-child{text-align:left}tr:last-child{font-weight:600}"
-)

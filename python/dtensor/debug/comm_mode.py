@@ -9,6 +9,7 @@ from dtensor import _C
 from dtensor.debug import _dump, _table, _trace
 from dtensor.debug._counts import CallSite, Counts, call_sites, module_counts
 from dtensor.debug._modules import Span
+from dtensor.debug._pictures._sent import sent_html
 from dtensor.debug._watch import Call, Record, tracker, unwatch, watch
 from dtensor.nn.module import Module
 
@@ -322,6 +323,9 @@ class CommDebugMode:
             for name, (calls, size, messages) in self._counted().items()
         ]
         return f"CommDebugMode({', '.join(parts) or 'nothing ran'})"
+
+    def _repr_html_(self) -> str:
+        return sent_html(self._rank()[0], self._counted(), self.get_call_sites())
 
     # --- implementation ---------------------------------------------------------------
 

@@ -6,10 +6,14 @@ from typing import Any, overload
 
 from dtensor import _C
 from dtensor.debug._expression import Expression, explain_expression
+from dtensor.debug._pictures._html import framed, table
 from dtensor.debug._units import aligned, duration, size
 from dtensor.device_mesh import DeviceMesh
 
 __all__ = ["Explanation", "Step", "explain"]
+
+
+_HEAD = ("step", "mesh dims", "from", "to", "sent", "received", "messages")
 
 
 @dataclass(frozen=True)
@@ -75,22 +79,28 @@ class Explanation:
     def __str__(self) -> str:
         if not self.steps:
             return "nothing to move"
-        head = ("step", "mesh dims", "from", "to", "sent", "received", "messages")
-        rows = []
+        return "\n".join([*aligned(_HEAD, self._rows(), 4), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        if not self.steps:
+            return framed("Explanation: nothing to move")
+        body = table(_HEAD, self._rows(), 4, "; ".join(self._notes()))
+        return framed("Explanation of a move", body)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
         for step in self.steps:
             dims = ", ".join(map(str, step.mesh_dims)) or "-"
             rows.append((step.op, dims, step.from_, step.to, *_counts(step)))
         if len(self.steps) > 1:
             rows.append(("total", "", "", "", *_counts(self)))
-        lines = list(aligned(head, rows, 4))
+        return rows
+
+    def _notes(self) -> list[str]:
         ways = {f"{s.way} ({s.why})": 0 for s in self.steps if s.way != "local"}
-        if ways:
-            lines.append("way: " + ", ".join(ways))
-        lines.append(
-            f"rank {self.rank}: peak {size(self.peak_bytes)}, "
-            f"predicted {duration(self.predicted_seconds)}"
-        )
-        return "\n".join(lines)
+        memory = f"rank {self.rank}: peak {size(self.peak_bytes)}"
+        costs = f"{memory}, predicted {duration(self.predicted_seconds)}"
+        return ["way: " + ", ".join(ways), costs] if ways else [costs]
 
 
 def _counts(what: Step | Explanation) -> tuple[str, str, str]:
