@@ -38,8 +38,8 @@ def begin(path, mark):
     return job, [int(words[i + 1]) for i, word in enumerate(words) if word == "way"]
 
 
-def arenas(processes):
-    """The files that these processes share their memory by: device and number."""
+def shared_by(processes):
+    """The files that these processes share memory by: device and number."""
     found = set()
     for process in processes:
         with contextlib.suppress(OSError):  # it has ended
@@ -76,8 +76,8 @@ def kill(rng, directory, k):
     """Kill one rank of a job. Returns the seconds after which the others had ended."""
     mark = f"{os.getpid()}-{k}"
     job, ranks = begin(directory / "output", mark)
-    files = arenas(ranks)
-    assert len(files) == RANKS
+    files = shared_by(ranks)
+    assert len(files) == 2 * RANKS  # of each its memory, and its page of counters
     time.sleep(rng.uniform(0, 0.2))
     assert all(map(lives, ranks)), (directory / "output").read_text()
     start = time.monotonic()
@@ -90,7 +90,7 @@ def kill(rng, directory, k):
     finally:
         job.kill()
     assert left(mark) == []
-    assert not arenas(everyone()) & files
+    assert not shared_by(everyone()) & files
     return seconds
 
 

@@ -110,9 +110,10 @@ def jobs() -> dict[str, list[Rank]]:
             with contextlib.suppress(OSError, ValueError):  # it may end meanwhile
                 for rank in _ranks_of(process):
                     found.setdefault(rank.job, []).append(rank)
-    for ranks in found.values():
-        ranks.sort(key=lambda rank: rank.rank)
-    return dict(sorted(found.items()))
+    return {
+        job: sorted(ranks, key=lambda rank: rank.rank)
+        for job, ranks in sorted(found.items())
+    }
 
 
 def waited_for(rank: Rank, others: Sequence[Rank]) -> list[int]:
