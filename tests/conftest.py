@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+from zlib import crc32
 
 os.environ.setdefault("DTENSOR_TIMEOUT", "20")  # before the alarm, and with a sentence
 
@@ -79,8 +80,22 @@ def late(seconds: float, *_: object) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--share", default="0/1", metavar="K/N", help="the K-th of N parts of the tests"
+    )
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Long tests come first, so that processes that share the tests end together."""
+    part, parts = map(int, config.getoption("--share").split("/"))
+    others = [x for x in items if crc32(x.nodeid.encode()) % parts != part]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        left = {*others}
+        items[:] = [item for item in items if item not in left]
     items.sort(key=lambda item: not item.nodeid.partition("::")[0].endswith(LONG))
 
 

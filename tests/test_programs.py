@@ -104,11 +104,11 @@ def words(extra):
 
 
 def test_gradients_of_every_operator_are_the_same_bits():
-    assert compare(chosen(first_of_each()), (1,), 3) > 500
+    assert compare(chosen(first_of_each()), (1,), 1) > 200
 
 
 def test_gradients_of_every_operator_are_the_same_bits_on_two_ranks():
-    assert compare(chosen(first_of_each())[::2], (2,), 2) > 500
+    assert compare(chosen(first_of_each())[::4], (2,), 2) > 200
     assert compare(list(words(EXTRA)), (2,), 2) > 50
 
 
