@@ -111,7 +111,7 @@ def size_text(count: int) -> str:
 def blas_kernel() -> str:
     """Return for which processor the BLAS of NumPy has chosen its kernels."""
     lines = Path("/proc/self/maps").read_text().splitlines()
-    for path in {line.split()[-1] for line in lines if "blas" in line}:
+    for path in {line.split(maxsplit=5)[-1] for line in lines if "blas" in line}:
         library = ctypes.CDLL(path)
         for name in KERNEL_NAMES:
             if hasattr(library, name):
