@@ -44,10 +44,13 @@ def interrupted():
     def later():
         os.kill(os.getpid(), signal.SIGINT)
 
+    # In the background a shell has its commands ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, later)
     timer.start()
     yield
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_variables_are_kept_and_what_is_alike_is_shown_once(three, capsys):
