@@ -78,3 +78,14 @@ ext_argument_int(int64_t *out, PyObject *object)
     *out = value;
     return 0;
 }
+
+PyObject *
+ext_switch(bool *on, PyObject *wanted)
+{
+    int truth = PyObject_IsTrue(wanted);
+    if (truth < 0)
+        return NULL;
+    bool before = *on;
+    *on = truth != 0;
+    return PyBool_FromLong(before);
+}

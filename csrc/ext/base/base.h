@@ -132,6 +132,8 @@ int ext_arguments(PyObject **out, const ext_signature *signature, PyObject *cons
 /* Values of arguments; NULL and None leave *out as it is. */
 int ext_argument_bool(bool *out, PyObject *object);
 int ext_argument_int(int64_t *out, PyObject *object);
+/* Turns a switch on or off; returns what it was. */
+PyObject *ext_switch(bool *on, PyObject *wanted);
 
 /* --- memory.c --- */
 

@@ -21,12 +21,7 @@ op_call_cast(OperatorObject *op, PyObject *const *args, size_t flags, PyObject *
 static PyObject *
 set_autocast(PyObject *Py_UNUSED(module), PyObject *wanted)
 {
-    int truth = PyObject_IsTrue(wanted);
-    if (truth < 0)
-        return NULL;
-    bool before = op_aside.casts;
-    op_aside.casts = truth != 0;
-    return PyBool_FromLong(before);
+    return ext_switch(&op_aside.casts, wanted);
 }
 
 static PyObject *

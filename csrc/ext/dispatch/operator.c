@@ -351,23 +351,13 @@ set_signature(PyObject *Py_UNUSED(module), PyObject *function)
 static PyObject *
 set_implicit_replication(PyObject *Py_UNUSED(module), PyObject *wanted)
 {
-    int truth = PyObject_IsTrue(wanted);
-    if (truth < 0)
-        return NULL;
-    bool before = ext_implicit_replication;
-    ext_implicit_replication = truth != 0;
-    return PyBool_FromLong(before);
+    return ext_switch(&ext_implicit_replication, wanted);
 }
 
 static PyObject *
 set_shortcuts(PyObject *Py_UNUSED(module), PyObject *wanted)
 {
-    int truth = PyObject_IsTrue(wanted);
-    if (truth < 0)
-        return NULL;
-    bool before = op_shortcuts;
-    op_shortcuts = truth != 0;
-    return PyBool_FromLong(before);
+    return ext_switch(&op_shortcuts, wanted);
 }
 
 static PyObject *

@@ -146,12 +146,7 @@ end_call(PyObject *Py_UNUSED(module), PyObject *before)
 static PyObject *
 set_differs(PyObject *Py_UNUSED(module), PyObject *wanted)
 {
-    int truth = PyObject_IsTrue(wanted);
-    if (truth < 0)
-        return NULL;
-    bool before = ext_trace.differs;
-    ext_trace.differs = truth != 0;
-    return PyBool_FromLong(before);
+    return ext_switch(&ext_trace.differs, wanted);
 }
 
 PyMethodDef ext_lineage_methods[] = {

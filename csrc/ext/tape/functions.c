@@ -205,12 +205,7 @@ written(PyObject *Py_UNUSED(module), PyObject *args)
 static PyObject *
 set_programs(PyObject *Py_UNUSED(module), PyObject *wanted)
 {
-    int truth = PyObject_IsTrue(wanted);
-    if (truth < 0)
-        return NULL;
-    bool before = tape_programs;
-    tape_programs = truth != 0;
-    return PyBool_FromLong(before);
+    return ext_switch(&tape_programs, wanted);
 }
 
 static PyObject *
