@@ -29,6 +29,7 @@ from dtensor import (
     zeros,
 )
 from dtensor._core import world as _world
+from dtensor.ops._make.composite import within
 
 ARRAY = np.arange(70, dtype="float64").reshape(7, 10)
 
@@ -86,6 +87,21 @@ def test_without_a_source_every_rank_takes_its_own_data_and_sends_nothing(ranks)
         x = distribute_tensor(ARRAY + world.rank, mesh, [Shard(0)], src_data_rank=None)
         assert world.counters() == before
         part = own(ARRAY, mesh, [Shard(0)]) + world.rank
+        assert oracle.same_bits(np.asarray(x.to_local()), part)
+
+    ranks(body)
+
+
+def test_what_one_rank_alone_remembers_changes_no_call(ranks):
+    def body():
+        mesh, alone = line(), DeviceMesh("cpu", [_world.current().size - 1])
+        first = distribute_tensor(ARRAY, mesh, [Shard(0)])
+        if alone.get_coordinate() is not None:
+            for length in range(100):  # the last few calls are remembered
+                distribute_tensor(np.zeros(length), alone, [Replicate()])
+        with within("outer", first):
+            x = distribute_tensor(ARRAY, mesh, [Shard(0)])
+        part = own(ARRAY, mesh, [Shard(0)])
         assert oracle.same_bits(np.asarray(x.to_local()), part)
 
     ranks(body)

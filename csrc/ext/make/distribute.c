@@ -160,34 +160,66 @@ describe_anew(delivery *d)
     ext_call_hash(&d->call, &d->place, sizeof d->place);
 }
 
-/* --- what was delivered last --- */
+/* --- what was made last --- */
 
-/* The same is delivered again and again: the layouts, and what the ranks compare. Like the
- * targets of moves it keeps layouts alive, but no more than these. */
+ext_kept
+ext_kept_of(const dt_mesh *mesh, const dt_placement *placements, const ext_meta *meta)
+{
+    ext_kept kept = {.mesh = mesh, .meta = *meta};
+    memcpy(kept.placements, placements, sizeof kept.placements);
+    return kept;
+}
+
+int
+ext_kept_place(const dt_mesh *mesh, const dt_placement *placements,
+               const ext_meta *meta)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)mesh >> 4;
+    for (int d = 0; d < meta->ndim; d++)
+        hash = hash * 31 + (uint64_t)meta->shape[d];
+    for (int m = 0; m < mesh->ndim; m++)
+        hash =
+            hash * 31 + (uint64_t)placements[m].kind * 8 + (uint64_t)placements[m].dim;
+    return (int)((hash ^ hash >> 8) % EXT_KEPT);
+}
+
+bool
+ext_kept_may(const ext_meta *meta)
+{
+    return meta->given == META_GIVEN && ext_trace.scope.name == NULL;
+}
+
+bool
+ext_kept_fits(const ext_kept *kept, const dt_mesh *mesh, const dt_placement *placements,
+              const ext_meta *meta)
+{
+    if (kept->mesh != mesh || !ext_kept_may(meta) || kept->meta.ndim != meta->ndim ||
+        kept->meta.dtype != meta->dtype)
+        return false;
+    for (int d = 0; d < meta->ndim; d++)
+        if (kept->meta.shape[d] != meta->shape[d])
+            return false;
+    for (int m = 0; m < mesh->ndim; m++)
+        if (!dt_placement_equal(kept->placements[m], placements[m]))
+            return false;
+    return true;
+}
+
 typedef struct {
-    const dt_layout *from, *to; /* retained; NULL: nothing yet */
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    ext_meta meta;
+    ext_kept of;
+    const dt_layout *from, *to; /* retained */
     bool own;
     int64_t place;
     uint64_t hash;
     char what[DT_CALL_MAX];
 } delivered;
 
-enum { DELIVERED = 16 };
-
-static delivered delivered_last[DELIVERED];
+static delivered delivered_last[EXT_KEPT];
 
 static delivered *
 delivered_place(const delivery *d)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)d->mesh->mesh >> 4;
-    for (int k = 0; k < d->meta.ndim; k++)
-        hash = hash * 31 + (uint64_t)d->meta.shape[k];
-    for (int m = 0; m < d->mesh->mesh->ndim; m++)
-        hash = hash * 31 + (uint64_t)d->placements[m].kind * 8 +
-               (uint64_t)d->placements[m].dim;
-    return &delivered_last[(hash ^ hash >> 8) % DELIVERED];
+    return &delivered_last[ext_kept_place(d->mesh->mesh, d->placements, &d->meta)];
 }
 
 /* The same from the same rank, or NULL. */
@@ -195,18 +227,9 @@ static const delivered *
 delivered_before(const delivery *d)
 {
     const delivered *f = delivered_place(d);
-    const dt_mesh *mesh = d->mesh->mesh;
-    if (f->to == NULL || f->to->mesh != mesh || f->own != d->own ||
-        f->place != d->place || d->meta.given != META_GIVEN ||
-        f->meta.dtype != d->meta.dtype || f->meta.ndim != d->meta.ndim)
-        return NULL;
-    for (int k = 0; k < d->meta.ndim; k++)
-        if (f->meta.shape[k] != d->meta.shape[k])
-            return NULL;
-    for (int m = 0; m < mesh->ndim; m++)
-        if (!dt_placement_equal(f->placements[m], d->placements[m]))
-            return NULL;
-    return f;
+    bool same = f->own == d->own && f->place == d->place &&
+                ext_kept_fits(&f->of, d->mesh->mesh, d->placements, &d->meta);
+    return same ? f : NULL;
 }
 
 static void
@@ -230,13 +253,12 @@ remember(const delivery *d, const dt_layout *from, const dt_layout *to)
     dt_layout_release(ext_context, f->to);
     dt_layout_retain(from);
     dt_layout_retain(to);
-    *f = (delivered){.from = from,
+    *f = (delivered){.of = ext_kept_of(to->mesh, d->placements, &d->meta),
+                     .from = from,
                      .to = to,
-                     .meta = d->meta,
                      .own = d->own,
                      .place = d->place,
                      .hash = d->call.hash};
-    memcpy(f->placements, d->placements, sizeof f->placements);
     memcpy(f->what, d->call.what, sizeof f->what);
 }
 
@@ -324,8 +346,7 @@ receive_part(const delivery *d, const dt_layout *to)
     const dt_layout *from = source_layout(d);
     if (from == NULL)
         return NULL;
-    if ((d->own || d->alike) && d->meta.given == META_GIVEN &&
-        delivered_before(d) == NULL)
+    if ((d->own || d->alike) && ext_kept_may(&d->meta) && delivered_before(d) == NULL)
         remember(d, from, to);
     PyObject *part = ext_move_one(d->array, from, to, WHAT, 0);
     dt_layout_release(ext_context, from);

@@ -95,54 +95,32 @@ describe(offer *o)
 
 /* --- what was offered last --- */
 
-/* Offers are made again and again: the layout, and what the ranks compare of them. Like the
- * targets of moves it keeps layouts alive, but no more than these. */
 typedef struct {
-    const dt_layout *layout; /* retained; NULL: nothing yet */
-    dt_placement placements[DT_MESH_MAX_NDIM];
-    ext_meta meta;
+    ext_kept of;
+    const dt_layout *layout; /* retained */
     uint64_t hash, detail;
     char what[DT_CALL_MAX];
 } offered;
 
-enum { OFFERED = 16 };
-
-static offered offered_last[OFFERED];
+static offered offered_last[EXT_KEPT];
 
 static offered *
 offered_place(const offer *o)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)o->mesh->mesh >> 4;
-    for (int d = 0; d < o->meta.ndim; d++)
-        hash = hash * 31 + (uint64_t)o->meta.shape[d];
-    for (int m = 0; m < o->mesh->mesh->ndim; m++)
-        hash = hash * 31 + (uint64_t)o->placements[m].kind * 8 +
-               (uint64_t)o->placements[m].dim;
-    return &offered_last[(hash ^ hash >> 8) % OFFERED];
+    return &offered_last[ext_kept_place(o->mesh->mesh, o->placements, &o->meta)];
 }
 
 /* Only offers of the plain kind are kept. */
 static bool
 is_plain(const offer *o)
 {
-    return !o->shape_given && !o->run_check && o->meta.given == META_GIVEN &&
-           ext_trace.scope.name == NULL;
+    return !o->shape_given && !o->run_check && ext_kept_may(&o->meta);
 }
 
 static bool
 was_offered(const offered *f, const offer *o)
 {
-    const dt_mesh *mesh = o->mesh->mesh;
-    if (f->layout == NULL || f->layout->mesh != mesh || f->meta.ndim != o->meta.ndim ||
-        f->meta.dtype != o->meta.dtype || !is_plain(o))
-        return false;
-    for (int d = 0; d < o->meta.ndim; d++)
-        if (f->meta.shape[d] != o->meta.shape[d])
-            return false;
-    for (int m = 0; m < mesh->ndim; m++)
-        if (!dt_placement_equal(f->placements[m], o->placements[m]))
-            return false;
-    return true;
+    return is_plain(o) && ext_kept_fits(&f->of, o->mesh->mesh, o->placements, &o->meta);
 }
 
 static void
@@ -151,9 +129,10 @@ remember(const offer *o, const dt_layout *layout, uint64_t detail)
     offered *f = offered_place(o);
     dt_layout_release(ext_context, f->layout);
     dt_layout_retain(layout);
-    *f = (offered){
-        .layout = layout, .meta = o->meta, .hash = o->call.hash, .detail = detail};
-    memcpy(f->placements, o->placements, sizeof f->placements);
+    *f = (offered){.of = ext_kept_of(layout->mesh, o->placements, &o->meta),
+                   .layout = layout,
+                   .hash = o->call.hash,
+                   .detail = detail};
     memcpy(f->what, o->call.what, sizeof f->what);
 }
 

@@ -26,6 +26,26 @@ dt_group *ext_join(int64_t *coordinate, bool *inside, const dt_mesh *mesh,
 /* RuntimeError for a Partial, which no data can be cut into. */
 int ext_refuse_partial(const dt_mesh *mesh, const dt_placement *placements);
 
+/* The same is made again and again, so its layouts are kept, and what the ranks compare. */
+enum { EXT_KEPT = 16 };
+
+/* Of what a kept thing was made. */
+typedef struct {
+    const dt_mesh *mesh; /* of a layout that is retained; NULL: nothing yet */
+    dt_placement placements[DT_MESH_MAX_NDIM];
+    ext_meta meta;
+} ext_kept;
+
+ext_kept ext_kept_of(const dt_mesh *mesh, const dt_placement *placements,
+                     const ext_meta *meta);
+/* Its place among EXT_KEPT. */
+int ext_kept_place(const dt_mesh *mesh, const dt_placement *placements,
+                   const ext_meta *meta);
+/* Whether a call may keep what it makes: its array has data, and it bears its own name. */
+bool ext_kept_may(const ext_meta *meta);
+bool ext_kept_fits(const ext_kept *kept, const dt_mesh *mesh,
+                   const dt_placement *placements, const ext_meta *meta);
+
 /* --- from_local.c, survey.c, replicas.c --- */
 
 PyObject *ext_from_local(PyObject *ignored, PyObject *const *args, Py_ssize_t nargs,
