@@ -9,6 +9,10 @@ import sys
 import time
 
 import pytest
+import rich.box
+import rich.console
+import rich.table
+import rich.text
 from jobs import PATIENCE, clean_environment, run
 
 from dtensor import Shard, init_device_mesh, ones, top
@@ -146,9 +150,6 @@ def test_who_waits_elsewhere_is_waited_for_and_who_waits_here_is_not():
 
 
 def test_rates_are_those_between_two_pictures():
-    rich = pytest.importorskip("rich")
-    for module in ("console", "table", "text", "box"):
-        pytest.importorskip(f"rich.{module}")
     old = rank_of(0)
     new = rank_of(
         0, time=52.0, ticks=210, counters={"all_gather": (4, 96 + 4096, 5)}, since=51.5
