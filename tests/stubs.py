@@ -17,7 +17,7 @@ from stub_tables import BINARY, BY_HAND, COMPARED, MORE, UNARY, WRITTEN
 
 import dtensor
 import dtensor.torch as torch
-from dtensor import fft, linalg, ops
+from dtensor import _later, fft, linalg, ops
 from dtensor.nn import functional
 from dtensor.ops import METHODS
 from dtensor.torch import _dtypes, _methods
@@ -121,6 +121,7 @@ def of_package() -> str:
                 alias.asname = None if alias.name == "*" else alias.asname or alias.name
             if not any((a.asname or "").startswith("_") for a in node.names):
                 lines.append(ast.unparse(node))
+    lines += [f"from {home} import {n} as {n}" for n, home in _later.HOMES.items()]
     return "\n".join([*lines, exported(dtensor.__all__), "__version__: str"])
 
 

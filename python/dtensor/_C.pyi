@@ -13300,7 +13300,9 @@ def install(
     fallback: Callable[..., Any],
     ufunc_method: Callable[..., Any],
 ) -> None: ...
-def install_layout(methods: dict[str, Callable[..., Any]], /) -> None: ...
+def install_in(
+    type: type[Tensor] | type[Layout], methods: dict[str, Callable[..., Any]], /
+) -> None: ...
 
 # --- random arrays --------------------------------------------------------------------
 

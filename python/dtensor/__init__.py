@@ -66,26 +66,17 @@ from dtensor.autograd import (
 )
 
 # isort: split
-from dtensor import nn, optim
+from dtensor import _einops, _later
 from dtensor._core.device import device
-from dtensor._export import ExportedProgram, export
-from dtensor.nn._distribute import distribute_module
-from dtensor.overlap import halo, map_overlap
-
-# isort: split
-from dtensor import (
-    _einops,
-    debug,  # its import starts logs and pictures
-)
 
 # PyTorch's methods of tensors are made when they are first needed.
 _C.set_torch(_functools.partial(_importlib.import_module, "dtensor.torch"))
 _einops.watch()
+__getattr__ = _later.load
 
 __all__ = [
     "DTensor",
     "DeviceMesh",
-    "ExportedProgram",
     "FallbackWarning",
     "GatherWarning",
     "ImplicitRedistributeError",
@@ -101,28 +92,21 @@ __all__ = [
     "as_tensor",
     "autograd",
     "distribute_tensor",
-    "debug",
     "device",
     "differs",
-    "distribute_module",
     "empty",
     "enable_grad",
-    "export",
     "fft",
     "from_callback",
     "from_dlpack",
     "full",
     "get_default_dtype",
-    "halo",
     "inference_mode",
     "init_device_mesh",
     "is_grad_enabled",
     "linalg",
-    "map_overlap",
-    "nn",
     "no_grad",
     "ones",
-    "optim",
     "plot",
     "rand",
     "randn",
@@ -137,6 +121,7 @@ __all__ = [
     "tensor",
     "zeros",
 ]
+__all__ += _later.HOMES
 __all__ += [name for name in ops.__all__ if name not in __all__]
 
 
@@ -147,7 +132,9 @@ def load_ipython_extension(ipython: object) -> None:
 
 def __dir__() -> list[str]:
     """Return the public names, and those of modules that are loaded."""
-    return sorted(n for n in globals() if n[:1] != "_" or n[:2] == n[-2:] == "__")
+    public = (n for n in globals() if n[:1] != "_" or n[:2] == n[-2:] == "__")
+    return sorted({*public, *_later.HOMES})
 
 
 __version__ = "0.1.0"
+_later.begin()

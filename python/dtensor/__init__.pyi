@@ -4,6 +4,7 @@
 from dtensor import (
     array_api as array_api,
     autograd as autograd,
+    debug as debug,
     fft as fft,
     linalg as linalg,
     nn as nn,

@@ -1,5 +1,7 @@
 """The array and how it is made: the names of ``torch.distributed.tensor``'s api."""
 
+from typing import Any
+
 from dtensor._C import (
     DTensor,
     Layout,
@@ -16,14 +18,14 @@ from dtensor._C import (
     tensor,
     zeros,
 )
-from dtensor.nn._distribute import distribute_module
+from dtensor._later import load
 
 __all__ = [
     "DTensor",
     "Layout",
     "Tensor",
     "as_tensor",
-    "distribute_module",
+    "distribute_module",  # noqa: F822  it is loaded when asked for
     "distribute_tensor",
     "empty",
     "from_callback",
@@ -35,3 +37,9 @@ __all__ = [
     "tensor",
     "zeros",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:  # distribute_module, which comes with all modules
+        return load(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -164,11 +164,16 @@ install(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 }
 
 static PyObject *
-install_layout(PyObject *Py_UNUSED(module), PyObject *methods)
+install_in(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    if (!PyDict_Check(methods))
-        return PyErr_Format(PyExc_TypeError, "install_layout takes a dict");
-    if (add_methods(&ext_layout_type, methods) < 0)
+    PyObject *type, *methods;
+    if (!PyArg_ParseTuple(args, "O!O!:install_in", &PyType_Type, &type, &PyDict_Type,
+                          &methods))
+        return NULL;
+    if (type != (PyObject *)&ext_tensor_type && type != (PyObject *)&ext_layout_type)
+        return PyErr_Format(PyExc_TypeError,
+                            "install_in takes Tensor or Layout, not %R", type);
+    if (add_methods((PyTypeObject *)type, methods) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -177,7 +182,8 @@ PyMethodDef ext_protocol_methods[] = {
     {"install", EXT_KEYWORDS(install),
      "install(slots, methods, functions, fallback, ufunc_method)\n--\n\n"
      "Give Tensor and DTensor their operators, methods and answers to NumPy."},
-    {"install_layout", install_layout, METH_O,
-     "install_layout($module, methods, /)\n--\n\nGive Layout methods of Python's."},
+    {"install_in", install_in, METH_VARARGS,
+     "install_in($module, type, methods, /)\n--\n\n"
+     "Give Tensor or Layout methods of Python's."},
     {0},
 };

@@ -1,7 +1,6 @@
 """Tools that show what a program does, or would do."""
 
 from dtensor.debug._expression import Expression, OperatorPlan, Row
-from dtensor.debug._pictures import _shown  # noqa: F401  # of tensors and meshes
 from dtensor.debug.cache_info import CacheInfo, cache_info
 from dtensor.debug.comm_mode import CallSite, CommDebugMode
 from dtensor.debug.explain import Explanation, Step, explain

@@ -1,4 +1,4 @@
-"""What a notebook shows of tensors, layouts and meshes. Installs it in their types."""
+"""What a notebook shows of tensors, layouts and meshes."""
 
 import math
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import _C, ops
+from dtensor import _C
 from dtensor.debug._cells import MOST_RANKS, grid_of
 from dtensor.debug._pictures._html import facts, framed
 from dtensor.debug._pictures._svg import Drawing
@@ -103,15 +103,3 @@ def _small(drawing: Drawing) -> str:
 def _cut(text: str) -> str:
     """Return the beginning of a user's name."""
     return text if len(text) <= 40 else text[:40] + " ..."
-
-
-# Tensors and layouts are C types, which get methods from a table.
-_C.install(
-    ops.SLOTS,
-    {"_repr_html_": tensor_html},
-    ops.FUNCTIONS,
-    ops._answer,
-    ops.ufunc_method,
-)
-_C.install_layout({"_repr_html_": layout_html})
-DeviceMesh._repr_html_ = mesh_html  # type: ignore[attr-defined]
