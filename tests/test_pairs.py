@@ -7,6 +7,7 @@ from placed import layouts, placed
 
 from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 from dtensor.debug import CommDebugMode
+from dtensor.placement_types import _StridedShard
 
 R = Replicate()
 
@@ -50,6 +51,23 @@ def test_elements_picked_by_several_arrays_are_numpys(ranks, shape, dtype):
             x, whole = placed(array, mesh, placements)
             for index in indices(shape):
                 same(x[index], whole[index])
+
+    ranks(body)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_mesh_dims_may_cut_in_another_order(ranks, dim):
+    def body():
+        mesh = square()
+        array = np.random.default_rng(5).normal(size=(9, 9))
+        inner = mesh.shape[1]
+        last_first = [_StridedShard(dim, split_factor=inner), Shard(dim)]
+        x = distribute_tensor(array, mesh, [R, R]).redistribute(placements=last_first)
+        for index in indices(array.shape):
+            same(x[index], array[index])
+        for offset in (-10, -3, 0, 2):
+            same(np.diagonal(x, offset), np.diagonal(array, offset))
+        same(np.einsum("ii->i", x), np.diagonal(array))
 
     ranks(body)
 

@@ -114,9 +114,10 @@ def _layout(
     shape: Sequence[int],
     cut: _C.Placement,
     points: dict[int, Any],
+    order: dict[int, Any],
 ) -> _C.Layout:
     """Return the layout of a result: dims that are not picked from stay cut, and what
-    cuts the others has the given placement."""
+    cuts the others has the given placement, by the cut points and in the order given."""
     rest = [dim for dim in range(x.ndim) if dim not in words.dims]
     new = len(shape) - len(rest)
     places = {dim: k + new * (k >= words.at) for k, dim in enumerate(rest)}
@@ -135,7 +136,7 @@ def _layout(
         placements,
         shape,
         x.dtype,
-        shard_order=orders or None,
+        shard_order=(orders | order) or None,
         cuts=(cuts | points) or None,
     )
 
@@ -153,7 +154,8 @@ def _in_order(
 ) -> _C.DTensor:
     (dim,) = (d for d in words.dims if x.layout.is_cut(d))
     points = {words.at: (0, *np.cumsum(counts).tolist())}
-    layout = _layout(x, words, shape, _C.Shard(words.at), points)
+    order = {words.at: o for d, o in x.layout.shard_order if d == dim}
+    layout = _layout(x, words, shape, _C.Shard(words.at), points, order)
     # The arrays are cut as the result is.
     line = layout.like((shape[words.at],), {words.at: 0}, np.intp)
     held = [
@@ -193,7 +195,7 @@ def _in_addends(
     shape: Sequence[int],
 ) -> _C.DTensor:
     every = [values_of("getitem", a) for a in arrays]
-    layout = _layout(x, words, shape, _C.Partial("sum"), {})
+    layout = _layout(x, words, shape, _C.Partial("sum"), {}, {})
     if x.dtype == bool:
         layout = layout.with_dtype(np.uint8)
     if is_meta(x):
