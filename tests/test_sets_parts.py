@@ -53,6 +53,20 @@ def test_they_are_numpys_for_every_dtype(ranks, in_parts, name, dtype):
     ranks(body)
 
 
+def test_sets_are_sorted_on_any_number_of_ranks(ranks, in_parts):
+    def body():
+        for dtype in ("l", "d", "h"):
+            x, array = placed(np.arange(40)[::-1].astype(dtype), line(), [Shard(0)])
+            want, xp = np.unique(array), x.__array_namespace__()
+            for y in (x, x.redistribute(placements=[Replicate()])):
+                same(xp.unique_values(y), want)
+                same(np.unique_values(y), want)
+                same(np.unique(y, sorted=False), want)
+            assert np.array_equal(xp.unique_values(x.full_tensor()), want)
+
+    ranks(body)
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_they_are_numpys_in_every_layout(ranks, in_parts, name):
     def body():

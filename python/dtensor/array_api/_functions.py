@@ -10,7 +10,16 @@ from dtensor._core.dtype import dtype_of
 from dtensor.array_api._answer import answer
 from dtensor.ops.methods.array_api import check_device
 
-__all__ = ["argsort", "astype", "broadcast_arrays", "clip", "diff", "meshgrid", "sort"]
+__all__ = [
+    "argsort",
+    "astype",
+    "broadcast_arrays",
+    "clip",
+    "diff",
+    "meshgrid",
+    "sort",
+    "unique_values",
+]
 
 _argsort = answer(np.argsort)
 _astype = answer(np.astype)
@@ -20,6 +29,7 @@ _diff = answer(np.diff)
 _flip = answer(np.flip)
 _meshgrid = answer(np.meshgrid)
 _sort = answer(np.sort)
+_unique = answer(np.unique)
 
 
 def astype(
@@ -43,6 +53,11 @@ def sort(
     """Return an array with its elements sorted along an axis."""
     ascending = _sort(x, axis=axis, stable=stable)
     return _flip(ascending, axis=axis) if descending else ascending
+
+
+def unique_values(x: Tensor, /) -> Any:
+    """Return the different elements, sorted; each NaN counts as distinct."""
+    return _unique(x, equal_nan=False)
 
 
 def argsort(

@@ -104,7 +104,7 @@ def unique(
     equal_nan : bool, default True
         Whether all NaN count as equal.
     sorted : bool, default True
-        Without effect: they are.
+        Without effect: they are, so that they are the same on any number of ranks.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def unique_inverse(x: Any) -> Any:
 
 @composed(np.unique_values, gradient=False)
 def unique_values(x: Any) -> Any:
-    """Return the unique elements; each NaN counts as distinct."""
+    """Return the unique elements, sorted; each NaN counts as distinct."""
     return unique(x, equal_nan=False)
 
 
