@@ -117,7 +117,7 @@ def _layout(
     order: dict[int, Any],
 ) -> _C.Layout:
     """Return the layout of a result: dims that are not picked from stay cut, and what
-    cuts the others has the given placement, by the cut points and in the order given."""
+    cuts the others has the given placement, by cut points and in an order."""
     rest = [dim for dim in range(x.ndim) if dim not in words.dims]
     new = len(shape) - len(rest)
     places = {dim: k + new * (k >= words.at) for k, dim in enumerate(rest)}
@@ -154,7 +154,8 @@ def _in_order(
 ) -> _C.DTensor:
     (dim,) = (d for d in words.dims if x.layout.is_cut(d))
     points = {words.at: (0, *np.cumsum(counts).tolist())}
-    order = {words.at: o for d, o in x.layout.shard_order if d == dim}
+    orders = dict(x.layout.shard_order)
+    order = {words.at: orders[dim]} if dim in orders else {}
     layout = _layout(x, words, shape, _C.Shard(words.at), points, order)
     # The arrays are cut as the result is.
     line = layout.like((shape[words.at],), {words.at: 0}, np.intp)
