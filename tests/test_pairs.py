@@ -5,9 +5,17 @@ import pytest
 from meshes import line, square
 from placed import layouts, placed
 
-from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from dtensor import (
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_tensor,
+    init_device_mesh,
+)
 from dtensor.debug import CommDebugMode
 from dtensor.placement_types import _StridedShard
+from dtensor.testing import run_ranks
 
 R = Replicate()
 
@@ -70,6 +78,20 @@ def test_mesh_dims_may_cut_in_another_order(ranks, dim):
         same(np.einsum("ii->i", x), np.diagonal(array))
 
     ranks(body)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (4, 1)])
+def test_mesh_dims_of_one_rank_cut_nothing(shape):
+    def body():
+        mesh = init_device_mesh("cpu", shape)
+        array = np.random.default_rng(6).normal(size=(5, 7))
+        for placements in layouts(2, 2):
+            x, whole = placed(array, mesh, placements)
+            same(np.diagonal(x, 1), np.diagonal(whole, 1))
+            for index in indices(array.shape):
+                same(x[index], whole[index])
+
+    run_ranks(4, body)
 
 
 def test_arrays_may_be_cut_as_the_result_is(ranks):

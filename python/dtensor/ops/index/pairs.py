@@ -112,12 +112,12 @@ def _layout(
     x: _C.DTensor,
     words: Picked,
     shape: Sequence[int],
-    cut: _C.Placement,
+    cut: dict[int, _C.Placement],
     points: dict[int, Any],
     order: dict[int, Any],
 ) -> _C.Layout:
     """Return the layout of a result: dims that are not picked from stay cut, and what
-    cuts the others has the given placement, by cut points and in an order."""
+    cuts the others has the placement given for them, by cut points and in an order."""
     rest = [dim for dim in range(x.ndim) if dim not in words.dims]
     new = len(shape) - len(rest)
     places = {dim: k + new * (k >= words.at) for k, dim in enumerate(rest)}
@@ -126,7 +126,7 @@ def _layout(
         if p._cut_dim is None
         else _C.Shard(places[p._cut_dim])
         if p._cut_dim in places
-        else cut
+        else cut.get(p._cut_dim, _C.Replicate())
         for p in x.placements
     ]
     cuts = {places[d]: c for d, c in (x.layout.cuts or {}).items() if d in places}
@@ -156,7 +156,7 @@ def _in_order(
     points = {words.at: (0, *np.cumsum(counts).tolist())}
     orders = dict(x.layout.shard_order)
     order = {words.at: orders[dim]} if dim in orders else {}
-    layout = _layout(x, words, shape, _C.Shard(words.at), points, order)
+    layout = _layout(x, words, shape, {dim: _C.Shard(words.at)}, points, order)
     # The arrays are cut as the result is.
     line = layout.like((shape[words.at],), {words.at: 0}, np.intp)
     held = [
@@ -196,7 +196,8 @@ def _in_addends(
     shape: Sequence[int],
 ) -> _C.DTensor:
     every = [values_of("getitem", a) for a in arrays]
-    layout = _layout(x, words, shape, _C.Partial("sum"), {}, {})
+    cut: dict[int, _C.Placement] = dict.fromkeys(words.dims, _C.Partial("sum"))
+    layout = _layout(x, words, shape, cut, {}, {})
     if x.dtype == bool:
         layout = layout.with_dtype(np.uint8)
     if is_meta(x):
