@@ -47,6 +47,13 @@ def test_a_layout_with_its_own_placements_is_itself():
             assert layout.with_placements(layout.placements) is layout
 
 
+def test_what_a_layout_says_of_itself_makes_it():
+    for case in random_cases(6, 600, 8):
+        for it in (case.start, case.end):
+            said = {"shard_order": it.shard_order, "cuts": it.cuts or None}
+            assert Layout(it.mesh, it.placements, it.shape, it.dtype, **said) is it
+
+
 def test_a_layout_like_another_cuts_the_dims_that_both_have_alike():
     for case in random_cases(7, 300, 8):
         layout = case.start
