@@ -126,6 +126,16 @@ capture(journey *j, const stop *s)
     return 0;
 }
 
+int
+leaf_is_done(TensorObject *leaf)
+{
+    PyObject *done = call_hooks(leaf->hooks, 0, "at once", Py_NewRef((PyObject *)leaf));
+    if (done != NULL)
+        done = call_hooks(leaf->hooks, 0, "accumulated", done);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
 static int
 leave_at_leaf(journey *j, stop *s)
 {
@@ -151,10 +161,7 @@ leave_at_leaf(journey *j, stop *s)
         if (tape_accumulate(leaf, grad) < 0)
             return -1;
     }
-    PyObject *done =
-        call_hooks(leaf->hooks, 0, "accumulated", Py_NewRef((PyObject *)leaf));
-    Py_XDECREF(done);
-    return done == NULL ? -1 : 0;
+    return leaf_is_done(leaf);
 }
 
 /* Sends the gradients of a node's inputs on, a tuple, or NULL: there are none. */

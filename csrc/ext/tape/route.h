@@ -49,7 +49,7 @@ void route_clear(journey *j);
 /* --- leaves.c --- */
 
 /* Whether the gradient of a leaf can be left there when all others are known: it is
- * small, it must be reduced first, and nobody looks meanwhile. */
+ * small, and must be reduced first. */
 bool leaf_may_wait(const journey *j, TensorObject *leaf, PyObject *grad);
 /* Keeps it until then; steals it. */
 int leaf_wait(journey *j, TensorObject *leaf, PyObject *grad);
@@ -57,3 +57,5 @@ int leaf_wait(journey *j, TensorObject *leaf, PyObject *grad);
 int leaves_settle(journey *j);
 
 #endif
+/* engine.c: calls the hooks of a leaf that has its gradient. */
+int leaf_is_done(TensorObject *leaf);
