@@ -17,6 +17,9 @@ typedef struct {
     int output_count;
     bool needed;      /* a wanted input is behind it */
     bool wanted;      /* it is, or has, a wanted input */
+    bool floats;      /* a Node of that kind */
+    uint64_t age;     /* the order of visits: the greatest first, then by place */
+    int place;        /* in the order in which they are found */
     PyObject **grads; /* one for each output, or NULL */
 } stop;
 
@@ -55,7 +58,7 @@ bool leaf_may_wait(const journey *j, TensorObject *leaf, PyObject *grad);
 int leaf_wait(journey *j, TensorObject *leaf, PyObject *grad);
 /* Reduces what waits, by mesh and dtype, and leaves it at the leaves. */
 int leaves_settle(journey *j);
-
-#endif
 /* engine.c: calls the hooks of a leaf that has its gradient. */
 int leaf_is_done(TensorObject *leaf);
+
+#endif
