@@ -209,8 +209,8 @@ op_cache_add(op_entry *entry, const op_call *call)
     op_entry_release(last);
 }
 
-/* Takes out the entries of an operator; NULL: of all. They are freed at the end, for
- * that may run code that comes here. */
+/* Takes out the entries of an operator; NULL: of all, which forget what they have answered,
+ * too. They are freed at the end, for that may run code that comes here. */
 static void
 forget(const PyObject *op)
 {
@@ -226,6 +226,8 @@ forget(const PyObject *op)
     while (gone != NULL) {
         op_entry *entry = gone;
         gone = entry->next;
+        if (op == NULL)
+            op_answers_free((OperatorObject *)entry->statics[0]);
         op_entry_release(entry);
     }
 }
