@@ -9,7 +9,7 @@ PyObject *
 ext_forget(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     WorldObject *world = ext_world_current();
-    op_cache_clear();
+    op_cache_clear(op_answers_free);
     move_forget_routes();
     move_forget_texts();
     move_forget_targets();

@@ -209,10 +209,10 @@ op_cache_add(op_entry *entry, const op_call *call)
     op_entry_release(last);
 }
 
-/* Takes out the entries of an operator; NULL: of all, which forget what they have answered,
- * too. They are freed at the end, for that may run code that comes here. */
+/* Takes out the entries of an operator; NULL: of all. They are freed at the end, for
+ * that may run code that comes here. */
 static void
-forget(const PyObject *op)
+forget(const PyObject *op, void (*also)(OperatorObject *op))
 {
     op_entry *gone = NULL;
     for (op_entry *entry = newest, *older; entry != NULL; entry = older) {
@@ -226,8 +226,8 @@ forget(const PyObject *op)
     while (gone != NULL) {
         op_entry *entry = gone;
         gone = entry->next;
-        if (op == NULL)
-            op_answers_free((OperatorObject *)entry->statics[0]);
+        if (also != NULL)
+            also((OperatorObject *)entry->statics[0]);
         op_entry_release(entry);
     }
 }
@@ -235,13 +235,13 @@ forget(const PyObject *op)
 void
 op_cache_forget(const OperatorObject *op)
 {
-    forget((const PyObject *)op);
+    forget((const PyObject *)op, NULL);
 }
 
 void
-op_cache_clear(void)
+op_cache_clear(void (*also)(OperatorObject *op))
 {
-    forget(NULL);
+    forget(NULL, also);
 }
 
 PyObject *

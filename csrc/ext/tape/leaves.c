@@ -17,26 +17,10 @@ bytes_of(const dt_layout *layout)
     return bytes;
 }
 
-/* Whether somebody counts on being called while backward goes on: fully_shard, on all
- * ranks. Hooks of users may be there on one rank alone. */
-static bool
-is_urgent(PyObject *hooks)
-{
-    bool urgent = false;
-    for (Py_ssize_t k = 0; hooks != NULL && k < PyList_GET_SIZE(hooks); k++) {
-        PyObject *hook = PyList_GET_ITEM(hooks, k);
-        urgent |=
-            PyTuple_Check(hook) && PyTuple_GET_SIZE(hook) > 1 &&
-            PyUnicode_Check(PyTuple_GET_ITEM(hook, 1)) &&
-            PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(hook, 1), "at once") == 0;
-    }
-    return urgent;
-}
-
 bool
 leaf_may_wait(const journey *j, TensorObject *leaf, PyObject *grad)
 {
-    if (j->inputs != NULL || !tape_off || is_urgent(leaf->hooks) ||
+    if (j->inputs != NULL || !tape_off || hooks_are_urgent(leaf->hooks) ||
         !ext_is_dtensor((PyObject *)leaf) || !ext_is_dtensor(grad))
         return false;
     const dt_layout *from = ((DTensorObject *)grad)->layout->layout;
@@ -141,7 +125,7 @@ leaves_settle(journey *j)
             else
                 Py_XDECREF(moved[k]);
             if (failed == 0)
-                failed = leaf_is_done(leaf_at(group, k));
+                failed = hooks_done(leaf_at(group, k));
         }
         PyMem_Free(moved);
         Py_DECREF(group);

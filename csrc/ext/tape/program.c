@@ -199,8 +199,8 @@ program_begin(const NodeObject *node, PyObject *const *values, int count,
     p->sent = PyMem_Calloc(inputs + 1, sizeof *p->sent);
     p->needs = PyMem_Calloc(inputs + 1, sizeof *p->needs);
     p->answers = PyMem_Calloc(inputs + 1, sizeof *p->answers);
-    bool good = p->is != NULL && p->sent != NULL && p->needs != NULL &&
-                p->answers != NULL;
+    bool good =
+        p->is != NULL && p->sent != NULL && p->needs != NULL && p->answers != NULL;
     for (int k = 0; good && k < count; k++)
         good = know(&p->is[k], values[k]);
     if (!good) {

@@ -49,6 +49,17 @@ int route_explore(journey *j);
 void route_mark_needed(journey *j);
 void route_clear(journey *j);
 
+/* --- hooks.c --- */
+
+/* Calls the hooks of one kind on a gradient: what they give back takes its place. Steals
+ * it. `hooks`: a list, or NULL. */
+PyObject *hooks_call(PyObject *hooks, int output, const char *kind, PyObject *grad);
+/* Calls those of a leaf that has its gradient. */
+int hooks_done(TensorObject *leaf);
+/* Whether somebody counts on being called while backward goes on: fully_shard, on all
+ * ranks. Hooks of users may be there on one rank alone. */
+bool hooks_are_urgent(PyObject *hooks);
+
 /* --- leaves.c --- */
 
 /* Whether the gradient of a leaf can be left there when all others are known: it is
@@ -58,7 +69,5 @@ bool leaf_may_wait(const journey *j, TensorObject *leaf, PyObject *grad);
 int leaf_wait(journey *j, TensorObject *leaf, PyObject *grad);
 /* Reduces what waits, by mesh and dtype, and leaves it at the leaves. */
 int leaves_settle(journey *j);
-/* engine.c: calls the hooks of a leaf that has its gradient. */
-int leaf_is_done(TensorObject *leaf);
 
 #endif
