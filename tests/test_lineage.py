@@ -58,6 +58,12 @@ def other_number():
     return (a * (3.0 if odd else 2.0)).full_tensor()
 
 
+def other_lambda():
+    _, a, _, odd = start()
+    function = (lambda v: v.sum() + 2) if odd else (lambda v: v.sum() + 1)
+    return np.apply_along_axis(function, 1, a).full_tensor()
+
+
 def other_small_array():
     _, a, _, odd = start()
     return (a + np.array([0, 0, float(odd)])).full_tensor()
@@ -245,8 +251,8 @@ def other_state_saved():
 
 
 PARTED = [
-    other_array, other_operator, other_constant, other_number, other_small_array,
-    other_slice, other_element_written, other_value_written, write_left_out,
+    other_array, other_operator, other_constant, other_number, other_lambda,
+    other_small_array, other_slice, other_element_written, other_value_written, write_left_out,
     write_through_a_view, write_seen_by_a_view, extra_leaf, other_seed, other_fill,
     other_range, other_sorted, other_part_of_a_composite, other_reduction,
     other_order_of_blocks, step_left_out, step_of_halves_left_out,
