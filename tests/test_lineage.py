@@ -253,7 +253,8 @@ def other_state_saved():
 PARTED = [
     other_array, other_operator, other_constant, other_number, other_lambda,
     other_small_array, other_slice, other_element_written, other_value_written,
-    write_left_out, write_through_a_view, write_seen_by_a_view, extra_leaf, other_seed, other_fill,
+    write_left_out, write_through_a_view, write_seen_by_a_view, extra_leaf,
+    other_seed, other_fill,
     other_range, other_sorted, other_part_of_a_composite, other_reduction,
     other_order_of_blocks, step_left_out, step_of_halves_left_out,
     step_of_complex_numbers_left_out, other_learning_rate, other_clip,

@@ -98,8 +98,9 @@ def set_gather_bytes(count: int | None) -> int | None:
     Before an operator, or a function composed of operators, makes such an array whole
     on every rank, it warns with a `GatherWarning`, once for each line of the program,
     function and mesh. Moves that the program asks for (``redistribute``,
-    ``full_tensor``) do not warn. With ``warnings.simplefilter("error", GatherWarning)`` it is an error, on
-    all ranks and before anything is sent; `strict` refuses smaller moves as well.
+    ``full_tensor``) do not warn. With
+    ``warnings.simplefilter("error", GatherWarning)`` it is an error, on all ranks and
+    before anything is sent; `strict` refuses smaller moves as well.
 
     It sends nothing, but all ranks must set the same.
 
