@@ -19,8 +19,10 @@ from blind_spots import blind
 from campaign_calls import BLIND
 from campaign_player import Heard, Player, be_rank
 from divergences import Program, Step, program, quietly
+from forgetful import forgetting
 from rows import BITS, SHAPE, VALUE, arrays_of
 
+import dtensor
 from dtensor._core import world as _world
 from dtensor.random import get_rng_state
 from dtensor.testing import run_ranks
@@ -171,6 +173,16 @@ class Processes:
         return self.comm.allgather(mine)
 
 
+def after_its_calls(played: Program, forgets: bool) -> list[Heard]:
+    """A program, as this rank plays it after all ranks have made all calls of it, also
+    those of odd ranks: all is remembered. Or the odd ranks remember nothing."""
+    for steps in (played.steps, played.other):
+        be_rank(played._replace(steps=steps, odd=frozenset()))
+        dtensor.resync()
+    with forgetting(forgets and _world.current().rank in played.odd):
+        return be_rank(played)
+
+
 class Judged(NamedTuple):
     """A program and what became of it."""
 
@@ -192,6 +204,8 @@ def judged(stage: Threads | Processes, number: int, asked: Any) -> Judged:
         return Judged(number, kind, spot.kind, spot.use, time.monotonic() - start, why)
     played = program(asked.seed, number, ranks, asked.kind)
     run = functools.partial(be_rank, played)
+    if asked.again or asked.forget:
+        run = functools.partial(after_its_calls, played, asked.forget)
     heard = stage.heard(run, played.ranks, asked.timeout)
     kind, why = verdict(played, heard) if stage.leads else ("", "")
     seconds = round(time.monotonic() - start, 2)
@@ -206,6 +220,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--kind", default="", help="of the divergence; none: none")
     parser.add_argument("--blind", action="store_true", help="what no call sees")
+    parser.add_argument("--again", action="store_true", help="after all calls of it")
+    parser.add_argument("--forget", action="store_true", help="so, odd ranks forget")
     parser.add_argument("--ranks", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=2.0)
     parser.add_argument("--show", action="store_true", help="all programs")

@@ -35,6 +35,7 @@ A = np.arange(1.0, 71.0).reshape(7, 10)
 B = np.cos(A)
 SQUARE = np.eye(6) * 7 + np.arange(36.0).reshape(6, 6) / 36
 INPUT, TARGET = (A / 70).astype("f4"), B[:, :4].astype("f4")
+HALVES = INPUT.astype("f2")
 NUMBERS = np.arange(7) * 3 % 7
 ROWS, COLUMNS = [Shard(0)], [Shard(1)]
 
@@ -169,6 +170,17 @@ def gradient(mesh: DeviceMesh, _: Path) -> Any:
     return whole(x.grad, w.grad)
 
 
+def played(mesh: DeviceMesh, _: Path) -> Any:
+    """The third gradient is noted, the fourth is played."""
+    x, w = rows(mesh, INPUT), columns(mesh, INPUT.T)
+    for tensor in (x, w):
+        tensor.requires_grad_(True)
+    for _ in range(4):
+        y = nn.functional.layer_norm(nn.functional.gelu(x @ w), (7,))
+        (y * y / 3.0).sum().backward()
+    return whole(x.grad, w.grad)
+
+
 def trained(model: Any, given: Any, target: Any) -> Any:
     for k, parameter in enumerate(model.parameters()):
         with dtensor.no_grad():
@@ -227,6 +239,21 @@ def optimizers(mesh: DeviceMesh, _: Path) -> Any:
     return [*whole(*parameters[:2]), np.asarray(parameters[2].detach())]
 
 
+def halves(mesh: DeviceMesh, _: Path) -> Any:
+    """Steps that no kernel does: of other dtypes, and of arrays with gaps."""
+    made = [rows(mesh, HALVES), rows(mesh)[:, ::2].detach()]
+    parameters = [x.requires_grad_(True) for x in made]
+    for parameter in parameters:
+        parameter.grad = parameter.detach() * 0.5
+    for optimizer in (
+        optim.SGD(parameters, lr=0.1, momentum=0.9),
+        optim.Adam(parameters[1:]),
+    ):
+        for _step in range(2):
+            optimizer.step()
+    return whole(*parameters)
+
+
 def clipped(mesh: DeviceMesh, _: Path) -> Any:
     parameters = placed_parameters(mesh)
     norms = [
@@ -252,10 +279,12 @@ def collectives(mesh: DeviceMesh, _: Path) -> Any:
 # What is called on Tensors of a rank sends nothing: its failures are local ones.
 TRAINING: dict[str, Call] = {
     "gradient": gradient,
+    "played": played,
     "step": step,
     "tensor parallel": tensor_parallel,
     "fully sharded": fully_sharded,
     "optimizers": optimizers,
+    "halves": halves,
     "clipped": clipped,
     "collectives": collectives,
 }

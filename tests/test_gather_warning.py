@@ -7,7 +7,16 @@ import pytest
 from meshes import line
 
 import dtensor
-from dtensor import DTensor, GatherWarning, Replicate, Shard, distribute_tensor
+from dtensor import (
+    DeviceMesh,
+    DTensor,
+    FallbackWarning,
+    GatherWarning,
+    Replicate,
+    Shard,
+    distribute_tensor,
+)
+from dtensor.testing import run_ranks
 
 
 @pytest.fixture
@@ -61,3 +70,32 @@ def test_the_limit_is_a_positive_number_or_none():
     for wrong in (0, -1):
         with pytest.raises(ValueError, match="positive number of bytes"):
             dtensor.set_gather_bytes(wrong)
+
+
+def test_a_rank_that_was_told_on_another_mesh_is_told_with_the_others(told):
+    def sort(mesh):
+        x = distribute_tensor(np.arange(1003.0), mesh, [Shard(0)], src_data_rank=None)
+        try:
+            np.sort_complex(x)
+        except GatherWarning:
+            return True
+        return False
+
+    def body():
+        two, three = DeviceMesh("cpu", [0, 1]), line()
+        first = three.get_rank() < 2 and sort(two)
+        return first, sort(three), sort(three)
+
+    assert run_ranks(3, body) == [(rank < 2, True, False) for rank in range(3)]
+
+
+def test_a_call_that_gathers_nothing_does_not_silence_one_that_does():
+    def body():
+        x = distribute_tensor(np.arange(6.0), line(), [Shard(0)])
+        return np.poly(x).full_tensor().shape
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run_ranks(1, body) == [(7,)]
+    with pytest.warns(FallbackWarning):
+        assert run_ranks(2, body) == [(7,)] * 2

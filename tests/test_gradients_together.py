@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 import dtensor
-from dtensor import Partial, Replicate, Shard, distribute_tensor, init_device_mesh
+from dtensor import (
+    Partial,
+    Replicate,
+    Shard,
+    autograd,
+    distribute_tensor,
+    init_device_mesh,
+)
 from dtensor.debug import CommDebugMode
 from dtensor.testing import run_ranks
 
@@ -50,15 +57,61 @@ def test_ten_gradients_are_one_all_reduce(n):
         assert all(w.grad.placements == (Replicate(),) for w in weights)
 
         alone = leaves(mesh)
-        for w in alone:  # whoever has a hook is reduced at once
-            w.register_hook(lambda g: None)
-        loss = loss_of(x, alone)
-        sent = counts(loss.backward)
-        assert sent == ({"all_reduce": COUNT} if n > 1 else {})
-        for g, w in zip(together, alone, strict=True):
-            assert np.array_equal(g, w.grad.full_tensor())
+        for w in alone:  # where the ranks are told one by one
+            (grad,) = autograd.grad(loss_of(x, alone), w)
+            whole = grad.redistribute(placements=[Replicate()])
+            assert np.array_equal(together.pop(0), whole.full_tensor())
 
     run_ranks(n, body)
+
+
+@pytest.mark.parametrize("hooks", ["grad", "accumulated", "removed"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_hooks_of_one_rank_change_nothing_that_is_sent(n, hooks):
+    def body():
+        mesh = init_device_mesh("cpu", (n,))
+        weights, x, called = leaves(mesh), rows(mesh), []
+
+        def look(tensor):
+            called.append(tensor.placements)
+
+        for w in weights if mesh.get_rank() == 0 else ():
+            if hooks == "accumulated":
+                w.register_post_accumulate_grad_hook(look)
+            else:
+                handle = w.register_hook(look)
+                if hooks == "removed":
+                    handle.remove()
+        loss = loss_of(x, weights)
+        assert counts(loss.backward) == ({"all_reduce": 1} if n > 1 else {})
+        for w in weights:
+            assert w.grad.placements == (Replicate(),)
+        wanted = COUNT if hooks != "removed" and mesh.get_rank() == 0 else 0
+        assert len(called) == wanted
+
+    run_ranks(n, body)
+
+
+def test_a_hook_sees_the_gradient_that_was_added():
+    def body():
+        mesh = init_device_mesh("cpu", (3,))
+        weights, seen = leaves(mesh), []
+        for w in weights:
+            w.register_post_accumulate_grad_hook(
+                lambda p: (
+                    (seen.append(p.grad.full_tensor().numpy().copy()), p.grad.zero_())
+                    and None
+                )
+            )
+        loss_of(rows(mesh), weights).backward()
+        plain = leaves(mesh)
+        loss_of(rows(mesh), plain).backward()
+        assert len(seen) == COUNT
+        for g, w in zip(reversed(seen), plain, strict=True):
+            assert np.array_equal(g, w.grad.full_tensor())
+        assert not any(np.any(w.grad.full_tensor()) for w in weights)
+
+    run_ranks(3, body)
 
 
 def test_gradients_are_added_to_those_that_are_there():

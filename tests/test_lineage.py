@@ -58,6 +58,12 @@ def other_number():
     return (a * (3.0 if odd else 2.0)).full_tensor()
 
 
+def other_lambda():
+    _, a, _, odd = start()
+    function = (lambda v: v.sum() + 2) if odd else (lambda v: v.sum() + 1)
+    return np.apply_along_axis(function, 1, a).full_tensor()
+
+
 def other_small_array():
     _, a, _, odd = start()
     return (a + np.array([0, 0, float(odd)])).full_tensor()
@@ -174,6 +180,28 @@ def step_left_out():
     return model(a).full_tensor()
 
 
+def step_of_halves_left_out():
+    """Of a dtype that is not the kernels'."""
+    mesh, a, _, odd = start()
+    w = a.astype("float16").requires_grad_()
+    sgd = optim.SGD([w], lr=0.1)
+    w.sum().backward()
+    if not odd:
+        sgd.step()
+    return w.detach().full_tensor()
+
+
+def step_of_complex_numbers_left_out():
+    mesh, a, _, odd = start()
+    w = a.astype("complex64").requires_grad_()
+    adam = optim.Adam([w], lr=0.1)
+    for k in range(2):
+        w.grad = a.astype("complex64")
+        if k == 0 or not odd:
+            adam.step()
+    return w.detach().full_tensor()
+
+
 def other_learning_rate():
     mesh, a, _, odd = start()
     model = model_of(mesh)
@@ -223,11 +251,13 @@ def other_state_saved():
 
 
 PARTED = [
-    other_array, other_operator, other_constant, other_number, other_small_array,
-    other_slice, other_element_written, other_value_written, write_left_out,
-    write_through_a_view, write_seen_by_a_view, extra_leaf, other_seed, other_fill,
+    other_array, other_operator, other_constant, other_number, other_lambda,
+    other_small_array, other_slice, other_element_written, other_value_written,
+    write_left_out, write_through_a_view, write_seen_by_a_view, extra_leaf,
+    other_seed, other_fill,
     other_range, other_sorted, other_part_of_a_composite, other_reduction,
-    other_order_of_blocks, step_left_out, other_learning_rate, other_clip,
+    other_order_of_blocks, step_left_out, step_of_halves_left_out,
+    step_of_complex_numbers_left_out, other_learning_rate, other_clip,
     other_seen_by_a_sibling, other_product_in_place, other_array_in_a_constructor,
     other_state_saved,
 ]  # fmt: skip

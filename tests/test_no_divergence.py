@@ -9,8 +9,17 @@ from test_lineage import model_of, start
 
 import dtensor
 import dtensor.functional_collectives as funcol
-from dtensor import DTensor, Partial, Shard, checkpoint, init_device_mesh, optim
+from dtensor import (
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    checkpoint,
+    init_device_mesh,
+    optim,
+)
 from dtensor._core import world
+from dtensor.amp import autocast
 from dtensor.testing import run_ranks
 from dtensor.utils.checkpoint import checkpoint as recomputed
 
@@ -162,12 +171,54 @@ def a_checkpoint_that_brings_ranks_together_again():
     return (a + b).full_tensor().numpy().tolist()
 
 
+def hooks_that_log_on_one_rank():
+    mesh, a, _, odd = start()
+    model = model_of(mesh)
+    for p in model.parameters() if odd else ():
+        p.register_hook(lambda grad: str(grad.to_local()) and None)
+        p.register_post_accumulate_grad_hook(lambda p: str(p.grad.to_local()) and None)
+    model(a).sum().backward()
+    return [p.grad.full_tensor().numpy().tolist() for p in model.parameters()]
+
+
+def steps_of_views_some_of_which_are_empty():
+    mesh, _, _, _ = start()
+    x = dtensor.distribute_tensor(np.arange(12.0).reshape(2, 6), mesh, [Shard(0)])
+    w = x[:, ::2].detach().requires_grad_()
+    adam = optim.Adam([w], lr=0.1)
+    for _ in range(2):
+        adam.zero_grad()
+        (w * w).sum().backward()
+        adam.step()
+    return w.detach().full_tensor().numpy().tolist()
+
+
+def casts_that_one_rank_made_first():
+    mesh, a, _, odd = start()
+    weights = [
+        dtensor.distribute_tensor(np.eye(3, dtype="f4") * k, mesh, [Replicate()])
+        for k in (1, 2, 3)
+    ]
+    for w in weights:
+        w.requires_grad_()
+    y = a.astype("f4")
+    with autocast("cpu", dtype="float16"):
+        if odd:
+            str((weights[2] @ weights[1]).to_local())
+        for w in weights:
+            y = y @ w
+        loss = y.sum()
+    loss.backward()
+    return [w.grad.full_tensor().numpy().tolist() for w in weights]
+
+
 ALIKE = [
     logging_on_one_rank, numbers_that_differ, writes_into_local_parts,
     stages_on_submeshes, errors_swallowed_alike, accumulation, moves_between_meshes,
     async_moves, partials, uneven_last_batches, ranks_outside,
     checkpoint_of_a_subgroup, recomputation, functional_collectives_of_parts,
-    a_checkpoint_that_brings_ranks_together_again,
+    a_checkpoint_that_brings_ranks_together_again, hooks_that_log_on_one_rank,
+    steps_of_views_some_of_which_are_empty, casts_that_one_rank_made_first,
 ]  # fmt: skip
 BY_RANK = [stages_on_submeshes, ranks_outside, checkpoint_of_a_subgroup]
 

@@ -122,6 +122,28 @@ def test_gradients_of_every_sample_are_the_same_bits(shape, most):
     compare(chosen(operators()), shape, most)
 
 
+def test_what_is_played_needs_what_the_call_needs():
+    """A program of another call must not stand for one whose parameters are fixed."""
+
+    def normed(trained, mesh):
+        x = distribute_tensor(A, mesh, [S0]).requires_grad_()
+        v, w = (distribute_tensor(y, mesh, [R]).requires_grad_(trained) for y in (V, W))
+        F.layer_norm(x, (6,), v, w).sum().backward(inputs=[x])
+        return x.grad.full_tensor().numpy()
+
+    def body():
+        mesh = line()
+        for _ in range(TURNS):
+            normed(True, mesh)
+        before = _C.set_programs(mesh.get_rank() > 0)  # as if it had forgotten them
+        try:
+            return [normed(False, mesh).tobytes() for _ in range(TURNS)]
+        finally:
+            _C.set_programs(before)
+
+    assert len({bits for answer in run_ranks(2, body) for bits in answer}) == 1
+
+
 # --- what is played, and what is not --------------------------------------------------
 
 RNG = np.random.default_rng(7)

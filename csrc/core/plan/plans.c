@@ -42,12 +42,18 @@ forget_oldest_plan(dt_plans *plans)
 }
 
 void
+dt_plans_forget(dt_plans *plans)
+{
+    while (plans->oldest != NULL)
+        forget_oldest_plan(plans);
+}
+
+void
 dt_plans_free(dt_plans *plans)
 {
     if (plans == NULL)
         return;
-    while (plans->oldest != NULL)
-        forget_oldest_plan(plans);
+    dt_plans_forget(plans);
     dt_hash_table_free(&plans->table);
     free(plans);
 }

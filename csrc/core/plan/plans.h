@@ -11,6 +11,8 @@ typedef struct dt_plans dt_plans;
 dt_plans *dt_plans_make(dt_context *context);
 void dt_plans_free(dt_plans *plans); /* may be NULL; forgets what nobody retains */
 
+void dt_plans_forget(dt_plans *plans); /* those that nobody else retains */
+
 dt_context *dt_plans_context(const dt_plans *plans);
 
 /* The plan from -> to, made at first use (see dt_plan_make for errors) and kept with

@@ -116,6 +116,11 @@ PyObject *ext_world_set_costs(PyObject *self, PyObject *costs);
 PyObject *ext_world_measure(PyObject *self, PyObject *none);
 extern const char ext_world_set_costs_doc[], ext_world_measure_doc[];
 
+/* --- forget.c --- */
+
+extern const char ext_forget_doc[];
+PyObject *ext_forget(PyObject *module, PyObject *none);
+
 /* --- watch.c: rows of the table in explain.c --- */
 
 extern const char watch_doc[], watch_rule_doc[];

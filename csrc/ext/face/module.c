@@ -121,6 +121,7 @@ static PyMethodDef module_methods[] = {
      "cache_info()\n--\n\n"
      "Return how many plans were found (hits) or made (misses), and how many plans,\n"
      "layouts and meshes there are now."},
+    {"_forget", ext_forget, METH_NOARGS, ext_forget_doc},
     {0},
 };
 

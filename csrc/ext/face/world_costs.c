@@ -37,7 +37,7 @@ ext_world_set_costs(PyObject *object, PyObject *given)
     dt_cost_find_nodes(&cost, t->nodes, t->size);
     self->world->cost = cost;
     ext_cost_hash = cost.hash;
-    op_cache_clear(); /* of threads that have no world of their own */
+    op_cache_clear(NULL); /* of threads that have no world of their own */
     Py_RETURN_NONE;
 }
 

@@ -108,7 +108,8 @@ note_written(const lists *given, Py_ssize_t k, uint64_t numbers)
 
 typedef int step_of(const void *how, PyObject *steps, Py_ssize_t k, const arrays *x);
 
-/* Calls `step` for each parameter; a list of the places that it cannot do. */
+/* Calls `step` for each parameter; a list of the places that it cannot do, and the caller
+ * does at once: where elements lie may differ between ranks, but not what is written. */
 static PyObject *
 run_steps(const lists *given, step_of *step, const void *how, PyObject *steps,
           PyObject *args)
@@ -122,14 +123,13 @@ run_steps(const lists *given, step_of *step, const void *how, PyObject *steps,
         arrays x;
         readiness ready = read_arrays(&x, given, k);
         int failed = ready == FAILED ? -1 : 0;
-        if (ready == LEFT) {
-            ext_append(&left, PyLong_FromSsize_t(k));
-        } else if (ready == READY) {
+        if (ready == READY) {
             failed = step(how, steps, k, &x);
-            if (failed == 0)
-                failed = note_written(given, k, numbers);
             Py_DECREF(x.grad);
-        }
+        } else if (ready == LEFT)
+            ext_append(&left, PyLong_FromSsize_t(k));
+        if (failed == 0 && ready != WITHOUT_DATA)
+            failed = note_written(given, k, numbers);
         if (failed < 0)
             Py_CLEAR(left);
     }

@@ -244,6 +244,16 @@ describe(delivery *d)
     memccpy(d->call.what, f->what, '\0', sizeof d->call.what);
 }
 
+void
+ext_forget_delivered(void)
+{
+    for (int k = 0; k < EXT_KEPT; k++) {
+        dt_layout_release(ext_context, delivered_last[k].from);
+        dt_layout_release(ext_context, delivered_last[k].to);
+    }
+    memset(delivered_last, 0, sizeof delivered_last);
+}
+
 /* What this rank has described in the call must be what it has now. */
 static void
 remember(const delivery *d, const dt_layout *from, const dt_layout *to)

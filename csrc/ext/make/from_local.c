@@ -136,6 +136,14 @@ remember(const offer *o, const dt_layout *layout, uint64_t detail)
     memcpy(f->what, o->call.what, sizeof f->what);
 }
 
+void
+ext_forget_offered(void)
+{
+    for (int k = 0; k < EXT_KEPT; k++)
+        dt_layout_release(ext_context, offered_last[k].layout);
+    memset(offered_last, 0, sizeof offered_last);
+}
+
 /* --- the layout --- */
 
 /* The layout of parts that are all like this one; NULL with an exception. */

@@ -46,6 +46,9 @@ bool ext_kept_may(const ext_meta *meta);
 bool ext_kept_fits(const ext_kept *kept, const dt_mesh *mesh,
                    const dt_placement *placements, const ext_meta *meta);
 
+void ext_forget_delivered(void); /* distribute.c */
+void ext_forget_offered(void);   /* from_local.c */
+
 /* --- from_local.c, survey.c, replicas.c --- */
 
 PyObject *ext_from_local(PyObject *ignored, PyObject *const *args, Py_ssize_t nargs,

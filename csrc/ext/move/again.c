@@ -37,6 +37,24 @@ leads(const route *r, const ext_item *item, const dt_world *world, const char *w
            r->node == world->cost.node && strcmp(r->what, what) == 0;
 }
 
+static void
+release_route(route *r)
+{
+    if (r->from == NULL)
+        return;
+    dt_plan_release(ext_plans, r->plan);
+    dt_layout_release(ext_context, r->from);
+    dt_layout_release(ext_context, r->to);
+    r->from = NULL;
+}
+
+void
+move_forget_routes(void)
+{
+    for (int k = 0; k < ROUTES; k++)
+        release_route(&routes[k]);
+}
+
 /* What the ranks compare is as transfer.c describes it. */
 static uint64_t
 hash_of(const dt_plan *plan, const char *what)
@@ -65,11 +83,7 @@ find_route(route *r, const ext_item *item, const dt_world *world, const char *wh
     }
     dt_layout_retain(item->from);
     dt_layout_retain(item->to);
-    if (r->from != NULL) {
-        dt_plan_release(ext_plans, r->plan);
-        dt_layout_release(ext_context, r->from);
-        dt_layout_release(ext_context, r->to);
-    }
+    release_route(r);
     r->from = item->from;
     r->to = item->to;
     r->plan = plan;

@@ -173,13 +173,29 @@ typedef struct {
     char text[DT_CALL_MAX];
 } said;
 
-static said kept[64];
+enum { SAID = 64 };
+
+static said kept[SAID];
+
+static void
+release_said(said *place)
+{
+    if (place->plan != NULL)
+        dt_plan_release(ext_plans, place->plan);
+    place->plan = NULL;
+}
+
+void
+move_forget_texts(void)
+{
+    for (int k = 0; k < SAID; k++)
+        release_said(&kept[k]);
+}
 
 void
 ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
 {
-    said *place =
-        &kept[((uintptr_t)plan / sizeof(dt_plan)) % (sizeof kept / sizeof *kept)];
+    said *place = &kept[((uintptr_t)plan / sizeof(dt_plan)) % SAID];
     what = outermost(what);
     size_t length = strlen(what);
     if (place->plan != plan || strncmp(place->text, what, length) != 0 ||
@@ -191,8 +207,7 @@ ext_call_plan(dt_call *call, const dt_plan *plan, const char *what)
             ext_call_text(call, ", max_bytes=%lld", (long long)plan->max_scratch);
         ext_call_text(call, ")");
         dt_plan_retain(plan);
-        if (place->plan != NULL)
-            dt_plan_release(ext_plans, place->plan);
+        release_said(place);
         *place = (said){.plan = plan, .hash = call->hash, .name = call->name};
         memcpy(place->text, call->what, sizeof place->text);
         return;

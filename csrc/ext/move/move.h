@@ -167,6 +167,13 @@ int move_locally(const ext_item *item, const dt_plan *plan, int64_t rank);
 
 /* 1: it has moved; 0: it is to be moved by move_transfer; -1 with an exception. */
 int move_again(ext_item *item, const char *what);
+
+/* --- again.c, call.c, target.c: what is kept of moves is forgotten --- */
+
+void move_forget_routes(void);
+void move_forget_texts(void);
+void move_forget_targets(void);
+
 /* --- simulate.c --- */
 
 /* Counts moves that go together; results have no data. */

@@ -60,13 +60,27 @@ was_asked(const asked *a, const dt_layout *from, const dt_mesh *mesh,
 }
 
 static void
+release_asked(asked *a)
+{
+    if (a->from == NULL)
+        return;
+    dt_layout_release(ext_context, a->from);
+    dt_layout_release(ext_context, a->to);
+    a->from = NULL;
+}
+
+void
+move_forget_targets(void)
+{
+    for (int k = 0; k < ASKED; k++)
+        release_asked(&asked_last[k]);
+}
+
+static void
 remember(asked *a, const dt_layout *from, const dt_layout *to,
          const dt_placement *placements)
 {
-    if (a->from != NULL) {
-        dt_layout_release(ext_context, a->from);
-        dt_layout_release(ext_context, a->to);
-    }
+    release_asked(a);
     dt_layout_retain(from);
     dt_layout_retain(to);
     *a = (asked){.from = from, .to = to, .mesh = to->mesh};

@@ -212,7 +212,7 @@ op_cache_add(op_entry *entry, const op_call *call)
 /* Takes out the entries of an operator; NULL: of all. They are freed at the end, for
  * that may run code that comes here. */
 static void
-forget(const PyObject *op)
+forget(const PyObject *op, void (*also)(OperatorObject *op))
 {
     op_entry *gone = NULL;
     for (op_entry *entry = newest, *older; entry != NULL; entry = older) {
@@ -226,6 +226,8 @@ forget(const PyObject *op)
     while (gone != NULL) {
         op_entry *entry = gone;
         gone = entry->next;
+        if (also != NULL)
+            also((OperatorObject *)entry->statics[0]);
         op_entry_release(entry);
     }
 }
@@ -233,13 +235,13 @@ forget(const PyObject *op)
 void
 op_cache_forget(const OperatorObject *op)
 {
-    forget((const PyObject *)op);
+    forget((const PyObject *)op, NULL);
 }
 
 void
-op_cache_clear(void)
+op_cache_clear(void (*also)(OperatorObject *op))
 {
-    forget(NULL);
+    forget(NULL, also);
 }
 
 PyObject *

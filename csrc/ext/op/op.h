@@ -261,7 +261,8 @@ op_entry *op_entry_new(void); /* or NULL with an exception; one reference */
 void op_entry_release(op_entry *entry);
 void op_view_free(op_view *view); /* NULL passes */
 void op_cache_forget(const OperatorObject *op);
-void op_cache_clear(void); /* forgets the entries of all operators */
+/* Forgets the entries of all operators; `also`, or NULL, is called for each entry. */
+void op_cache_clear(void (*also)(OperatorObject *op));
 PyObject *op_cache_info(void);
 
 /* --- again.c --- */

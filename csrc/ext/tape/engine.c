@@ -10,83 +10,6 @@
 
 static _Thread_local journey *current;
 
-/* --- hooks --- */
-
-/* Whether a hook's answer can take the place of a gradient. */
-static int
-check_answer(PyObject *answer, PyObject *grad)
-{
-    if (!ext_is_tensor(answer) || ext_is_dtensor(answer) != ext_is_dtensor(grad))
-        return ext_fail(PyExc_TypeError, "expected a %s, but hook returned '%s'",
-                        ext_is_dtensor(grad) ? "DTensor" : "Tensor",
-                        Py_TYPE(answer)->tp_name);
-    const char *differs =
-        ext_tensor_differs((TensorObject *)answer, (TensorObject *)grad);
-    if (differs == NULL)
-        return 0;
-    return ext_fail(PyExc_RuntimeError, "a hook has changed the %s of value", differs);
-}
-
-static PyObject *
-answer_of_hook(PyObject *function, PyObject *grad)
-{
-    PyObject *answer = PyObject_CallOneArg(function, grad);
-    if (answer != NULL && answer != Py_None && check_answer(answer, grad) < 0)
-        Py_CLEAR(answer);
-    return answer;
-}
-
-/* What it returns. It may raise on this rank alone. */
-static PyObject *
-call_hook(PyObject *function, PyObject *grad)
-{
-    if (!ext_is_dtensor(grad)) {
-        ext_local_call local = ext_local_begin("a hook");
-        PyObject *made = answer_of_hook(function, grad);
-        ext_local_end(&local, made != NULL);
-        return made;
-    }
-    ext_told = false;
-    PyObject *answer = answer_of_hook(function, grad);
-    const dt_mesh *mesh = ((DTensorObject *)grad)->layout->layout->mesh;
-    uint64_t lineage = ext_lineage((DTensorObject *)grad);
-    if (answer == NULL && !ext_told && mesh->size > 1 && lineage != 0)
-        ext_note_failure(mesh, lineage, "a hook");
-    return answer;
-}
-
-/* Calls the hooks of one kind on a gradient: what they give back takes its place.
- * Steals it. */
-static PyObject *
-call_hooks(PyObject *hooks, int output, const char *kind, PyObject *grad)
-{
-    PyObject *list = hooks == NULL ? NULL : PyList_AsTuple(hooks);
-    for (Py_ssize_t k = 0; list != NULL && grad != NULL && k < PyTuple_GET_SIZE(list);
-         k++) {
-        int place;
-        const char *is;
-        PyObject *function;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(list, k), "isO", &place, &is,
-                              &function)) {
-            Py_CLEAR(grad);
-            break;
-        }
-        if (place != output || strcmp(is, kind) != 0)
-            continue;
-        PyObject *answer = call_hook(function, grad);
-        if (answer == NULL)
-            Py_CLEAR(grad);
-        else if (answer == Py_None)
-            Py_DECREF(answer);
-        else
-            Py_SETREF(grad, answer);
-    }
-    if (hooks != NULL && list == NULL)
-        Py_CLEAR(grad);
-    Py_XDECREF(list);
-    return grad;
-}
-
 /* --- one stop --- */
 
 /* Adds to the gradient of an output; steals it. */
@@ -132,7 +55,7 @@ leave_at_leaf(journey *j, stop *s)
     TensorObject *leaf = (TensorObject *)s->target;
     if (s->grads == NULL || s->grads[0] == NULL)
         return 0;
-    s->grads[0] = call_hooks(leaf->hooks, 0, "grad", s->grads[0]);
+    s->grads[0] = hooks_call(leaf->hooks, 0, "grad", s->grads[0]);
     if (s->grads[0] == NULL)
         return -1;
     if (leaf_may_wait(j, leaf, s->grads[0])) {
@@ -151,10 +74,7 @@ leave_at_leaf(journey *j, stop *s)
         if (tape_accumulate(leaf, grad) < 0)
             return -1;
     }
-    PyObject *done =
-        call_hooks(leaf->hooks, 0, "accumulated", Py_NewRef((PyObject *)leaf));
-    Py_XDECREF(done);
-    return done == NULL ? -1 : 0;
+    return hooks_done(leaf);
 }
 
 /* Sends the gradients of a node's inputs on, a tuple, or NULL: there are none. */
@@ -242,9 +162,9 @@ visit_node(journey *j, stop *s)
     for (int k = 0; s->grads != NULL && k < s->output_count; k++)
         if (s->grads[k] != NULL) {
             any = true;
-            s->grads[k] = call_hooks(node->hooks, k, "grad", s->grads[k]);
+            s->grads[k] = hooks_call(node->hooks, k, "grad", s->grads[k]);
             if (s->grads[k] != NULL)
-                s->grads[k] = call_hooks(node->hooks, k, "retain", s->grads[k]);
+                s->grads[k] = hooks_call(node->hooks, k, "retain", s->grads[k]);
             if (s->grads[k] == NULL)
                 return -1;
         }

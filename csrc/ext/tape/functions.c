@@ -162,6 +162,16 @@ save(PyObject *Py_UNUSED(module), PyObject *tensor)
     return tape_save((TensorObject *)tensor, -1, NULL);
 }
 
+/* A leaf's cast: what floats is made of leaves alone. */
+static PyObject *
+let_float(PyObject *Py_UNUSED(module), PyObject *tensor)
+{
+    PyObject *node = ext_is_tensor(tensor) ? ((TensorObject *)tensor)->node : NULL;
+    if (node != NULL && tape_is_node(node))
+        ((NodeObject *)node)->floats = true;
+    return Py_NewRef(tensor);
+}
+
 static PyObject *
 operand_of(PyObject *Py_UNUSED(module), PyObject *tensor)
 {
@@ -240,6 +250,12 @@ PyMethodDef ext_tape_methods[] = {
      "RuntimeError if values must not be written into a tensor, for its gradient."},
     {"save", save, METH_O,
      "save(tensor, /)\n--\n\nReturn what keeps a tensor until backward."},
+    {"let_float", let_float, METH_O,
+     "let_float(tensor, /)\n--\n\n"
+     "Let backward go through what made a tensor from leaves after the oldest that "
+     "uses\n"
+     "it, whenever it was made: other ranks may have made it later. Return the "
+     "tensor."},
     {"operand_of", operand_of, METH_O,
      "operand_of(tensor, /)\n--\n\nReturn shape, dtype and layout as an Operand."},
     {"forget_history", forget_history, METH_O,

@@ -20,7 +20,7 @@ bytes_of(const dt_layout *layout)
 bool
 leaf_may_wait(const journey *j, TensorObject *leaf, PyObject *grad)
 {
-    if (j->inputs != NULL || !tape_off || leaf->hooks != NULL ||
+    if (j->inputs != NULL || !tape_off || hooks_are_urgent(leaf->hooks) ||
         !ext_is_dtensor((PyObject *)leaf) || !ext_is_dtensor(grad))
         return false;
     const dt_layout *from = ((DTensorObject *)grad)->layout->layout;
@@ -124,6 +124,8 @@ leaves_settle(journey *j)
                 failed = tape_accumulate(leaf_at(group, k), moved[k]);
             else
                 Py_XDECREF(moved[k]);
+            if (failed == 0)
+                failed = hooks_done(leaf_at(group, k));
         }
         PyMem_Free(moved);
         Py_DECREF(group);

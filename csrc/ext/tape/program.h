@@ -47,6 +47,7 @@ struct program {
     int given, inputs;
     program_value *is; /* of the values that are given */
     bool *sent;        /* which inputs get a gradient */
+    bool *needs;       /* which could: the function is told */
     bool refused;      /* there is none for such values */
     int count;
     program_step *steps;

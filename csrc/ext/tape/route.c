@@ -72,17 +72,39 @@ explore(journey *j)
     return 0;
 }
 
-static uint64_t
-age(const stop *s)
+/* What this rank has made earlier than others would come later: it takes the age of the
+ * oldest node that uses it. */
+static void
+find_ages(journey *j)
 {
-    return tape_is_node(s->target) ? ((NodeObject *)s->target)->sequence : 0;
+    bool any = false;
+    for (int k = 0; k < j->count; k++) {
+        stop *s = &j->stops[k];
+        NodeObject *node = tape_is_node(s->target) ? (NodeObject *)s->target : NULL;
+        s->place = k;
+        s->floats = node != NULL && node->floats;
+        any |= s->floats;
+        s->age = node == NULL ? 0 : s->floats ? UINT64_MAX : node->sequence;
+    }
+    for (int k = 0; any && k < j->count; k++) {
+        stop *s = &j->stops[k];
+        NodeObject *node = tape_is_node(s->target) ? (NodeObject *)s->target : NULL;
+        for (int e = 0; node != NULL && !s->floats && e < node->input_count; e++) {
+            PyObject *target = node->edges[e].target;
+            stop *next = target == NULL ? NULL : route_find(j, target);
+            if (next != NULL && next->floats && next->age > s->age)
+                next->age = s->age;
+        }
+    }
 }
 
 static int
 by_age(const void *a, const void *b)
 {
-    uint64_t x = age(a), y = age(b);
-    return x < y ? 1 : x > y ? -1 : 0;
+    const stop *x = a, *y = b;
+    if (x->age != y->age)
+        return x->age < y->age ? 1 : -1;
+    return x->floats != y->floats ? x->floats - y->floats : x->place - y->place;
 }
 
 int
@@ -90,6 +112,7 @@ route_explore(journey *j)
 {
     if (explore(j) < 0)
         return -1;
+    find_ages(j);
     qsort(j->stops, (size_t)j->count, sizeof *j->stops, by_age);
     memset(j->table, 0, (size_t)j->table_size * sizeof *j->table);
     for (int k = 0; k < j->count; k++)

@@ -17,6 +17,9 @@ typedef struct {
     int output_count;
     bool needed;      /* a wanted input is behind it */
     bool wanted;      /* it is, or has, a wanted input */
+    bool floats;      /* a Node of that kind */
+    uint64_t age;     /* the order of visits: the greatest first, then by place */
+    int place;        /* in the order in which they are found */
     PyObject **grads; /* one for each output, or NULL */
 } stop;
 
@@ -46,10 +49,21 @@ int route_explore(journey *j);
 void route_mark_needed(journey *j);
 void route_clear(journey *j);
 
+/* --- hooks.c --- */
+
+/* Calls the hooks of one kind on a gradient: what they give back takes its place. Steals
+ * it. `hooks`: a list, or NULL. */
+PyObject *hooks_call(PyObject *hooks, int output, const char *kind, PyObject *grad);
+/* Calls those of a leaf that has its gradient. */
+int hooks_done(TensorObject *leaf);
+/* Whether somebody counts on being called while backward goes on: fully_shard, on all
+ * ranks. Hooks of users may be there on one rank alone. */
+bool hooks_are_urgent(PyObject *hooks);
+
 /* --- leaves.c --- */
 
 /* Whether the gradient of a leaf can be left there when all others are known: it is
- * small, it must be reduced first, and nobody looks meanwhile. */
+ * small, and must be reduced first. */
 bool leaf_may_wait(const journey *j, TensorObject *leaf, PyObject *grad);
 /* Keeps it until then; steals it. */
 int leaf_wait(journey *j, TensorObject *leaf, PyObject *grad);

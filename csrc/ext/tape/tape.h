@@ -52,6 +52,7 @@ typedef struct {
     tape_edge *edges;
     PyObject **metas;  /* of each output an Operand: shape, dtype, layout */
     bool done;         /* what was kept is given back */
+    bool floats;       /* backward goes through it after the oldest node that uses it */
     bool several;      /* the operator gave a tuple or list */
     Py_ssize_t nargs;  /* arguments by place */
     PyObject **args;   /* Saved, Operand or as they came; lists hold these too */

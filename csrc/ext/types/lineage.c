@@ -145,7 +145,29 @@ add_unordered(uint64_t hash, PyObject *object, int depth)
     return dt_mix(hash, sum);
 }
 
-/* The name of a function, and of a closure what it refers to. */
+/* What a function without a name of its own does: its code, with the names and constants
+ * in it. */
+static uint64_t
+add_code(uint64_t hash, PyObject *code, int depth)
+{
+    static const char *const parts[] = {"co_code", "co_names", "co_consts"};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts && depth > 0; k++) {
+        PyObject *part = PyObject_GetAttrString(code, parts[k]);
+        bool several = part != NULL && PyTuple_Check(part);
+        if (part != NULL && !several)
+            hash = add(hash, part, depth);
+        for (Py_ssize_t i = 0; several && i < PyTuple_GET_SIZE(part); i++) {
+            PyObject *item = PyTuple_GET_ITEM(part, i);
+            hash = PyCode_Check(item) ? add_code(hash, item, depth - 1)
+                                      : add(hash, item, depth);
+        }
+        Py_XDECREF(part);
+    }
+    PyErr_Clear();
+    return hash;
+}
+
+/* The name of a function, of a lambda its code, and of a closure what it refers to. */
 static uint64_t
 add_function(uint64_t hash, PyObject *function, int depth)
 {
@@ -154,6 +176,10 @@ add_function(uint64_t hash, PyObject *function, int depth)
         hash = add_name(hash, name);
     PyErr_Clear();
     Py_XDECREF(name);
+    PyObject *code = PyFunction_Check(function) ? PyFunction_GetCode(function) : NULL;
+    if (code != NULL && PyUnicode_CompareWithASCIIString(
+                            ((PyCodeObject *)code)->co_name, "<lambda>") == 0)
+        hash = add_code(hash, code, depth);
     PyObject *cells =
         PyFunction_Check(function) ? PyFunction_GetClosure(function) : NULL;
     for (Py_ssize_t k = 0; cells != NULL && k < PyTuple_GET_SIZE(cells); k++) {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dtensor import DeviceMesh, DTensor, Layout, Replicate, no_grad, redistribute
-from dtensor._C import backward_depth, queue_callback
+from dtensor._C import backward_depth, hooks_of, queue_callback
 from dtensor.fsdp._parameter import Sharded, reduced_placements
 from dtensor.fsdp.policies import MixedPrecisionPolicy
 
@@ -70,7 +70,7 @@ class Group:
             parameter.follow_owner()
             if parameter.full.requires_grad and not parameter.watched:
                 parameter.watched = True
-                parameter.full.register_post_accumulate_grad_hook(self._arrived)
+                hooks_of(parameter.full).append((0, "at once", self._arrived))
         self._coming = [
             redistribute(
                 [(p.sharded if p.held is None else p.held).detach() for p in together],

@@ -48,7 +48,7 @@ def _narrow(x: Any) -> Any:
     key = id(x), _C.is_grad_enabled(), cast(DType, dtype)
     _, version, kept = state.kept.get(key, (None, -1, None))
     if version != x._version:
-        kept = astype(x, dtype)
+        kept = _C.let_float(astype(x, dtype))
         state.kept[key] = x, x._version, kept
     return kept
 

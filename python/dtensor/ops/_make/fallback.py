@@ -31,7 +31,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_told: set[tuple[str, int, str]] = set()
+_told: set[tuple[str, int, str, int]] = set()
 _lock = threading.Lock()
 
 
@@ -207,11 +207,13 @@ def _gathered(name: str, tensors: list[_C.DTensor]) -> list[npt.NDArray[Any]]:
 
 def _tell(name: str, before: list[_C.Layout], after: list[_C.Layout]) -> None:
     file, line, level = caller()
+    key = file, line, name, hash(before[0].mesh)
+    total = 0 if key in _told else sum(map(sent, before, after))
     with _lock:
-        known = (file, line, name) in _told
-        _told.add((file, line, name))
-    total = 0 if known else sum(map(sent, before, after))
-    if total:
+        known = key in _told
+        if total:
+            _told.add(key)
+    if total and not known:
         warnings.warn(
             f"{name} has no rule for DTensors: its arguments were gathered on every "
             f"rank ({total} bytes sent) and the result is replicated",

@@ -96,10 +96,11 @@ def set_gather_bytes(count: int | None) -> int | None:
     """Set from how many bytes on an array is too large to be gathered silently.
 
     Before an operator, or a function composed of operators, makes such an array whole
-    on every rank, it warns with a `GatherWarning`, once for each line of the program
-    and function. Moves that the program asks for (``redistribute``, ``full_tensor``) do
-    not warn. With ``warnings.simplefilter("error", GatherWarning)`` it is an error, on
-    all ranks and before anything is sent; `strict` refuses smaller moves as well.
+    on every rank, it warns with a `GatherWarning`, once for each line of the program,
+    function and mesh. Moves that the program asks for (``redistribute``,
+    ``full_tensor``) do not warn. With
+    ``warnings.simplefilter("error", GatherWarning)`` it is an error, on all ranks and
+    before anything is sent; `strict` refuses smaller moves as well.
 
     It sends nothing, but all ranks must set the same.
 
@@ -141,16 +142,18 @@ def _is_gather(old: _C.Layout, new: _C.Layout) -> bool:
 
 
 def _tell(name: str, before: Sequence[_C.Layout], after: Sequence[_C.Layout]) -> None:
-    """Warn of large arrays that become whole, once for a line and function."""
+    """Warn of large arrays that become whole, once for a line, function and mesh: as an
+    error the warning comes on all of its ranks, whatever some have done elsewhere."""
     pairs = zip(before, after, strict=True)
     large = [old for old, new in pairs if old.nbytes >= _large and _is_gather(old, new)]
     if not large:
         return
     file, line, level = caller()
-    lines: set[tuple[str, int, str]] = _told.__dict__.setdefault("lines", set())
-    if (file, line, name) in lines:
+    lines: set[tuple[str, int, str, int]] = _told.__dict__.setdefault("lines", set())
+    key = file, line, name, hash(before[0].mesh)
+    if key in lines:
         return
-    lines.add((file, line, name))
+    lines.add(key)
     arrays = ", ".join(f"{old} of shape {old.shape}" for old in large)
     warnings.warn(
         f"{name} makes the whole of {arrays} on every rank: "
