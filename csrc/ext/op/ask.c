@@ -335,14 +335,6 @@ replace_rule(op_maker *m, PyObject *args, PyObject *kwargs)
     return 0;
 }
 
-PyObject *
-op_replacement(const OperatorObject *op)
-{
-    if (op->replacement == NULL && op->base != NULL)
-        return ((OperatorObject *)op->base)->replacement;
-    return op->replacement;
-}
-
 /* Calls the function. What has other words for the arguments does not know the rules of
  * users. */
 static PyObject *

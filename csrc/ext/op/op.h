@@ -319,7 +319,14 @@ extern _Thread_local bool ext_implicit_replication;
  * composite: what is called for such arguments. */
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
 /* What has taken the place of an operator's rule, or of that of its base; or NULL. */
-PyObject *op_replacement(const OperatorObject *op);
+static inline PyObject *
+op_replacement(const OperatorObject *op)
+{
+    if (op->replacement == NULL && op->base != NULL)
+        return ((OperatorObject *)op->base)->replacement;
+    return op->replacement;
+}
+
 /* answer.c: finds one that was kept for calls like this, into m->rule and m->kernel, and
  * returns its dtypes or None, a new reference; NULL: there is none. Keeps one, after all else. */
 PyObject *op_answer_find(op_maker *m);
