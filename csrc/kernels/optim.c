@@ -1,5 +1,7 @@
 #include "kernels/optim.h"
 
+#include "kernels/widen.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -38,6 +40,55 @@ loops_of(dt_dtype dtype)
     return TABLES[level > 1 ? 1 : level][dtype == DT_FLOAT64];
 }
 
+/* --- arrays of 16-bit floats --- */
+
+/* Those of a step, in the order of dt_adam_step; only the gradient is not written. */
+enum { PARAM, GRAD, FIRST, SECOND, PEAK, ARRAYS, BLOCK = 1024 };
+
+typedef void step_of_block(const void *factors, int64_t count, float *const *arrays);
+
+/* Does a step in float32, a block of elements at a time: what is written is rounded
+ * once. */
+static void
+step_halves(step_of_block *step, const void *factors, dt_dtype half, int64_t count,
+            uint16_t *const *arrays)
+{
+    float space[ARRAYS][BLOCK], *block[ARRAYS];
+    for (int64_t at = 0; at < count; at += BLOCK) {
+        int64_t n = count - at < BLOCK ? count - at : BLOCK;
+        for (int k = 0; k < ARRAYS; k++) {
+            block[k] = arrays[k] == NULL ? NULL : space[k];
+            if (arrays[k] != NULL)
+                dt_widen(half, block[k], arrays[k] + at, n);
+        }
+        step(factors, n, block);
+        for (int k = 0; k < ARRAYS; k++)
+            if (k != GRAD && arrays[k] != NULL)
+                dt_narrow(half, arrays[k] + at, block[k], n);
+    }
+}
+
+static bool
+is_half(dt_dtype dtype)
+{
+    return dtype == DT_FLOAT16 || dtype == DT_BFLOAT16;
+}
+
+static void
+adam_of_block(const void *factors, int64_t count, float *const *x)
+{
+    loops_of(DT_FLOAT32)
+        ->adam(factors, count, x[PARAM], x[GRAD], x[FIRST], x[SECOND], x[PEAK]);
+}
+
+static void
+sgd_of_block(const void *factors, int64_t count, float *const *x)
+{
+    loops_of(DT_FLOAT32)->sgd(factors, count, x[PARAM], x[GRAD], x[FIRST]);
+}
+
+/* --- the steps --- */
+
 void
 dt_adam_step(const dt_adam *adam, dt_dtype dtype, int64_t count, void *param,
              const void *grad, void *mean, void *square, void *peak)
@@ -53,7 +104,12 @@ dt_adam_step(const dt_adam *adam, dt_dtype dtype, int64_t count, void *param,
         .eps = adam->eps,
         .size = adam->lr / (1 - pow(adam->beta1, adam->step)),
     };
-    loops_of(dtype)->adam(&f, count, param, grad, mean, square, peak);
+    uint16_t *const halves[ARRAYS] = {param, (void *)(uintptr_t)grad, mean, square,
+                                      peak};
+    if (is_half(dtype))
+        step_halves(adam_of_block, &f, dtype, count, halves);
+    else
+        loops_of(dtype)->adam(&f, count, param, grad, mean, square, peak);
 }
 
 void
@@ -68,5 +124,9 @@ dt_sgd_step(const dt_sgd *sgd, dt_dtype dtype, int64_t count, void *param,
         .sign = sgd->maximize ? -1 : 1,
         .ahead = sgd->nesterov ? sgd->momentum : 0,
     };
-    loops_of(dtype)->sgd(&f, count, param, grad, velocity);
+    uint16_t *const halves[ARRAYS] = {param, (void *)(uintptr_t)grad, velocity};
+    if (is_half(dtype))
+        step_halves(sgd_of_block, &f, dtype, count, halves);
+    else
+        loops_of(dtype)->sgd(&f, count, param, grad, velocity);
 }

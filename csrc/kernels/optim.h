@@ -25,7 +25,8 @@ typedef struct {
     double step;   /* 1 for the first one */
 } dt_adam;
 
-/* Arrays of `count` float32, or float64, one after the other; none overlaps another.
+/* Arrays of `count` float32, float64, float16 or bfloat16, one after the other; none
+ * overlaps another. Those of 16 bits are computed in float32 and rounded once.
  * `peak`: the greatest `square` so far, which is then used for it (AMSGrad, Reddi et
  * al. 2018); or NULL. */
 void dt_adam_step(const dt_adam *adam, dt_dtype dtype, int64_t count, void *param,

@@ -13162,6 +13162,8 @@ class Operator:
     view: bool
     divides: bool
     autocast: Callable[..., Any] | None
+    otherwise: Final[Callable[..., Any] | None]
+    base: Final[Operator | None]
     __name__: str
     __qualname__: str
     __wrapped__: Final[Callable[..., Any]]
@@ -13171,6 +13173,8 @@ class Operator:
         name: str,
         operands: int = 1,
         agrees: type[Exception] | None = None,
+        otherwise: Callable[..., Any] | None = None,
+        base: Operator | None = None,
     ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     @overload
@@ -13351,6 +13355,10 @@ def is_autocast() -> bool: ...
 class Wide:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
+def mean_of(x: Any, count: int, /, **options: Any) -> Any: ...
+def extreme_of(
+    x: Any, dim: int, keepdims: bool, least: bool, type: type[tuple[Any, Any]], /
+) -> Any: ...
 def in_float32(
     function: Callable[..., Any],
     dtypes: np.dtype[Any] | tuple[np.dtype[Any], ...],

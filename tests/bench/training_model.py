@@ -105,10 +105,13 @@ def spread(lib: Any, made: Any, form: str, mesh: Any) -> Any:
 
 
 class Steps:
-    """A model that can be stepped: of one library, in one form."""
+    """A model that can be stepped: of one library, in one form.
+
+    A form is a word for `spread`; "one-bfloat16" is a model of that dtype.
+    """
 
     def __init__(self, name: str, form: str, mesh: Any, as_tensor: Any) -> None:
-        lib = library(name)
+        lib, (form, _, dtype) = library(name), form.partition("-")
         rank, size = (mesh.get_rank(), mesh.size()) if form == "fsdp" else (0, 1)
         rng = np.random.default_rng(0)
         ids = rng.integers(0, VOCABULARY, (BATCH, LENGTH + 1))
@@ -117,7 +120,10 @@ class Steps:
         self.targets = as_tensor(np.ascontiguousarray(mine[:, 1:].reshape(-1)))
         self.places = as_tensor(np.arange(LENGTH))
         self.lib = lib
-        self.model = spread(lib, model(lib), form, mesh)
+        made = model(lib)
+        if dtype == "bfloat16":
+            made.bfloat16()
+        self.model = spread(lib, made, form, mesh)
         self.optimizer = lib.optim.AdamW(self.model.parameters(), lr=RATE)
         _reset_peak()
         self.before = _kilobytes("VmRSS")

@@ -20,7 +20,7 @@ static PyObject *
 call_composite(const op_entry *entry, const op_call *call)
 {
     bool before = ext_trace.numpy;
-    ext_trace.numpy |= call->torch;
+    ext_trace.numpy |= call->torch && call->op->otherwise == NULL;
     PyObject *result = PyObject_Vectorcall(entry->composite, call->args,
                                            (size_t)call->nargs, entry->kwnames);
     ext_trace.numpy = before;

@@ -20,6 +20,10 @@ int op_has_places(const OperatorObject *self, PyObject *kwnames);
 PyObject *op_call_placed(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
                          PyObject *kwnames);
 
+/* A call of an operator with `otherwise`: names become places. */
+PyObject *op_call_in_words(OperatorObject *self, PyObject *const *args,
+                           Py_ssize_t nargs, PyObject *kwnames);
+
 extern PyTypeObject ext_operator_type;
 extern PyMethodDef ext_op_methods[], op_autocast_methods[];
 

@@ -138,3 +138,57 @@ op_call_placed(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
     Py_XDECREF(names);
     return result;
 }
+
+/* --- operators that have PyTorch's words themselves --- */
+
+static Py_ssize_t
+place_in(PyObject *words, PyObject *name)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(words);
+    for (Py_ssize_t k = 0; k < count; k++)
+        if (PyTuple_GET_ITEM(words, k) == name)
+            return k;
+    for (Py_ssize_t k = 0; k < count; k++)
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(words, k), name) == 0)
+            return k;
+    return -1;
+}
+
+/* Puts all arguments into their places, with defaults between them: how many there are
+ * then, or -1, without an exception, if that cannot be done. */
+static Py_ssize_t
+put_words(const OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+          PyObject *kwnames, PyObject **placed)
+{
+    Py_ssize_t room = PyTuple_GET_SIZE(self->words), count = nargs;
+    Py_ssize_t needed = room - PyTuple_GET_SIZE(self->defaults);
+    for (Py_ssize_t k = 0; k < nargs; k++)
+        placed[k] = args[k];
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(kwnames); k++) {
+        Py_ssize_t place = place_in(self->words, PyTuple_GET_ITEM(kwnames, k));
+        if (place < nargs || placed[place] != NULL)
+            return -1;
+        placed[place] = args[nargs + k];
+        count = place >= count ? place + 1 : count;
+    }
+    for (Py_ssize_t k = nargs; k < count; k++) {
+        if (placed[k] == NULL && k < needed)
+            return -1;
+        if (placed[k] == NULL)
+            placed[k] = PyTuple_GET_ITEM(self->defaults, k - needed);
+    }
+    return count;
+}
+
+PyObject *
+op_call_in_words(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+                 PyObject *kwnames)
+{
+    PyObject *placed[OP_INLINE] = {NULL};
+    Py_ssize_t room = PyTuple_GET_SIZE(self->words), count = -1;
+    if (nargs <= room && room <= OP_INLINE)
+        count = put_words(self, args, nargs, kwnames, placed);
+    if (count < 0)
+        return PyObject_Vectorcall(self->otherwise, args, (size_t)nargs, kwnames);
+    return PyObject_Vectorcall((PyObject *)self, placed, (size_t)count, NULL);
+}

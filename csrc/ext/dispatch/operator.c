@@ -37,6 +37,8 @@ static PyObject *
 call_with_names(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
                 PyObject *kwnames)
 {
+    if (self->otherwise != NULL) /* there are too many */
+        return PyObject_Vectorcall(self->otherwise, args, (size_t)nargs, kwnames);
     Py_ssize_t named = nargs - self->out;
     Py_ssize_t count = named + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames));
     PyObject *code = PyObject_GetAttrString(self->function, "__code__");
@@ -69,6 +71,8 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
     if (op_aside.casts && self->autocast != NULL)
         return op_call_cast(self, args, flags, kwnames);
     Py_ssize_t nargs = PyVectorcall_NARGS(flags);
+    if (kwnames != NULL && self->otherwise != NULL)
+        return op_call_in_words(self, args, nargs, kwnames);
     if (kwnames != NULL) {
         int places = op_has_places(self, kwnames);
         if (places != 0)
@@ -167,6 +171,28 @@ operator_vjp_all(PyObject *self, PyObject *function)
 
 /* --- the type --- */
 
+/* The names and defaults of parameters by place, of which the last one may be for all
+ * further ones. */
+static int
+read_words(OperatorObject *self, Py_ssize_t count, PyObject *defaults)
+{
+    enum { HAS_REST = 4 }; /* inspect.CO_VARARGS */
+    PyObject *code = PyObject_GetAttrString(self->function, "__code__");
+    PyObject *names = code == NULL ? NULL : PyObject_GetAttrString(code, "co_varnames");
+    PyObject *flags = code == NULL ? NULL : PyObject_GetAttrString(code, "co_flags");
+    self->words = names == NULL ? NULL : PyTuple_GetSlice(names, 0, count);
+    self->defaults = PyTuple_Check(defaults) ? Py_NewRef(defaults) : PyTuple_New(0);
+    if (self->words != NULL && flags != NULL) {
+        bool rest = (PyLong_AsLong(flags) & HAS_REST) != 0;
+        self->out = rest ? PY_SSIZE_T_MAX : count;
+        self->positional = PY_SSIZE_T_MAX;
+    }
+    Py_XDECREF(code);
+    Py_XDECREF(names);
+    Py_XDECREF(flags);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 /* An `out` without a default is an operand: the result of another operator. */
 static int
 read_parameters(OperatorObject *self)
@@ -181,23 +207,42 @@ read_parameters(OperatorObject *self)
     if (defaults == NULL)
         return -1;
     Py_ssize_t given = PyTuple_Check(defaults) ? PyTuple_GET_SIZE(defaults) : 0;
-    Py_DECREF(defaults);
     self->dim = dim >= 0;
     self->keepdim = keepdim >= 0;
     self->positional = count;
     self->out = out >= count - given && out < count ? out : PY_SSIZE_T_MAX;
-    return 0;
+    int failed = self->otherwise == NULL ? 0 : read_words(self, count, defaults);
+    Py_DECREF(defaults);
+    return failed;
+}
+
+/* What is that of its base, but for its function. */
+static int
+follow_base(OperatorObject *self, PyObject *base)
+{
+    if (base == Py_None)
+        return 0;
+    if (Py_TYPE(base) != &ext_operator_type)
+        return ext_fail(PyExc_TypeError, "the base of an operator is one, not %R",
+                        base);
+    const OperatorObject *of = (OperatorObject *)base;
+    self->base = Py_NewRef(base);
+    self->view = of->view;
+    self->divides = of->divides;
+    self->vjp = of->vjp == NULL ? NULL : tape_vjp_copy(of->vjp);
+    return of->vjp != NULL && self->vjp == NULL ? -1 : 0;
 }
 
 static PyObject *
 operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"function", "name", "operands", "agrees", NULL};
+    static char *names[] = {"function",  "name", "operands", "agrees",
+                            "otherwise", "base", NULL};
     PyObject *function, *name;
-    PyObject *agrees = Py_None;
+    PyObject *agrees = Py_None, *otherwise = Py_None, *base = Py_None;
     int operands = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|iO:Operator", names, &function,
-                                     &name, &operands, &agrees))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|iOOO:Operator", names, &function,
+                                     &name, &operands, &agrees, &otherwise, &base))
         return NULL;
     OperatorObject *self = (OperatorObject *)type->tp_alloc(type, 0);
     if (self == NULL)
@@ -209,8 +254,11 @@ operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->local = self->text == NULL ? 0 : ext_local_name(self->text);
     self->operands = operands;
     self->agrees = agrees == Py_None ? NULL : Py_NewRef(agrees);
-    self->doc = PyObject_GetAttrString(function, "__doc__");
-    if (self->text == NULL || self->doc == NULL || read_parameters(self) < 0)
+    self->otherwise = otherwise == Py_None ? NULL : Py_NewRef(otherwise);
+    self->doc =
+        PyObject_GetAttrString(otherwise == Py_None ? function : otherwise, "__doc__");
+    if (self->text == NULL || self->doc == NULL || read_parameters(self) < 0 ||
+        follow_base(self, base) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -228,6 +276,10 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->replacement);
     Py_XDECREF(self->agrees);
     Py_XDECREF(self->autocast);
+    Py_XDECREF(self->otherwise);
+    Py_XDECREF(self->words);
+    Py_XDECREF(self->defaults);
+    Py_XDECREF(self->base);
     op_answers_free(self);
     tape_vjp_free(self->vjp);
     Py_TYPE(object)->tp_free(object);
@@ -271,6 +323,13 @@ static PyMemberDef operator_members[] = {
     {"autocast", T_OBJECT, offsetof(OperatorObject, autocast), 0,
      "What is called in its place, with the operator and its arguments, while\n"
      "`is_autocast`; or None."},
+    {"otherwise", T_OBJECT, offsetof(OperatorObject, otherwise), READONLY,
+     "A function that is called where its own gives None, or lacks a parameter; or\n"
+     "None."},
+    {"base", T_OBJECT, offsetof(OperatorObject, base), READONLY,
+     "The operator of which it has gradient and attributes, and whose replaced rule "
+     "it\n"
+     "heeds; or None."},
     {"view", T_BOOL, offsetof(OperatorObject, view), 0,
      "Whether results share the memory of its only operand, as a rule: for counting\n"
      "the memory of tensors without data."},

@@ -20,6 +20,9 @@ tell(PyObject *recorder, PyObject *op, PyObject *const *args, Py_ssize_t nargs,
 PyObject *
 op_call_recorded(PyObject *op, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
+    if (((OperatorObject *)op)->otherwise != NULL) /* it has other words */
+        return PyObject_Vectorcall(((OperatorObject *)op)->otherwise, args, flags,
+                                   kwnames);
     PyObject *recorder = op_aside.recorder;
     op_aside.recorder = NULL; /* of what happens within nobody is told */
     PyObject *result = PyObject_Vectorcall(op, args, flags, kwnames);

@@ -70,9 +70,12 @@ op_contained(PyObject *tuple, PyObject *type)
 {
     if (tuple == NULL || type == (PyObject *)&PyTuple_Type)
         return tuple;
-    PyObject *made = type == (PyObject *)&PyList_Type
-                         ? PySequence_List(tuple)
-                         : PyObject_CallObject(type, tuple);
+    PyObject *made = NULL, *one = NULL;
+    if (type == (PyObject *)&PyList_Type)
+        made = PySequence_List(tuple);
+    else if ((one = PyTuple_Pack(1, tuple)) != NULL)
+        made = PyTuple_Type.tp_new((PyTypeObject *)type, one, NULL);
+    Py_XDECREF(one);
     Py_DECREF(tuple);
     return made;
 }

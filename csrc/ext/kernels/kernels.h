@@ -58,7 +58,8 @@ int ext_kernel_check(const ext_kernel *kernel, PyArrayObject *a, PyArrayObject *
 PyThreadState *ext_kernel_begin(int64_t elements);
 void ext_kernel_end(PyThreadState *state);
 
-extern PyMethodDef ext_kernel_methods[], ext_optim_methods[], ext_wide_methods[];
+extern PyMethodDef ext_kernel_methods[], ext_optim_methods[], ext_wide_methods[],
+    ext_reduce_methods[];
 extern PyTypeObject ext_kernel_type, ext_wide_type;
 
 #endif

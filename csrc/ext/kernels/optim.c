@@ -12,8 +12,9 @@ typedef struct {
     PyObject *params, *grads, *states[ADAM_STATES];
 } lists;
 
-/* The arrays of one parameter. */
+/* The arrays of one parameter, and what they are of. */
 typedef struct {
+    dt_dtype dtype;
     PyArrayObject *param, *grad, *states[ADAM_STATES]; /* of grad a new reference */
 } arrays;
 
@@ -48,6 +49,17 @@ grad_for(PyArrayObject *grad, PyArrayObject *param)
         order | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
 }
 
+/* Whether a kernel is there for the elements of an array. */
+static bool
+has_kernel(dt_dtype *out, PyArrayObject *array)
+{
+    static const dt_dtype known[] = {DT_FLOAT32, DT_FLOAT64, DT_FLOAT16, DT_BFLOAT16};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (ext_dtype_is(PyArray_DESCR(array), *out = known[k]))
+            return true;
+    return false;
+}
+
 typedef enum { FAILED, LEFT, READY, WITHOUT_DATA } readiness;
 
 /* Reads the arrays of parameter k, and says whether a kernel can do it. */
@@ -60,8 +72,7 @@ read_arrays(arrays *out, const lists *given, Py_ssize_t k)
         return FAILED;
     if (!ext_has_data(out->param) || !ext_has_data(grad))
         return WITHOUT_DATA;
-    int type = PyArray_TYPE(out->param);
-    bool good = (type == NPY_FLOAT || type == NPY_DOUBLE) &&
+    bool good = has_kernel(&out->dtype, out->param) &&
                 goes_along(out->param, out->param) &&
                 PyArray_SAMESHAPE(grad, out->param);
     for (int s = 0; s < ADAM_STATES; s++) {
@@ -76,12 +87,6 @@ read_arrays(arrays *out, const lists *given, Py_ssize_t k)
         return LEFT;
     out->grad = grad_for(grad, out->param);
     return out->grad == NULL ? FAILED : READY;
-}
-
-static dt_dtype
-dtype_of(const arrays *x)
-{
-    return PyArray_TYPE(x->param) == NPY_DOUBLE ? DT_FLOAT64 : DT_FLOAT32;
 }
 
 static void *
@@ -147,7 +152,7 @@ step_adam(const void *how, PyObject *steps, Py_ssize_t k, const arrays *x)
         return -1;
     int64_t size = PyArray_SIZE(x->param);
     PyThreadState *state = ext_kernel_begin(size);
-    dt_adam_step(&adam, dtype_of(x), size, data_of(x->param), data_of(x->grad),
+    dt_adam_step(&adam, x->dtype, size, data_of(x->param), data_of(x->grad),
                  data_of(x->states[0]), data_of(x->states[1]), data_of(x->states[2]));
     ext_kernel_end(state);
     return 0;
@@ -159,7 +164,7 @@ step_sgd(const void *how, PyObject *Py_UNUSED(steps), Py_ssize_t Py_UNUSED(k),
 {
     int64_t size = PyArray_SIZE(x->param);
     PyThreadState *state = ext_kernel_begin(size);
-    dt_sgd_step(how, dtype_of(x), size, data_of(x->param), data_of(x->grad),
+    dt_sgd_step(how, x->dtype, size, data_of(x->param), data_of(x->grad),
                 data_of(x->states[0]));
     ext_kernel_end(state);
     return 0;
@@ -250,7 +255,9 @@ PyMethodDef ext_optim_methods[] = {
      "           weight_decay, decoupled, maximize, /)\n--\n\n"
      "Do a step of Adam for lists of tensors, in place; `peaks` may be None. Return "
      "the\n"
-     "places of those that are left: not float32 or float64, or not in one piece."},
+     "places of those that are left: of other dtypes than floats of 16, 32 and 64 "
+     "bits,\n"
+     "or not in one piece."},
     {"sgd_steps", sgd_steps, METH_VARARGS,
      "sgd_steps(params, grads, velocities, lr, momentum, dampening, weight_decay,\n"
      "          nesterov, maximize, first, /)\n--\n\n"

@@ -26,7 +26,7 @@ make_key(op_answer *key, const op_call *call)
 {
     int count = 0;
     bool good = call->cacheable && call->out == NULL && call->layout != NULL &&
-                call->op->replacement == NULL && call->word_count * 2 <= WORDS &&
+                op_replacement(call->op) == NULL && call->word_count * 2 <= WORDS &&
                 call->static_count <= OP_INLINE;
     for (int k = 0; good && k < call->static_count; k++)
         good = op_is_plain(call->statics[k]);

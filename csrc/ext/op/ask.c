@@ -322,7 +322,7 @@ replace_rule(op_maker *m, PyObject *args, PyObject *kwargs)
     PyTuple_SET_ITEM(more, 0, Py_NewRef((PyObject *)m->rule));
     for (Py_ssize_t k = 0; k < count; k++)
         PyTuple_SET_ITEM(more, k + 1, Py_NewRef(PyTuple_GET_ITEM(args, k)));
-    PyObject *rule = PyObject_Call(m->call->op->replacement, more, kwargs);
+    PyObject *rule = PyObject_Call(op_replacement(m->call->op), more, kwargs);
     Py_DECREF(more);
     if (rule != NULL && Py_TYPE(rule) != &ext_rule_type) {
         PyErr_Format(PyExc_TypeError, "operator %U: %R is no Rule", m->call->op->name,
@@ -333,6 +333,19 @@ replace_rule(op_maker *m, PyObject *args, PyObject *kwargs)
         return -1;
     Py_SETREF(m->rule, (RuleObject *)rule);
     return 0;
+}
+
+/* Calls the function. What has other words for the arguments does not know the rules of
+ * users. */
+static PyObject *
+call_function(const OperatorObject *op, PyObject *args, PyObject *kwargs)
+{
+    if (op->otherwise != NULL && op_replacement(op) != NULL)
+        return Py_NewRef(op->otherwise);
+    PyObject *answer = PyObject_Call(op->function, args, kwargs);
+    if (answer == Py_None && op->otherwise != NULL)
+        Py_SETREF(answer, Py_NewRef(op->otherwise));
+    return answer;
 }
 
 int
@@ -347,12 +360,12 @@ op_ask(op_maker *m, PyObject **answer, PyObject **dtypes)
         return 0;
     int failed = make_arguments(m, &args, &kwargs);
     if (failed == 0) {
-        *answer = PyObject_Call(m->call->op->function, args, kwargs);
+        *answer = call_function(m->call->op, args, kwargs);
         failed = *answer == NULL ? -1 : 0;
     }
     if (failed == 0 && !PyCallable_Check(*answer))
         failed = take_answer(m, *answer, dtypes);
-    if (failed == 0 && m->rule != NULL && m->call->op->replacement != NULL)
+    if (failed == 0 && m->rule != NULL && op_replacement(m->call->op) != NULL)
         failed = replace_rule(m, args, kwargs);
     Py_XDECREF(args);
     Py_XDECREF(kwargs);

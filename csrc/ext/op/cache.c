@@ -209,15 +209,16 @@ op_cache_add(op_entry *entry, const op_call *call)
     op_entry_release(last);
 }
 
-/* Takes out the entries of an operator; NULL: of all. They are freed at the end, for
- * that may run code that comes here. */
+/* Takes out the entries of an operator, and of those that are based on it; NULL: of all.
+ * They are freed at the end, for that may run code that comes here. */
 static void
 forget(const PyObject *op, void (*also)(OperatorObject *op))
 {
     op_entry *gone = NULL;
     for (op_entry *entry = newest, *older; entry != NULL; entry = older) {
         older = entry->older;
-        if (op != NULL && entry->statics[0] != op)
+        const OperatorObject *own = (OperatorObject *)entry->statics[0];
+        if (op != NULL && (const PyObject *)own != op && own->base != op)
             continue;
         take_out(entry);
         entry->next = gone;

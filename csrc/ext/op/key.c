@@ -19,6 +19,8 @@ op_kind_of(PyObject *object)
     if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
         type == &PyComplex_Type)
         return OP_NUMBER;
+    if (type == &ext_tensor_type || type == &ext_torch_tensor_type)
+        return OP_TENSOR;
     if (type == &PyUnicode_Type || type == &PyTuple_Type || type == &PySlice_Type ||
         object == Py_None)
         return OP_CONSTANT;

@@ -62,6 +62,10 @@ typedef struct {
     Py_ssize_t positional; /* parameters that may be given by position */
     Py_ssize_t out;        /* which of them is `out`, or PY_SSIZE_T_MAX */
     PyObject *autocast;    /* called in its place within autocast, or NULL */
+    PyObject *otherwise; /* a function for calls that its own does not take, or NULL */
+    PyObject *words, *defaults; /* of its parameters by place, where there is one */
+    PyObject
+        *base; /* the operator of which it has the rule and the gradient; or NULL */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
@@ -315,6 +319,15 @@ extern _Thread_local bool ext_implicit_replication;
  * that it gives (borrowed from *answer) or None. Without a rule the answer is a
  * composite: what is called for such arguments. */
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
+/* What has taken the place of an operator's rule, or of that of its base; or NULL. */
+static inline PyObject *
+op_replacement(const OperatorObject *op)
+{
+    if (op->replacement == NULL && op->base != NULL)
+        return ((OperatorObject *)op->base)->replacement;
+    return op->replacement;
+}
+
 /* answer.c: finds one that was kept for calls like this, into m->rule and m->kernel, and
  * returns its dtypes or None, a new reference; NULL: there is none. Keeps one, after all else. */
 PyObject *op_answer_find(op_maker *m);

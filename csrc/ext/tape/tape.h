@@ -110,6 +110,7 @@ PyObject *tape_unpack(SavedObject *saved, NodeObject *node);
 
 struct tape_vjp *tape_vjp_new(PyObject *functions, bool all);
 void tape_vjp_free(struct tape_vjp *vjp);
+struct tape_vjp *tape_vjp_copy(const struct tape_vjp *vjp);
 /* Whether the gradients along those edges that are wanted need the data of an argument:
  * the one at a place, or of this name. */
 bool tape_vjp_keeps(const struct tape_vjp *vjp, const tape_edge *edges, int count,

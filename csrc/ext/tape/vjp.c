@@ -93,6 +93,20 @@ tape_vjp_new(PyObject *functions, bool all)
     return vjp;
 }
 
+struct tape_vjp *
+tape_vjp_copy(const struct tape_vjp *vjp)
+{
+    PyObject *functions = PyTuple_New(vjp->count);
+    for (int k = 0; functions != NULL && k < vjp->count; k++) {
+        PyObject *function = vjp->gradients[k].function;
+        PyTuple_SET_ITEM(functions, k, Py_NewRef(function ? function : Py_None));
+    }
+    struct tape_vjp *copy =
+        functions == NULL ? NULL : tape_vjp_new(functions, vjp->all);
+    Py_XDECREF(functions);
+    return copy;
+}
+
 bool
 tape_vjp_is_ours(const struct tape_vjp *vjp)
 {

@@ -10,7 +10,7 @@ ext_is_torch(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     if (type == &ext_dtensor_type || type == &ext_tensor_type)
         return false;
-    return type == &ext_torch_dtensor_type ||
+    return type == &ext_torch_dtensor_type || type == &ext_torch_tensor_type ||
            PyType_IsSubtype(type, &ext_torch_tensor_type);
 }
 

@@ -266,21 +266,25 @@ PyObject *ext_dtensor_new(PyObject *array, const dt_layout *layout, MeshObject *
 PyObject *ext_dtensor_checked(PyTypeObject *type, PyObject *array,
                               LayoutObject *layout);
 
-/* Every operator asks of every operand, so our own two types are found without a call.
+/* Every operator asks of every operand, so our own four types are found without a call.
  */
 static inline bool
 ext_is_tensor(PyObject *object)
 {
-    return Py_TYPE(object) == &ext_dtensor_type ||
-           Py_TYPE(object) == &ext_torch_dtensor_type ||
-           PyObject_TypeCheck(object, &ext_tensor_type);
+    PyTypeObject *type = Py_TYPE(object);
+    return type == &ext_dtensor_type || type == &ext_torch_dtensor_type ||
+           type == &ext_tensor_type || type == &ext_torch_tensor_type ||
+           PyType_IsSubtype(type, &ext_tensor_type);
 }
 
 static inline bool
 ext_is_dtensor(PyObject *object)
 {
-    return Py_TYPE(object) == &ext_torch_dtensor_type ||
-           PyObject_TypeCheck(object, &ext_dtensor_type);
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == &ext_dtensor_type || type == &ext_torch_dtensor_type)
+        return true;
+    return type != &ext_tensor_type && type != &ext_torch_tensor_type &&
+           PyType_IsSubtype(type, &ext_dtensor_type);
 }
 
 #include "ext/types/dialect.h"

@@ -68,7 +68,7 @@ def register_sharding(op: Any) -> Callable[[Function], Function]:
 
 def _operator_of(op: Any) -> _C.Operator:
     found = op if isinstance(op, _C.Operator) else FUNCTIONS.get(op)
-    if isinstance(found, _C.Operator):
+    if isinstance(found, _C.Operator) and found.otherwise is None:
         return found
     raise TypeError(
         f"register_sharding: {op!r} is not an operator with its own rule; if it is "

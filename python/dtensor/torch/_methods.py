@@ -16,6 +16,7 @@ from dtensor._core.dtype import CASTS
 from dtensor.ops._make.operator import METHODS
 from dtensor.torch import (
     _create,
+    _direct,
     _edges,
     _index,
     _matrix,
@@ -346,6 +347,7 @@ TABLE |= {
     "share_memory_": itself,
     "to_dense": itself,
 }
+_direct.direct(TABLE, methods=True)
 
 
 def install(constructor: Callable[..., Any], whole: dict[str, Any]) -> None:

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
-from dtensor.ops._make.elementwise import GRADIENTS
-from dtensor.ops._make.operator import operator
 from dtensor.torch._types import dtype, numpy_dtype, torch_dtype
 
 __all__ = ["can_cast", "default_dtype", "promote_types", "promoted", "result_type"]
@@ -185,11 +183,7 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
     answer.__name__ = base.__name__
     answer.__doc__ = base.__doc__
     answer.ufunc = function  # type: ignore[attr-defined]  # its signature is shown
-    made = operator(answer, operands=base.operands, name=base.__name__)
-    made.divides = base.divides
-    if GRADIENTS.get(function, ()):
-        made.vjp(*GRADIENTS[function])
-    return made
+    return _C.Operator(answer, base.__name__, base.operands, base=base)
 
 
 def _check(function: np.ufunc, xs: Sequence[Any]) -> None:

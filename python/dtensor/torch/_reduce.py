@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dtensor import linalg, ops
 from dtensor._C import Tensor
+from dtensor.torch._pointwise import FUNCTIONS
 from dtensor.torch._types import numpy_dtype, torch_dtype
 
 __all__ = [
@@ -308,14 +309,16 @@ def max(
     other : tensor, optional
         The result is ``maximum(input, other)``.
     """
-    return _extreme(ops.max, ops.argmax, ops.maximum, input, dim, keepdim, other)
+    pair = FUNCTIONS["maximum"]
+    return _extreme(ops.max, ops.argmax, pair, input, dim, keepdim, other)
 
 
 def min(
     input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 ) -> Any:
     """Return the smallest element, those along a dim, or those of two: see `max`."""
-    return _extreme(ops.min, ops.argmin, ops.minimum, input, dim, keepdim, other)
+    pair = FUNCTIONS["minimum"]
+    return _extreme(ops.min, ops.argmin, pair, input, dim, keepdim, other)
 
 
 def _extreme(

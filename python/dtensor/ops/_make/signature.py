@@ -65,6 +65,8 @@ def public(operator: _C.Operator) -> inspect.Signature:
     """Return the signature of an operator as its users see it.
 
     It is found when somebody asks: see `Operator.__signature__`."""
+    if operator.otherwise is not None:
+        return inspect.signature(operator.otherwise)
     function = operator.__wrapped__
     ufunc = getattr(function, "ufunc", None)
     if ufunc is not None:

@@ -1,16 +1,19 @@
 """Steps of optimizers for lists of parameters, in place and on each rank alone.
 
 A kernel goes once over a parameter and its state (csrc/kernels/optim.h). What it cannot
-do (other dtypes than float32 and float64, arrays with gaps) is done here with NumPy.
+do (longdouble, complex numbers, arrays with gaps) is done here with NumPy. Floats of 16
+bits are computed in float32 and rounded once.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._make.halves import is_half
 
 __all__ = ["AdamSettings", "SGDSettings", "adam_steps", "sgd_steps"]
 
@@ -52,6 +55,18 @@ def _gradient(param: Array, grad: Array, weight_decay: float, maximize: bool) ->
     """Return what a step goes along, with weight decay; a new array or `grad`."""
     grad = -grad if maximize else grad
     return np.asarray(grad + weight_decay * param if weight_decay else grad)
+
+
+def _rounded_once(step: Callable[..., None], arrays: list[Any], *how: Any) -> None:
+    """Do a step in place: of 16-bit floats in float32."""
+    if not is_half(arrays[0].dtype):
+        step(arrays, *how)
+        return
+    wide = [x if x is None else x.astype(np.float32) for x in arrays]
+    step(wide, *how)
+    for to, x in zip(arrays, wide, strict=True):
+        if to is not None and to is not arrays[1]:  # the gradient stays
+            to[...] = x
 
 
 def _adam(arrays: list[Any], step: float, how: AdamSettings) -> None:
@@ -98,7 +113,8 @@ def adam_steps(
     """
     lists = (params, grads, means, squares, peaks)
     for k in _C.adam_steps(params, grads, means, squares, peaks, steps, *how):
-        _adam([None if x is None else _array(x[k]) for x in lists], steps[k], how)
+        arrays = [None if x is None else _array(x[k]) for x in lists]
+        _rounded_once(_adam, arrays, steps[k], how)
 
 
 def _sgd(arrays: list[Any], how: SGDSettings) -> None:
@@ -130,4 +146,5 @@ def sgd_steps(
     """
     lists = (params, grads, velocities)
     for k in _C.sgd_steps(params, grads, velocities, *how):
-        _sgd([None if x is None else _array(x[k]) for x in lists], how)
+        arrays = [None if x is None else _array(x[k]) for x in lists]
+        _rounded_once(_sgd, arrays, how)

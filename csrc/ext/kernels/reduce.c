@@ -1,0 +1,117 @@
+/* reduce.c: reductions that are more than one of NumPy's: means, and extremes with their
+ * indices. Of arrays of any dtype. */
+#include "ext/kernels/kernels.h"
+
+#include <string.h>
+
+/* mean_of(x, count, /, **options of numpy.add.reduce) */
+static PyObject *
+mean_of(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+        PyObject *kwnames)
+{
+    enum { NAMED = 4 };
+    static PyObject *add, *reduce;
+    Py_ssize_t named = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+    if (nargs != 2 || named > NAMED)
+        return PyErr_Format(PyExc_TypeError, "mean_of takes two arguments by place");
+    if (reduce == NULL && ext_import(&add, "numpy", "add") != NULL)
+        reduce = PyObject_GetAttrString(add, "reduce");
+    PyObject *given[1 + NAMED] = {args[0]};
+    for (Py_ssize_t k = 0; k < named; k++)
+        given[1 + k] = args[2 + k];
+    PyObject *total =
+        reduce == NULL ? NULL : PyObject_Vectorcall(reduce, given, 1, kwnames);
+    PyObject *mean = total == NULL ? NULL : PyNumber_InPlaceTrueDivide(total, args[1]);
+    Py_XDECREF(total);
+    return mean;
+}
+
+/* --- extremes and their indices --- */
+
+/* The elements of `x` at indices along a dim, in an array of the shape of these. */
+static PyObject *
+elements_at(PyArrayObject *x, PyArrayObject *indices, int dim)
+{
+    PyArrayObject *out = (PyArrayObject *)PyArray_NewLikeArray(
+        indices, NPY_CORDER, (PyArray_Descr *)Py_NewRef((PyObject *)PyArray_DESCR(x)),
+        0);
+    if (out == NULL)
+        return NULL;
+    const npy_intp *at = PyArray_DATA(indices);
+    const npy_intp count = PyArray_SIZE(indices), size = PyArray_ITEMSIZE(x);
+    npy_intp place[DT_MAX_NDIM] = {0};
+    const char *from = PyArray_BYTES(x);
+    char *to = PyArray_BYTES(out);
+    PyThreadState *state = ext_kernel_begin(count);
+    for (npy_intp k = 0; k < count; k++) {
+        memcpy(to + k * size, from + at[k] * PyArray_STRIDE(x, dim), (size_t)size);
+        for (int d = PyArray_NDIM(x) - 1; d >= 0; d--) {
+            if (d == dim)
+                continue;
+            from += PyArray_STRIDE(x, d);
+            if (++place[d] < PyArray_DIM(x, d))
+                break;
+            from -= place[d] * PyArray_STRIDE(x, d);
+            place[d] = 0;
+        }
+    }
+    ext_kernel_end(state);
+    return (PyObject *)out;
+}
+
+/* An array of indices as it is, or with the dim that it lacks. Steals it. */
+static PyArrayObject *
+with_dim(PyObject *found, PyArrayObject *x, int dim, bool keeps)
+{
+    PyArrayObject *indices = NULL;
+    if (found != NULL)
+        indices = (PyArrayObject *)PyArray_FromAny(
+            found, PyArray_DescrFromType(NPY_INTP), 0, 0, NPY_ARRAY_CARRAY, NULL);
+    Py_XDECREF(found);
+    if (indices == NULL || !keeps)
+        return indices;
+    npy_intp lengths[DT_MAX_NDIM];
+    for (int d = 0; d < PyArray_NDIM(x); d++)
+        lengths[d] = d == dim ? 1 : PyArray_DIM(x, d);
+    PyArray_Dims shape = {lengths, PyArray_NDIM(x)};
+    PyObject *kept = PyArray_Newshape(indices, &shape, NPY_CORDER);
+    Py_DECREF(indices);
+    return (PyArrayObject *)kept;
+}
+
+static PyObject *
+extreme_of(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyArrayObject *x;
+    int dim, keeps, least;
+    PyTypeObject *type;
+    if (!PyArg_ParseTuple(args, "O!ippO!:extreme_of", &PyArray_Type, &x, &dim, &keeps,
+                          &least, &PyType_Type, &type))
+        return NULL;
+    if (dim < 0 || dim >= PyArray_NDIM(x) || !PyType_IsSubtype(type, &PyTuple_Type))
+        return PyErr_Format(PyExc_TypeError, "extreme_of: dim %d, type %R", dim, type);
+    PyObject *found =
+        least ? PyArray_ArgMin(x, dim, NULL) : PyArray_ArgMax(x, dim, NULL);
+    PyArrayObject *indices = with_dim(found, x, dim, keeps);
+    PyObject *values = indices == NULL ? NULL : elements_at(x, indices, dim);
+    PyObject *pair = values == NULL ? NULL : Py_BuildValue("((OO))", values, indices);
+    PyObject *result = pair == NULL ? NULL : PyTuple_Type.tp_new(type, pair, NULL);
+    Py_XDECREF(pair);
+    Py_XDECREF(values);
+    Py_XDECREF(indices);
+    return result;
+}
+
+PyMethodDef ext_reduce_methods[] = {
+    {"mean_of", EXT_FAST(mean_of),
+     "mean_of(x, count, /, **options)\n--\n\n"
+     "Return numpy.add.reduce(x, **options) divided by a number: the mean of elements "
+     "of\n"
+     "which `x` may be a part."},
+    {"extreme_of", extreme_of, METH_VARARGS,
+     "extreme_of(x, dim, keepdims, least, type, /)\n--\n\n"
+     "Return the greatest, or least, elements along a dim and their indices, in a "
+     "named\n"
+     "tuple of this type."},
+    {0},
+};

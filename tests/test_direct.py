@@ -1,0 +1,231 @@
+"""Functions and methods of `dtensor.torch` that are operators: what they give is what
+the functions of Python give that they stand for, and a common call runs no Python."""
+
+import sys
+
+import numpy as np
+import pytest
+from meshes import line
+
+import dtensor.torch as torch
+from dtensor._C import Operator
+from dtensor.torch import _methods
+from dtensor.torch.distributed.tensor import (
+    Partial,
+    Replicate,
+    Shard,
+    distribute_tensor,
+)
+
+FUNCTIONS = {
+    name: call
+    for name, call in vars(torch).items()
+    if isinstance(call, Operator) and call.otherwise is not None
+}
+METHODS = {
+    name: call
+    for name, call in _methods.TABLE.items()
+    if isinstance(call, Operator) and call.otherwise is not None
+}
+ONE = [(), (0,), (1,), (-1, True), (5,), ([0, 1],), ([],), ("0",), (None, True)]
+TWO = ["b", 2.0, 3, True, "zero", "ints"]
+PLACES = [Shard(0), Shard(1), Replicate(), Partial()]
+DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool"]
+
+# Arguments after the first one, by kind of function; words stand for tensors.
+CALLS = {
+    "add sub subtract div divide true_divide": [(x,) for x in TWO],
+    "sigmoid rsqrt square": [()],
+    "sum mean amax amin all any argmax argmin": ONE,
+    "max min": [*ONE, ("b",), ("zero",)],
+    "softmax log_softmax": [(0,), (1,), (-1,), (2,), (None,)],
+    "where": [("mask", x) for x in TWO] + [("b", "b"), ("mask",)],
+    "cat concat concatenate": [(), (0,), (1,), (-1,), (2,)],
+    "flatten": [(), (0, 1), (1,), (1, 0)],
+    "view": [(-1,), (3, 8), ((8, 3),), (torch.int16,), (7,), ()],
+    "permute": [(1, 0), ((1, 0),), (0, 0), (), (1,)],
+}
+CALLS = {name: rows for names, rows in CALLS.items() for name in names.split()}
+
+
+def tensors(dtype, place):
+    """The tensors that the words stand for, and the first argument."""
+    rng = np.random.default_rng(3)
+
+    def spread(array, place=place):
+        array = torch.tensor(array)
+        return array if place is None else distribute_tensor(array, line(), [place])
+
+    values = rng.integers(0, 4, (2, 6, 4))
+    a, b = (spread(x.astype(float)).to(getattr(torch, dtype)) for x in values)
+    whole = None if place is None else Replicate()
+    return a, {
+        "b": b,
+        "zero": spread(np.float64(1.5), whole),
+        "ints": spread(values[1]),
+        "mask": spread(values[0] < values[1], whole and PLACES[2]),
+    }
+
+
+def outcome(call, args, options=()):
+    """What a call gives, or the kind of its error."""
+    try:
+        found = call(*args, **dict(options))
+    except Exception as error:
+        return type(error)
+    parts = found if isinstance(found, tuple) else (found,)
+    arrays = [x.full_tensor() if hasattr(x, "full_tensor") else x for x in parts]
+    return [
+        (type(found).__name__, type(x), x.dtype, tuple(x.shape), np.asarray(y).tolist())
+        for x, y in zip(parts, arrays, strict=True)
+    ]
+
+
+def same(x, y):
+    """Whether two outcomes are, NaN being equal to itself."""
+    return repr(x) == repr(y)
+
+
+def given(name, row, first, words, method):
+    """The arguments of a call."""
+    row = [words.get(x, x) if isinstance(x, str) else x for x in row]
+    if name in ("cat", "concat", "concatenate"):
+        return [[first, words["b"]], *row]
+    if name == "where" and not method:
+        return [row[0], first, *row[1:]]
+    return [first, *row]
+
+
+def test_each_name_is_tried():
+    assert set(FUNCTIONS) | set(METHODS) == set(CALLS)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_an_operator_gives_what_its_function_gives(name, ranks):
+    pytest.importorskip("ml_dtypes")
+
+    def body():
+        wrong = []
+        for place in (None, *PLACES):
+            for dtype in DTYPES:
+                if place == Partial() and dtype == "bool":
+                    continue
+                first, words = tensors(dtype, place)
+                for table in (FUNCTIONS, METHODS):
+                    if name not in table:
+                        continue
+                    for row in CALLS[name]:
+                        args = given(name, row, first, words, table is METHODS)
+                        found = outcome(table[name], args)
+                        expected = outcome(table[name].otherwise, args)
+                        if not same(found, expected):
+                            wrong.append((place, dtype, row, found, expected))
+        assert wrong == []
+
+    with np.errstate(all="ignore"):
+        ranks(body)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_gradients_are_those_of_the_function(name, ranks):
+    def gradients(call, row, place, method):
+        first, words = tensors("float64", place)
+        x = first.detach().requires_grad_()
+        b = words["b"] = words["b"].detach().requires_grad_()
+        found = call(*given(name, row, x, words, method))
+        found = found[0] if isinstance(found, tuple) else found
+        if not found.requires_grad:
+            return None
+        (found * found).sum().backward()
+        return [g if g is None else g.full_tensor().tolist() for g in (x.grad, b.grad)]
+
+    def body():
+        for place in PLACES[:3]:
+            for table in (FUNCTIONS, METHODS):
+                if name not in table:
+                    continue
+                call = table[name]
+                for row in CALLS[name]:
+                    args = row, place, table is METHODS
+                    try:
+                        expected = gradients(call.otherwise, *args)
+                    except Exception:
+                        continue  # the values are compared above
+                    found = gradients(call, *args)
+                    np.testing.assert_equal(found, expected, err_msg=str(args))
+
+    with np.errstate(all="ignore"):
+        ranks(body)
+
+
+def test_arguments_by_name_go_to_their_places():
+    x = torch.arange(6.0).reshape(2, 3)
+    assert x.sum(dim=1).tolist() == torch.sum(dim=1, input=x).tolist() == [3, 12]
+    assert torch.sum(x, keepdim=True).shape == x.sum(axis=0, keepdims=True)[:, :1].shape
+    assert torch.max(dim=1, keepdim=True, input=x).indices.tolist() == [[2], [2]]
+    assert torch.add(x, x, alpha=2).tolist() == (3 * x).tolist()
+    assert torch.where(x > 2, other=x, input=-x).tolist()[1] == [-3, -4, -5]
+    assert torch.sum(x, dtype=torch.int64).dtype == torch.int64
+    out = torch.empty(0)
+    assert torch.sum(x, 1, out=out) is out and out.tolist() == [3, 12]
+    for wrong in ({"dims": 1}, {"input": x}, {"dim": 0, "axis": 0}):
+        with pytest.raises(TypeError):
+            torch.sum(x, **wrong)
+    with pytest.raises(TypeError, match="add.. missing 1 required"):
+        torch.add(x)
+
+
+COMMON = """
+    a + b; a.add(b); torch.add(a, b); torch.sub(a, b); a / b; a.div(2.0); a.sum()
+    a.sum(1); a.sum(dim=1, keepdim=True); a.mean(); torch.mean(a, 0); a.max(); a.max(1)
+    torch.max(a, dim=1); torch.min(a, b); a.argmax(1); a.softmax(1); a.amax((0, 1))
+    torch.softmax(a, dim=-1); torch.where(m, a, 0.0); a.where(m, b)
+    torch.cat([a, b], 1); a.view(-1); a.permute(1, 0); a.transpose(0, 1); a.flatten()
+    a.reshape(8, 3); a[1:]
+""".replace("\n", ";").split(";")
+
+
+@pytest.mark.parametrize("text", [text.strip() for text in COMMON if text.strip()])
+@pytest.mark.parametrize("place", [None, Shard(0)])
+def test_a_common_call_runs_no_python(text, place):
+    a, words = tensors("float32", place)
+    names = {"a": a, "b": words["b"], "m": words["mask"], "torch": torch}
+    code, calls = compile(text, "here", "eval"), []
+
+    def note(frame, event, _):
+        if event == "call" and "dtensor" in frame.f_code.co_filename:
+            calls.append(frame.f_code)
+
+    eval(code, names)
+    sys.setprofile(note)
+    try:
+        eval(code, names)
+    finally:
+        sys.setprofile(None)
+    assert calls == []
+
+
+def test_a_rule_of_the_users_holds_for_both_dialects(ranks):
+    seen = []
+
+    def rows(x, dim, half_to_float):
+        seen.append(dim)
+        return [([Shard(0)], [Shard(0), None, None])]
+
+    def body():
+        seen.clear()
+        x = distribute_tensor(torch.ones(6, 4), line(), [Shard(0)])
+        plain = torch.softmax(x, 1)
+        softmax = torch.ops.aten._softmax.default
+        torch.ops.register_sharding(softmax)(rows)
+        try:
+            found = torch.softmax(x, 1)
+            assert found.tolist() == plain.tolist() and seen
+        finally:
+            softmax.operator.replace_rule(None)
+        with pytest.raises(TypeError, match="is not an operator"):
+            torch.ops.register_sharding(torch.softmax)(rows)
+
+    ranks(body)
