@@ -18,7 +18,7 @@ from dtensor import (
     distribute_tensor,
 )
 from dtensor.linalg import LinAlgError
-from dtensor.ops.linalg import cyclic, deal
+from dtensor.ops.linalg import deal, large
 
 la = np.linalg
 S0, S1, R = Shard(0), Shard(1), Replicate()
@@ -27,8 +27,7 @@ S0, S1, R = Shard(0), Shard(1), Replicate()
 @pytest.fixture(autouse=True)
 def all_are_large(monkeypatch):
     """Matrices of any size are taken in parts."""
-    monkeypatch.setattr(cyclic, "LEAST_BYTES", 1)
-    monkeypatch.setattr(cyclic, "WIDTH", 10)
+    monkeypatch.setattr(large, "LEAST_BYTES", 1)
     monkeypatch.setattr(deal, "WIDTH", 10)
 
 
@@ -317,7 +316,6 @@ def test_gradients_in_parts_are_those_of_whole_matrices(ranks, dtype):
 
 @pytest.mark.parametrize("fn", [la.eigh, slow(la.svd)])
 def test_no_rank_holds_more_than_ten_parts(monkeypatch, fn):
-    monkeypatch.setattr(cyclic, "WIDTH", 64)
     a = hermitian(values(600))
 
     def body():

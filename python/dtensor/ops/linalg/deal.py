@@ -1,4 +1,4 @@
-"""Large square matrices dealt to a grid of ranks: its rows in parts, its columns in
+"""Large matrices dealt to a grid of ranks: its rows in parts, its columns in
 blocks in turn.
 
 So every rank has work until the end of a factorization (Dongarra, van de Geijn, Walker,
@@ -21,7 +21,7 @@ from dtensor._C import Replicate, Shard
 from dtensor.ops._make.parts import local, make, move, parts_of
 from dtensor.ops.linalg.shares import Shares
 
-__all__ = ["Deal"]
+__all__ = ["Deal", "even"]
 
 Array = npt.NDArray[Any]
 
@@ -34,7 +34,7 @@ def _edges(lengths: Sequence[int]) -> tuple[int, ...]:
     return (0, *accumulate(int(n) for n in lengths))
 
 
-def _even(layout: _C.Layout) -> _C.Layout:
+def even(layout: _C.Layout) -> _C.Layout:
     """Return a layout whose parts are those of `torch.chunk`, in the order of ranks."""
     placements: list[_C.Placement] = [Replicate()] * layout.mesh.ndim
     for dim in (0, 1):
@@ -44,12 +44,15 @@ def _even(layout: _C.Layout) -> _C.Layout:
 
 
 class Deal:
-    """Who has which rows and columns of a square matrix.
+    """Who has which rows and columns of a matrix.
 
     Parameters
     ----------
     like : Layout
         Of the matrix, its rows cut. The ranks that cut them become a grid.
+    flat : int, default 1
+        How many times as wide as high that is, at least. There may be so many times
+        fewer blocks.
 
     Attributes
     ----------
@@ -63,14 +66,17 @@ class Deal:
         Start, stop and column of the grid of each block of columns.
     """
 
-    def __init__(self, like: _C.Layout) -> None:
-        self.like = like = _even(like)
+    def __init__(self, like: _C.Layout, flat: int = 1) -> None:
+        self.like = like = even(like)
         mesh: Any = like.mesh
         cutting = like.cut_by(0)
         others = [m for m in range(mesh.ndim) if m not in cutting]
         count = math.prod(mesh.shape[m] for m in cutting)
-        sides = [k for k in range(1, count + 1) if count % k == 0 and k * k <= count]
-        self.high, self.wide = sides[-1], count // sides[-1]
+        sides = [
+            k for k in range(1, count + 1) if count % k == 0 and flat * k * k <= count
+        ]
+        self.high = max(sides, default=1)
+        self.wide = count // self.high
         # Parts go down one column of the grid and up the next: so late rows, of which
         # triangles have more, are in all rows of the grid.
         self.part = np.arange(count).reshape(self.wide, self.high).T.copy()
@@ -80,8 +86,9 @@ class Deal:
         ranks = ranks[:, self.part.ravel()].reshape(shape)
         self.mesh = type(mesh)._make(mesh.device_type, shape, ranks, None, mesh.world)
         self.i, self.j = (self.mesh.get_coordinate() or [0, 0])[-2:]
-        n = like.shape[0]
-        self.width = max(1, min(WIDTH, -(-n // (LEAST_BLOCKS * count * self.wide))))
+        n = like.shape[1]
+        least = LEAST_BLOCKS * count * self.wide // flat
+        self.width = max(1, min(WIDTH // flat, -(-n // least)))
         self.blocks = [
             (start, min(n, start + self.width), k % self.wide)
             for k, start in enumerate(range(0, n, self.width))
@@ -101,7 +108,7 @@ class Deal:
     def widths(self, layout: _C.Layout) -> list[int]:
         """Return how many columns each column of the grid has of another matrix, whose
         columns are cut."""
-        counts = np.array([count for _, count in parts_of(_even(layout), 1) or ()])
+        counts = np.array([count for _, count in parts_of(even(layout), 1) or ()])
         return [int(counts[self.part[:, j]].sum()) for j in range(self.wide)]
 
     # --- there and back ---------------------------------------------------------------
@@ -115,13 +122,13 @@ class Deal:
         return _C.Layout(self.mesh, placements, (self.part.size,), self.like.dtype)
 
     def dealt(
-        self, name: str, x: _C.DTensor, dim: int = 0, is_lower: bool = False
+        self, name: str, x: _C.DTensor, dim: int = 0, triangle: str = ""
     ) -> Array:
         """Return the caller's part of a matrix that is cut along `dim`, as an array of
-        its own: the square one, of which the lower triangle may be enough, or another
-        of as many rows."""
-        x = move(name, x, _even(x.layout))
-        shares = Shares(self, x.layout, dim, is_lower)
+        its own: the one that is known, of which the "lower" or "upper" triangle may be
+        enough, or another of as many rows."""
+        x = move(name, x, even(x.layout))
+        shares = Shares(self, x.layout, dim, triangle)
         return shares.dealt(name, self.of_ranks(), local(x))
 
     def cut(
@@ -130,12 +137,12 @@ class Deal:
         array: Array,
         to: _C.Layout,
         dim: int = 0,
-        is_lower: bool = False,
+        triangle: str = "",
     ) -> _C.DTensor:
         """Return a matrix that is dealt in a layout that is cut along `dim`."""
-        even = _even(to)
-        shares = Shares(self, even, dim, is_lower)
-        return move(name, make(shares.cut(name, self.of_ranks(), array), even), to)
+        here = even(to)
+        shares = Shares(self, here, dim, triangle)
+        return move(name, make(shares.cut(name, self.of_ranks(), array), here), to)
 
     # --- moves ------------------------------------------------------------------------
 
@@ -211,3 +218,13 @@ class Deal:
         placements = self._on_grid(_C.Partial(), _C.Partial())
         here = _C.Layout(self.mesh, placements, array.shape, array.dtype)
         return local(move(name, make(array, here), here.with_placements(None)))
+
+    def added(self, name: str, array: Array, widths: Sequence[int]) -> Array:
+        """Return the sum of the arrays of a column of the grid; these are so wide."""
+        cuts = {1: _edges(widths)}
+        placements = self._on_grid(_C.Partial(), Shard(1))
+        shape = len(array), cuts[1][-1]
+        here = _C.Layout(self.mesh, placements, shape, array.dtype, cuts=cuts)
+        to = self._on_grid(Replicate(), Shard(1))
+        whole = _C.Layout(self.mesh, to, shape, array.dtype, cuts=cuts)
+        return local(move(name, make(array, here), whole))

@@ -38,8 +38,8 @@ class Shares:
     even : Layout
         Of the matrix, cut along `dim` only; the grid knows the numbers of parts.
     dim : {0, 1}
-    is_lower : bool
-        Whether only the lower triangle is given; zeros are above it.
+    triangle : str
+        "lower" or "upper" if only that triangle is given; the rest are zeros.
 
     Attributes
     ----------
@@ -47,8 +47,8 @@ class Shares:
         The numbers of the rows, or columns, of the caller's row or column of the grid.
     """
 
-    def __init__(self, grid: Grid, even: _C.Layout, dim: int, is_lower: bool) -> None:
-        self.dim, self.is_lower = dim, is_lower
+    def __init__(self, grid: Grid, even: _C.Layout, dim: int, triangle: str) -> None:
+        self.dim, self.triangle = dim, triangle
         self.part = grid.part if dim == 0 else grid.part.T
         self.taken = grid.columns if dim == 0 else grid.rows
         self.at = (grid.i, grid.j) if dim == 0 else (grid.j, grid.i)
@@ -64,6 +64,8 @@ class Shares:
 
     def _mask(self, block: Block) -> Array:
         rows, columns = block
+        if self.triangle == "upper":
+            return np.asarray(columns >= rows[:, None])
         return np.asarray(columns <= rows[:, None])
 
     def _key(self, axis: int, where: Any) -> Any:
@@ -119,7 +121,8 @@ class Shares:
         for key, block in given:
             stop = start + self._count(block)
             piece = array[key]
-            run[start:stop] = piece[self._mask(block)] if self.is_lower else piece.flat
+            mask = self._mask(block) if self.triangle else ...
+            run[start:stop] = piece[mask].ravel()
             start = stop
         (come,) = exchanged(name, rows, [run], sizes, mine)
         del run
@@ -128,7 +131,7 @@ class Shares:
         for key, block in got:
             stop = start + self._count(block)
             piece = come[start:stop]
-            if self.is_lower:
+            if self.triangle:
                 run, piece = piece, np.zeros([len(ids) for ids in block], array.dtype)
                 piece[self._mask(block)] = run
             found[key] = piece.reshape([len(ids) for ids in block])
@@ -155,6 +158,9 @@ class Shares:
     def _count(self, block: Block) -> int:
         """Return how many elements are given of a block."""
         rows, columns = block
-        if not self.is_lower:
-            return len(rows) * len(columns)
-        return int(np.searchsorted(columns, rows, "right").sum())
+        every = len(rows) * len(columns)
+        if self.triangle == "upper":
+            return every - int(np.searchsorted(columns, rows).sum())
+        if self.triangle:
+            return int(np.searchsorted(columns, rows, "right").sum())
+        return every

@@ -1,10 +1,8 @@
 """Large square matrices in parts: Cholesky, LU and QR factors, block by block.
 
-For Cholesky and LU factors the matrix is dealt to a grid of ranks (`deal`); for QR
-factors only its columns are (`cyclic`). Nobody has more than some parts.
+The matrix is dealt to a grid of ranks (`deal`). Nobody has more than some parts.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,20 +15,22 @@ from dtensor.ops._make.composite import as_dtype, settled
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.kernel import inexact
 from dtensor.ops._make.operator import Operand, call, operator
-from dtensor.ops._make.parts import inside, make, move
+from dtensor.ops._make.parts import inside, local, make, move, parts_of
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import adjoint
-from dtensor.ops.linalg.cyclic import Blocks, Dealt
 from dtensor.ops.linalg.deal import Deal
+from dtensor.ops.linalg.householder import Reflections
 from dtensor.ops.linalg.inverse import Inverse
 from dtensor.ops.linalg.lu import LU
-from dtensor.ops.linalg.panels import divided, less_product, reflections
+from dtensor.ops.linalg.panels import divided, less_product
 from dtensor.ops.linalg.tall_parts import by_rows
 
 __all__ = ["cholesky", "det", "inv", "qr", "raise_if", "slogdet", "solve"]
 
 Array = npt.NDArray[Any]
 
+# For QR factors the grid is so many times as wide as it is high.
+FLAT = 2
 # Of columns: of each only the rows from its first diagonal element on are changed.
 STRIPS = 16
 
@@ -74,14 +74,14 @@ def cholesky(x: Any, upper: bool = False) -> Any:
     deal, to = Deal(x.layout), x.layout
     failed, array = False, np.empty(0, x.dtype)
     if inside(to):
-        array = deal.dealt("cholesky", x, is_lower=True)
+        array = deal.dealt("cholesky", x, triangle="lower")
         del x
         wrong = [_lower(deal, array, *block) for block in deal.blocks]
         failed = bool(deal.total("cholesky", np.array(any(wrong), np.float32)) > 0)
     raise_if(failed, to, "Matrix is not positive definite")
     if not inside(to):
         return make(array, to)
-    return deal.cut("cholesky", array, to, is_lower=True)
+    return deal.cut("cholesky", array, to, triangle="lower")
 
 
 def _lower(deal: Deal, array: Array, start: int, stop: int, owner: int) -> bool:
@@ -239,65 +239,34 @@ def _determinant(name: str, x: Any) -> tuple[Any, Any]:
 
 
 def qr(x: Any, mode: str = "reduced") -> Any:
-    """Return the reduced factors, or r; the rows of both are cut."""
+    """Return the reduced factors, or r; the rows of both are cut.
+
+    Sent: the matrix and both factors once each, to be dealt and cut, and what
+    `Reflections` says. Memory: two parts, what they keep, and some blocks.
+    """
     x = by_rows("qr", x)
     (m, n), k = x.shape, min(x.shape)
+    of_q, of_r = (x.layout.like(shape, {0: 0}) for shape in ((m, k), (k, n)))
     if is_meta(x):
-        q, r = (_C.without_data(x.layout.like(s, {0: 0})) for s in ((m, k), (k, n)))
-        return r if mode == "r" else _QRResult(q, r)
-    dealt = Dealt("qr", x)
-    blocks, array = dealt.blocks, dealt.array
-    scales = []
-    for block in range(-(-k // blocks.width)):
-        scales.append(_reflect(blocks, array, block, k))
-    if mode != "r":
-        q = _product(blocks, array, scales, k)
-    for j in range(blocks.mine if inside(blocks.like) else 0):
-        mine = slice(j * blocks.width, (j + 1) * blocks.width)
-        array[:, mine] = np.triu(array[:, mine], -blocks.start(j))
-    r = blocks.gathered("qr", array[:k])
+        q, r = _C.without_data(of_q), _C.without_data(of_r)
+    elif not inside(x.layout):
+        q, r = make(np.empty(0), of_q), make(np.empty(0), of_r)
+    else:
+        deal, wants_q = Deal(x.layout, FLAT), mode != "r"
+        found = Reflections(deal, deal.dealt("qr", x), wants_q)
+        if wants_q:
+            of_columns = Deal(x.layout.like((m, k), {0: 0}), FLAT)
+            q = of_columns.cut("qr", found.product(of_columns), of_q)
+        r = deal.cut("qr", found.array, deal.like, triangle="upper")
+        r = _first_rows("qr", r, of_r)
     return r if mode == "r" else _QRResult(q, r)
 
 
-def _reflect(blocks: Blocks, array: Array, block: int, k: int) -> Array:
-    """Factor a block, and change the columns after it; return the factors' scales."""
-    start = block * blocks.width
-    width = min(blocks.width, k - start)
-    is_mine, columns = blocks.where(block)
-    packed = None
-    if is_mine:
-        mine = array[start:, columns]
-        raw: Callable[..., Any] = np.linalg.qr
-        found, scales = raw(mine[:, :width], "raw")
-        packed = np.concatenate([found.T, scales[None]])
-        if width < blocks.width:  # columns beyond the last reflection
-            v, t = reflections(found.T, scales)
-            mine[:, width:] -= v @ (np.conj(t.T) @ (np.conj(v.T) @ mine[:, width:]))
-        mine[:, :width] = found.T
-    packed = blocks.share("qr", block, packed, (len(array) - start + 1, width))
-    if inside(blocks.like):
-        v, t = reflections(packed[:-1], packed[-1])
-        after = array[start:, blocks.after(block) * blocks.width :]
-        less_product(after, v, np.conj(t.T) @ (np.conj(v.T) @ after))
-    return np.array(packed[-1:])
-
-
-def _product(blocks: Blocks, array: Array, scales: list[Array], k: int) -> Any:
-    """Return q: the reflections, the last one first, of the first columns of 1."""
-    dealt = Blocks(blocks.like, k)
-    q = np.zeros((len(array), dealt.mine * dealt.width), array.dtype)
-    for j in range(dealt.mine):
-        mine = slice(j * dealt.width, (j + 1) * dealt.width)
-        q[:, mine] = np.eye(len(q), dealt.width, -dealt.start(j), q.dtype)
-    for block in reversed(range(len(scales))):
-        start = block * blocks.width
-        width = min(blocks.width, k - start)
-        is_mine, columns = blocks.where(block)
-        packed = array[start:, columns][:, :width] if is_mine else None
-        packed = blocks.share("qr", block, packed, (len(array) - start, width))
-        if inside(blocks.like):
-            v, t = reflections(packed, scales[block][0])
-            first = dealt.after(start // dealt.width - 1) * dealt.width
-            some = q[start:, first:]  # the others have zeros there
-            less_product(some, v, t @ (np.conj(v.T) @ some))
-    return dealt.gathered("qr", q)
+def _first_rows(name: str, x: Any, to: _C.Layout) -> Any:
+    """Return as many rows of a matrix, whose rows are cut, as a layout has."""
+    rows = to.shape[0]
+    starts = [min(start, rows) for start, _ in parts_of(x.layout, 0) or ()]
+    cuts = {0: (*starts, rows)}
+    here = _C.Layout(to.mesh, x.placements, to.shape, to.dtype, cuts=cuts)
+    own = local(x)[: here.local_shape()[0]]
+    return move(name, make(own, here), to)
