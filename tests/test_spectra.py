@@ -183,6 +183,26 @@ def test_only_one_triangle_is_read(ranks):
     ranks(body)
 
 
+def test_matrices_in_parts_of_any_lengths_have_spectra(ranks):
+    def body():
+        mesh = line()
+        lengths = np.random.default_rng(5).integers(0, 12, mesh.size())
+        edges = [0, *np.cumsum(lengths).tolist()]
+        first = slice(*edges[mesh.get_local_rank() :][:2])
+
+        def parts(a):
+            return DTensor.from_local(np.ascontiguousarray(a[first]), mesh, [S0])
+
+        n = edges[-1]
+        a = hermitian(values(n))
+        check_eigh(a, parts(a))
+        for columns in (n, n + 5, n - n // 3):
+            a = values(n, columns)
+            check_svd(a, parts(a))
+
+    ranks(body)
+
+
 JORDAN = np.eye(20, k=1)
 
 
