@@ -63,7 +63,7 @@ def cholesky(x: Any, upper: bool = False) -> Any:
     """Return the lower factor, its rows cut; the upper one, its columns cut.
 
     Sent: the lower triangle of the matrix and its factor once each to be dealt, and
-    each block of the factor along the rows and the columns of the grid. Memory: two
+    each block of the factor along the rows and the columns of the grid. Memory: three
     parts, and some blocks.
     """
     if upper:
@@ -162,7 +162,8 @@ def _divided(a: Any, right: Any, to: _C.Layout) -> _C.DTensor:
     columns.
 
     Sent: the matrix and the right side once to be dealt, and what `LU` says. Memory:
-    two parts of the matrix, two of the right side, and some blocks."""
+    three parts of the matrix or the right side, a part of the other, and some blocks.
+    """
     deal = Deal(a.layout)
     whole, few = to.with_placements(None), deal.is_few(to.shape[1])
     factors, is_singular = None, False
@@ -182,7 +183,7 @@ def inv(x: Any) -> Any:
     """Return the inverse, its columns cut.
 
     Sent: the matrix once to be dealt, its inverse once to be cut, and what `Inverse`
-    says. Memory: two parts, and some blocks."""
+    says. Memory: four parts, and some blocks."""
     x = by_rows("inv", x)
     to = _by_columns(x.layout, x.shape[0])
     if is_meta(x):
@@ -242,7 +243,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     """Return the reduced factors, or r; the rows of both are cut.
 
     Sent: the matrix and both factors once each, to be dealt and cut, and what
-    `Reflections` says. Memory: two parts, what they keep, and some blocks.
+    `Reflections` says. Memory: three parts, what they keep, and some blocks.
     """
     x = by_rows("qr", x)
     (m, n), k = x.shape, min(x.shape)
