@@ -22,7 +22,7 @@ from validator import NOW, listening
 
 from dtensor import _C, DTensor, Layout, Replicate, Shard, Tensor
 from dtensor._core import world as _world
-from dtensor.ops.linalg import cyclic, product_parts
+from dtensor.ops.linalg import large, product_parts
 from dtensor.testing import run_ranks
 
 RANKS = (4, 8, 16)
@@ -209,7 +209,7 @@ def cut(array: np.ndarray, length: int, mesh: Any, shape: tuple[int, ...]) -> DT
 def in_parts() -> Iterator[None]:
     """Square matrices are treated as those of more than 64 MiB."""
     with (
-        mock.patch.object(cyclic, "LEAST_BYTES", 1),
+        mock.patch.object(large, "LEAST_BYTES", 1),
         mock.patch.object(product_parts, "LEAST_BYTES", 1 << 18),
         mock.patch.object(product_parts, "SCRATCH_BYTES", 1 << 18),
     ):

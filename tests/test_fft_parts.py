@@ -131,6 +131,18 @@ def test_a_grid_sends_two_parts_and_a_line_five(ranks):
     ranks(body)
 
 
+@pytest.mark.parametrize("n", [4, 8, 16])
+def test_what_others_have_gives_a_part_of_a_grid_so_many_numbers(n):
+    """That is, a rank must be sent 2 (n - 1) / n parts, by any algorithm: the part of
+    the result that is cut along another dim, as a function of what the others have."""
+    rows = np.eye(n)[1:]  # rank 0 has row 0 of (n, 4 n) real numbers
+    columns = np.eye(4 * n)
+    others = np.multiply.outer(rows, columns).swapaxes(1, 2).reshape(-1, n, 4 * n)
+    part = np.fft.fft2(others)[..., 4:8].reshape(len(others), -1)
+    numbers = np.linalg.matrix_rank(np.concatenate([part.real, part.imag], 1))
+    assert numbers == 2 * (n - 1) / n * (4 * n)
+
+
 def test_pencils_stay_cut_on_two_mesh_dims(ranks):
     def body():
         mesh = square()

@@ -18,7 +18,7 @@ from dtensor import (
     distribute_tensor,
 )
 from dtensor.linalg import LinAlgError
-from dtensor.ops.linalg import cyclic, deal
+from dtensor.ops.linalg import deal, large
 
 la = np.linalg
 S0, S1, R = Shard(0), Shard(1), Replicate()
@@ -27,8 +27,7 @@ S0, S1, R = Shard(0), Shard(1), Replicate()
 @pytest.fixture(autouse=True)
 def all_are_large(monkeypatch):
     """Matrices of any size are taken in parts."""
-    monkeypatch.setattr(cyclic, "LEAST_BYTES", 1)
-    monkeypatch.setattr(cyclic, "WIDTH", 10)
+    monkeypatch.setattr(large, "LEAST_BYTES", 1)
     monkeypatch.setattr(deal, "WIDTH", 10)
 
 
@@ -184,6 +183,26 @@ def test_only_one_triangle_is_read(ranks):
     ranks(body)
 
 
+def test_matrices_in_parts_of_any_lengths_have_spectra(ranks):
+    def body():
+        mesh = line()
+        lengths = np.random.default_rng(5).integers(0, 12, mesh.size())
+        edges = [0, *np.cumsum(lengths).tolist()]
+        first = slice(*edges[mesh.get_local_rank() :][:2])
+
+        def parts(a):
+            return DTensor.from_local(np.ascontiguousarray(a[first]), mesh, [S0])
+
+        n = edges[-1]
+        a = hermitian(values(n))
+        check_eigh(a, parts(a))
+        for columns in (n, n + 5, n - n // 3):
+            a = values(n, columns)
+            check_svd(a, parts(a))
+
+    ranks(body)
+
+
 JORDAN = np.eye(20, k=1)
 
 
@@ -317,7 +336,6 @@ def test_gradients_in_parts_are_those_of_whole_matrices(ranks, dtype):
 
 @pytest.mark.parametrize("fn", [la.eigh, slow(la.svd)])
 def test_no_rank_holds_more_than_ten_parts(monkeypatch, fn):
-    monkeypatch.setattr(cyclic, "WIDTH", 64)
     a = hermitian(values(600))
 
     def body():

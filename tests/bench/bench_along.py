@@ -39,7 +39,7 @@ from dtensor import (  # noqa: E402
     init_device_mesh,
 )
 from dtensor._core import world as _world  # noqa: E402
-from dtensor.ops.linalg import cyclic, product_parts  # noqa: E402
+from dtensor.ops.linalg import large, product_parts  # noqa: E402
 from dtensor.testing import run_ranks  # noqa: E402
 
 COMM = MPI.COMM_WORLD
@@ -77,7 +77,7 @@ def counts(row: Counted, ranks: int) -> tuple[float, float]:
         return sent, peak, max(map(part_elements, (x, *results)))
 
     with (
-        mock.patch.object(cyclic, "LEAST_BYTES", 1),
+        mock.patch.object(large, "LEAST_BYTES", 1),
         mock.patch.object(product_parts, "LEAST_BYTES", 1 << 20),
         mock.patch.object(product_parts, "SCRATCH_BYTES", 1 << 18),
     ):

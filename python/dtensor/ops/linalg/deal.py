@@ -1,8 +1,10 @@
-"""Large square matrices dealt to a grid of ranks, blocks of rows and columns in turn.
+"""Large matrices dealt to a grid of ranks: its rows in parts, its columns in
+blocks in turn.
 
 So every rank has work until the end of a factorization (Dongarra, van de Geijn, Walker,
 "Scalability issues affecting the design of a dense linear algebra library", 1994), and
-needs only what ranks in its row and its column of the grid have.
+needs only what ranks in its row and its column of the grid have. Parts of rows stay in
+their row of the grid, there and back: only columns are dealt.
 """
 
 import math
@@ -17,38 +19,40 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._C import Replicate, Shard
 from dtensor.ops._make.parts import local, make, move, parts_of
+from dtensor.ops.linalg.shares import Shares
 
-__all__ = ["Deal"]
+__all__ = ["Deal", "even"]
 
 Array = npt.NDArray[Any]
 
-# Rows or columns of a block, and how many of them a rank has at least.
+# Columns of a block at most, and how many blocks of each rank are as high as a part.
 WIDTH = 192
-LEAST_BLOCKS = 6
+LEAST_BLOCKS = 2
 
 
 def _edges(lengths: Sequence[int]) -> tuple[int, ...]:
     return (0, *accumulate(int(n) for n in lengths))
 
 
-def _ranges(layout: _C.Layout, dim: int, at: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the ranges of a dim at a coordinate, as start and stop."""
-    found = ((start[dim], start[dim] + n[dim]) for start, n in layout.boxes(at))
-    return [pair for pair in dict.fromkeys(found) if pair[0] < pair[1]]
-
-
-def _indices(layout: _C.Layout, dim: int, at: Sequence[int]) -> Array:
-    ranges = (np.arange(*pair) for pair in _ranges(layout, dim, at))
-    return np.concatenate([np.empty(0, int), *ranges])
+def even(layout: _C.Layout) -> _C.Layout:
+    """Return a layout whose parts are those of `torch.chunk`, in the order of ranks."""
+    placements: list[_C.Placement] = [Replicate()] * layout.mesh.ndim
+    for dim in (0, 1):
+        for m in layout.cut_by(dim):
+            placements[m] = Shard(dim)
+    return _C.Layout(layout.mesh, placements, layout.shape, layout.dtype)
 
 
 class Deal:
-    """Who has which rows and columns of a square matrix.
+    """Who has which rows and columns of a matrix.
 
     Parameters
     ----------
     like : Layout
         Of the matrix, its rows cut. The ranks that cut them become a grid.
+    flat : int, default 1
+        How many times as wide as high that is, at least. There may be so many times
+        fewer blocks.
 
     Attributes
     ----------
@@ -62,75 +66,85 @@ class Deal:
         Start, stop and column of the grid of each block of columns.
     """
 
-    def __init__(self, like: _C.Layout) -> None:
-        self.like = like
+    def __init__(self, like: _C.Layout, flat: int = 1) -> None:
+        self.like = like = even(like)
         mesh: Any = like.mesh
         cutting = like.cut_by(0)
         others = [m for m in range(mesh.ndim) if m not in cutting]
         count = math.prod(mesh.shape[m] for m in cutting)
-        sides = [k for k in range(1, count + 1) if count % k == 0 and k * k <= count]
-        self.high, self.wide = sides[-1], count // sides[-1]
+        sides = [
+            k for k in range(1, count + 1) if count % k == 0 and flat * k * k <= count
+        ]
+        self.high = max(sides, default=1)
+        self.wide = count // self.high
+        # Parts go down one column of the grid and up the next: so late rows, of which
+        # triangles have more, are in all rows of the grid.
+        self.part = np.arange(count).reshape(self.wide, self.high).T.copy()
+        self.part[:, 1::2] = self.part[::-1, 1::2]
         shape = (*(mesh.shape[m] for m in others), self.high, self.wide)
-        ranks = np.transpose(mesh.mesh, [*others, *cutting]).reshape(shape)
+        ranks = np.transpose(mesh.mesh, [*others, *cutting]).reshape(-1, count)
+        ranks = ranks[:, self.part.ravel()].reshape(shape)
         self.mesh = type(mesh)._make(mesh.device_type, shape, ranks, None, mesh.world)
         self.i, self.j = (self.mesh.get_coordinate() or [0, 0])[-2:]
-        n = like.shape[0]
-        width = max(1, min(WIDTH, -(-n // (LEAST_BLOCKS * self.wide))))
-        # The rows of a block of columns are dealt to all rows of the grid.
-        self._down, self._along = (
-            _C._StridedShard(dim, split_factor=max(1, -(-n // length)))
-            for dim, length in enumerate((width, width * self.wide))
-        )
-        layout, at = self.layout(like.shape), [0] * len(others)
-        self.rows = [_indices(layout, 0, [*at, i, 0]) for i in range(self.high)]
-        self.columns = [_indices(layout, 1, [*at, 0, j]) for j in range(self.wide)]
-        self.blocks = sorted(
-            (start, stop, j)
-            for j in range(self.wide)
-            for start, stop in _ranges(layout, 1, [*at, 0, j])
-        )
+        n = like.shape[1]
+        least = LEAST_BLOCKS * count * self.wide // flat
+        self.width = max(1, min(WIDTH // flat, -(-n // least)))
+        self.blocks = [
+            (start, min(n, start + self.width), k % self.wide)
+            for k, start in enumerate(range(0, n, self.width))
+        ]
+        parts = [np.arange(s, s + c) for s, c in parts_of(like, 0) or ()]
+        self.rows = [
+            np.sort(np.concatenate([parts[p] for p in self.part[i]]))
+            for i in range(self.high)
+        ]
+        owners = np.arange(n) // self.width % self.wide
+        self.columns = [np.flatnonzero(owners == j) for j in range(self.wide)]
 
     def is_few(self, columns: int) -> bool:
         """Return whether it costs little to have as many columns on every rank."""
-        return bool(columns * (self.high * self.wide) ** 2 <= self.like.shape[0])
+        return bool(columns * self.part.size**2 <= self.like.shape[0])
 
-    # --- layouts ----------------------------------------------------------------------
+    def widths(self, layout: _C.Layout) -> list[int]:
+        """Return how many columns each column of the grid has of another matrix, whose
+        columns are cut."""
+        counts = np.array([count for _, count in parts_of(even(layout), 1) or ()])
+        return [int(counts[self.part[:, j]].sum()) for j in range(self.wide)]
+
+    # --- there and back ---------------------------------------------------------------
 
     def _on_grid(self, a: _C.Placement, b: _C.Placement) -> list[_C.Placement]:
         return [*([Replicate()] * (self.mesh.ndim - 2)), a, b]
 
-    def layout(self, shape: Sequence[int], is_dealt: bool = True) -> _C.Layout:
-        """Return the layout of a matrix whose rows are dealt; so are its columns, or
-        each column of the grid has some of them."""
-        along = self._along if is_dealt else Shard(1)
-        placements = self._on_grid(self._down, along)
-        return _C.Layout(self.mesh, placements, tuple(shape), self.like.dtype)
+    def of_ranks(self) -> _C.Layout:
+        """Return the layout of one row for each rank of the grid."""
+        placements = self._on_grid(Shard(0), Shard(0))
+        return _C.Layout(self.mesh, placements, (self.part.size,), self.like.dtype)
 
-    def _as_cut(self, layout: _C.Layout, dim: int) -> _C.Layout:
-        """Return a layout that is cut along one dim only, of the grid."""
-        counts = [count for _, count in parts_of(layout, dim) or ()]
-        return _C.Layout(
-            self.mesh,
-            self._on_grid(Shard(dim), Shard(dim)),
-            layout.shape,
-            layout.dtype,
-            cuts={dim: _edges(counts)},
-        )
+    def dealt(
+        self, name: str, x: _C.DTensor, dim: int = 0, triangle: str = ""
+    ) -> Array:
+        """Return the caller's part of a matrix that is cut along `dim`, as an array of
+        its own: the one that is known, of which the "lower" or "upper" triangle may be
+        enough, or another of as many rows."""
+        x = move(name, x, even(x.layout))
+        shares = Shares(self, x.layout, dim, triangle)
+        return shares.dealt(name, self.of_ranks(), local(x))
+
+    def cut(
+        self,
+        name: str,
+        array: Array,
+        to: _C.Layout,
+        dim: int = 0,
+        triangle: str = "",
+    ) -> _C.DTensor:
+        """Return a matrix that is dealt in a layout that is cut along `dim`."""
+        here = even(to)
+        shares = Shares(self, here, dim, triangle)
+        return move(name, make(shares.cut(name, self.of_ranks(), array), here), to)
 
     # --- moves ------------------------------------------------------------------------
-
-    def dealt(self, name: str, x: _C.DTensor, dim: int = 0) -> Array:
-        """Return the caller's part of a matrix that is cut along `dim`, as an array of
-        its own: the square one, or another of as many rows."""
-        known = make(local(x), self._as_cut(x.layout, dim))
-        to = self.layout(x.shape, dim == 0)
-        found = local(move(name, known, to))
-        return found.copy() if np.may_share_memory(found, local(x)) else found
-
-    def cut(self, name: str, array: Array, to: _C.Layout, dim: int = 0) -> _C.DTensor:
-        """Return a matrix that is dealt in a layout that is cut along `dim`."""
-        known = make(array, self.layout(to.shape, dim == 0))
-        return make(local(move(name, known, self._as_cut(to, dim))), to)
 
     def only(self, owner: int, width: int) -> list[int]:
         """Return the widths of what one column of the grid has alone."""
@@ -204,3 +218,13 @@ class Deal:
         placements = self._on_grid(_C.Partial(), _C.Partial())
         here = _C.Layout(self.mesh, placements, array.shape, array.dtype)
         return local(move(name, make(array, here), here.with_placements(None)))
+
+    def added(self, name: str, array: Array, widths: Sequence[int]) -> Array:
+        """Return the sum of the arrays of a column of the grid; these are so wide."""
+        cuts = {1: _edges(widths)}
+        placements = self._on_grid(_C.Partial(), Shard(1))
+        shape = len(array), cuts[1][-1]
+        here = _C.Layout(self.mesh, placements, shape, array.dtype, cuts=cuts)
+        to = self._on_grid(Replicate(), Shard(1))
+        whole = _C.Layout(self.mesh, to, shape, array.dtype, cuts=cuts)
+        return local(move(name, make(array, here), whole))

@@ -17,7 +17,7 @@ from dtensor.ops._make.composite import within
 from dtensor.ops._make.operator import Operand, Rule, call, implements, operator
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg import gradient as back, spectra, square, tall
-from dtensor.ops.linalg.cyclic import is_large
+from dtensor.ops.linalg.large import is_large
 from dtensor.ops.linalg.recorded import recorded
 from dtensor.ops.linalg.tall_parts import is_tall, is_wide
 

@@ -63,7 +63,8 @@ def _divide(lower: Array, right: Array) -> None:
 
 def divided_upper(upper: Array, right: Array) -> Array:
     """Return the solution of equations with an upper triangle."""
-    return divided(upper[::-1, ::-1], right[::-1])[::-1]
+    found = divided(upper[::-1, ::-1], right[::-1])
+    return np.ascontiguousarray(found[::-1])
 
 
 def unit_lower(panel: Array) -> Array:

@@ -15,6 +15,7 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.parts import inside, local, make, move, parts_of, positions
 from dtensor.ops.linalg.adjoint import adjoint
+from dtensor.ops.linalg.deal import even
 from dtensor.ops.linalg.jacobi import Turns
 from dtensor.ops.linalg.product_parts import multiply
 from dtensor.ops.linalg.square import qr, raise_if
@@ -79,6 +80,7 @@ def eigvalsh(x: Any, uplo: str = "L") -> Any:
 
 def _eigen(name: str, x: Any, uplo: str, wants_vectors: bool) -> Any:
     x = by_rows(name, x)
+    x = move(name, x, even(x.layout))
     of_values = _values_of(x.layout)
     values, vectors = np.empty(0), np.empty(0)
     if is_meta(x):
@@ -141,6 +143,7 @@ def svdvals(x: Any) -> Any:
 def _singular(name: str, x: Any, wants_vectors: bool) -> tuple[Any, Any, Any]:
     """Return u, s, vh of a matrix that is not wide; without vectors s alone."""
     x = by_rows(name, x)
+    x = move(name, x, even(x.layout))
     like, of_values = x.layout, _values_of(x.layout)
     of_turns = like.like((x.shape[1],) * 2, {0: 0})
     if is_meta(x):

@@ -1,10 +1,8 @@
 """Large square matrices in parts: Cholesky, LU and QR factors, block by block.
 
-For Cholesky and LU factors the matrix is dealt to a grid of ranks (`deal`); for QR
-factors only its columns are (`cyclic`). Nobody has more than some parts.
+The matrix is dealt to a grid of ranks (`deal`). Nobody has more than some parts.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,18 +15,24 @@ from dtensor.ops._make.composite import as_dtype, settled
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.kernel import inexact
 from dtensor.ops._make.operator import Operand, call, operator
-from dtensor.ops._make.parts import inside, make, move, parts_of, positions
+from dtensor.ops._make.parts import inside, local, make, move, parts_of
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import adjoint
-from dtensor.ops.linalg.cyclic import Blocks, Dealt
-from dtensor.ops.linalg.deal import WIDTH, Deal
+from dtensor.ops.linalg.deal import Deal
+from dtensor.ops.linalg.householder import Reflections
+from dtensor.ops.linalg.inverse import Inverse
 from dtensor.ops.linalg.lu import LU
-from dtensor.ops.linalg.panels import divided, less_product, reflections
+from dtensor.ops.linalg.panels import divided, less_product
 from dtensor.ops.linalg.tall_parts import by_rows
 
 __all__ = ["cholesky", "det", "inv", "qr", "raise_if", "slogdet", "solve"]
 
 Array = npt.NDArray[Any]
+
+# For QR factors the grid is so many times as wide as it is high.
+FLAT = 2
+# Of columns: of each only the rows from its first diagonal element on are changed.
+STRIPS = 16
 
 _QRResult: Any = type(np.linalg.qr(np.eye(1)))
 _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -58,8 +62,9 @@ def raise_if(wrong: bool, like: _C.Layout, sentence: str) -> None:
 def cholesky(x: Any, upper: bool = False) -> Any:
     """Return the lower factor, its rows cut; the upper one, its columns cut.
 
-    Sent: the matrix and its factor once each to be dealt, and each block of the factor
-    along the rows and the columns of the grid. Memory: two parts, and some blocks.
+    Sent: the lower triangle of the matrix and its factor once each to be dealt, and
+    each block of the factor along the rows and the columns of the grid. Memory: three
+    parts, and some blocks.
     """
     if upper:
         return adjoint(cholesky(adjoint(x)))
@@ -69,12 +74,14 @@ def cholesky(x: Any, upper: bool = False) -> Any:
     deal, to = Deal(x.layout), x.layout
     failed, array = False, np.empty(0, x.dtype)
     if inside(to):
-        array = deal.dealt("cholesky", x)
+        array = deal.dealt("cholesky", x, triangle="lower")
         del x
         wrong = [_lower(deal, array, *block) for block in deal.blocks]
         failed = bool(deal.total("cholesky", np.array(any(wrong), np.float32)) > 0)
     raise_if(failed, to, "Matrix is not positive definite")
-    return deal.cut("cholesky", array, to)
+    if not inside(to):
+        return make(array, to)
+    return deal.cut("cholesky", array, to, triangle="lower")
 
 
 def _lower(deal: Deal, array: Array, start: int, stop: int, owner: int) -> bool:
@@ -102,7 +109,6 @@ def _lower(deal: Deal, array: Array, start: int, stop: int, owner: int) -> bool:
             lower = np.linalg.cholesky(square[np.argsort(ids)])
         except LinAlgError:
             is_wrong, lower = True, np.eye(stop - start, dtype=array.dtype)
-        array[:top, first:after] = 0
         array[top:below, first:after] = lower[rows[top:below] - start]
         panel[:] = np.conj(divided(lower, np.conj(panel.T)).T)
     heights = [
@@ -110,11 +116,12 @@ def _lower(deal: Deal, array: Array, start: int, stop: int, owner: int) -> bool:
     ]
     left = deal.joined("cholesky", panel, heights, widths, 1)
     right = np.conj(deal.turned("cholesky", left, rows[below:], stop).T)
-    for k in range(0, len(columns) - after, WIDTH):
+    step = max(1, len(columns) // STRIPS)
+    for k in range(0, len(columns) - after, step):
         at = int(after) + k
         some = int(np.searchsorted(rows, columns[at]))
         less_product(
-            array[some:, at : at + WIDTH], left[some - below :], right[:, k : k + WIDTH]
+            array[some:, at : at + step], left[some - below :], right[:, k : k + step]
         )
     return is_wrong
 
@@ -144,48 +151,50 @@ def solve(a: Any, b: Any) -> Any:
     if is_meta(a) or is_meta(right):
         result = _C.without_data(to)
     else:
-        result = _divided("solve", a, lambda deal: deal.dealt("solve", right, 1), to)
+        result = _divided(a, right, to)
     if not one:
         return move("solve", result, to)
     return np.reshape(move("solve", result, to.with_placements(None)), (-1,))
 
 
-def inv(x: Any) -> Any:
-    """Return the inverse, its columns cut."""
-    x = by_rows("inv", x)
-    to = _by_columns(x.layout, x.shape[0])
-    return _C.without_data(to) if is_meta(x) else _divided("inv", x, _one, to)
+def _divided(a: Any, right: Any, to: _C.Layout) -> _C.DTensor:
+    """Return what is divided by a matrix, in a layout, or on every rank if it has few
+    columns.
 
-
-def _one(deal: Deal) -> Array:
-    """Return the caller's part of the matrix 1, its rows dealt."""
-    columns = positions(deal.layout(deal.like.shape, False), 1)
-    found = np.equal.outer(deal.rows[deal.i], columns)
-    return np.asarray(found, deal.like.dtype)
-
-
-def _divided(
-    name: str, a: Any, right: Callable[[Deal], Array], to: _C.Layout
-) -> _C.DTensor:
-    """Return what is divided by a matrix, with the caller's part of the right side.
-
-    The result is in a layout, or on every rank if it has few columns. Sent: the matrix
-    once to be dealt, and what `LU` says. Memory: a part of the matrix; a part of the
-    right side and of the result; some blocks."""
+    Sent: the matrix and the right side once to be dealt, and what `LU` says. Memory:
+    three parts of the matrix or the right side, a part of the other, and some blocks.
+    """
     deal = Deal(a.layout)
     whole, few = to.with_placements(None), deal.is_few(to.shape[1])
     factors, is_singular = None, False
     if inside(to):
-        widths = [count for _, count in parts_of(deal.layout(to.shape, False), 1) or ()]
-        array = deal.dealt(name, a)
-        factors = LU(name, deal, array, right(deal), widths, right is _one)
-        is_singular = bool(np.any(factors.diagonal() == 0))
+        array = deal.dealt("solve", a)
+        factors = LU("solve", deal, array, deal.dealt("solve", right, 1), to)
+        is_singular = factors.is_singular()
     raise_if(is_singular, a.layout, "Singular matrix")
     if factors is None:
         return make(np.empty(0), whole if few else to)
     if few:
         return make(factors.solve_few(), whole)
-    return deal.cut(name, factors.solve(), to, 1)
+    return deal.cut("solve", factors.solve(), to, 1)
+
+
+def inv(x: Any) -> Any:
+    """Return the inverse, its columns cut.
+
+    Sent: the matrix once to be dealt, its inverse once to be cut, and what `Inverse`
+    says. Memory: four parts, and some blocks."""
+    x = by_rows("inv", x)
+    to = _by_columns(x.layout, x.shape[0])
+    if is_meta(x):
+        return _C.without_data(to)
+    inverse, is_singular = None, False
+    if inside(to):
+        deal = Deal(x.layout)
+        inverse = Inverse("inv", deal, deal.dealt("inv", x))
+        is_singular = inverse.is_singular()
+    raise_if(is_singular, x.layout, "Singular matrix")
+    return make(np.empty(0), to) if inverse is None else inverse.cut(to)
 
 
 def slogdet(x: Any) -> Any:
@@ -217,7 +226,8 @@ def _determinant(name: str, x: Any) -> tuple[Any, Any]:
         return 0, 0
     deal = Deal(x.layout)
     nothing = np.empty((len(deal.rows[deal.i]), 0), x.dtype)
-    factors = LU(name, deal, deal.dealt(name, x), nothing, [0] * deal.wide)
+    none = _by_columns(x.layout, 0)
+    factors = LU(name, deal, deal.dealt(name, x), nothing, none)
     values = factors.diagonal().astype(np.result_type(x.dtype, np.float64))
     sizes = np.abs(values)
     with np.errstate(divide="ignore"):
@@ -230,65 +240,34 @@ def _determinant(name: str, x: Any) -> tuple[Any, Any]:
 
 
 def qr(x: Any, mode: str = "reduced") -> Any:
-    """Return the reduced factors, or r; the rows of both are cut."""
+    """Return the reduced factors, or r; the rows of both are cut.
+
+    Sent: the matrix and both factors once each, to be dealt and cut, and what
+    `Reflections` says. Memory: three parts, what they keep, and some blocks.
+    """
     x = by_rows("qr", x)
     (m, n), k = x.shape, min(x.shape)
+    of_q, of_r = (x.layout.like(shape, {0: 0}) for shape in ((m, k), (k, n)))
     if is_meta(x):
-        q, r = (_C.without_data(x.layout.like(s, {0: 0})) for s in ((m, k), (k, n)))
-        return r if mode == "r" else _QRResult(q, r)
-    dealt = Dealt("qr", x)
-    blocks, array = dealt.blocks, dealt.array
-    scales = []
-    for block in range(-(-k // blocks.width)):
-        scales.append(_reflect(blocks, array, block, k))
-    if mode != "r":
-        q = _product(blocks, array, scales, k)
-    for j in range(blocks.mine if inside(blocks.like) else 0):
-        mine = slice(j * blocks.width, (j + 1) * blocks.width)
-        array[:, mine] = np.triu(array[:, mine], -blocks.start(j))
-    r = blocks.gathered("qr", array[:k])
+        q, r = _C.without_data(of_q), _C.without_data(of_r)
+    elif not inside(x.layout):
+        q, r = make(np.empty(0), of_q), make(np.empty(0), of_r)
+    else:
+        deal, wants_q = Deal(x.layout, FLAT), mode != "r"
+        found = Reflections(deal, deal.dealt("qr", x), wants_q)
+        if wants_q:
+            of_columns = Deal(x.layout.like((m, k), {0: 0}), FLAT)
+            q = of_columns.cut("qr", found.product(of_columns), of_q)
+        r = deal.cut("qr", found.array, deal.like, triangle="upper")
+        r = _first_rows("qr", r, of_r)
     return r if mode == "r" else _QRResult(q, r)
 
 
-def _reflect(blocks: Blocks, array: Array, block: int, k: int) -> Array:
-    """Factor a block, and change the columns after it; return the factors' scales."""
-    start = block * blocks.width
-    width = min(blocks.width, k - start)
-    is_mine, columns = blocks.where(block)
-    packed = None
-    if is_mine:
-        mine = array[start:, columns]
-        raw: Callable[..., Any] = np.linalg.qr
-        found, scales = raw(mine[:, :width], "raw")
-        packed = np.concatenate([found.T, scales[None]])
-        if width < blocks.width:  # columns beyond the last reflection
-            v, t = reflections(found.T, scales)
-            mine[:, width:] -= v @ (np.conj(t.T) @ (np.conj(v.T) @ mine[:, width:]))
-        mine[:, :width] = found.T
-    packed = blocks.share("qr", block, packed, (len(array) - start + 1, width))
-    if inside(blocks.like):
-        v, t = reflections(packed[:-1], packed[-1])
-        after = array[start:, blocks.after(block) * blocks.width :]
-        less_product(after, v, np.conj(t.T) @ (np.conj(v.T) @ after))
-    return np.array(packed[-1:])
-
-
-def _product(blocks: Blocks, array: Array, scales: list[Array], k: int) -> Any:
-    """Return q: the reflections, the last one first, of the first columns of 1."""
-    dealt = Blocks(blocks.like, k)
-    q = np.zeros((len(array), dealt.mine * dealt.width), array.dtype)
-    for j in range(dealt.mine):
-        mine = slice(j * dealt.width, (j + 1) * dealt.width)
-        q[:, mine] = np.eye(len(q), dealt.width, -dealt.start(j), q.dtype)
-    for block in reversed(range(len(scales))):
-        start = block * blocks.width
-        width = min(blocks.width, k - start)
-        is_mine, columns = blocks.where(block)
-        packed = array[start:, columns][:, :width] if is_mine else None
-        packed = blocks.share("qr", block, packed, (len(array) - start, width))
-        if inside(blocks.like):
-            v, t = reflections(packed, scales[block][0])
-            first = dealt.after(start // dealt.width - 1) * dealt.width
-            some = q[start:, first:]  # the others have zeros there
-            less_product(some, v, t @ (np.conj(v.T) @ some))
-    return dealt.gathered("qr", q)
+def _first_rows(name: str, x: Any, to: _C.Layout) -> Any:
+    """Return as many rows of a matrix, whose rows are cut, as a layout has."""
+    rows = to.shape[0]
+    starts = [min(start, rows) for start, _ in parts_of(x.layout, 0) or ()]
+    cuts = {0: (*starts, rows)}
+    here = _C.Layout(to.mesh, x.placements, to.shape, to.dtype, cuts=cuts)
+    own = local(x)[: here.local_shape()[0]]
+    return move(name, make(own, here), to)
