@@ -61,16 +61,6 @@ order_of_splits(int *order, const dt_mesh *mesh, const int *dims, const int64_t 
     return true;
 }
 
-/* What a layout says of itself where its splits are no order: its mesh dimensions. */
-static bool
-is_said_of(const int64_t *splits, const dt_order *order, const dt_mesh *mesh,
-           const int *dims, int count)
-{
-    int other[DT_MESH_MAX_NDIM];
-    return memcmp(order->mesh_dims, dims, sizeof *dims * (size_t)count) == 0 &&
-           !order_of_splits(other, mesh, dims, splits, count);
-}
-
 /* The splits of `count` mesh dimensions that the user's order means, which must not
  * contradict splits that are given too. */
 static dt_status
@@ -91,7 +81,10 @@ splits_of_order(int64_t *splits, const dt_order *order, const dt_mesh *mesh,
         wanted[position_of(dims, count, m)] =
             mesh->shape[m] > 1 ? split_of(mesh, order->mesh_dims, k) : 1;
     }
-    if (split_given && is_said_of(splits, order, mesh, dims, count))
+    /* Where splits are no order, a layout says its mesh dimensions: as it was given. */
+    int other[DT_MESH_MAX_NDIM];
+    if (split_given && !order_of_splits(other, mesh, dims, splits, count) &&
+        memcmp(order->mesh_dims, dims, sizeof *dims * (size_t)count) == 0)
         return DT_OK;
     if (split_given && memcmp(wanted, splits, sizeof *splits * (size_t)count) != 0)
         return dt_fail(err, DT_VALUE,
