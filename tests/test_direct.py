@@ -103,7 +103,6 @@ def test_each_name_is_tried():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CALLS)
 def test_an_operator_gives_what_its_function_gives(name, ranks):
-    pytest.importorskip("ml_dtypes")
 
     def body():
         wrong = []

@@ -327,9 +327,8 @@ static PyMemberDef operator_members[] = {
      "A function that is called where its own gives None, or lacks a parameter; or\n"
      "None."},
     {"base", T_OBJECT, offsetof(OperatorObject, base), READONLY,
-     "The operator of which it has gradient and attributes, and whose replaced rule "
-     "it\n"
-     "heeds; or None."},
+     "The operator of which it has gradient and attributes, and whose replaced rule\n"
+     "it heeds; or None."},
     {"view", T_BOOL, offsetof(OperatorObject, view), 0,
      "Whether results share the memory of its only operand, as a rule: for counting\n"
      "the memory of tensors without data."},

@@ -255,9 +255,7 @@ PyMethodDef ext_optim_methods[] = {
      "           weight_decay, decoupled, maximize, /)\n--\n\n"
      "Do a step of Adam for lists of tensors, in place; `peaks` may be None. Return "
      "the\n"
-     "places of those that are left: of other dtypes than floats of 16, 32 and 64 "
-     "bits,\n"
-     "or not in one piece."},
+     "places of those that are left: not floats of 16, 32 or 64 bits, or in pieces."},
     {"sgd_steps", sgd_steps, METH_VARARGS,
      "sgd_steps(params, grads, velocities, lr, momentum, dampening, weight_decay,\n"
      "          nesterov, maximize, first, /)\n--\n\n"

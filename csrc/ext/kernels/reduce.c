@@ -105,13 +105,11 @@ extreme_of(PyObject *Py_UNUSED(module), PyObject *args)
 PyMethodDef ext_reduce_methods[] = {
     {"mean_of", EXT_FAST(mean_of),
      "mean_of(x, count, /, **options)\n--\n\n"
-     "Return numpy.add.reduce(x, **options) divided by a number: the mean of elements "
-     "of\n"
-     "which `x` may be a part."},
+     "Return numpy.add.reduce(x, **options) divided by a number: the mean of what\n"
+     "`x` is a part of."},
     {"extreme_of", extreme_of, METH_VARARGS,
      "extreme_of(x, dim, keepdims, least, type, /)\n--\n\n"
-     "Return the greatest, or least, elements along a dim and their indices, in a "
-     "named\n"
-     "tuple of this type."},
+     "Return the greatest, or least, elements along a dim and their indices, in a\n"
+     "named tuple of this type."},
     {0},
 };

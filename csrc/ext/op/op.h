@@ -64,8 +64,7 @@ typedef struct {
     PyObject *autocast;    /* called in its place within autocast, or NULL */
     PyObject *otherwise; /* a function for calls that its own does not take, or NULL */
     PyObject *words, *defaults; /* of its parameters by place, where there is one */
-    PyObject
-        *base; /* the operator of which it has the rule and the gradient; or NULL */
+    PyObject *base;             /* whose gradient it has, and users' rule; or NULL */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
