@@ -26,7 +26,7 @@ from dtensor.checkpoint.state_dict import (
     set_optimizer_state_dict,
     set_state_dict,
 )
-from dtensor.fsdp import fully_shard
+from dtensor.fsdp import DistributedDataParallel as DDP, fully_shard
 from dtensor.optim import SGD, AdamW
 from dtensor.optim.lr_scheduler import LambdaLR
 from dtensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
@@ -352,3 +352,26 @@ def test_flat_optimizer_state_is_known_by_its_names():
         again = get_optimizer_state_dict(target, other, options=flat)
         assert list(again) == list(state)
         assert all(np.array_equal(again[name], state[name]) for name in state)
+
+
+def test_names_are_those_without_data_parallel_wrappers(ranks):
+    def body():
+        inner = nn.Sequential(DDP(nn.Linear(3, 3)), nn.ModuleDict({"module": model()}))
+        made = DDP(inner)
+        optimizer = AdamW(made.parameters(), lr=0.1)
+        state, steps = get_state_dict(made, optimizer)
+        names = [*nn.Sequential(nn.Linear(3, 3)).state_dict()]
+        names += [f"1.module.{name}" for name in model().state_dict()]
+        assert list(state) == names and list(steps["state"]) == names
+        twice = {name: value.detach() * 2 for name, value in state.items()}
+        for options in (None, StateDictOptions(full_state_dict=True)):
+            keys = set_model_state_dict(made, twice, options=options)
+            assert not any(keys)
+            for name, value in made.state_dict().items():
+                raw = name.replace("module.", "", 1).replace("0.module.", "0.")
+                np.testing.assert_array_equal(value, twice[raw])
+        set_optimizer_state_dict(made, optimizer, steps)
+        part = get_model_state_dict(made, submodules={inner[0]})
+        assert list(part) == ["0.weight", "0.bias"]
+
+    ranks(body)

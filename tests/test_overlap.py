@@ -12,7 +12,7 @@ from dtensor.debug import CommDebugMode
 from dtensor.ops.shape.borders import BOUNDARIES
 
 PAD = {"wrap": "wrap", "reflect": "reflect", "constant": "constant", "nearest": "edge"}
-DEPTHS = [{0: 1}, {0: (2, 0)}, {0: (0, 3)}, {0: (3, 4)}, {-1: 2}, {0: 1, -1: (1, 2)}]
+DEPTHS = [1, {0: 1}, {0: (2, 0)}, {0: (0, 3)}, {0: (3, 4)}, {-1: 2}, {0: 1, -1: (1, 2)}]
 
 
 def padded(whole: np.ndarray, pairs: list, boundary: str) -> np.ndarray:
@@ -42,9 +42,12 @@ def fits(shape, pairs: list, boundary: str) -> bool:
     return room is None or all(most <= n - room or most == 0 for n, most in sizes)
 
 
-def check(x, whole: np.ndarray, depth: dict, boundary: str) -> None:
-    depth = {d % x.ndim: n for d, n in depth.items()}
-    pairs = [depth.get(dim, 0) for dim in range(x.ndim)]
+def check(x, whole: np.ndarray, depth: dict | int, boundary: str) -> None:
+    if isinstance(depth, dict):
+        depth = {d % x.ndim: n for d, n in depth.items()}
+        pairs = [depth.get(dim, 0) for dim in range(x.ndim)]
+    else:
+        pairs = [depth] * x.ndim
     pairs = [pair if isinstance(pair, tuple) else (pair, pair) for pair in pairs]
     if not fits(x.shape, pairs, boundary):
         with pytest.raises(ValueError, match=r"has no \d+ rows"):
@@ -136,6 +139,8 @@ def test_what_cannot_be_had_is_refused_on_all_ranks(ranks):
                 halo(x, depth, boundary)
         with pytest.raises(TypeError, match="expected a DTensor"):
             halo(np.arange(3.0), {0: 1})
+        with pytest.raises(TypeError, match="or a dict of numbers"):
+            halo(x, (1, 2))
         with pytest.raises(ValueError, match=r"map_overlap: the function returned"):
             map_overlap(lambda u: u[:1][:0], x, {0: 1})
         assert dtensor.sum(x).item() == 28

@@ -12,7 +12,7 @@ from dtensor.ops.shape.borders import BOUNDARIES, Border, bordered
 
 __all__ = ["halo", "map_overlap"]
 
-Depth = Mapping[int, int | tuple[int, int]]
+Depth = int | Mapping[int, int | tuple[int, int]]
 
 
 def _borders(
@@ -26,6 +26,13 @@ def _borders(
             f"{name}: boundary must be one of {', '.join(BOUNDARIES)}, not {boundary!r}"
         )
     found: dict[int, Border] = {}
+    if isinstance(depth, tuple | list):
+        raise TypeError(
+            f"{name}: depth must be a number, of all dims, or a dict of numbers or "
+            f"(before, after) by dim, not {depth!r}"
+        )
+    if not isinstance(depth, Mapping):
+        depth = dict.fromkeys(range(x.ndim), depth)
     for key, given in depth.items():
         dim = normalize_axis_index(key, x.ndim)
         pair = given if isinstance(given, tuple) else (given, given)
@@ -52,9 +59,10 @@ def halo(x: Any, depth: Depth, boundary: str = "none", value: Any = 0) -> Any:
     ----------
     x : DTensor
         Of any layout but strided ones along these dims. A Partial is reduced first.
-    depth : dict of int to (int, int) or int
-        How many rows before and after the part, for each dim; one number for both.
-        Parts may be shorter than that.
+    depth : int, or dict of int to int or (int, int)
+        How many rows before and after the part, in each dim: one number for all dims
+        and both ends, or one or two numbers for each dim that is named. Parts may be
+        shorter than that.
     boundary : {"none", "wrap", "reflect", "constant", "nearest"}
         What is beyond the ends of the array: nothing, so that the parts there have
         fewer rows; the other end; the rows before the last, in reverse; `value`; the
@@ -71,7 +79,7 @@ def halo(x: Any, depth: Depth, boundary: str = "none", value: Any = 0) -> Any:
     Raises
     ------
     TypeError
-        If `x` is not a DTensor.
+        If `x` is not a DTensor, or `depth` is a sequence.
     ValueError
         If the array has not as many rows as the boundary asks for, a dim is strided or
         named twice, a depth is negative. On all ranks.

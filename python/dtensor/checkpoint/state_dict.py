@@ -15,6 +15,7 @@ from dtensor.checkpoint._optimizer_state import (
     numbered_state,
     unflat,
 )
+from dtensor.checkpoint._parameter_names import cleaner
 from dtensor.checkpoint._ranks import world_rank
 from dtensor.checkpoint._spread import give_memory, spread
 from dtensor.nn import Module
@@ -32,8 +33,6 @@ __all__ = [
 
 State = dict[str, Any]
 Optimizers = Optimizer | Iterable[Optimizer]
-
-_WRAPPERS = ("_fsdp_wrapped_module.",)  # parts of names that come from wrappers
 
 
 @dataclass
@@ -89,6 +88,9 @@ def get_model_state_dict(
 ) -> State:
     """Return the parameters and persistent buffers of a model by name.
 
+    Names are those of the model without its wrappers: the ``module.`` of a
+    DistributedDataParallel is left out, so that the state fits the model without it.
+
     Collective with ``full_state_dict``. Without it the call is not collective, and the
     tensors are the model's own.
 
@@ -111,8 +113,10 @@ def get_model_state_dict(
     options = _checked(options)
     prefixes = _prefixes(model, submodules, options)
     frozen = _frozen(model) if options.ignore_frozen_params else set()
+    clean = cleaner(model)
     found = {}
-    for name, value in model.state_dict().items():
+    for key, value in model.state_dict().items():
+        name = clean(key)
         inside = [prefix for prefix in prefixes if name.startswith(prefix)]
         if inside and name not in frozen:
             found[name[len(inside[0]) :] if prefixes[inside[0]] else name] = value
@@ -233,11 +237,14 @@ def set_model_state_dict(
         object that cannot be sent, or a ValueError for a DTensor.
     """
     options = _checked(options)
-    own = model.state_dict()
+    clean, own = cleaner(model), model.state_dict()
+    names = {clean(name): name for name in own}
     given = dict(model_state_dict)
     if options.full_state_dict:
-        given = spread(lambda: model_state_dict, own, options.broadcast_from_rank0)
-        give_memory(model, given, _clean)
+        mine = {name: own[key] for name, key in names.items()}
+        given = spread(lambda: model_state_dict, mine, options.broadcast_from_rank0)
+        give_memory(model, given, clean)
+    given = {names.get(name, name): value for name, value in given.items()}
     strict = options.strict and not options.ignore_frozen_params
     return model.load_state_dict(given, strict=strict)
 
@@ -333,21 +340,17 @@ def _list(optimizers: Optimizers) -> list[Optimizer]:
     return [optimizers] if isinstance(optimizers, Optimizer) else list(optimizers)
 
 
-def _clean(name: str) -> str:
-    for wrapper in _WRAPPERS:
-        name = name.replace(wrapper, "")
-    return name
-
-
 def _names(model: Module) -> dict[int, str]:
     """Return the name of each parameter, by its identity."""
     model.state_dict()  # makes fully_shard show its sharded parameters
-    return {id(p): _clean(name) for name, p in model.named_parameters()}
+    clean = cleaner(model)
+    return {id(p): clean(name) for name, p in model.named_parameters()}
 
 
 def _frozen(model: Module) -> set[str]:
+    clean = cleaner(model)
     return {
-        _clean(name)
+        clean(name)
         for name, parameter in model.named_parameters(remove_duplicate=False)
         if not parameter.requires_grad
     }
@@ -359,9 +362,10 @@ def _prefixes(
     """Return the prefixes of the names to return, and whether to strip them."""
     if not submodules:
         return {"": False}
+    clean = cleaner(model)
     chosen = {id(module) for module in submodules}
     return {
-        _clean(f"{name}.") if name else "": not options.keep_submodule_prefixes
+        clean(f"{name}.") if name else "": not options.keep_submodule_prefixes
         for name, module in model.named_modules()
         if id(module) in chosen
     }
