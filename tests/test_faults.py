@@ -306,3 +306,17 @@ def fail_one_by_one(call, most=60):
 @pytest.mark.parametrize("name", CALLS)
 def test_a_rank_without_memory_raises_everywhere_and_nothing_is_lost(ranks, name):
     ranks(fail_one_by_one, CALLS[name])
+
+
+def test_a_thread_that_has_ended_is_not_waited_for():
+    def body():
+        x = distribute_tensor(np.arange(6.0), line(), [Shard(0)])
+        if x.device_mesh.get_rank() == 0:
+            x.full_tensor()
+
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match=r"waits for rank 1, which has ended"):
+        run_ranks(3, body)
+    assert time.monotonic() - start < SOON  # and not the time limit of 60 s
+    with pytest.raises(TypeError, match=r"run_ranks\(4, f\)"):
+        run_ranks(body, 3)

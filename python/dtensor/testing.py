@@ -30,7 +30,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 from dtensor import _C
 from dtensor._core.faults import fault as _fault  # noqa: F401  for tests
@@ -67,6 +67,7 @@ class _Run:
             self.worlds[rank].activate()
             self.worlds[rank].timeout = self.timeout
             self.results[rank] = fn(*args)
+            self.worlds[rank].close()  # whoever waits for this rank hears of it
         except BaseException as error:
             self.fail(rank, error)
         finally:
@@ -77,9 +78,9 @@ class _Run:
         with self.lock:
             if self.failure is None:
                 self.failure = rank, error
-                self.worlds[rank].abort(
-                    f"rank {rank} raised {type(error).__name__}: {error}"
-                )
+                sentence = f"rank {rank} raised {type(error).__name__}: {error}"
+                for world in self.worlds:  # any that is open tells all ranks
+                    world.abort(sentence)
 
     def close(self, threads: list[threading.Thread]) -> None:
         """Close the worlds, after an interrupt only those of ranks that have ended."""
@@ -116,6 +117,8 @@ def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> 
 
     Raises
     ------
+    TypeError
+        If `n` is no number or `fn` cannot be called.
     ValueError
         If `n` is below 1.
     RuntimeError
@@ -130,6 +133,11 @@ def run_ranks(n: int, fn: Callable[..., T], *args: Any, timeout: float = 60) -> 
     >>> run_ranks(3, lambda: init_device_mesh("cpu", (3,)).get_local_rank())
     [0, 1, 2]
     """
+    if not isinstance(n, SupportsIndex) or not callable(fn):
+        raise TypeError(
+            "run_ranks needs a number of ranks and a function, run_ranks(4, f), not "
+            f"{type(n).__name__} and {type(fn).__name__}"
+        )
     if n < 1:
         raise ValueError(f"run_ranks needs at least 1 rank, not {n}")
     if getattr(threading.current_thread(), "dtensor_rank", None) is not None:
