@@ -15,11 +15,15 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.parts import inside, local, make, move, parts_of, positions
 from dtensor.ops.linalg.adjoint import adjoint
+from dtensor.ops.linalg.conquer import spectrum
 from dtensor.ops.linalg.deal import even
 from dtensor.ops.linalg.jacobi import Turns
+from dtensor.ops.linalg.line import Line
+from dtensor.ops.linalg.merge import Symmetric
 from dtensor.ops.linalg.product_parts import multiply
 from dtensor.ops.linalg.square import qr, raise_if
 from dtensor.ops.linalg.tall_parts import by_rows
+from dtensor.ops.linalg.tridiagonal import Tridiagonal
 
 __all__ = ["cond", "eigh", "eigvalsh", "matrix_rank", "pinv", "svd", "svdvals"]
 
@@ -88,41 +92,60 @@ def _eigen(name: str, x: Any, uplo: str, wants_vectors: bool) -> Any:
         return _EighResult(*found) if wants_vectors else found[0]
     converged = True
     if inside(x.layout):
-        known, exponent = _hermitian(name, x, uplo.upper() == "L")
-        turns = Turns(name, known, True, wants_vectors)
-        del known
-        converged = turns.run()
+        like, line = x.layout, Line(name, x.layout)
+        rows, exponent = _hermitian(name, x, uplo.upper() == "L")
+        del x
+        converged = _is_finite(line, rows)
         if converged:
-            count = turns.array.shape[1]
-            rows = turns.first() + np.arange(count)
-            mine = turns.array[rows, np.arange(count)].real
-            values = _shown(name, mine, turns)
-            order = np.argsort(values)
-            values = np.ldexp(values[order], exponent)
-            if turns.turns is not None:
-                vectors = turns.turns[:, order]
-        del turns
-    raise_if(not converged, x.layout, "Eigenvalues did not converge")
+            values, vectors = _eigenpairs(line, rows, wants_vectors)
+            del rows
+            values = np.ldexp(values, exponent)
+            converged = bool(np.all(np.isfinite(values)))
+    else:
+        like = x.layout
+    raise_if(not converged, like, "Eigenvalues did not converge")
     found_values = make(values, of_values)
     if not wants_vectors:
         return found_values
-    return _EighResult(found_values, make(vectors, x.layout))
+    return _EighResult(found_values, make(vectors, like))
 
 
-def _hermitian(name: str, x: Any, is_lower: bool) -> tuple[_C.DTensor, int]:
-    """Return the matrix of one triangle, scaled, its columns cut; and the scale.
+def _is_finite(line: Line, array: Array) -> bool:
+    """Return whether all elements of all parts are finite."""
+    with np.errstate(all="ignore"):
+        size = np.array([np.linalg.norm(array)], np.float64)
+    return bool(np.isfinite(line.total(size)[0]))
+
+
+def _eigenpairs(line: Line, rows: Array, wants_vectors: bool) -> tuple[Array, Array]:
+    """Return the eigenvalues, and the caller's rows of the vectors."""
+    reduced = Tridiagonal(line, rows, wants_vectors)
+    dtype, real, n = rows.dtype, reduced.d.dtype, reduced.n
+    problem = Symmetric(reduced.d, reduced.e, real)
+    values, vectors = spectrum(line, problem, wants_vectors)
+    if not wants_vectors:
+        return values.astype(real), values
+    lines = line.recut(vectors.pop(), (n, n), 1, 0)
+    lines = reduced.product(lines.astype(dtype, copy=False))
+    del reduced
+    lines = line.recut(lines, (n, n), 0, 1)
+    return values.astype(real), np.ascontiguousarray(lines.T)
+
+
+def _hermitian(name: str, x: Any, is_lower: bool) -> tuple[Array, int]:
+    """Return the caller's rows of the matrix of one triangle, scaled; and the scale.
 
     Sent: one part."""
     to = _by_columns(x.layout)
-    array = local(move(name, x, to))
-    other = np.conj(local(x).T)  # columns, too
-    rows, columns = np.arange(x.shape[0])[:, None], positions(to, 1)
-    known = rows > columns if is_lower else rows < columns
-    array = np.where(known, array, other)
-    on = np.arange(len(columns))
-    array[columns, on] = array[columns, on].real
-    exponent = _scaled(name, array, to)
-    return make(array, to), exponent
+    other = np.conj(local(move(name, x, to)).T)
+    own = local(x)
+    rows, columns = positions(x.layout, 0)[:, None], np.arange(x.shape[0])
+    known = rows >= columns if is_lower else rows <= columns
+    array = np.where(known, own, other)
+    on = np.arange(len(rows))
+    array[on, rows[:, 0]] = array[on, rows[:, 0]].real
+    exponent = _scaled(name, array, x.layout)
+    return array, exponent
 
 
 def svd(x: Any, *_: Any) -> Any:
