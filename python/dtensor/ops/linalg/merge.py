@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from dtensor.ops.linalg.secular import Poles, blocks
 
-__all__ = ["LEAST", "Merge", "Symmetric", "kept"]
+__all__ = ["LEAST", "NOTHING", "Merge", "Symmetric", "kept"]
 
 Array = npt.NDArray[Any]
 Turn = tuple[int, int, float, float]
 
+# In units of rounding: what is nothing beside the largest value.
+NOTHING = 2
 # Differences below are nothing, for a matrix whose elements are about 1.
 LEAST = 1e-100
 
@@ -161,7 +163,7 @@ class _Sum(Merge):
         self.order = np.argsort(d, kind="stable")
         z, scale = z / np.sqrt(2), 2 * scale
         size = max(np.max(np.abs(d)), scale * np.max(np.abs(z)))
-        tolerance = max(8 * eps * size, LEAST)
+        tolerance = max(NOTHING * eps * size, LEAST)
         keep, drop, turns, d, z = kept(d[self.order], z[self.order], scale, tolerance)
         self.keep, self.drop, self.turns = (
             np.array(keep, int),

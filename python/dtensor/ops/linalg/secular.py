@@ -165,7 +165,7 @@ def _fitted(
         step = np.where(a <= 0, (a - root) / (2 * c), 2 * b / (a + root))
         rest = value - slope * left
         alone = left + slope * left * left / rest
-    return np.where(is_last, alone, step)
+    return np.asarray(np.where(is_last, alone, step))
 
 
 def _middle(low: Array, high: Array) -> Array:

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from dtensor.ops.linalg.line import Line
 from dtensor.ops.linalg.panels import less_product
-from dtensor.ops.linalg.reflected import compact, reflect, reflection
+from dtensor.ops.linalg.reflected import Dealt, compact, reflect, reflection
 
-__all__ = ["Dealt", "Tridiagonal"]
+__all__ = ["KEPT", "WIDTH", "Tridiagonal"]
 
 Array = npt.NDArray[Any]
 
@@ -23,34 +23,6 @@ Array = npt.NDArray[Any]
 WIDTH = 32
 # Parts of reflections that each rank keeps for the vectors.
 KEPT = 3
-
-
-class Dealt:
-    """In which order rows are taken: one of each rank in turn, so that all have work
-    until the end.
-
-    Attributes
-    ----------
-    order : array of int
-        The numbers of rows, as they are taken.
-    owner : list of int
-        Who has them.
-    mine : array of int
-        When the caller's are taken; ascending.
-    """
-
-    def __init__(self, line: Line, count: int) -> None:
-        edges = np.array(line.edges(count))
-        starts, lengths = edges[:-1], np.diff(edges)
-        owners = np.repeat(np.arange(line.count), lengths)
-        self.order = np.lexsort((owners, np.arange(count) - starts[owners]))
-        self.owner = owners[self.order].tolist()
-        self.of = [np.flatnonzero(owners[self.order] == k) for k in range(line.count)]
-        self.mine = self.of[line.number]
-
-    def after(self, k: int) -> list[Array]:
-        """Return when the rows of each rank are taken, from one time on."""
-        return [each[np.searchsorted(each, k) :] for each in self.of]
 
 
 class Tridiagonal:
@@ -78,7 +50,8 @@ class Tridiagonal:
         self.n = rows.shape[1]
         self.deal = Dealt(line, self.n)
         for some in range(0, len(rows), WIDTH):
-            rows[some : some + WIDTH] = rows[some : some + WIDTH, self.deal.order]
+            block = rows[some : some + WIDTH]
+            block[:] = block[:, self.deal.order]
         real = np.finfo(rows.dtype).dtype
         found = np.zeros((2, self.n), real)
         self.d, self.e = found
@@ -94,17 +67,6 @@ class Tridiagonal:
                 self.known.append((v if some <= most else None, scales))
         self.d, self.e = line.first(found.T).T
         self.e = self.e[:-1]
-
-    def _of_mine(self, k: int) -> int:
-        return int(np.searchsorted(self.deal.mine, k))
-
-    def _joined(self, piece: Array, k: int) -> Array:
-        """Return the pieces of all, in the order of rows from one on."""
-        when = self.deal.after(k)
-        found = self.line.gathered(piece, [len(each) for each in when])
-        result = np.empty_like(found)
-        result[np.concatenate(when) - k] = found
-        return result
 
     def _panel(self, start: int, stop: int) -> tuple[Array, Array]:
         """Reduce a panel and change the rows after it; return its v and scales."""
@@ -125,12 +87,11 @@ class Tridiagonal:
             norm = float(np.linalg.norm(rest[1:]))
             self.e[k], scale, scales[s] = reflection(rest[0], norm)
             v[s, s + 1] = 1
-            np.multiply(rest[1:], scale, out=v[s, s + 2 :])
-            if scales[s] == 0:
-                v[s, s + 2 :] = 0
+            if scale:
+                np.multiply(rest[1:], scale, out=v[s, s + 2 :])
             one = v[s, s + 1 :]
-            mine = rows[self._of_mine(k + 1) :, k + 1 :] @ one
-            product = self._joined(mine, k + 1)
+            mine = rows[self.deal.first(k + 1) :, k + 1 :] @ one
+            product = self.deal.joined(self.line, mine, k + 1, n)
             product -= (np.conj(w[:s, s + 1 :]) @ one) @ v[:s, s + 1 :]
             product -= (np.conj(v[:s, s + 1 :]) @ one) @ w[:s, s + 1 :]
             t = scales[s]
@@ -141,16 +102,12 @@ class Tridiagonal:
 
     def _raw(self, start: int, stop: int) -> Array:
         """Return rows of the matrix, from the first of these columns on."""
-        low, high = self._of_mine(start), self._of_mine(stop)
-        when = [each[each < stop] for each in self.deal.after(start)]
-        found = self.line.gathered(
-            self.rows[low:high, start:], [len(each) for each in when]
-        )
-        return np.asarray(found[np.argsort(np.concatenate(when))])
+        low, high = self.deal.first(start), self.deal.first(stop)
+        return self.deal.joined(self.line, self.rows[low:high, start:], start, stop)
 
     def _change(self, start: int, stop: int, v: Array, w: Array) -> None:
         """Change the rows after a panel, and put its v in place of its rows."""
-        low, high = self._of_mine(start), self._of_mine(stop)
+        low, high = self.deal.first(start), self.deal.first(stop)
         mine, width = self.deal.mine, stop - start
         self.rows[low:high, start:] = v[mine[low:high] - start]
         here = mine[high:] - start
@@ -171,7 +128,4 @@ class Tridiagonal:
             if v is None:
                 v = self._raw(start, stop)
             reflect(vectors[:, start:], v, compact(v, scales))
-        for some in range(0, len(vectors), WIDTH):
-            block = vectors[some : some + WIDTH]
-            block[:, self.deal.order] = block.copy()
-        return vectors
+        return self.deal.back(vectors)
