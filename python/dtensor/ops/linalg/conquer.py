@@ -36,13 +36,6 @@ class Problem(Protocol):
     ) -> Merge: ...
 
 
-def spread(lines: Array, rows: slice, count: int) -> tuple[Array, Array]:
-    """Return lines between lines of zeros, and which are not."""
-    full, filled = np.zeros((count, lines.shape[1]), lines.dtype), np.zeros(count, bool)
-    full[rows], filled[rows] = lines, True
-    return full, filled
-
-
 def solved(
     problem: Problem, start: int, stop: int, is_whole: bool
 ) -> tuple[Array, list[Array]]:
@@ -58,16 +51,16 @@ def solved(
     both = np.concatenate([first, second])
     merge = problem.merge(middle, stop, both, left[0][:, -1], right[0][:, 0])
     values = merge.finish(*merge.roots(0, merge.count))
-    rows = slice(n // 2), slice(n // 2, n)
+    rows = slice(0, n // 2), slice(n // 2, n)
     if not is_whole:
         ends = np.zeros((n, 2), problem.dtype)
         ends[rows[0], 0], ends[rows[1], 1] = left[0][:, 0], right[0][:, 1]
-        return values, [merge.rows(ends, np.ones(n, bool), 0, n)]
+        return values, [merge.rows(ends, 0, 0, n)]
     found: list[Array] = []
     for side, blocks in enumerate(zip(left, right, strict=True)):
         whole = np.empty((n, n), problem.dtype)
         for some, block in zip(rows, blocks, strict=True):
-            whole[:, some] = merge.rows(*spread(block, some, n), 0, n, side)
+            whole[:, some] = merge.rows(block, some.start, 0, n, side)
         found.append(whole)
     return values, found
 
@@ -121,13 +114,11 @@ class _Tree:
         values = merge.finish(*self._roots(merge, start, stop))
         ends[:half, 1] = ends[half:, 0] = 0
         first, last = self.start - start, self.stop - start
-        ends = merge.rows(ends, np.ones(n, bool), first, last)
-        some = slice(half) if self.start < middle else slice(half, n)
+        ends = merge.rows(ends, 0, first, last)
+        at = 0 if self.start < middle else half
         for side, lines in enumerate(self.vectors):
             if lines.shape[1]:
-                full, filled = spread(lines, some, n)
-                self.vectors[side] = lines = np.empty((0, 0))
-                self.vectors[side] = merge.rows(full, filled, 0, n, side)
+                self.vectors[side] = merge.rows(lines, at, 0, n, side)
         return values[first:last], ends
 
     def _roots(self, merge: Merge, start: int, stop: int) -> tuple[Array, Array]:

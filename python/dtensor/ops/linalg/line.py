@@ -15,6 +15,9 @@ __all__ = ["Line"]
 
 Array = npt.NDArray[Any]
 
+# Elements of each part of a sum that is made in two steps.
+LEAST = 16
+
 
 class Line:
     """The ranks that cut the rows of a matrix.
@@ -76,7 +79,11 @@ class Line:
             for m in range(self.mesh.ndim)
         ]
         here = _C.Layout(self.mesh, placements, array.shape, array.dtype)
-        return local(move(self.name, make(array, here), here.with_placements(None)))
+        parts = make(array, here)
+        if self.count > 2 and len(array) >= LEAST * self.count:
+            # Fewer bytes than in one step, in which all get the addends.
+            parts = move(self.name, parts, self.layout(array.shape, array.dtype))
+        return local(move(self.name, parts, here.with_placements(None)))
 
     def recut(self, piece: Array, shape: Sequence[int], dim: int, to: int) -> Array:
         """Return the caller's part of a matrix that is cut along another dim than it

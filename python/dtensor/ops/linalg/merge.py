@@ -126,29 +126,37 @@ class Merge:
         return np.asarray(np.divide(self.z, found, out=found))
 
     def rows(
-        self, lines: Array, filled: Array, start: int, stop: int, side: int = 0
+        self, lines: Array, at: int, start: int, stop: int, side: int = 0
     ) -> Array:
         """Return rows of the new vectors, one vector in each line.
 
         Parameters
         ----------
         lines : array
-            Rows of the vectors of the blocks, one vector in each line. Overwritten.
-        filled : array of bool
-            Which of these are not zeros. Overwritten.
+            Rows of the vectors of the blocks, one vector in each line. Others are zeros
+            in these rows.
+        at : int
+            Which vector is the first of these.
         start, stop : int
             Which vectors are wanted.
         side : int
             Which vectors these are, if there are several kinds.
         """
-        turned(lines, filled, self.order, self.turns[side])
+        n, columns = len(self.order), lines.shape[1]
+        full, filled = np.zeros((n, columns), lines.dtype), np.zeros(n, bool)
+        some = slice(at, at + len(lines))
+        full[some], filled[some] = lines, True
+        turned(full, filled, self.order, self.turns[side])
         wanted = self.sorted[start:stop]
-        found = np.zeros((len(wanted), lines.shape[1]), lines.dtype)
         is_old = wanted >= self.count
-        found[is_old] = lines[self.order[self.drop[wanted[is_old] - self.count]]]
-        new = np.flatnonzero(~is_old)
+        old = full[self.order[self.drop[wanted[is_old] - self.count]]]
         here = np.flatnonzero(filled[self.order[self.keep]])
-        known = lines[self.order[self.keep[here]]]
+        known = full[self.order[self.keep[here]]]
+        del full
+        found = np.empty((len(wanted), columns), lines.dtype)
+        found[is_old] = old
+        del old
+        new = np.flatnonzero(~is_old)
         for block in blocks(len(new), self.count):
             part = self.coefficients(wanted[new[block]], side)
             part /= np.sqrt(np.einsum("ij,ij->i", part, part))[:, None]

@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 # Columns of a panel.
 WIDTH = 32
 # Parts of reflections that each rank keeps for the vectors.
-KEPT = 3
+KEPT = 4
 
 
 class Tridiagonal:
