@@ -83,8 +83,9 @@ class Poles:
             above = self.away(rows, nearest) + far
             below = self.away(rows)
             below[np.arange(len(rows)), rows] = 1
-            above /= below
-            found[some] = np.abs(np.multiply.reduce(above, axis=1))
+            with np.errstate(all="ignore"):  # of what is not finite
+                above /= below
+                found[some] = np.abs(np.multiply.reduce(above, axis=1))
         return found
 
 

@@ -20,7 +20,7 @@ __all__ = ["KEPT", "WIDTH", "Tridiagonal"]
 Array = npt.NDArray[Any]
 
 # Columns of a panel.
-WIDTH = 32
+WIDTH = 24
 # Parts of reflections that each rank keeps for the vectors.
 KEPT = 4
 
