@@ -155,4 +155,4 @@ def spectrum(
     tree = _Tree(line, problem, wants_vectors)
     while len(tree.nodes) > 1:
         tree.step()
-    return tree.values, tree.vectors
+    return line.first(tree.values), tree.vectors

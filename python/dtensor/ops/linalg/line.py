@@ -68,9 +68,18 @@ class Line:
         return local(move(self.name, own, here.whole(dim)))
 
     def first(self, array: Array) -> Array:
-        """Return the array of the first one."""
-        lengths = [len(array)] + [0] * (self.count - 1)
-        return self.gathered(array if self.number == 0 else array[:0], lengths)
+        """Return the array of the first rank of the mesh: all have the same bits."""
+        n, ndim = len(array), self.mesh.ndim
+        count = math.prod(self.mesh.shape)
+        here = _C.Layout(
+            self.mesh,
+            [_C.Shard(0)] * ndim,
+            array.shape,
+            array.dtype,
+            cuts={0: (0, *[n] * count)},
+        )
+        own = np.ascontiguousarray(array[: here.local_shape()[0]])
+        return local(move(self.name, make(own, here), here.whole(0)))
 
     def total(self, array: Array) -> Array:
         """Return the sum of the arrays of all."""

@@ -5,6 +5,7 @@ conquer method for the symmetric tridiagonal eigenproblem", 1981; Dongarra, Sore
 fully parallel algorithm for the symmetric eigenvalue problem", 1987).
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def kept(
             drop.append(j)
             continue
         if last >= 0:
-            size = (weights[last] ** 2 + weights[j] ** 2) ** 0.5
+            size = math.hypot(weights[last], weights[j])
             c, s = weights[j] / size, -weights[last] / size
             low, high = values[last], values[j]
             if abs((high - low) * c * s) <= tolerance:

@@ -5,6 +5,7 @@ one value is 0, with the last unit vector on the left. By that row blocks are co
 (Gu, Eisenstat, "A divide-and-conquer algorithm for the bidiagonal SVD", 1995).
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class _Row(Merge):
         d, z = d[self.order], z[self.order]
         empty, size = [], float(z[0])
         if is_open and z[-1] != 0:
-            size = float(np.hypot(z[0], z[-1]))
+            size = math.hypot(z[0], z[-1])
             empty = [(0, n - 1, float(z[0]) / size, float(z[-1]) / size)]
         tolerance = max(NOTHING * eps * max(largest, float(np.max(d))), LEAST)
         z[0] = size if abs(size) > tolerance else tolerance
