@@ -117,6 +117,20 @@ def test_a_nan_in_a_block_makes_all_values_nan():
         assert np.any(np.isnan(values))
 
 
+@pytest.mark.parametrize("kind", [Symmetric, Bidiagonal])
+def test_a_block_that_lapack_does_not_solve_fails_on_all_ranks(kind):
+    def body():
+        mesh = DeviceMesh("cpu", [0, 1, 2, 3])
+        line = Line("test", Layout(mesh, [Shard(0)], (80, 1), np.dtype("d")))
+        d = np.ones(80)
+        d[25] = np.nan  # of the second rank
+        values, _ = spectrum(line, kind(d, np.ones(79), "d"), True)
+        return bool(np.all(np.isfinite(values)))
+
+    with np.errstate(all="ignore"):
+        assert dtensor.testing.run_ranks(4, body) == [False] * 4
+
+
 @pytest.mark.parametrize("is_squared", [False, True])
 @pytest.mark.parametrize("least", [0, -6, -14])
 def test_the_roots_of_the_secular_equation_are_between_its_poles(is_squared, least):

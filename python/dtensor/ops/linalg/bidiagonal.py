@@ -115,8 +115,9 @@ class Bidiagonal:
             after = int(np.searchsorted(mine, start + s + 1))
             one = u[s, s + 1 :]
             product = rows[after:, s + 1 :] @ one
-            product -= v[after:, : s + 1] @ (np.conj(y[: s + 1, s + 1 :]) @ one)
-            product -= x[after:, :s] @ (np.conj(u[:s, s + 1 :]) @ one)
+            adjoint = np.conj(one)
+            product -= v[after:, : s + 1] @ np.conj(y[: s + 1, s + 1 :] @ adjoint)
+            product -= x[after:, :s] @ np.conj(u[:s, s + 1 :] @ adjoint)
             np.multiply(product, right[s], out=x[after:, s])
         self._change(rows, mine - start, (v, x), (u, y))
         return u, left, right

@@ -49,6 +49,10 @@ def solved(
     first, left = solved(problem, start, middle, is_whole)
     second, right = solved(problem, middle, stop, is_whole)
     both = np.concatenate([first, second])
+    if not np.all(np.isfinite(both)):
+        shape = n, n if is_whole else 2
+        sides = problem.sides if is_whole else 1
+        return np.full(n, np.nan), [np.zeros(shape, problem.dtype)] * sides
     merge = problem.merge(middle, stop, both, left[0][:, -1], right[0][:, 0])
     values = merge.finish(*merge.roots(0, merge.count))
     rows = slice(0, n // 2), slice(n // 2, n)
@@ -140,7 +144,7 @@ def spectrum(
     line: Line, problem: Problem, wants_vectors: bool
 ) -> tuple[Array, list[Array]]:
     """Return the values of a matrix, ascending, and the caller's rows of its vectors of
-    each kind, one vector in each line.
+    each kind, one vector in each line; values that are not finite if there are none.
 
     Collective along the line. Sent: a few numbers for each value and level. Memory: two
     and a half parts of the vectors, and one for another kind.
@@ -153,6 +157,6 @@ def spectrum(
     wants_vectors : bool
     """
     tree = _Tree(line, problem, wants_vectors)
-    while len(tree.nodes) > 1:
+    while len(tree.nodes) > 1 and np.all(np.isfinite(tree.values)):
         tree.step()
     return line.first(tree.values), tree.vectors

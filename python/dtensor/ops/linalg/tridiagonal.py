@@ -92,8 +92,9 @@ class Tridiagonal:
             one = v[s, s + 1 :]
             mine = rows[self.deal.first(k + 1) :, k + 1 :] @ one
             product = self.deal.joined(self.line, mine, k + 1, n)
-            product -= (np.conj(w[:s, s + 1 :]) @ one) @ v[:s, s + 1 :]
-            product -= (np.conj(v[:s, s + 1 :]) @ one) @ w[:s, s + 1 :]
+            adjoint = np.conj(one)
+            product -= np.conj(w[:s, s + 1 :] @ adjoint) @ v[:s, s + 1 :]
+            product -= np.conj(v[:s, s + 1 :] @ adjoint) @ w[:s, s + 1 :]
             t = scales[s]
             half = abs(t) ** 2 / 2 * np.vdot(one, product).real
             w[s, s + 1 :] = t * product - half * one
