@@ -18,7 +18,7 @@ from dtensor import (
     distribute_tensor,
 )
 from dtensor.linalg import LinAlgError
-from dtensor.ops.linalg import deal, large
+from dtensor.ops.linalg import bidiagonal, conquer, deal, large, tridiagonal
 
 la = np.linalg
 S0, S1, R = Shard(0), Shard(1), Replicate()
@@ -29,6 +29,9 @@ def all_are_large(monkeypatch):
     """Matrices of any size are taken in parts."""
     monkeypatch.setattr(large, "LEAST_BYTES", 1)
     monkeypatch.setattr(deal, "WIDTH", 10)
+    monkeypatch.setattr(conquer, "SIDE", 5)
+    for module in (tridiagonal, bidiagonal):
+        monkeypatch.setattr(module, "WIDTH", 7)
 
 
 def values(*shape: int, dtype: str = "d") -> np.ndarray:
@@ -116,6 +119,8 @@ SPECTRA = {
     "one large": np.append(np.ones(N - 1), 1e6),
     "huge": 1e37 * RNG.uniform(-1, 1, N),
     "tiny": 1e-36 * RNG.normal(size=N),
+    "rank 3": np.append(np.zeros(N - 3), [1.0, 2, -3]),
+    "close to 0": np.append(1e-18 * RNG.normal(size=N // 2), RNG.normal(size=N // 2)),
 }
 
 QUICK = ("random", "clustered", "half of them 0", "graded", "tiny")
@@ -204,14 +209,26 @@ def test_matrices_in_parts_of_any_lengths_have_spectra(ranks):
 
 
 JORDAN = np.eye(20, k=1)
+# Of a matrix without vectors that are far from being orthogonal, and others that are
+# nearly bidiagonal, graded, or of low rank.
+OTHERS = [
+    JORDAN,
+    JORDAN + np.eye(20),
+    np.triu(values(20, 20)),
+    np.tri(20) * 10.0 ** -np.arange(20),
+    np.diag(10.0 ** -np.arange(0, 40, 2)) + np.eye(20, k=1) * 1e-9,
+    np.outer(np.arange(20), np.ones(20)),
+    np.eye(20)[::-1],
+    np.vander(np.linspace(0, 1, 20)),
+]
 
 
-@pytest.mark.parametrize("a", [JORDAN, JORDAN + np.eye(20), np.triu(values(20, 20))])
+@pytest.mark.parametrize("a", OTHERS)
 def test_defective_matrices_have_singular_values(ranks, a):
     ranks(lambda: check_svd(a, placed(a)))
 
 
-@pytest.mark.parametrize("shape", [(31, 23), (23, 31)])
+@pytest.mark.parametrize("shape", [(31, 23), (23, 31), (45, 22), (22, 45)])
 def test_matrices_that_are_not_square_have_singular_values(ranks, shape):
     def body():
         a = values(*shape)
@@ -349,3 +366,35 @@ def test_no_rank_holds_more_than_ten_parts(monkeypatch, fn):
 
     parts = dtensor.testing.run_ranks(8, body)
     assert 1 < max(parts) <= 10, parts
+
+
+@pytest.mark.parametrize("dtype", ["d", "F"])
+def test_reflections_that_are_not_kept_are_sent_again(monkeypatch, ranks, dtype):
+    for module in (tridiagonal, bidiagonal):
+        monkeypatch.setattr(module, "KEPT", 0.2)
+
+    def body():
+        a = hermitian(values(N), dtype)
+        check_eigh(a, placed(a))
+        general = values(N + 3, N, dtype=dtype)
+        check_svd(general, placed(general))
+
+    ranks(body)
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_all_ranks_have_the_same_bits(count):
+    def body():
+        a = values(40, 40)
+        return [
+            whole(x).tobytes()
+            for x in (
+                la.eigvalsh(placed(a)),
+                la.eigh(placed(a))[0],
+                la.svdvals(placed(a)),
+                la.svd(placed(a))[1],
+            )
+        ]
+
+    first, *rest = dtensor.testing.run_ranks(count, body)
+    assert all(one == first for one in rest)

@@ -1,11 +1,11 @@
 """Eigenvalues of large Hermitian matrices and singular values of others, in parts.
 
-No rank has more than some parts: Jacobi's method (`jacobi`) turns columns in pairs. Of
-singular values the left vectors are the factor q of the turned columns.
+Matrices are reduced to tridiagonal ones (`tridiagonal`) or bidiagonal ones
+(`bidiagonal`), these are divided (`conquer`), and reflections make vectors of theirs
+those of the matrix. No rank has more than some parts.
 """
 
 from collections.abc import Callable
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,25 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
-from dtensor.ops._make.parts import inside, local, make, move, parts_of, positions
+from dtensor.ops._make.parts import inside, local, make, move, positions
+from dtensor.ops.linalg import merge_bidiagonal
 from dtensor.ops.linalg.adjoint import adjoint
+from dtensor.ops.linalg.bidiagonal import Bidiagonal
+from dtensor.ops.linalg.conquer import spectrum
 from dtensor.ops.linalg.deal import even
-from dtensor.ops.linalg.jacobi import Turns
+from dtensor.ops.linalg.line import Line
+from dtensor.ops.linalg.merge import Symmetric
 from dtensor.ops.linalg.product_parts import multiply
 from dtensor.ops.linalg.square import qr, raise_if
 from dtensor.ops.linalg.tall_parts import by_rows
+from dtensor.ops.linalg.tridiagonal import Tridiagonal
 
 __all__ = ["cond", "eigh", "eigvalsh", "matrix_rank", "pinv", "svd", "svdvals"]
 
 Array = npt.NDArray[Any]
+
+# Matrices so many times as high as wide are factored first: it is less work.
+TALL = 5 / 3
 
 _EighResult: Any = type(np.linalg.eigh(np.eye(1)))
 _SVDResult: Any = type(np.linalg.svd(np.eye(1)))
@@ -57,17 +65,6 @@ def _scaled(name: str, array: Array, to: _C.Layout) -> int:
     return exponent
 
 
-def _shown(name: str, values: Array, turns: Turns) -> Array:
-    """Return a number for each column, of all of them."""
-    columns = turns.columns().layout
-    counts = (count for _, count in parts_of(columns, 1) or ())
-    cuts = {0: (0, *accumulate(counts))}
-    placements = [_C.Shard(0) if p.is_shard() else p for p in columns.placements]
-    shape, dtype = columns.shape[1:], values.dtype
-    here = _C.Layout(columns.mesh, placements, shape, dtype, cuts=cuts)
-    return local(move(name, make(values, here), here.whole(0)))
-
-
 def eigh(x: Any, uplo: str = "L") -> Any:
     """Return the eigenvalues, on every rank, and the vectors, their rows cut."""
     return _eigen("eigh", x, uplo, True)
@@ -88,41 +85,60 @@ def _eigen(name: str, x: Any, uplo: str, wants_vectors: bool) -> Any:
         return _EighResult(*found) if wants_vectors else found[0]
     converged = True
     if inside(x.layout):
-        known, exponent = _hermitian(name, x, uplo.upper() == "L")
-        turns = Turns(name, known, True, wants_vectors)
-        del known
-        converged = turns.run()
+        like, line = x.layout, Line(name, x.layout)
+        rows, exponent = _hermitian(name, x, uplo.upper() == "L")
+        del x
+        converged = _is_finite(line, rows)
         if converged:
-            count = turns.array.shape[1]
-            rows = turns.first() + np.arange(count)
-            mine = turns.array[rows, np.arange(count)].real
-            values = _shown(name, mine, turns)
-            order = np.argsort(values)
-            values = np.ldexp(values[order], exponent)
-            if turns.turns is not None:
-                vectors = turns.turns[:, order]
-        del turns
-    raise_if(not converged, x.layout, "Eigenvalues did not converge")
+            values, vectors = _eigenpairs(line, rows, wants_vectors)
+            del rows
+            values = np.ldexp(values, exponent)
+            converged = bool(np.all(np.isfinite(values)))
+    else:
+        like = x.layout
+    raise_if(not converged, like, "Eigenvalues did not converge")
     found_values = make(values, of_values)
     if not wants_vectors:
         return found_values
-    return _EighResult(found_values, make(vectors, x.layout))
+    return _EighResult(found_values, make(vectors, like))
 
 
-def _hermitian(name: str, x: Any, is_lower: bool) -> tuple[_C.DTensor, int]:
-    """Return the matrix of one triangle, scaled, its columns cut; and the scale.
+def _is_finite(line: Line, array: Array) -> bool:
+    """Return whether all elements of all parts are finite."""
+    with np.errstate(all="ignore"):
+        size = np.array([np.linalg.norm(array)], np.float64)
+    return bool(np.isfinite(line.total(size)[0]))
+
+
+def _eigenpairs(line: Line, rows: Array, wants_vectors: bool) -> tuple[Array, Array]:
+    """Return the eigenvalues, and the caller's rows of the vectors."""
+    reduced = Tridiagonal(line, rows, wants_vectors)
+    dtype, real, n = rows.dtype, reduced.d.dtype, reduced.n
+    problem = Symmetric(reduced.d, reduced.e, real)
+    values, vectors = spectrum(line, problem, wants_vectors)
+    if not wants_vectors:
+        return values.astype(real), values
+    lines = line.recut(vectors.pop(), (n, n), 1, 0)
+    lines = reduced.product(lines.astype(dtype, copy=False))
+    del reduced
+    lines = line.recut(lines, (n, n), 0, 1)
+    return values.astype(real), np.ascontiguousarray(lines.T)
+
+
+def _hermitian(name: str, x: Any, is_lower: bool) -> tuple[Array, int]:
+    """Return the caller's rows of the matrix of one triangle, scaled; and the scale.
 
     Sent: one part."""
     to = _by_columns(x.layout)
-    array = local(move(name, x, to))
-    other = np.conj(local(x).T)  # columns, too
-    rows, columns = np.arange(x.shape[0])[:, None], positions(to, 1)
-    known = rows > columns if is_lower else rows < columns
-    array = np.where(known, array, other)
-    on = np.arange(len(columns))
-    array[columns, on] = array[columns, on].real
-    exponent = _scaled(name, array, to)
-    return make(array, to), exponent
+    other = np.conj(local(move(name, x, to)).T)
+    own = local(x)
+    rows, columns = positions(x.layout, 0)[:, None], np.arange(x.shape[0])
+    known = rows >= columns if is_lower else rows <= columns
+    array = np.where(known, own, other)
+    on = np.arange(len(rows))
+    array[on, rows[:, 0]] = array[on, rows[:, 0]].real
+    exponent = _scaled(name, array, x.layout)
+    return array, exponent
 
 
 def svd(x: Any, *_: Any) -> Any:
@@ -145,48 +161,66 @@ def _singular(name: str, x: Any, wants_vectors: bool) -> tuple[Any, Any, Any]:
     x = by_rows(name, x)
     x = move(name, x, even(x.layout))
     like, of_values = x.layout, _values_of(x.layout)
-    of_turns = like.like((x.shape[1],) * 2, {0: 0})
+    of_right = like.like((x.shape[1],) * 2, {0: 0})
     if is_meta(x):
-        u, s, vt = map(_C.without_data, (like, of_values, of_turns))
-        return u, s, adjoint(vt)
-    turned: Any = np.empty(0)
-    v: Any = np.empty(0)
-    exponent, converged = 0, True
-    order = np.empty(0, int)
+        u, s, v = map(_C.without_data, (like, of_values, of_right))
+        return u, s, adjoint(v)
+    if x.shape[0] >= TALL * x.shape[1]:
+        return _of_factor(name, x, wants_vectors)
+    converged, exponent = True, 0
+    values, left, right = (np.empty(0) for _ in range(3))
     if inside(like):
-        to = _by_columns(like)
-        array = local(move(name, x, to))
-        array = array.copy() if np.may_share_memory(array, local(x)) else array
-        exponent = _scaled(name, array, to)
-        turns = Turns(name, make(array, to), False, wants_vectors)
-        del array
-        converged = turns.run()
+        line, rows = Line(name, like), local(x).copy()
+        del x
+        exponent = _scaled(name, rows, like)
+        converged = _is_finite(line, rows)
         if converged:
-            sizes = _shown(name, np.linalg.norm(turns.array, axis=0), turns)
-            order = np.argsort(-sizes)
-            if turns.turns is not None:
-                v = turns.turns[:, order]
-            turned = turns.columns()
-        del turns
-        if converged:
-            turned = local(move(name, turned, like))[:, order]
+            values, left, right = _triplets(line, rows, like.shape[0], wants_vectors)
+            del rows
+            converged = bool(np.all(np.isfinite(values)))
+            values = np.ldexp(values, exponent)
     raise_if(not converged, like, "SVD did not converge")
-    turned = make(np.ascontiguousarray(turned), like)
-    q, r = qr(turned) if wants_vectors else (turned, qr(turned, "r"))
-    del turned
-    on: Any = np.diagonal(r)
-    diagonal = local(move(name, on, on.layout.with_placements(None)))
-    if not inside(like):
-        u, s, vt = (make(np.empty(0), each) for each in (like, of_values, of_turns))
-        return u, s, adjoint(vt)
-    sizes = np.abs(diagonal)
-    order = np.argsort(-sizes, kind="stable")
-    s = make(np.ldexp(sizes[order], exponent), of_values)
+    s = make(values, of_values)
     if not wants_vectors:
-        return q, s, q
-    phases = np.where(sizes == 0, 1, diagonal / np.where(sizes == 0, 1, sizes))
-    left = np.multiply(local(q), phases, out=local(q))[:, order]
-    return make(left, like), s, adjoint(make(v[:, order], of_turns))
+        return s, s, s
+    return make(left, like), s, adjoint(make(right, of_right))
+
+
+def _of_factor(name: str, x: Any, wants_vectors: bool) -> tuple[Any, Any, Any]:
+    """Return u, s, vh of a matrix by those of its factor r."""
+    if not wants_vectors:
+        return _singular(name, qr(x, "r"), False)
+    q, r = qr(x)
+    u, s, vh = _singular(name, r, True)
+    return multiply(q, u), s, vh
+
+
+def _triplets(
+    line: Line, rows: Array, count: int, wants_vectors: bool
+) -> tuple[Array, Array, Array]:
+    """Return the singular values, and the caller's rows of the vectors on the left and
+    on the right."""
+    reduced = Bidiagonal(line, rows, count, wants_vectors)
+    dtype, real, n = rows.dtype, reduced.d.dtype, reduced.n
+    problem = merge_bidiagonal.Bidiagonal(reduced.d, reduced.e, real)
+    values, vectors = spectrum(line, problem, wants_vectors)
+    values = values[::-1].astype(real)
+    if not wants_vectors:
+        return values, values, values
+    of_left, of_right = vectors.pop(), vectors.pop()
+    lines = line.recut(of_right, (n, n), 1, 0)
+    del of_right
+    lines = reduced.product_right(lines.astype(dtype, copy=False))
+    right = np.ascontiguousarray(line.recut(lines, (n, n), 0, 1)[::-1].T)
+    lines = line.recut(of_left, (n, n), 1, 0)
+    del of_left
+    longer = np.zeros((len(lines), count), dtype)
+    longer[:, :n] = lines
+    del lines
+    longer = reduced.product_left(longer)
+    del reduced, rows
+    left = np.ascontiguousarray(line.recut(longer, (n, count), 0, 1)[::-1].T)
+    return values, left, right
 
 
 # --- what follows from singular values ------------------------------------------------
