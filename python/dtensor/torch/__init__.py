@@ -53,6 +53,7 @@ from dtensor.torch._layers import *  # noqa: F403
 from dtensor.torch._matrix import *  # noqa: F403
 from dtensor.torch._scans import *  # noqa: F403
 from dtensor.torch._settings import *  # noqa: F403
+from dtensor.torch._settings import _assert as _assert
 from dtensor.torch._special import *  # noqa: F403
 
 # isort: split
@@ -69,11 +70,16 @@ from dtensor.torch import (
     accelerator as accelerator,
     amp as amp,
     autograd as autograd,
+    backends as backends,
+    compiler as compiler,
     cpu as cpu,
     cuda as cuda,
     distributed as distributed,
     fft as fft,
     func as func,
+    fx as fx,
+    hub as hub,
+    jit as jit,
     linalg as linalg,
     nn as nn,
     ops as ops,
@@ -83,9 +89,12 @@ from dtensor.torch import (
     serialization as serialization,
     testing as testing,
     utils as utils,
+    version as version,
 )
+from dtensor.torch.compiler import compile as compile
 from dtensor.torch.func import vmap as vmap
 from dtensor.torch.serialization import load as load, save as save
+from dtensor.torch.version import __version__ as __version__
 
 _edges.mend(globals(), out=True)
 _direct.direct(globals())
@@ -105,11 +114,6 @@ _methods.install(_legacy.constructor, {"from_local": staticmethod(_dialect.from_
 
 for _name in _layers.METHODS:  # they have the arguments of the methods
     globals()[_name].__wrapped__ = getattr(Tensor, _name)
-
-
-def compile(model: Any = None, **options: Any) -> Any:
-    """Return the module or function unchanged; without one, a decorator for it."""
-    return (lambda given: given) if model is None else model
 
 
 def __getattr__(name: str) -> Any:
