@@ -9,6 +9,7 @@ PyTorch's paths:
 ``from dtensor.torch.distributed.tensor import DTensor``.
 """
 
+import importlib
 from typing import Any
 
 from dtensor import _C
@@ -116,7 +117,12 @@ for _name in _layers.METHODS:  # they have the arguments of the methods
     globals()[_name].__wrapped__ = getattr(Tensor, _name)
 
 
+_LATER = {"distributions"}  # modules that are loaded when they are first asked for
+
+
 def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return importlib.import_module(f"{__name__}.{name}")
     if name == "bfloat16":  # it needs another package
         return _types.torch_dtype(name)
     if name == "default_generator":  # that of this thread

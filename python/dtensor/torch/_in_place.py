@@ -30,7 +30,7 @@ IN_PLACE = """
     logit
     lt masked_scatter mul multiply nan_to_num ne nextafter not_equal pow put rad2deg
     reciprocal remainder rsqrt scatter scatter_add scatter_reduce sigmoid sin
-    sinh sqrt sub subtract tan tanh tril triu true_divide xlogy
+    sinh sqrt sub subtract tan tanh tril triu true_divide xlogy igamma igammac
     digamma erfinv i0 index_reduce lgamma mvlgamma renorm conj_physical
     sgn sign sinc
 """.split()
