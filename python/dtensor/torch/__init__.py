@@ -64,6 +64,7 @@ from dtensor.torch.distributed import _dialect
 from dtensor.torch import (
     _direct,
     _edges,
+    _foreach,
     _layers,
     _legacy,
     _methods,
@@ -89,6 +90,7 @@ from dtensor.torch import (
     random as random,
     serialization as serialization,
     testing as testing,
+    types as types,
     utils as utils,
     version as version,
 )
@@ -109,6 +111,8 @@ ShortTensor = _legacy.legacy("int16")
 CharTensor = _legacy.legacy("int8")
 ByteTensor = _legacy.legacy("uint8")
 BoolTensor = _legacy.legacy("bool")
+
+globals().update(_foreach.FUNCTIONS)
 
 _methods.install(_legacy.constructor, {"from_local": staticmethod(_dialect.from_local)})
 

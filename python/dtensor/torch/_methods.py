@@ -160,8 +160,8 @@ def type_as(self: Any, other: Any) -> Any:
 
 
 def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
-    """Raise RuntimeError: there is no CUDA."""
-    raise RuntimeError("Torch not compiled with CUDA enabled")
+    """Raise AssertionError, as PyTorch does: there is no CUDA. On this rank only."""
+    raise AssertionError("Torch not compiled with CUDA enabled")
 
 
 def itself(self: Any, *args: Any, **options: Any) -> Any:
