@@ -203,5 +203,5 @@ def test_summaries_are_written_by_tensorboardx(monkeypatch):
     assert said[0] == (("here",), {"flush_secs": 1}) and said[2] == "closed"
     assert type(said[1][1]) is np.ndarray and said[1][2] == 3
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
-    with pytest.raises(ModuleNotFoundError, match=r"dtensor-mpi\[tensorboard\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"dtensor-mpi\[tensorboardX\]"):
         SummaryWriter()

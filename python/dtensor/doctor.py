@@ -39,6 +39,7 @@ EXTRAS = {
     "ipyparallel": "notebooks with MPI engines",
     "tqdm": "progress bars",
     "scipy": "sparse matrices",
+    "tensorboardX": "files for TensorBoard",
     "h5py": "HDF5 files",
     "zarr": "Zarr stores",
 }

@@ -35,7 +35,7 @@ class SummaryWriter:
     """
 
     def __init__(self, log_dir: Any = None, *args: Any, **options: Any) -> None:
-        package = require("tensorboard", "tensorboardX")
+        package = require("tensorboardX")
         self._writer = package.SummaryWriter(log_dir, *args, **options)
 
     def __getattr__(self, name: str) -> Any:
