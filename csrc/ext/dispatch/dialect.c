@@ -14,6 +14,7 @@ op_alias(PyObject *object, PyTypeObject *type)
     alias->output = self->output;
     alias->leaf_view = self->leaf_view;
     alias->fresh = self->fresh;
+    alias->apart = self->apart;
     if (ext_is_dtensor(object)) {
         const DTensorObject *source = (DTensorObject *)object;
         DTensorObject *made = (DTensorObject *)alias;

@@ -143,7 +143,7 @@ tape_follow(PyObject *result, TensorObject *owner)
     if (result == NULL)
         return NULL;
     self->leaf_view = owner->requires_grad && (owner->node == NULL || owner->leaf_view);
-    if (tape_share_version(self, owner) < 0) {
+    if (tape_share_view(self, owner) < 0) {
         Py_DECREF(result);
         return NULL;
     }
@@ -179,8 +179,8 @@ unrecorded(const op_call *call, PyObject *result)
         PyArray_BASE((PyArrayObject *)((TensorObject *)result)->array) == NULL)
         return result;
     TensorObject *owner = owner_of((TensorObject *)result, call);
-    if (owner != NULL && (owner->version != NULL || call->lineage != 0) &&
-        tape_share_version((TensorObject *)result, owner) < 0)
+    if (owner != NULL && (owner->version != NULL || call->lineage != 0 || !tape_off) &&
+        tape_share_view((TensorObject *)result, owner) < 0)
         Py_CLEAR(result);
     return result;
 }
@@ -191,6 +191,11 @@ static NodeObject *
 operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written)
 {
     const op_call *call = w.call;
+    /* what this makes anew is older than the node */
+    for (int k = 0; k < call->operand_count; k++)
+        if (ext_is_tensor(call->operands[k]) &&
+            tape_check_fresh((TensorObject *)call->operands[k]) < 0)
+            return NULL;
     NodeObject *node = tape_node(call->op->name, call->operand_count, count);
     if (node == NULL)
         return NULL;
@@ -200,12 +205,9 @@ operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written
         node->entry->refs++;
     }
     int failed = 0;
-    for (int k = 0; k < call->operand_count && failed == 0; k++)
-        if (ext_is_tensor(call->operands[k])) {
-            TensorObject *operand = (TensorObject *)call->operands[k];
-            failed = tape_check_fresh(operand);
-            node->edges[k] = tape_edge_to(operand);
-        }
+    for (int k = 0; k < call->operand_count; k++)
+        if (ext_is_tensor(call->operands[k]))
+            node->edges[k] = tape_edge_to((TensorObject *)call->operands[k]);
     w.node = node;
     if (failed == 0)
         failed = keep_arguments(&w);
@@ -361,6 +363,8 @@ tape_record_write(const op_call *call, TensorObject *target)
         NodeObject *node = operator_node((walk){.call = call}, &output, 1, target);
         failed = node == NULL ? -1 : tape_attach(target, node, 0);
         Py_XDECREF((PyObject *)node);
+        if (failed == 0)
+            failed = tape_tell_owner(target);
     } else
         failed = tape_written(target, call->lineage);
     return failed;
@@ -381,5 +385,5 @@ tape_take_over(TensorObject *target, TensorObject *made, bool in_place, PyObject
         return -1;
     tape_set_fresh(target);
     target->requires_grad = made->requires_grad;
-    return 0;
+    return tape_tell_owner(target);
 }
