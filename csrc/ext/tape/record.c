@@ -117,17 +117,30 @@ keep_arguments(walk *w)
     return 0;
 }
 
+static bool
+is_of_integers(PyObject *output)
+{
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)output)->array;
+    return PyTypeNum_ISINTEGER(PyArray_TYPE(array));
+}
+
+/* Of values with their indices, as of a sort, gradients take the indices alone: the
+ * values may be written to. */
 static int
 keep_outputs(NodeObject *node, PyObject *const *outputs)
 {
     bool keeps = tape_vjp_keeps_out(node->op->vjp, node->edges, node->input_count);
+    bool indexed = false;
+    for (int k = 0; k < node->output_count; k++)
+        indexed |= is_of_integers(outputs[k]);
     node->outs = PyMem_Calloc((size_t)node->output_count + 1, sizeof *node->outs);
     if (node->outs == NULL)
         return ext_no_memory();
     for (int k = 0; k < node->output_count; k++) {
         TensorObject *output = (TensorObject *)outputs[k];
         node->metas[k] = tape_meta(output, k);
-        node->outs[k] = keeps ? tape_save(output, k, NULL) : Py_XNewRef(node->metas[k]);
+        bool kept = keeps && (!indexed || is_of_integers(outputs[k]));
+        node->outs[k] = kept ? tape_save(output, k, NULL) : Py_XNewRef(node->metas[k]);
         if (node->metas[k] == NULL || node->outs[k] == NULL)
             return -1;
     }

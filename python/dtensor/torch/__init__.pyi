@@ -2725,6 +2725,19 @@ def lt(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
+def lu(
+    A: Any,
+    pivot: builtins.bool = True,
+    get_infos: builtins.bool = False,
+    out: _Out = None,
+) -> tuple[TorchTensor, ...]: ...
+def lu_solve(b: _T, LU_data: Any, LU_pivots: Any) -> _T: ...
+def lu_unpack(
+    LU_data: Any,
+    LU_pivots: Any,
+    unpack_data: builtins.bool = True,
+    unpack_pivots: builtins.bool = True,
+) -> tuple[TorchTensor, TorchTensor, TorchTensor]: ...
 def margin_ranking_loss(
     *args: _T,
     out: _Out = None,

@@ -19,6 +19,7 @@ from dtensor.torch import (
     _direct,
     _edges,
     _index,
+    _lu,
     _matrix,
     _memory,
     _order,
@@ -51,6 +52,7 @@ ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 # Functions of dtensor.torch that are methods as well, by module.
 SAME = {
     _index: _index.__all__,
+    _lu: ["lu", "lu_solve"],
     _matrix: """
         adjoint cholesky cholesky_inverse cholesky_solve corrcoef cov det diag_embed
         diagflat dist inverse logdet matrix_exp matrix_power pinverse qr renorm slogdet

@@ -42,7 +42,7 @@ class _Place(NamedTuple):
     owner: _Part
     view: _Part
 
-    def index(self) -> Array:
+    def numbers(self) -> Array:
         """For each element of the view its number in the owner; -1: it is not there."""
         block = np.full(self.length, -1)
         number = np.arange(int(np.prod(self.owner.shape)))
@@ -72,7 +72,7 @@ def _place(owner: Any, view: Any) -> _Place | None:
             return None
         parts.append(_Part(start // size, array.shape, tuple(steps)))
     found = _Place((high - low) // size, *parts)
-    if not whole.flags.c_contiguous and (found.index() < 0).any():
+    if not whole.flags.c_contiguous and (found.numbers() < 0).any():
         return None
     return found
 
@@ -84,7 +84,7 @@ def view_written(owner: Any, view: Any) -> bool:
         return False
 
     def back(grad: Any) -> Any:
-        index = place.index()
+        index = place.numbers()
         mask = np.zeros(int(np.prod(place.owner.shape)), bool)
         mask[index] = True
         left = where(mask.reshape(place.owner.shape), 0, grad)
@@ -102,11 +102,11 @@ def view_seen(owner: Any, view: Any) -> bool:
         return False
 
     def back(grad: Any) -> Any:
-        index = place.index()
-        numbers = np.full(int(np.prod(place.owner.shape)), -1)
-        numbers[index] = np.arange(index.size).reshape(index.shape)
-        taken = take(reshape(grad, (-1,)), np.maximum(numbers, 0))
-        found = where(numbers >= 0, taken, 0)
+        index = place.numbers()
+        there = np.full(int(np.prod(place.owner.shape)), -1)
+        there[index] = np.arange(index.size).reshape(index.shape)
+        taken = take(reshape(grad, (-1,)), np.maximum(there, 0))
+        found = where(there >= 0, taken, 0)
         return reshape(found, place.owner.shape)
 
     _C.record_function("view_seen", back, (owner,), (view,))
