@@ -313,8 +313,13 @@ void tape_version_release(tape_version *version);
 int tape_share_version(TensorObject *tensor, TensorObject *owner);
 /* The same, of a view: a recorded write into it is one into `owner`, and the other way. */
 int tape_share_view(TensorObject *view, TensorObject *owner);
-/* A tensor with a version is about to go. */
-void tape_forget_owner(TensorObject *tensor);
+/* A tensor is about to go. */
+static inline void
+tape_forget_owner(TensorObject *tensor)
+{
+    if (tensor->version != NULL && tensor->version->owner == tensor)
+        tensor->version->owner = NULL;
+}
 /* What views and their owners are told by: see `install_views`. */
 void tape_install_views(PyObject *written, PyObject *seen);
 /* After a recorded write into a view: its owner's node knows of it. */

@@ -100,13 +100,6 @@ tape_share_view(TensorObject *view, TensorObject *owner)
     return 0;
 }
 
-void
-tape_forget_owner(TensorObject *tensor)
-{
-    if (tensor->version != NULL && tensor->version->owner == tensor)
-        tensor->version->owner = NULL;
-}
-
 /* The owner of a Tensor that is a view of one; NULL: it is none, or not known. */
 static TensorObject *
 owner_of_view(TensorObject *view)
