@@ -1,8 +1,10 @@
 """PyTorch's compilers, libraries and settings: kept or ignored, or refused in words."""
 
 import pytest
+from meshes import line
 
 import dtensor.torch as torch
+from dtensor import Shard, distribute_tensor
 from dtensor.torch import nn
 from dtensor.torch.backends import cudnn
 
@@ -160,3 +162,44 @@ def test_small_questions():
         torch._assert(False, "does not")
     with pytest.raises(NotImplementedError, match="no sparse tensors"):
         torch.sparse_coo_tensor([[0], [1]], [1.0], (2, 2))
+    with pytest.raises(NotImplementedError, match="to_sparse: there are no sparse"):
+        x.to_sparse()
+    with pytest.raises(NotImplementedError, match="no sparse tensors"):
+        torch.sparse.mm(x, x)
+
+
+MISFITS = [
+    lambda: torch.cat([torch.ones(2, 3), torch.ones(3, 2)]),
+    lambda: torch.ones(2, 3) @ torch.ones(2, 3),
+    lambda: torch.ones(6).view(4),
+    lambda: torch.ones(6).reshape(4, 2),
+    lambda: torch.ones(2) + torch.ones(3),
+    lambda: torch.ones(2).expand(3),
+    lambda: torch.stack([torch.ones(2), torch.ones(3)]),
+    lambda: torch.linalg.inv(torch.zeros(2, 2)),
+    lambda: torch.linalg.cholesky(-torch.eye(2)),
+]
+
+
+@pytest.mark.parametrize("k", range(len(MISFITS)))
+def test_what_does_not_fit_is_a_runtime_error_and_numpys(k):
+    with pytest.raises(RuntimeError) as raised:
+        MISFITS[k]()
+    assert isinstance(raised.value, ValueError)
+
+
+def test_numpys_dialect_raises_as_numpy():
+    x = torch.ones(2).as_numpy()
+    with pytest.raises(ValueError) as raised:
+        x + torch.ones(3).as_numpy()
+    assert type(raised.value) is ValueError
+
+
+def test_misfits_are_runtime_errors_on_all_ranks(ranks):
+    def body():
+        x = distribute_tensor(torch.ones(4, 3), line(), [Shard(0)])
+        with pytest.raises(RuntimeError, match="matmul") as raised:
+            x @ x
+        assert isinstance(raised.value, ValueError)
+
+    ranks(body)

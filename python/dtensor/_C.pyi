@@ -9312,6 +9312,39 @@ class TorchTensor(Tensor):
     def to_device(
         self, device: builtins.str, /, *, stream: builtins.int | None = None
     ) -> TorchTensor: ...
+    def to_sparse(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def to_sparse_coo(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def to_sparse_csr(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
     def topk(
         input,
         k: builtins.int,
@@ -12767,6 +12800,39 @@ class TorchDTensor(TorchTensor, DTensor):
     def to_device(
         self, device: builtins.str, /, *, stream: builtins.int | None = None
     ) -> TorchDTensor: ...
+    def to_sparse(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def to_sparse_coo(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def to_sparse_csr(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
     def topk(
         input,
         k: builtins.int,
@@ -13273,6 +13339,9 @@ def set_saved_hooks(
     pack: Callable[[Any], Any] | None, unpack: Callable[[Any], Any] | None, /
 ) -> tuple[Any, Any]: ...
 def install_tape(functions: dict[str, Callable[..., Any]], /) -> None: ...
+def set_torch_errors(
+    types: dict[type[BaseException], type[BaseException]], /
+) -> None: ...
 def take_node(target: Tensor, made: Tensor, /) -> None: ...
 def install_views(
     written: Callable[[Any, Any], bool], seen: Callable[[Any, Any], bool], /

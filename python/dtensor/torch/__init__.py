@@ -65,6 +65,7 @@ from dtensor.torch.distributed import _dialect
 from dtensor.torch import (
     _direct,
     _edges,
+    _errors as _errors,
     _foreach,
     _layers,
     _legacy,
@@ -90,6 +91,7 @@ from dtensor.torch import (
     profiler as profiler,
     random as random,
     serialization as serialization,
+    sparse as sparse,
     testing as testing,
     types as types,
     utils as utils,

@@ -58,6 +58,7 @@ from dtensor.torch import (
     profiler as profiler,
     random as random,
     serialization as serialization,
+    sparse as sparse,
     testing as testing,
     types as types,
     utils as utils,

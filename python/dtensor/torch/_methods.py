@@ -29,6 +29,7 @@ from dtensor.torch import (
     _reduce,
     _same,
     _scans,
+    _settings,
     _shape,
     _special,
 )
@@ -164,6 +165,11 @@ def type_as(self: Any, other: Any) -> Any:
 def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
     """Raise AssertionError, as PyTorch does: there is no CUDA. On this rank only."""
     raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def to_sparse(self: Any, *args: Any, **options: Any) -> Any:
+    """Raise NotImplementedError: there are no sparse tensors. On this rank only."""
+    _settings.no_sparse("Tensor.to_sparse")
 
 
 def itself(self: Any, *args: Any, **options: Any) -> Any:
@@ -347,6 +353,9 @@ TABLE |= {
     "resolve_conj": itself,
     "resolve_neg": itself,
     "share_memory_": itself,
+    "to_sparse": to_sparse,
+    "to_sparse_coo": to_sparse,
+    "to_sparse_csr": to_sparse,
     "to_dense": itself,
 }
 _direct.direct(TABLE, methods=True)

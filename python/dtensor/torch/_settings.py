@@ -255,7 +255,7 @@ def typename(obj: Any) -> str:
     return name if module in ("", "builtins") else f"{module}.{name}"
 
 
-def _no_sparse(name: str) -> NoReturn:
+def no_sparse(name: str) -> NoReturn:
     raise NotImplementedError(
         f"{name}: there are no sparse tensors; matrices of scipy.sparse are cut by "
         "rows, and multiply DTensors, with dtensor.sparse"
@@ -264,9 +264,9 @@ def _no_sparse(name: str) -> NoReturn:
 
 def sparse_coo_tensor(indices: Any, *args: Any, **options: Any) -> Any:
     """Raise NotImplementedError: there are no sparse tensors. On this rank only."""
-    _no_sparse("torch.sparse_coo_tensor")
+    no_sparse("torch.sparse_coo_tensor")
 
 
 def sparse_csr_tensor(crow_indices: Any, *args: Any, **options: Any) -> Any:
     """Raise NotImplementedError: there are no sparse tensors. On this rank only."""
-    _no_sparse("torch.sparse_csr_tensor")
+    no_sparse("torch.sparse_csr_tensor")
