@@ -103,6 +103,8 @@ def lu(
     if not get_infos:
         return found
     diagonal = ops.diagonal(found[0].detach(), axis1=-2, axis2=-1)
+    if not diagonal.shape[-1]:
+        return (*found, ops.zeros_like(found[1], shape=tuple(diagonal.shape[:-1])))
     first = ops.argmax(ops.equal(diagonal, 0), -1) + 1
     failed = ops.any(ops.equal(diagonal, 0), -1)
     return (*found, cast(ops.where(failed, first, 0), np.int32))

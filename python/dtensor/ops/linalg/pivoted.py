@@ -1,5 +1,6 @@
 """LU factors of small matrices, packed as LAPACK packs them, and their permutations."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,12 @@ def factored(a: Operand, pivot: bool = True) -> Answer:
 @np.errstate(all="ignore")
 def _factored(a: Array, pivot: bool) -> tuple[Array, Array]:
     *lead, m, n = a.shape
-    lu = a.reshape(-1, m, n).astype(np.promote_types(a.dtype, np.float32))
+    lu = a.reshape(math.prod(lead), m, n).astype(np.promote_types(a.dtype, np.float32))
     pivots = np.empty((len(lu), min(m, n)), np.int32)
     each = np.arange(len(lu))
     for k in range(min(m, n)):
-        row = np.argmax(np.abs(lu[:, k:, k]), 1) + k if pivot else np.full(len(lu), k)
+        size = np.abs(lu[:, k:, k].real) + np.abs(lu[:, k:, k].imag)  # as LAPACK's
+        row = np.argmax(size, 1) + k if pivot else np.full(len(lu), k)
         pivots[:, k] = row + 1
         lu[each, row], lu[:, k] = lu[:, k].copy(), lu[each, row]
         top = lu[:, k, k, None]
@@ -52,10 +54,10 @@ def permuted(pivots: Operand, m: int) -> Answer:
 
 def _permuted(pivots: Array, m: int) -> Array:
     *lead, count = pivots.shape
-    flat = pivots.reshape(-1, count)
+    flat = pivots.reshape(math.prod(lead), count)
     rows = np.tile(np.arange(m), (len(flat), 1))
     each = np.arange(len(flat))
-    for k in range(count):
+    for k in range(min(count, m)):
         other = flat[:, k] - 1
         rows[each, other], rows[:, k] = rows[:, k].copy(), rows[each, other]
     return rows.reshape(*lead, m)
