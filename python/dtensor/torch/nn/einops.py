@@ -21,6 +21,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     mixin = getattr(importlib.import_module("einops.layers"), _MIXINS[name])
     members = {"__doc__": mixin.__doc__, "__module__": __name__, "forward": _forward}
-    made = type(Module)(name, (mixin, Module), members)
+    kind: Any = type(Module)
+    made = kind(name, (mixin, Module), members)
     globals()[name] = made
     return made
