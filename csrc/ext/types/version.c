@@ -23,6 +23,7 @@ share_any(TensorObject *tensor, TensorObject *owner)
     bool global = ext_is_dtensor((PyObject *)tensor);
     uint64_t lineage = global ? ext_lineage((DTensorObject *)tensor) : 0;
     version->refs++;
+    tape_forget_owner(tensor);
     tape_version_release(tensor->version);
     tensor->version = version;
     if (global)
