@@ -6,6 +6,7 @@ own, and asks them for what is tried here.
 
 import os
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from meshes import line
 import dtensor
 import dtensor.torch as torch
 from dtensor import Shard, _einops, distribute_tensor
+from dtensor.torch import nn
+from dtensor.torch.nn import einops as torch_layers
 
 BACKENDS = """
 class AbstractBackend:
@@ -102,3 +105,27 @@ def test_it_knows_tensors_and_dtypes():
     assert not answers["is_float_type"](None, torch.arange(2))
     assert not answers["is_appropriate_type"](None, CUBE)
     assert answers["to_numpy"](None, answers["from_numpy"](None, CUBE)) is not None
+
+
+def test_its_layers_are_modules(monkeypatch):
+    mixin = type(
+        "RearrangeMixin",
+        (),
+        {
+            "__init__": lambda self, pattern: (
+                super(mixin, self).__init__(),
+                setattr(self, "pattern", pattern),
+            )[-1],
+            "_apply_recipe": lambda self, x: x.reshape(-1),
+        },
+    )
+    layers = types.ModuleType("einops.layers")
+    layers.RearrangeMixin = mixin
+    monkeypatch.setitem(sys.modules, "einops", types.ModuleType("einops"))
+    monkeypatch.setitem(sys.modules, "einops.layers", layers)
+    monkeypatch.delitem(vars(torch_layers), "Rearrange", raising=False)
+    layer = nn.Sequential(nn.Linear(2, 3), torch_layers.Rearrange("a b -> (a b)"))
+    assert layer(torch.ones(4, 2)).shape == (12,) and isinstance(layer[1], nn.Module)
+    monkeypatch.delitem(vars(torch_layers), "Rearrange")
+    with pytest.raises(AttributeError, match="has no attribute"):
+        torch_layers.Nothing  # noqa: B018

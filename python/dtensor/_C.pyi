@@ -7715,6 +7715,10 @@ class TorchTensor(Tensor):
     ) -> Self: ...
     def i0(input) -> TorchTensor: ...
     def i0_(self) -> Self: ...
+    def igamma(input, other: _ArrayLike) -> TorchTensor: ...
+    def igamma_(self, other: _ArrayLike) -> Self: ...
+    def igammac(input, other: _ArrayLike) -> TorchTensor: ...
+    def igammac_(self, other: _ArrayLike) -> Self: ...
     def index_add(
         input,
         dim: builtins.int,
@@ -8232,6 +8236,13 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
+    def lu(
+        A,
+        pivot: builtins.bool = True,
+        get_infos: builtins.bool = False,
+        out: _Out = None,
+    ) -> tuple[TorchTensor, ...]: ...
+    def lu_solve(b, LU_data: Any, LU_pivots: Any) -> TorchTensor: ...
     def masked_fill(input, mask: _ArrayLike, value: _ArrayLike) -> TorchTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
     def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchTensor: ...
@@ -9300,6 +9311,39 @@ class TorchTensor(Tensor):
     ) -> TorchTensor: ...
     def to_device(
         self, device: builtins.str, /, *, stream: builtins.int | None = None
+    ) -> TorchTensor: ...
+    def to_sparse(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def to_sparse_coo(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def to_sparse_csr(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
     ) -> TorchTensor: ...
     def topk(
         input,
@@ -11159,6 +11203,10 @@ class TorchDTensor(TorchTensor, DTensor):
     ) -> Self: ...
     def i0(input) -> TorchDTensor: ...
     def i0_(self) -> Self: ...
+    def igamma(input, other: _ArrayLike) -> TorchDTensor: ...
+    def igamma_(self, other: _ArrayLike) -> Self: ...
+    def igammac(input, other: _ArrayLike) -> TorchDTensor: ...
+    def igammac_(self, other: _ArrayLike) -> Self: ...
     def index_add(
         input,
         dim: builtins.int,
@@ -11676,6 +11724,13 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
+    def lu(
+        A,
+        pivot: builtins.bool = True,
+        get_infos: builtins.bool = False,
+        out: _Out = None,
+    ) -> tuple[TorchDTensor, ...]: ...
+    def lu_solve(b, LU_data: Any, LU_pivots: Any) -> TorchDTensor: ...
     def masked_fill(input, mask: _ArrayLike, value: _ArrayLike) -> TorchDTensor: ...
     def masked_fill_(self, mask: _ArrayLike, value: _ArrayLike) -> Self: ...
     def masked_scatter(input, mask: _ArrayLike, source: _ArrayLike) -> TorchDTensor: ...
@@ -12745,6 +12800,39 @@ class TorchDTensor(TorchTensor, DTensor):
     def to_device(
         self, device: builtins.str, /, *, stream: builtins.int | None = None
     ) -> TorchDTensor: ...
+    def to_sparse(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def to_sparse_coo(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def to_sparse_csr(
+        self,
+        *args: _ArrayLike,
+        out: _Out = None,
+        where: _ArrayLike = True,
+        casting: builtins.str = "same_kind",
+        order: builtins.str = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: builtins.bool = True,
+        signature: builtins.object = None,
+    ) -> TorchDTensor: ...
     def topk(
         input,
         k: builtins.int,
@@ -13251,6 +13339,13 @@ def set_saved_hooks(
     pack: Callable[[Any], Any] | None, unpack: Callable[[Any], Any] | None, /
 ) -> tuple[Any, Any]: ...
 def install_tape(functions: dict[str, Callable[..., Any]], /) -> None: ...
+def set_torch_errors(
+    types: dict[type[BaseException], type[BaseException]], /
+) -> None: ...
+def take_node(target: Tensor, made: Tensor, /) -> None: ...
+def install_views(
+    written: Callable[[Any, Any], bool], seen: Callable[[Any, Any], bool], /
+) -> None: ...
 def backward_depth() -> int: ...
 def queue_callback(function: Callable[[], Any], /) -> None: ...
 def run_backward(

@@ -7,8 +7,6 @@ prints what messages and copies cost here instead, as ``DTENSOR_COSTS`` has it.
 """
 
 import argparse
-import importlib.metadata
-import importlib.util
 import os
 import platform
 import re
@@ -20,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from importlib import metadata, util
 
 import numpy as np
 
@@ -39,6 +38,7 @@ EXTRAS = {
     "ipyparallel": "notebooks with MPI engines",
     "tqdm": "progress bars",
     "scipy": "sparse matrices",
+    "tensorboardX": "files for TensorBoard",
     "h5py": "HDF5 files",
     "zarr": "Zarr stores",
 }
@@ -108,7 +108,7 @@ def examine() -> Facts:
             "dtensor": dtensor.__version__,
             "Python": platform.python_version(),
             "NumPy": np.__version__,
-            "mpi4py": importlib.metadata.version("mpi4py"),
+            "mpi4py": metadata.version("mpi4py"),
             "system": platform.platform(),
         },
         mpi=_one_line(_C.mpi_library_version()),
@@ -126,7 +126,7 @@ def examine() -> Facts:
         shm=_free("/dev/shm"),
         barrier=_barrier(),
         thread_level=MPI.Query_thread(),
-        missing=tuple(x for x in EXTRAS if importlib.util.find_spec(x) is None),
+        missing=tuple(x for x in EXTRAS if util.find_spec(x) is None),
         environment={
             name: value
             for name, value in sorted(os.environ.items())

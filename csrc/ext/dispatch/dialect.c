@@ -14,6 +14,7 @@ op_alias(PyObject *object, PyTypeObject *type)
     alias->output = self->output;
     alias->leaf_view = self->leaf_view;
     alias->fresh = self->fresh;
+    alias->apart = self->apart;
     if (ext_is_dtensor(object)) {
         const DTensorObject *source = (DTensorObject *)object;
         DTensorObject *made = (DTensorObject *)alias;
@@ -88,6 +89,58 @@ composed(PyObject *Py_UNUSED(module), PyObject *args)
     return result;
 }
 
+/* --- errors --- */
+
+static PyObject *error_types; /* a dict of PyTorch's for types of exceptions, or NULL */
+
+static void
+raise_as(PyObject *type, PyObject *error, PyObject *traceback)
+{
+    PyObject *args = PyObject_GetAttrString(error, "args");
+    PyObject *made = args == NULL ? NULL : PyObject_CallObject(type, args);
+    PyObject *notes = made == NULL ? NULL : PyObject_GetAttrString(error, "__notes__");
+    if (notes == NULL && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Clear();
+    else if (notes != NULL)
+        PyObject_SetAttrString(made, "__notes__", notes);
+    if (made != NULL && !PyErr_Occurred()) {
+        PyException_SetCause(made, PyException_GetCause(error));
+        PyException_SetContext(made, PyException_GetContext(error));
+        PyErr_Restore(Py_NewRef(type), Py_NewRef(made), Py_XNewRef(traceback));
+    }
+    Py_XDECREF(notes);
+    Py_XDECREF(made);
+    Py_XDECREF(args);
+}
+
+void
+op_error_in_torch(PyObject *const *args, Py_ssize_t count)
+{
+    bool torch = false;
+    for (Py_ssize_t k = 0; k < count && error_types != NULL && !torch; k++)
+        torch = holds_torch(args[k], 2);
+    PyObject *wanted =
+        torch ? PyDict_GetItem(error_types, PyErr_Occurred()) : NULL; /* borrowed */
+    if (wanted == NULL)
+        return;
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    raise_as(wanted, error, traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+}
+
+static PyObject *
+set_torch_errors(PyObject *Py_UNUSED(module), PyObject *types)
+{
+    if (!PyDict_Check(types))
+        return PyErr_Format(PyExc_TypeError, "set_torch_errors takes a dict");
+    Py_XSETREF(error_types, Py_NewRef(types));
+    Py_RETURN_NONE;
+}
+
 static PyObject *
 is_torch(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -105,6 +158,10 @@ PyMethodDef ext_dialect_methods[] = {
      "composed(function, args, kwargs, /)\n--\n\n"
      "Call a function of the library, in which operators promote as NumPy does; its\n"
      "results are in the dialect of its arguments."},
+    {"set_torch_errors", set_torch_errors, METH_O,
+     "set_torch_errors(types, /)\n--\n\n"
+     "For types of exceptions: what operators raise if a tensor is in PyTorch's\n"
+     "dialect."},
     {"is_torch", is_torch, METH_VARARGS,
      "is_torch(*objects)\n--\n\n"
      "Return whether any of them, or in lists and tuples of them, is a tensor in\n"

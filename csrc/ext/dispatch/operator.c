@@ -61,7 +61,7 @@ call_with_names(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
 }
 
 static PyObject *
-operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
+called(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
     OperatorObject *self = (OperatorObject *)object;
     if (tape_tracing != NULL)
@@ -97,6 +97,15 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
         result = op_dispatch(entry, &call, NULL);
     op_entry_release(entry);
     op_call_clear(&call);
+    return result;
+}
+
+static PyObject *
+operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
+{
+    PyObject *result = called(object, args, flags, kwnames);
+    if (result == NULL)
+        op_error_in_torch(args, PyVectorcall_NARGS(flags));
     return result;
 }
 

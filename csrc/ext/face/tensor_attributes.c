@@ -169,6 +169,9 @@ get_is_leaf(PyObject *object, void *Py_UNUSED(closure))
 static PyObject *
 get_data(PyObject *object, void *Py_UNUSED(closure))
 {
+    /* PyTorch's of a tensor counts its own writes: backward does not see them */
+    if (ext_is_torch(object) && !ext_is_dtensor(object))
+        return tape_alias((TensorObject *)object);
     return PyObject_CallMethod(object, "detach", NULL);
 }
 

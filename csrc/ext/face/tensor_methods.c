@@ -140,6 +140,8 @@ tensor_detach(PyObject *object, PyObject *Py_UNUSED(ignored))
             Py_XNewRef(((DTensorObject *)object)->pending);
     if (result != NULL && tape_share_version((TensorObject *)result, self) < 0)
         Py_CLEAR(result);
+    if (result != NULL)
+        ((TensorObject *)result)->apart = true;
     return result;
 }
 

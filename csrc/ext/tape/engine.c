@@ -178,7 +178,7 @@ visit_node(journey *j, stop *s)
     }
     drop_grads(s);
     if (!j->options->keep_graph && s->needed)
-        tape_node_forget(node);
+        tape_node_used(node);
     int failed = send_on(j, node, results);
     Py_XDECREF(results);
     return failed < 0 ? -1 : finish_leaves(j, node);

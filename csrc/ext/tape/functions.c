@@ -20,6 +20,19 @@ set_grad_enabled(PyObject *Py_UNUSED(module), PyObject *wanted)
 }
 
 static PyObject *
+take_node(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    TensorObject *target, *made;
+    if (!PyArg_ParseTuple(args, "O!O!:take_node", &ext_tensor_type, &target,
+                          &ext_tensor_type, &made) ||
+        tape_set_node(target, (NodeObject *)made->node, made->output) < 0)
+        return NULL;
+    target->requires_grad = made->requires_grad;
+    tape_set_fresh(target);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
 record_function(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *name, *backward, *inputs, *outputs;
@@ -98,6 +111,8 @@ record_write(PyObject *Py_UNUSED(module), PyObject *args)
         tape_written_recorded(written, how_written(name, inputs, how)) < 0)
         return NULL;
     tape_set_fresh(written);
+    if (tape_tell_owner(written) < 0)
+        return NULL;
     note_local(target, name);
     Py_RETURN_NONE;
 }
@@ -236,6 +251,9 @@ PyMethodDef ext_tape_methods[] = {
      "is_grad_enabled()\n--\n\nReturn whether operators are recorded in this thread."},
     {"set_recording", set_grad_enabled, METH_O,
      "set_recording(wanted, /)\n--\n\nRecord operators or not; return what was."},
+    {"take_node", take_node, METH_VARARGS,
+     "take_node(target, made, /)\n--\n\n"
+     "Let a tensor have the history of another one."},
     {"record_function", record_function, METH_VARARGS,
      "record_function(name, backward, inputs, outputs, /)\n--\n\n"
      "Make outputs what backward(*gradients of the outputs) goes back through: it "

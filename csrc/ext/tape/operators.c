@@ -18,11 +18,27 @@ install_tape(PyObject *Py_UNUSED(module), PyObject *given)
     Py_RETURN_NONE;
 }
 
+static PyObject *
+install_views(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *written, *seen;
+    if (!PyArg_ParseTuple(args, "OO:install_views", &written, &seen))
+        return NULL;
+    tape_install_views(written, seen);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef ext_gradient_methods[] = {
     {"install_tape", install_tape, METH_O,
      "install_tape(functions, /)\n--\n\n"
      "Take from a dict the functions that backward itself needs: sum_to(x, shape),\n"
      "cast(x, dtype), zeros(operand), ones(tensor)."},
+    {"install_views", install_views, METH_VARARGS,
+     "install_views(written, seen, /)\n--\n\n"
+     "Take what is called with a tensor and a view of it after a recorded write into "
+     "one\n"
+     "of them: `written` makes the tensor's node anew, `seen` the view's. They return\n"
+     "whether they could."},
     {0},
 };
 

@@ -117,17 +117,30 @@ keep_arguments(walk *w)
     return 0;
 }
 
+static bool
+is_of_integers(PyObject *output)
+{
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)output)->array;
+    return PyTypeNum_ISINTEGER(PyArray_TYPE(array));
+}
+
+/* Of values with their indices, as of a sort, gradients take the indices alone: the
+ * values may be written to. */
 static int
 keep_outputs(NodeObject *node, PyObject *const *outputs)
 {
     bool keeps = tape_vjp_keeps_out(node->op->vjp, node->edges, node->input_count);
+    bool indexed = false;
+    for (int k = 0; k < node->output_count; k++)
+        indexed |= is_of_integers(outputs[k]);
     node->outs = PyMem_Calloc((size_t)node->output_count + 1, sizeof *node->outs);
     if (node->outs == NULL)
         return ext_no_memory();
     for (int k = 0; k < node->output_count; k++) {
         TensorObject *output = (TensorObject *)outputs[k];
         node->metas[k] = tape_meta(output, k);
-        node->outs[k] = keeps ? tape_save(output, k, NULL) : Py_XNewRef(node->metas[k]);
+        bool kept = keeps && (!indexed || is_of_integers(outputs[k]));
+        node->outs[k] = kept ? tape_save(output, k, NULL) : Py_XNewRef(node->metas[k]);
         if (node->metas[k] == NULL || node->outs[k] == NULL)
             return -1;
     }
@@ -143,7 +156,7 @@ tape_follow(PyObject *result, TensorObject *owner)
     if (result == NULL)
         return NULL;
     self->leaf_view = owner->requires_grad && (owner->node == NULL || owner->leaf_view);
-    if (tape_share_version(self, owner) < 0) {
+    if (tape_share_view(self, owner) < 0) {
         Py_DECREF(result);
         return NULL;
     }
@@ -179,8 +192,8 @@ unrecorded(const op_call *call, PyObject *result)
         PyArray_BASE((PyArrayObject *)((TensorObject *)result)->array) == NULL)
         return result;
     TensorObject *owner = owner_of((TensorObject *)result, call);
-    if (owner != NULL && (owner->version != NULL || call->lineage != 0) &&
-        tape_share_version((TensorObject *)result, owner) < 0)
+    if (owner != NULL && (owner->version != NULL || call->lineage != 0 || !tape_off) &&
+        tape_share_view((TensorObject *)result, owner) < 0)
         Py_CLEAR(result);
     return result;
 }
@@ -191,6 +204,11 @@ static NodeObject *
 operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written)
 {
     const op_call *call = w.call;
+    /* what this makes anew is older than the node */
+    for (int k = 0; k < call->operand_count; k++)
+        if (ext_is_tensor(call->operands[k]) &&
+            tape_check_fresh((TensorObject *)call->operands[k]) < 0)
+            return NULL;
     NodeObject *node = tape_node(call->op->name, call->operand_count, count);
     if (node == NULL)
         return NULL;
@@ -200,12 +218,9 @@ operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written
         node->entry->refs++;
     }
     int failed = 0;
-    for (int k = 0; k < call->operand_count && failed == 0; k++)
-        if (ext_is_tensor(call->operands[k])) {
-            TensorObject *operand = (TensorObject *)call->operands[k];
-            failed = tape_check_fresh(operand);
-            node->edges[k] = tape_edge_to(operand);
-        }
+    for (int k = 0; k < call->operand_count; k++)
+        if (ext_is_tensor(call->operands[k]))
+            node->edges[k] = tape_edge_to((TensorObject *)call->operands[k]);
     w.node = node;
     if (failed == 0)
         failed = keep_arguments(&w);
@@ -361,6 +376,8 @@ tape_record_write(const op_call *call, TensorObject *target)
         NodeObject *node = operator_node((walk){.call = call}, &output, 1, target);
         failed = node == NULL ? -1 : tape_attach(target, node, 0);
         Py_XDECREF((PyObject *)node);
+        if (failed == 0)
+            failed = tape_tell_owner(target);
     } else
         failed = tape_written(target, call->lineage);
     return failed;
@@ -381,5 +398,5 @@ tape_take_over(TensorObject *target, TensorObject *made, bool in_place, PyObject
         return -1;
     tape_set_fresh(target);
     target->requires_grad = made->requires_grad;
-    return 0;
+    return tape_tell_owner(target);
 }

@@ -88,6 +88,29 @@ tape_save(TensorObject *tensor, int output, TensorObject *moved)
     return (PyObject *)saved;
 }
 
+/* Whether a node keeps tensors for backward: among its arguments, or lists of them. */
+static bool
+keeps_tensors(PyObject *kept)
+{
+    bool list = kept != NULL && (PyList_CheckExact(kept) || PyTuple_CheckExact(kept));
+    bool found = kept != NULL && Py_IS_TYPE(kept, &ext_saved_type);
+    for (Py_ssize_t k = 0; list && !found && k < PySequence_Fast_GET_SIZE(kept); k++)
+        found = Py_IS_TYPE(PySequence_Fast_GET_ITEM(kept, k), &ext_saved_type);
+    return found;
+}
+
+void
+tape_node_used(NodeObject *node)
+{
+    bool keeps = node->op == NULL;
+    for (Py_ssize_t k = 0; !keeps && node->args != NULL && k < node->count; k++)
+        keeps = keeps_tensors(node->args[k]);
+    for (int k = 0; !keeps && node->outs != NULL && k < node->output_count; k++)
+        keeps = keeps_tensors(node->outs[k]);
+    if (keeps)
+        tape_node_forget(node);
+}
+
 /* A tensor with the history that the saved one had. */
 static PyObject *
 with_history(const SavedObject *saved, TensorObject *value, NodeObject *node)

@@ -68,7 +68,9 @@ extern PyTypeObject ext_node_type, ext_saved_type;
 
 NodeObject *tape_node(PyObject *name, int inputs, int outputs);
 void tape_node_forget(NodeObject *node); /* what it keeps for backward */
-PyObject *tape_raise_done(void);         /* RuntimeError of a node that has forgotten */
+/* Backward has been through it: it forgets, unless it keeps no tensors. */
+void tape_node_used(NodeObject *node);
+PyObject *tape_raise_done(void); /* RuntimeError of a node that has forgotten */
 /* The edge to what made a tensor; its target is a new reference. */
 tape_edge tape_edge_to(TensorObject *tensor);
 /* What is known of a tensor without its data: an Operand. */

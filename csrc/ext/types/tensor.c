@@ -98,6 +98,7 @@ tensor_dealloc(PyObject *object)
     if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
     tensor_clear(object);
+    tape_forget_owner(self);
     tape_version_release(self->version);
     Py_CLEAR(self->array);
     if (ext_is_dtensor(object)) {

@@ -236,6 +236,7 @@ typedef struct {
     bool requires_grad;
     bool parameter;
     bool leaf_view; /* of a leaf that requires a gradient */
+    bool apart;     /* it was detached: what is recorded of it is its own */
     uint64_t fresh; /* recorded writes into its memory that its node knows of */
 } TensorObject;
 
@@ -302,6 +303,7 @@ typedef struct tape_version {
     uint64_t value;
     uint64_t recorded; /* of these, those that became nodes */
     uint64_t writes; /* a hash of what has been written through DTensors; 0: nothing */
+    TensorObject *owner; /* that the views are of, while it lives; borrowed */
 } tape_version;
 
 /* That of a tensor, made if it has none; borrowed. NULL with an exception. */
@@ -309,6 +311,19 @@ tape_version *tape_version_of(TensorObject *tensor);
 void tape_version_release(tape_version *version);
 /* Notes that `tensor` shares the memory of `owner`. */
 int tape_share_version(TensorObject *tensor, TensorObject *owner);
+/* The same, of a view: a recorded write into it is one into `owner`, and the other way. */
+int tape_share_view(TensorObject *view, TensorObject *owner);
+/* A tensor is about to go. */
+static inline void
+tape_forget_owner(TensorObject *tensor)
+{
+    if (tensor->version != NULL && tensor->version->owner == tensor)
+        tensor->version->owner = NULL;
+}
+/* What views and their owners are told by: see `install_views`. */
+void tape_install_views(PyObject *written, PyObject *seen);
+/* After a recorded write into a view: its owner's node knows of it. */
+int tape_tell_owner(TensorObject *view);
 /* A write has happened, by a call of this lineage. A write into a Tensor leaves that of
  * DTensors on its memory alone: the other ranks may not have made it. */
 int tape_written(TensorObject *tensor, uint64_t call);
@@ -317,7 +332,7 @@ int tape_written_recorded(TensorObject *tensor, uint64_t call);
 /* The node of a tensor knows of all recorded writes so far. */
 void tape_set_fresh(TensorObject *tensor);
 /* RuntimeError if a recorded write through another view of its memory came after what
- * made a tensor. */
+ * made a tensor, unless that is made anew of the owner. */
 int tape_check_fresh(TensorObject *tensor);
 
 /* --- lineage.c: 64 bits of how the elements of a DTensor came to be --- */

@@ -23,6 +23,7 @@ share_any(TensorObject *tensor, TensorObject *owner)
     bool global = ext_is_dtensor((PyObject *)tensor);
     uint64_t lineage = global ? ext_lineage((DTensorObject *)tensor) : 0;
     version->refs++;
+    tape_forget_owner(tensor);
     tape_version_release(tensor->version);
     tensor->version = version;
     if (global)
@@ -78,12 +79,85 @@ tape_set_fresh(TensorObject *tensor)
     tensor->fresh = tensor->version == NULL ? 0 : tensor->version->recorded;
 }
 
+/* --- views and their owners --- */
+
+static PyObject *written_hook, *seen_hook;
+
+void
+tape_install_views(PyObject *written, PyObject *seen)
+{
+    Py_XSETREF(written_hook, Py_NewRef(written));
+    Py_XSETREF(seen_hook, Py_NewRef(seen));
+}
+
+int
+tape_share_view(TensorObject *view, TensorObject *owner)
+{
+    if (tape_share_version(view, owner) < 0)
+        return -1;
+    view->apart = owner->apart;
+    if (view->version->owner == NULL && !owner->apart)
+        view->version->owner = owner;
+    return 0;
+}
+
+/* The owner of a Tensor that is a view of one; NULL: it is none, or not known. */
+static TensorObject *
+owner_of_view(TensorObject *view)
+{
+    TensorObject *owner = view->version == NULL ? NULL : view->version->owner;
+    bool good = owner != NULL && owner != view && !view->apart &&
+                !ext_is_dtensor((PyObject *)view) &&
+                !ext_is_dtensor((PyObject *)owner) && written_hook != NULL;
+    return good ? owner : NULL;
+}
+
+/* Calls a hook with an owner and a view; whether it could do it, or -1. */
+static int
+told(PyObject *hook, TensorObject *owner, TensorObject *view)
+{
+    PyObject *args[] = {(PyObject *)owner, (PyObject *)view};
+    Py_INCREF(args[0]);
+    Py_INCREF(args[1]);
+    PyObject *done = PyObject_Vectorcall(hook, args, 2, NULL);
+    int good = done == NULL ? -1 : PyObject_IsTrue(done);
+    Py_XDECREF(done);
+    Py_DECREF(args[0]);
+    Py_DECREF(args[1]);
+    return good;
+}
+
+int
+tape_tell_owner(TensorObject *view)
+{
+    TensorObject *owner = owner_of_view(view);
+    if (owner == NULL || !view->requires_grad)
+        return 0;
+    bool leaf = owner->node == NULL && owner->requires_grad;
+    bool stale = owner->node != NULL && owner->fresh + 1 != view->version->recorded;
+    if (leaf || stale)
+        return 0;
+    return told(written_hook, owner, view) < 0 ? -1 : 0;
+}
+
+static bool
+is_fresh(const TensorObject *tensor)
+{
+    return tensor->node == NULL || tensor->version == NULL ||
+           tensor->version->recorded == tensor->fresh;
+}
+
 int
 tape_check_fresh(TensorObject *tensor)
 {
-    if (tensor->node == NULL || tensor->version == NULL ||
-        tensor->version->recorded == tensor->fresh)
+    if (is_fresh(tensor))
         return 0;
+    TensorObject *owner = owner_of_view(tensor);
+    if (owner != NULL && owner->node != NULL && is_fresh(owner)) {
+        int good = told(seen_hook, owner, tensor);
+        if (good < 0 || (good > 0 && is_fresh(tensor)))
+            return good < 0 ? -1 : 0;
+    }
     return ext_fail(PyExc_RuntimeError,
                     "a tensor that is recorded was written to through a view of it; "
                     "write into it by x[index] = value, so that its gradient knows");

@@ -80,6 +80,7 @@ from dtensor.ops.shape import (  # noqa: F401
     split as _split,
     turn as _turn,
     view as _view,
+    view_writes as _view_writes,
 )
 
 # isort: split

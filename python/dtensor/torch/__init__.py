@@ -9,6 +9,7 @@ PyTorch's paths:
 ``from dtensor.torch.distributed.tensor import DTensor``.
 """
 
+import importlib
 from typing import Any
 
 from dtensor import _C
@@ -50,9 +51,11 @@ from dtensor.torch._shape import *  # noqa: F403
 
 # isort: split
 from dtensor.torch._layers import *  # noqa: F403
+from dtensor.torch._lu import *  # noqa: F403
 from dtensor.torch._matrix import *  # noqa: F403
 from dtensor.torch._scans import *  # noqa: F403
 from dtensor.torch._settings import *  # noqa: F403
+from dtensor.torch._settings import _assert as _assert
 from dtensor.torch._special import *  # noqa: F403
 
 # isort: split
@@ -62,6 +65,8 @@ from dtensor.torch.distributed import _dialect
 from dtensor.torch import (
     _direct,
     _edges,
+    _errors as _errors,
+    _foreach,
     _layers,
     _legacy,
     _methods,
@@ -69,11 +74,16 @@ from dtensor.torch import (
     accelerator as accelerator,
     amp as amp,
     autograd as autograd,
+    backends as backends,
+    compiler as compiler,
     cpu as cpu,
     cuda as cuda,
     distributed as distributed,
     fft as fft,
     func as func,
+    fx as fx,
+    hub as hub,
+    jit as jit,
     linalg as linalg,
     nn as nn,
     ops as ops,
@@ -81,11 +91,16 @@ from dtensor.torch import (
     profiler as profiler,
     random as random,
     serialization as serialization,
+    sparse as sparse,
     testing as testing,
+    types as types,
     utils as utils,
+    version as version,
 )
+from dtensor.torch.compiler import compile as compile
 from dtensor.torch.func import vmap as vmap
 from dtensor.torch.serialization import load as load, save as save
+from dtensor.torch.version import __version__ as __version__
 
 _edges.mend(globals(), out=True)
 _direct.direct(globals())
@@ -100,6 +115,8 @@ CharTensor = _legacy.legacy("int8")
 ByteTensor = _legacy.legacy("uint8")
 BoolTensor = _legacy.legacy("bool")
 
+globals().update(_foreach.FUNCTIONS)
+
 _methods.install(_legacy.constructor, {"from_local": staticmethod(_dialect.from_local)})
 
 
@@ -107,12 +124,12 @@ for _name in _layers.METHODS:  # they have the arguments of the methods
     globals()[_name].__wrapped__ = getattr(Tensor, _name)
 
 
-def compile(model: Any = None, **options: Any) -> Any:
-    """Return the module or function unchanged; without one, a decorator for it."""
-    return (lambda given: given) if model is None else model
+_LATER = {"distributions"}  # modules that are loaded when they are first asked for
 
 
 def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return importlib.import_module(f"{__name__}.{name}")
     if name == "bfloat16":  # it needs another package
         return _types.torch_dtype(name)
     if name == "default_generator":  # that of this thread

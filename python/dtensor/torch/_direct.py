@@ -307,7 +307,7 @@ def _cat(tensors: Any, dim: int = 0) -> Maybe:
     arrays = isinstance(tensors, list | tuple) and len(tensors) > 0
     if not arrays or not all(isinstance(x, Operand) and x.ndim for x in tensors):
         return None
-    if len({x.dtype for x in tensors}) > 1:
+    if len({x.dtype for x in tensors}) > 1 or len({x.ndim for x in tensors}) > 1:
         return None
     found = _concatenate.__wrapped__(tensors, dim)
     return found if isinstance(found, tuple) else None

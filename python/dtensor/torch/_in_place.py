@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor.ops._make.operator import METHODS
 from dtensor.torch import _index, _pointwise, _special
 from dtensor.torch._promotion import can_cast
@@ -30,7 +31,7 @@ IN_PLACE = """
     logit
     lt masked_scatter mul multiply nan_to_num ne nextafter not_equal pow put rad2deg
     reciprocal remainder rsqrt scatter scatter_add scatter_reduce sigmoid sin
-    sinh sqrt sub subtract tan tanh tril triu true_divide xlogy
+    sinh sqrt sub subtract tan tanh tril triu true_divide xlogy igamma igammac
     digamma erfinv i0 index_reduce lgamma mvlgamma renorm conj_physical
     sgn sign sinc
 """.split()
@@ -38,7 +39,10 @@ IN_PLACE = """
 
 def changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def change(self: Any, *args: Any, **options: Any) -> Any:
-        found = function(self, *args, **options)
+        before = self
+        if self.requires_grad and _C.is_grad_enabled():  # it may be kept for backward
+            before = self.clone()
+        found = function(before, *args, **options)
         to, of = np.dtype(self.dtype), np.dtype(found.dtype)
         if not can_cast(of, to):
             raise RuntimeError(
@@ -60,11 +64,16 @@ def changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def turns(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def turn(self: Any, *args: Any) -> Any:
-        self.data = function(self.detach(), *args)
+        if self.grad_fn is None or not _C.is_grad_enabled():
+            self.data = function(self.detach(), *args)
+            return self
+        found = function(self, *args)
+        self.data = found.detach()
+        _C.take_node(self, found)
         return self
 
     turn.__name__ = turn.__qualname__ = name
-    turn.__doc__ = f"As `{function.__name__}`, of this object; not recorded."
+    turn.__doc__ = f"As `{function.__name__}`, of this object."
     return turn
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dtensor import ops as _ops
+from dtensor import _C, ops as _ops
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops.index.gradient import added, along
 from dtensor.ops.index.take import added_along
@@ -168,6 +168,9 @@ def scatter_reduce(
             f"{reduce}"
         )
     dim = _checked("scatter_reduce", input, dim, index, src)
+    recorded = any(getattr(x, "requires_grad", False) for x in (input, src))
+    if recorded and _C.is_grad_enabled() and reduce != "prod":
+        return _picked(input, dim, index, src, reduce, include_self)
     values = ops.ravel(_window(src, index.shape))
     ufunc = _REDUCE[reduce]
     out = _copy(input)
@@ -182,6 +185,32 @@ def scatter_reduce(
     places[dim] = ops.ravel(index)
     ops.ufunc_method(ufunc, "at")(out, tuple(places), values)
     return out
+
+
+def _picked(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool
+) -> Any:
+    """Extremes; of equal ones each gets its share of the gradient, as in PyTorch."""
+    src = _window(src, index.shape)
+    bare, given = input.detach(), src.detach()
+    found = scatter_reduce(bare, dim, index, given, reduce, include_self=include_self)
+    own, taken = ops.equal(bare, found), ops.equal(_at(found, dim, index), given)
+    if not include_self:
+        own = ops.logical_and(own, _without(ops.ones_like(own), dim, index))
+    zeros = ops.zeros_like(bare)
+    count = scatter_add(
+        ops.where(own, 1, zeros), dim, index, ops.where(taken, 1, 0.0 * given)
+    )
+    total = scatter_add(ops.where(own, input, 0), dim, index, ops.where(taken, src, 0))
+    share = total / ops.maximum(count, 1)
+    finite = ops.isfinite(found)
+    return found + ops.where(finite, share - ops.where(finite, share.detach(), 0), 0)
+
+
+def _at(x: Any, dim: int, index: Any) -> Any:
+    shape = list(index.shape)
+    shape[dim] = x.shape[dim]
+    return ops.take_along_axis(_window(x, shape), index, dim)
 
 
 def _without(input: Any, dim: int, index: Any) -> Any:

@@ -19,6 +19,7 @@ from dtensor.torch import (
     _direct,
     _edges,
     _index,
+    _lu,
     _matrix,
     _memory,
     _order,
@@ -28,6 +29,7 @@ from dtensor.torch import (
     _reduce,
     _same,
     _scans,
+    _settings,
     _shape,
     _special,
 )
@@ -51,6 +53,7 @@ ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 # Functions of dtensor.torch that are methods as well, by module.
 SAME = {
     _index: _index.__all__,
+    _lu: ["lu", "lu_solve"],
     _matrix: """
         adjoint cholesky cholesky_inverse cholesky_solve corrcoef cov det diag_embed
         diagflat dist inverse logdet matrix_exp matrix_power pinverse qr renorm slogdet
@@ -160,8 +163,13 @@ def type_as(self: Any, other: Any) -> Any:
 
 
 def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
-    """Raise RuntimeError: there is no CUDA."""
-    raise RuntimeError("Torch not compiled with CUDA enabled")
+    """Raise AssertionError, as PyTorch does: there is no CUDA. On this rank only."""
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def to_sparse(self: Any, *args: Any, **options: Any) -> Any:
+    """Raise NotImplementedError: there are no sparse tensors. On this rank only."""
+    _settings.no_sparse("Tensor.to_sparse")
 
 
 def itself(self: Any, *args: Any, **options: Any) -> Any:
@@ -345,6 +353,9 @@ TABLE |= {
     "resolve_conj": itself,
     "resolve_neg": itself,
     "share_memory_": itself,
+    "to_sparse": to_sparse,
+    "to_sparse_coo": to_sparse,
+    "to_sparse_csr": to_sparse,
     "to_dense": itself,
 }
 _direct.direct(TABLE, methods=True)

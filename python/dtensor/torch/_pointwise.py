@@ -305,9 +305,9 @@ def logit(input: Any, eps: float | None = None) -> Any:
 
 def xlogy(input: Any, other: Any) -> Any:
     """Return ``input * log(other)``, 0 where the input is 0 unless `other` is NaN."""
-    kept = where(ops.isnan(other), other, 0.0)
-    zero = ops.equal(input, 0)
-    return where(zero, kept, mul(input, log(where(zero, 1, other))))
+    out = ops.logical_or(ops.less_equal(other, 0), ops.isinf(other))
+    zero = ops.logical_and(ops.equal(input, 0), out)  # else the gradient is log(other)
+    return where(zero, 0.0, mul(input, log(where(zero, 1, other))))
 
 
 SLOTS = {

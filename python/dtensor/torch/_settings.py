@@ -1,6 +1,8 @@
 """Settings of the process, and questions about them."""
 
-from typing import Any
+import os
+import warnings
+from typing import Any, NoReturn
 
 from dtensor import _C
 from dtensor._core import device as _device
@@ -8,15 +10,32 @@ from dtensor.torch._create import empty
 from dtensor.torch._dtypes import set_default_dtype
 
 __all__ = [
+    "are_deterministic_algorithms_enabled",
     "empty_permuted",
     "empty_strided",
     "get_default_device",
+    "get_deterministic_debug_mode",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "get_num_threads",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
+    "is_deterministic_algorithms_warn_only_enabled",
     "is_inference_mode_enabled",
+    "is_storage",
+    "is_warn_always_enabled",
     "set_default_device",
     "set_default_tensor_type",
+    "set_deterministic_debug_mode",
+    "set_float32_matmul_precision",
+    "set_num_interop_threads",
+    "set_num_threads",
+    "set_warn_always",
+    "sparse_coo_tensor",
+    "sparse_csr_tensor",
     "to_dlpack",
+    "typename",
+    "use_deterministic_algorithms",
 ]
 
 _chosen: list[Any] = []
@@ -83,3 +102,171 @@ def empty_strided(size: Any, stride: Any, **options: Any) -> Any:
 def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Any:
     """Return a new tensor with arbitrary elements; its memory is contiguous."""
     return empty(tuple(size), **options)
+
+
+# --- kept, without an effect ----------------------------------------------------------
+
+_kept: dict[str, Any] = {
+    "precision": "highest",
+    "deterministic": False,
+    "warn_only": False,
+    "always": False,
+}
+PRECISIONS = ("highest", "high", "medium")
+
+
+def _threads(name: str, count: Any) -> None:
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise TypeError(f"{name} expects an int, but got {type(count).__name__}")
+    if count <= 0:
+        raise RuntimeError(f"{name} expects a positive integer")
+    _kept[name] = count
+
+
+def set_num_threads(num: int) -> None:
+    """Keep a number of threads for `get_num_threads`: it has no effect.
+
+    Kernels run in one thread. Those of NumPy's BLAS are set by ``OMP_NUM_THREADS`` and
+    the like, before Python starts.
+
+    Raises
+    ------
+    RuntimeError
+        If it is not positive. On this rank only.
+    """
+    _threads("set_num_threads", num)
+
+
+def set_num_interop_threads(num: int) -> None:
+    """Keep a number of threads for `get_num_interop_threads`: it has no effect.
+
+    Raises
+    ------
+    RuntimeError
+        If it is not positive. On this rank only.
+    """
+    _threads("set_num_interop_threads", num)
+
+
+def get_num_threads() -> int:
+    """Return what was set; default: the processors that this rank may use."""
+    count: int = _kept.get("set_num_threads", len(os.sched_getaffinity(0)))
+    return count
+
+
+def get_num_interop_threads() -> int:
+    """Return what was set; default: the processors that this rank may use."""
+    count: int = _kept.get("set_num_interop_threads", len(os.sched_getaffinity(0)))
+    return count
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Keep a precision of products: they are always of the highest.
+
+    Anything but "highest", "high" and "medium" is a warning.
+    """
+    if precision in PRECISIONS:
+        _kept["precision"] = precision
+        return
+    warnings.warn(
+        f"{precision} is not one of 'highest', 'high', or 'medium'; the current "
+        "set_float32_matmul_precision call has no effect.",
+        stacklevel=2,
+    )
+
+
+def get_float32_matmul_precision() -> str:
+    """Return the precision that was set; default: "highest"."""
+    precision: str = _kept["precision"]
+    return precision
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Keep a setting: all algorithms are deterministic, whatever it is."""
+    _kept.update(deterministic=bool(mode), warn_only=bool(mode and warn_only))
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Return what was set last; default: False."""
+    return bool(_kept["deterministic"])
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Return what was set last; default: False."""
+    return bool(_kept["warn_only"])
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Set what `use_deterministic_algorithms` sets: 0 to 2, or their names.
+
+    Raises
+    ------
+    RuntimeError
+        For anything else. On this rank only.
+    """
+    names = ("default", "warn", "error")
+    modes: dict[Any, str] = dict(enumerate(names))
+    modes |= {name: name for name in names}
+    if debug_mode not in modes:
+        raise RuntimeError(
+            "invalid value of debug_mode, expected `default`, `warn`, or `error`, "
+            f"but got {debug_mode}"
+        )
+    mode = modes[debug_mode]
+    use_deterministic_algorithms(mode != "default", warn_only=mode == "warn")
+
+
+def get_deterministic_debug_mode() -> int:
+    """Return 0, 1 if a warning, or 2 if an error was asked for."""
+    return (1 if _kept["warn_only"] else 2) if _kept["deterministic"] else 0
+
+
+def set_warn_always(b: bool) -> None:
+    """Keep a setting: which warnings are shown, the module `warnings` decides."""
+    _kept["always"] = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """Return what was set last; default: False."""
+    return bool(_kept["always"])
+
+
+def _assert(condition: Any, message: str) -> None:
+    """Raise AssertionError with a message if a condition does not hold."""
+    if not condition:
+        raise AssertionError(message)
+
+
+# --- what there is not ----------------------------------------------------------------
+
+
+def is_storage(obj: Any) -> bool:
+    """Return whether an object is a storage of a tensor."""
+    return type(obj).__name__ in ("UntypedStorage", "TypedStorage")
+
+
+def typename(obj: Any) -> str:
+    """Return the name of an object's type, with PyTorch's name of its module."""
+    if isinstance(obj, _C.TorchTensor):
+        return f"torch.{obj.dtype.legacy}Tensor"
+    of = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(of, "__module__", None) or ""
+    name: str = of.__qualname__
+    return name if module in ("", "builtins") else f"{module}.{name}"
+
+
+def no_sparse(name: str) -> NoReturn:
+    raise NotImplementedError(
+        f"{name}: there are no sparse tensors; matrices of scipy.sparse are cut by "
+        "rows, and multiply DTensors, with dtensor.sparse"
+    )
+
+
+def sparse_coo_tensor(indices: Any, *args: Any, **options: Any) -> Any:
+    """Raise NotImplementedError: there are no sparse tensors. On this rank only."""
+    no_sparse("torch.sparse_coo_tensor")
+
+
+def sparse_csr_tensor(crow_indices: Any, *args: Any, **options: Any) -> Any:
+    """Raise NotImplementedError: there are no sparse tensors. On this rank only."""
+    no_sparse("torch.sparse_csr_tensor")

@@ -55,6 +55,8 @@ __all__ = [
 def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
     """Join tensors along a dim, in the dtype that they promote to.
 
+    Tensors of shape (0,) may be among tensors of more dims, and add nothing.
+
     Raises
     ------
     RuntimeError
@@ -69,7 +71,10 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
             raise RuntimeError(
                 f"zero-dimensional tensor (at position {k}) cannot be concatenated"
             )
-    return ops.cat(_alike(tensors), dim)
+    tensors = _alike(tensors)
+    if len({x.ndim for x in tensors}) > 1:  # the only ones that need not fit
+        tensors = [x for x in tensors if tuple(x.shape) != (0,)]
+    return ops.cat(tensors, dim)
 
 
 def _alike(tensors: Sequence[Any]) -> Sequence[Any]:

@@ -6,9 +6,19 @@ import numpy.typing as npt
 
 from dtensor import linalg
 from dtensor.linalg import *  # noqa: F403
-from dtensor.torch import _reduce
+from dtensor.torch import _lu, _matrix, _reduce
 
-__all__ = ["matrix_norm", "vector_norm"]
+__all__ = [
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "matrix_exp",
+    "matrix_norm",
+    "solve_triangular",
+    "vander",
+    "vector_norm",
+]
 __all__ += [name for name in linalg.__all__ if name not in __all__]
 
 
@@ -27,3 +37,12 @@ def vector_norm(
 def matrix_norm(A: Any, ord: Any = "fro", *, keepdim: bool = False) -> Any:  # noqa: N803
     """Return the norm of the matrices in the last two dims."""
     return linalg.matrix_norm(A, ord=ord, keepdims=keepdim)
+
+
+lstsq = _lu.lstsq
+lu = _lu.linalg_lu
+lu_factor = _lu.lu_factor
+lu_solve = _lu.linalg_lu_solve
+matrix_exp = _matrix.matrix_exp
+solve_triangular = _lu.solve_triangular
+vander = _matrix.vander

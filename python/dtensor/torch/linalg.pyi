@@ -34,7 +34,11 @@ __all__ = [
     "eigvalsh",
     "inv",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
@@ -46,12 +50,14 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_triangular",
     "svd",
     "svdvals",
     "tensordot",
     "tensorinv",
     "tensorsolve",
     "trace",
+    "vander",
     "vecdot",
     "vector_norm",
 ]
@@ -69,14 +75,27 @@ def eigh(a: _T, UPLO: builtins.str = "L") -> _EighResult[_T]: ...
 def eigvals(a: _T) -> _T: ...
 def eigvalsh(a: _T, UPLO: builtins.str = "L") -> _T: ...
 def inv(a: _T) -> _T: ...
-@overload
 def lstsq(
-    a: _T, b: _ArrayLike, rcond: builtins.float | None = None
-) -> tuple[_T, _T, _T, _T]: ...
-@overload
-def lstsq(
-    a: _Plain, b: _T, rcond: builtins.float | None = None
-) -> tuple[_T, _T, _T, _T]: ...
+    A: Any,
+    B: Any,
+    rcond: builtins.float | None = None,
+    *,
+    driver: builtins.str | None = None,
+) -> tuple[TorchTensor, TorchTensor, TorchTensor, TorchTensor]: ...
+def lu(
+    A: Any, *, pivot: builtins.bool = True
+) -> tuple[TorchTensor, TorchTensor, TorchTensor]: ...
+def lu_factor(
+    A: Any, *, pivot: builtins.bool = True
+) -> tuple[TorchTensor, TorchTensor]: ...
+def lu_solve(
+    LU: Any,
+    pivots: Any,
+    B: Any,
+    *,
+    left: builtins.bool = True,
+    adjoint: builtins.bool = False,
+) -> TorchTensor: ...
 @overload
 def matmul(
     x1: _T,
@@ -97,6 +116,7 @@ def matmul(
     dtype: npt.DTypeLike | None = None,
     casting: builtins.str = "same_kind",
 ) -> _T: ...
+def matrix_exp(input: _T) -> _T: ...
 def matrix_norm(
     A: Any,
     ord: builtins.float | builtins.str = "fro",
@@ -145,6 +165,14 @@ def slogdet(a: _T) -> _SlogdetResult[_T]: ...
 def solve(a: _T, b: _ArrayLike) -> _T: ...
 @overload
 def solve(a: _Plain, b: _T) -> _T: ...
+def solve_triangular(
+    A: Any,
+    B: Any,
+    *,
+    upper: builtins.bool,
+    left: builtins.bool = True,
+    unitriangular: builtins.bool = False,
+) -> TorchTensor: ...
 def svd(
     a: _T,
     full_matrices: builtins.bool = True,
@@ -173,6 +201,9 @@ def tensorsolve(
 def tensorsolve(a: _Plain, b: _T, axes: Sequence[builtins.int] | None = None) -> _T: ...
 def trace(
     x: _T, /, *, offset: builtins.int = 0, dtype: npt.DTypeLike | None = None
+) -> _T: ...
+def vander(
+    x: _T, N: builtins.int | None = None, increasing: builtins.bool = False
 ) -> _T: ...
 @overload
 def vecdot(

@@ -1,3 +1,11 @@
 """``torch.autograd``: `dtensor.autograd`."""
 
 from dtensor.autograd import *  # noqa: F403
+
+# isort: split
+from dtensor.torch.autograd import functional as functional, profiler as profiler
+from dtensor.torch.autograd.anomaly_mode import (
+    detect_anomaly as detect_anomaly,
+    set_detect_anomaly as set_detect_anomaly,
+)
+from dtensor.torch.autograd.variable import Variable as Variable

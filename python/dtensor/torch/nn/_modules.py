@@ -49,6 +49,17 @@ class Module(nn.Module, metaclass=_Speaks):
 
     _ours = nn.Module
 
+    def cuda(self, device: Any = None) -> Any:
+        """Raise AssertionError if there are parameters or buffers: there is no CUDA."""
+        return self._apply(lambda tensor: tensor.as_torch().cuda(device))
+
+    def compile(self, *args: Any, **options: Any) -> None:
+        """Do nothing: nothing is compiled."""
+
+    def share_memory(self) -> Any:
+        """Return this module: ranks that are threads share memory already."""
+        return self
+
 
 LIFTED = ("LogSoftmax", "PReLU", "Softmax", "Softmin")  # take tensors without dims
 

@@ -12,3 +12,6 @@ from dtensor.torch.utils.data._dialect import (
     DataLoader as DataLoader,
     default_collate as default_collate,
 )
+
+# isort: split
+from dtensor.torch.utils.data import dataloader as dataloader

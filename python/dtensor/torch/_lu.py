@@ -1,0 +1,221 @@
+"""LU factors, triangular systems, and least squares of batches: ``torch.linalg.lu``."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dtensor import linalg as _linalg, ops as _ops
+from dtensor.ops.linalg.pivoted import factored, permuted
+from dtensor.torch._pointwise import cast, floating
+
+ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
+linalg: Any = _linalg
+
+__all__ = ["lu", "lu_solve", "lu_unpack"]
+
+
+class Factored(NamedTuple):
+    """What `lu_factor` returns: both factors in one matrix, and pivots from 1 on."""
+
+    LU: Any
+    pivots: Any
+
+
+class Factors(NamedTuple):
+    """What `lu_unpack` returns: A = P @ L @ U."""
+
+    P: Any
+    L: Any
+    U: Any
+
+
+def lu_factor(A: Any, *, pivot: bool = True) -> tuple[Any, Any]:  # noqa: N803
+    """Return the LU factors of matrices, packed, and their pivots.
+
+    Parameters
+    ----------
+    A : Tensor, shape (..., m, n)
+        Of a DTensor the last two dims are gathered; the others stay cut.
+    pivot : bool, default True
+        Whether rows change places.
+
+    Raises
+    ------
+    NotImplementedError
+        If gradients are asked for, and the matrices are not square.
+    """
+    A = floating(A)  # noqa: N806
+    packed, pivots = factored(A.detach(), pivot)
+    if not A.requires_grad:
+        return Factored(packed, pivots)
+    m, n = A.shape[-2:]
+    if m != n:
+        raise NotImplementedError("lu: gradients are those of square matrices alone")
+    low, up = _halves(packed)
+    rows = permuted(pivots, m)
+    moved = ops.take_along_axis(A, ops.expand_dims(rows, -1), -2)
+    change = linalg.solve(low, moved - moved.detach())
+    change = ops.swapaxes(
+        linalg.solve(ops.swapaxes(up, -2, -1), ops.swapaxes(change, -2, -1)), -2, -1
+    )  # L^-1 dA U^-1, which is 0 and has a gradient
+    packed = packed + low @ ops.tril(change, -1) + ops.triu(change) @ up
+    return Factored(packed, pivots)
+
+
+def _halves(packed: Any) -> tuple[Any, Any]:
+    m, n = packed.shape[-2:]
+    k = min(m, n)
+    low = ops.tril(packed[..., :, :k], -1)
+    one = np.eye(m, k, dtype=np.dtype(packed.dtype))
+    return low + one, ops.triu(packed[..., :k, :])
+
+
+def _nothing(x: Any) -> Any:
+    return ops.zeros_like(x.detach(), shape=(0,))
+
+
+def lu_unpack(
+    LU_data: Any,  # noqa: N803
+    LU_pivots: Any,  # noqa: N803
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+) -> tuple[Any, Any, Any]:
+    """Return P, L and U of packed factors; empty tensors for what is not unpacked."""
+    low = up = swaps = _nothing(LU_data)
+    if unpack_data:
+        low, up = _halves(LU_data)
+    if unpack_pivots:
+        m = LU_data.shape[-2]
+        rows = permuted(LU_pivots, m)
+        is_there = ops.equal(ops.expand_dims(rows, -2), np.arange(m)[:, None])
+        swaps = cast(is_there, np.dtype(LU_data.dtype))
+    return Factors(swaps, low, up)
+
+
+def lu(
+    A: Any,  # noqa: N803
+    pivot: bool = True,
+    get_infos: bool = False,
+    out: Any = None,
+) -> tuple[Any, ...]:
+    """Return the packed factors and the pivots, and numbers that say what failed: 0."""
+    found = lu_factor(A, pivot=pivot)
+    if not get_infos:
+        return found
+    diagonal = ops.diagonal(found[0].detach(), axis1=-2, axis2=-1)
+    if not diagonal.shape[-1]:
+        return (*found, ops.zeros_like(found[1], shape=tuple(diagonal.shape[:-1])))
+    first = ops.argmax(ops.equal(diagonal, 0), -1) + 1
+    failed = ops.any(ops.equal(diagonal, 0), -1)
+    return (*found, cast(ops.where(failed, first, 0), np.int32))
+
+
+def linalg_lu(A: Any, *, pivot: bool = True) -> tuple[Any, Any, Any]:  # noqa: N803
+    """Return P, L and U, with ``A = P @ L @ U``; P is empty without pivots."""
+    return lu_unpack(*lu_factor(A, pivot=pivot), unpack_pivots=pivot)
+
+
+def solve_triangular(
+    A: Any,  # noqa: N803
+    B: Any,  # noqa: N803
+    *,
+    upper: bool,
+    left: bool = True,
+    unitriangular: bool = False,
+) -> Any:
+    """Return X with ``A @ X = B``, or ``X @ A = B``, of the triangle of A alone."""
+    part = ops.triu(A) if upper else ops.tril(A)
+    if unitriangular:
+        one = np.eye(A.shape[-1], dtype=np.dtype(A.dtype))
+        part = part - part * one + one
+    if left:
+        return linalg.solve(part, B)
+    found = linalg.solve(ops.swapaxes(part, -2, -1), ops.swapaxes(B, -2, -1))
+    return ops.swapaxes(found, -2, -1)
+
+
+def linalg_lu_solve(
+    LU: Any,  # noqa: N803
+    pivots: Any,
+    B: Any,  # noqa: N803
+    *,
+    left: bool = True,
+    adjoint: bool = False,
+) -> Any:
+    """Return X with ``A @ X = B`` or, if not `left`, ``X @ A = B``, by factors of A."""
+    swaps, low, up = lu_unpack(LU, pivots)
+    whole = swaps @ low @ up
+    if adjoint:
+        whole = ops.conj(ops.swapaxes(whole, -2, -1))
+    if left:
+        return linalg.solve(whole, B)
+    found = linalg.solve(ops.swapaxes(whole, -2, -1), ops.swapaxes(B, -2, -1))
+    return ops.swapaxes(found, -2, -1)
+
+
+def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:  # noqa: N803
+    """Return X with ``A @ X = b``, by factors of A."""
+    return linalg_lu_solve(LU_data, LU_pivots, b)
+
+
+class Solved(NamedTuple):
+    """What `lstsq` returns."""
+
+    solution: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any
+
+
+def lstsq(
+    A: Any,  # noqa: N803
+    B: Any,  # noqa: N803
+    rcond: float | None = None,
+    *,
+    driver: str | None = None,
+) -> Any:
+    """Solve ``A @ X = B`` by least squares, for each matrix of a batch.
+
+    Parameters
+    ----------
+    A : Tensor, shape (..., m, n)
+    B : Tensor, shape (..., m, k), or (..., m) if `A` has batches of that shape
+    rcond : float, optional
+        Singular values up to this, relative to the largest, count as 0; default: the
+        precision of the dtype times the longer side.
+    driver : str, optional
+        A name of LAPACK's: with "gelsd" and "gelss" there are singular values.
+
+    Returns
+    -------
+    Solved
+        The solution, sums of squares of what is left if m > n and all ranks are n (else
+        nothing), ranks, and the singular values.
+
+    Raises
+    ------
+    RuntimeError
+        If dims do not agree.
+    """
+    is_vector = B.ndim == A.ndim - 1
+    right = ops.expand_dims(B, -1) if is_vector else B
+    m, n = A.shape[-2:]
+    if A.ndim < 2 or right.ndim < 2 or right.shape[-2] != m:
+        raise RuntimeError(
+            "torch.linalg.lstsq: input.size(-2) should match other.size(-2), got "
+            f"{tuple(A.shape)} and {tuple(B.shape)}"
+        )
+    if rcond is None:
+        rcond = max(m, n) * float(np.finfo(np.dtype(A.dtype)).eps)
+    if A.ndim == 2 and right.ndim == 2:
+        x, _, rank, values = linalg.lstsq(A, right, rcond)
+    else:
+        x = ops.matmul(linalg.pinv(A, rcond), right)
+        values = linalg.svdvals(A)
+        rank = ops.sum(ops.greater(values, rcond * values[..., :1]), axis=-1)
+    left = _nothing(A)
+    if m > n and bool(ops.all(ops.equal(rank.detach(), n))):
+        left = ops.sum(ops.square(ops.abs(right - ops.matmul(A, x))), axis=-2)
+    if driver not in ("gelsd", "gelss"):
+        values = _nothing(A)
+    return Solved(ops.squeeze(x, -1) if is_vector else x, left, rank, values)

@@ -1,0 +1,6 @@
+"""``torch.autograd.profiler``: `torch.profiler`."""
+
+from dtensor.torch.profiler import (
+    profile as profile,
+    record_function as record_function,
+)

@@ -1,0 +1,66 @@
+"""``torch.distributions.gumbel``."""
+
+import math
+from typing import Any, ClassVar
+
+from dtensor.torch.distributions import constraints
+from dtensor.torch.distributions._values import broadcast_all, torch, uniform_like
+from dtensor.torch.distributions.distribution import Distribution
+
+__all__ = ["Gumbel"]
+
+EULER = 0.57721566490153286060
+
+
+class Gumbel(Distribution):
+    """Gumbel numbers: the largest of many."""
+
+    arg_constraints: ClassVar[Any] = {
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, (), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc + self.scale * EULER
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def stddev(self) -> Any:
+        return math.pi / math.sqrt(6) * self.scale
+
+    @property
+    def variance(self) -> Any:
+        return self.stddev.pow(2)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        return self._expanded(batch_shape, "loc scale", _instance)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        drawn = uniform_like(self.loc, self._extended_shape(sample_shape))
+        eps = torch.finfo(drawn.dtype).eps
+        return self.icdf(drawn.clamp(max=1 - eps))
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        y = (self.loc - value) / self.scale
+        return (y - torch.exp(y)) - torch.log(self.scale)
+
+    def cdf(self, value: Any) -> Any:
+        self._validate_sample(value)
+        return torch.exp(-torch.exp((self.loc - value) / self.scale))
+
+    def icdf(self, value: Any) -> Any:
+        return self.loc - self.scale * torch.log(-torch.log(value))
+
+    def entropy(self) -> Any:
+        return torch.log(self.scale) + (1 + EULER)

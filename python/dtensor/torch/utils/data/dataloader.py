@@ -1,0 +1,7 @@
+"""``torch.utils.data.dataloader``: `DataLoader`, and how batches are put together."""
+
+from dtensor.torch.utils.data._dialect import (
+    DataLoader as DataLoader,
+    default_collate as default_collate,
+)
+from dtensor.utils.data.workers import get_worker_info as get_worker_info

@@ -1,0 +1,3 @@
+"""``torch.utils.hooks``."""
+
+from dtensor.nn import RemovableHandle as RemovableHandle
