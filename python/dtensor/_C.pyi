@@ -735,6 +735,7 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
+    @overload
     def argmax(
         a,
         axis: builtins.int | None = None,
@@ -742,12 +743,21 @@ class Tensor:
         *,
         keepdims: builtins.bool = False,
     ) -> Tensor: ...
+    @overload
+    def argmax(
+        a, *, dim: builtins.int | None, out: _Out = None, keepdim: builtins.bool = False
+    ) -> Tensor: ...
+    @overload
     def argmin(
         a,
         axis: builtins.int | None = None,
         out: _Out = None,
         *,
         keepdims: builtins.bool = False,
+    ) -> Tensor: ...
+    @overload
+    def argmin(
+        a, *, dim: builtins.int | None, out: _Out = None, keepdim: builtins.bool = False
     ) -> Tensor: ...
     @overload
     def argpartition(
@@ -3636,6 +3646,7 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
+    @overload
     def argmax(
         a,
         axis: builtins.int | None = None,
@@ -3643,12 +3654,21 @@ class DTensor(Tensor):
         *,
         keepdims: builtins.bool = False,
     ) -> DTensor: ...
+    @overload
+    def argmax(
+        a, *, dim: builtins.int | None, out: _Out = None, keepdim: builtins.bool = False
+    ) -> DTensor: ...
+    @overload
     def argmin(
         a,
         axis: builtins.int | None = None,
         out: _Out = None,
         *,
         keepdims: builtins.bool = False,
+    ) -> DTensor: ...
+    @overload
+    def argmin(
+        a, *, dim: builtins.int | None, out: _Out = None, keepdim: builtins.bool = False
     ) -> DTensor: ...
     @overload
     def argpartition(

@@ -83,21 +83,7 @@ operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *k
         return call_with_names(self, args, nargs, kwnames);
     if (place >= 0)
         return call_with_out(self, args, nargs, kwnames, place);
-    op_call call;
-    PyObject *result = NULL;
-    op_entry *entry = kwnames == NULL ? op_call_again(&call, self, args, nargs) : NULL;
-    if (entry == NULL &&
-        op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0)
-        entry = op_entry_of(&call);
-    if (entry != NULL && entry->traced)
-        op_call_trace(&call, entry);
-    bool brief = entry != NULL && (entry->view != NULL || entry->loop != NULL);
-    if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0) &&
-        !(brief && op_short(&result, entry, &call)))
-        result = op_dispatch(entry, &call, NULL);
-    op_entry_release(entry);
-    op_call_clear(&call);
-    return result;
+    return op_call_in_order(self, args, nargs, kwnames);
 }
 
 static PyObject *
@@ -172,9 +158,9 @@ operator_vjp_all(PyObject *self, PyObject *function)
 /* --- the type --- */
 
 /* The names and defaults of parameters by place, of which the last one may be for all
- * further ones. */
+ * further ones. From `out` on, arguments by position are for the other function. */
 static int
-read_words(OperatorObject *self, Py_ssize_t count, PyObject *defaults)
+read_words(OperatorObject *self, Py_ssize_t count, int out, PyObject *defaults)
 {
     enum { HAS_REST = 4 }; /* inspect.CO_VARARGS */
     PyObject *code = PyObject_GetAttrString(self->function, "__code__");
@@ -184,7 +170,7 @@ read_words(OperatorObject *self, Py_ssize_t count, PyObject *defaults)
     self->defaults = PyTuple_Check(defaults) ? Py_NewRef(defaults) : PyTuple_New(0);
     if (self->words != NULL && flags != NULL) {
         bool rest = (PyLong_AsLong(flags) & HAS_REST) != 0;
-        self->out = rest ? PY_SSIZE_T_MAX : count;
+        self->out = rest ? PY_SSIZE_T_MAX : out >= 0 ? out : count;
         self->positional = PY_SSIZE_T_MAX;
     }
     Py_XDECREF(code);
@@ -211,7 +197,7 @@ read_parameters(OperatorObject *self)
     self->keepdim = keepdim >= 0;
     self->positional = count;
     self->out = out >= count - given && out < count ? out : PY_SSIZE_T_MAX;
-    int failed = self->otherwise == NULL ? 0 : read_words(self, count, defaults);
+    int failed = self->otherwise == NULL ? 0 : read_words(self, count, out, defaults);
     Py_DECREF(defaults);
     return failed;
 }

@@ -969,12 +969,28 @@ def argmax(
     a: _Plain, axis: int | None = None, out: _Out = None, *, keepdims: bool = False
 ) -> _C.Tensor: ...
 @overload
+def argmax(
+    a: _T, *, dim: int | None, out: _Out = None, keepdim: bool = False
+) -> _T: ...
+@overload
+def argmax(
+    a: _Plain, *, dim: int | None, out: _Out = None, keepdim: bool = False
+) -> _C.Tensor: ...
+@overload
 def argmin(
     a: _T, axis: int | None = None, out: _Out = None, *, keepdims: bool = False
 ) -> _T: ...
 @overload
 def argmin(
     a: _Plain, axis: int | None = None, out: _Out = None, *, keepdims: bool = False
+) -> _C.Tensor: ...
+@overload
+def argmin(
+    a: _T, *, dim: int | None, out: _Out = None, keepdim: bool = False
+) -> _T: ...
+@overload
+def argmin(
+    a: _Plain, *, dim: int | None, out: _Out = None, keepdim: bool = False
 ) -> _C.Tensor: ...
 @overload
 def argpartition(

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.composite import (
     as_dtype,
     composite,
     rounded_once,
     settled,
 )
+from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import (
@@ -42,6 +44,7 @@ from dtensor.ops.elementwise.pointwise import (
     subtract,
 )
 from dtensor.ops.reduce import reductions
+from dtensor.ops.reduce.gradient import spread
 
 __all__ = ["average", "logsumexp", "mean", "ptp", "std", "var"]
 
@@ -70,7 +73,46 @@ def _mean(a: Any, axes: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
     return as_dtype(divide(total, count), total.dtype)
 
 
+def _mean_row(
+    a: Any,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    out: None = None,
+    keepdims: bool = False,
+) -> Maybe:
+    """Return a sum of which each rank's part is divided by the number of elements."""
+    if not isinstance(a, Operand) or a.dtype.kind not in "biufc":
+        return None
+    axes = _axes(axis, a.ndim)
+    if dtype is None and a.dtype.kind in "biu":
+        dtype = np.float64
+    loop = a.dtype if dtype is None else dtype_of(dtype)
+    count = math.prod(a.shape[dim] for dim in axes)
+    if not count or loop.kind not in "fc" or is_half(loop):
+        return None
+    options = {"axis": axes, "keepdims": bool(keepdims)}
+    if dtype is not None:
+        options["dtype"] = loop
+    text, _, found = reductions.sum.__wrapped__(a, axes, dtype, None, bool(keepdims))
+    return text, call(_C.mean_of, a, count, **options), found
+
+
+def _of_mean(
+    grad: Any,
+    _out: Any,
+    _a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+) -> Any:
+    axes = _axes(axis, _a.ndim)
+    count = math.prod(_a.shape[dim] for dim in axes)
+    return spread(grad / count, _a, axes, keepdims)
+
+
 @method
+@in_front(_mean_row, reductions.sum, _of_mean)
 @implements(np.mean)
 @composite
 def mean(

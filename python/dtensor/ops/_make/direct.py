@@ -1,0 +1,81 @@
+"""Operators in front of Python functions: a common call of these runs no Python.
+
+A row gives rule and kernel, as the function of any operator does, once for each kind of
+call. It gives None for a call that it does not take: then the function that it stands
+in front of is called, as it is for arguments that the row does not have. Gradients are
+those of the operator that a row is based on, or stand beside it.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from dtensor import _C
+from dtensor.ops._make.operator import FUNCTIONS, METHODS, Operand
+from dtensor.ops._make.words import Answer
+
+__all__ = ["Maybe", "Row", "in_front", "is_cut"]
+
+Maybe = Answer | None
+Gradient = Callable[..., Any] | None
+
+
+class Row(NamedTuple):
+    """How a function is an operator."""
+
+    ask: Callable[..., Any]
+    base: Any
+    operands: int = 0
+    gradients: tuple[Gradient, ...] = ()
+
+    def before(self, name: str, function: Callable[..., Any]) -> Any:
+        """Return the operator that stands in front of a function."""
+        made: Any = _C.Operator(
+            self.ask, name, self.operands, otherwise=function, base=self.base
+        )
+        made.autocast = _within_autocast
+        if self.gradients:
+            made.vjp(*self.gradients)
+        return made
+
+
+def _within_autocast(operator: Any, *args: Any, **options: Any) -> Any:
+    return operator.otherwise(*args, **options)
+
+
+def in_front(
+    ask: Callable[..., Any], base: Any, *gradients: Gradient, operands: int = 0
+) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that puts an operator in front of a function.
+
+    The operator also takes the function's place as a method and as the implementation
+    of functions of NumPy's.
+
+    Parameters
+    ----------
+    ask : callable
+        The row: its parameters are those of the function that may be given by
+        position, with their names and defaults, or the first of these.
+    base : Operator
+        The operator whose gradient it has, and whose rules of users it heeds.
+    *gradients : callable or None
+        Instead of these: see `Operator.vjp`.
+    operands : int, default 0
+        How many leading parameters are arrays even if they are numbers.
+    """
+
+    def put(function: Callable[..., Any]) -> Any:
+        row = Row(ask, base, operands, gradients)
+        made = row.before(getattr(function, "__name__", ask.__name__), function)
+        table: dict[Any, Any]
+        for table in (FUNCTIONS, METHODS):
+            table |= {key: made for key, known in table.items() if known is function}
+        return made
+
+    return put
+
+
+def is_cut(x: Operand, axes: tuple[int, ...]) -> bool:
+    """Return whether some dims of an operand are cut among several ranks."""
+    if x.layout is None or x.layout.mesh.size() == 1:
+        return False
+    return any(p._cut_dim in axes for p in x.layout.placements)
