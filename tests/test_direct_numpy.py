@@ -15,6 +15,7 @@ from dtensor.ops._make.operator import METHODS
 FUNCTIONS = fronts(vars(dtensor))
 METHODS = fronts(METHODS)
 ONE = [(), (0,), (1,), (-1,), (2,), ((0, 1),), ((),), ("0",), (None,), (True,)]
+TWO = [(x,) for x in ("b", 2.0, 3, True, "zero", "ints", "array", "low", [1, 2, 3, 0])]
 PLACES = [
     None,
     Shard(0),
@@ -38,6 +39,20 @@ CALLS = by_name(
             (1, "float16"),
         ],
         "argmax argmin": [*ONE, (0, None, True)],
+        "add sub div": TWO,
+        "clip clamp": [
+            *((x, y) for x in ("low", 1, 0.5, None, True) for y in ("b", 2, 2.5, None)),
+            *[
+                (),
+                (1,),
+                (None,),
+                ("zero",),
+                (1, None, None),
+                (300, -1),
+                ([1, 2, 3, 0],),
+            ],
+        ],
+        "power pow": [*TWO, *((n,) for n in (2, 0.5, -1, -1.0, -2, 0, 1.0, 2.0, 1j))],
     }
 )
 
@@ -145,7 +160,10 @@ def test_arguments_by_name_go_to_their_places(ranks):
 
 COMMON = """
     np.mean(a); a.mean(); a.mean(1); a.mean(axis=1, keepdims=True); a.mean(dim=-1)
-    i.mean(0); np.argmax(a, 1); a.argmax(axis=1); a.argmin(-1)
+    i.mean(0); np.argmax(a, 1); a.argmax(axis=1); a.argmin(-1); a ** 2; a ** 0.5
+    a ** -1
+    a ** 3; 2.0 ** a; a ** b; i ** 2; a.pow(2); np.power(a, 2); np.power(b, i); a.add(b)
+    np.clip(a, 0, 1); a.clip(0.5); a.clip(max=2); a.clamp(0, b); i.clip(1, 2); a.div(2)
 """.replace("\n", ";").split(";")
 
 

@@ -13170,6 +13170,7 @@ class Operand:
     layout: Final[Layout | None]
     ones: Final[tuple[int, ...]]
     number: Final[type | None]
+    value: Final[float | None]
     ndim: Final[int]
     size: Final[int]
     zero: Final[bool]
@@ -13184,6 +13185,7 @@ class Operator:
     autocast: Callable[..., Any] | None
     otherwise: Final[Callable[..., Any] | None]
     base: Final[Operator | None]
+    told: Final[tuple[float, ...] | None]
     __name__: str
     __qualname__: str
     __wrapped__: Final[Callable[..., Any]]
@@ -13195,6 +13197,7 @@ class Operator:
         agrees: type[Exception] | None = None,
         otherwise: Callable[..., Any] | None = None,
         base: Operator | None = None,
+        told: tuple[float, ...] = (),
     ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     @overload

@@ -89,10 +89,14 @@ op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
     if (entry == NULL &&
         op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0)
         entry = op_entry_of(&call);
+    if (entry != NULL && entry->passes > 0)
+        result =
+            PyObject_Vectorcall(entry->composite, args, (size_t)entry->passes, NULL);
     if (entry != NULL && entry->traced)
         op_call_trace(&call, entry);
     bool brief = entry != NULL && (entry->view != NULL || entry->loop != NULL);
-    if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0) &&
+    if (entry != NULL && entry->passes == 0 &&
+        (!entry->checks || op_check_arrays(&call) == 0) &&
         !(brief && op_short(&result, entry, &call)))
         result = op_dispatch(entry, &call, NULL);
     op_entry_release(entry);

@@ -223,12 +223,13 @@ static PyObject *
 operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"function",  "name", "operands", "agrees",
-                            "otherwise", "base", NULL};
+                            "otherwise", "base", "told",     NULL};
     PyObject *function, *name;
-    PyObject *agrees = Py_None, *otherwise = Py_None, *base = Py_None;
+    PyObject *agrees = Py_None, *otherwise = Py_None, *base = Py_None, *told = NULL;
     int operands = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|iOOO:Operator", names, &function,
-                                     &name, &operands, &agrees, &otherwise, &base))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|iOOOO!:Operator", names,
+                                     &function, &name, &operands, &agrees, &otherwise,
+                                     &base, &PyTuple_Type, &told))
         return NULL;
     OperatorObject *self = (OperatorObject *)type->tp_alloc(type, 0);
     if (self == NULL)
@@ -241,6 +242,7 @@ operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->operands = operands;
     self->agrees = agrees == Py_None ? NULL : Py_NewRef(agrees);
     self->otherwise = otherwise == Py_None ? NULL : Py_NewRef(otherwise);
+    self->told = Py_XNewRef(told);
     self->doc =
         PyObject_GetAttrString(otherwise == Py_None ? function : otherwise, "__doc__");
     if (self->text == NULL || self->doc == NULL || read_parameters(self) < 0 ||
@@ -266,6 +268,7 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->words);
     Py_XDECREF(self->defaults);
     Py_XDECREF(self->base);
+    Py_XDECREF(self->told);
     op_answers_free(self);
     tape_vjp_free(self->vjp);
     Py_TYPE(object)->tp_free(object);
@@ -315,6 +318,9 @@ static PyMemberDef operator_members[] = {
     {"base", T_OBJECT, offsetof(OperatorObject, base), READONLY,
      "The operator of which it has gradient and attributes, and whose replaced rule\n"
      "it heeds; or None."},
+    {"told", T_OBJECT, offsetof(OperatorObject, told), READONLY,
+     "Numbers that its function is told by value, as `Operand.value` of the last\n"
+     "operand; or None."},
     {"view", T_BOOL, offsetof(OperatorObject, view), 0,
      "Whether results share the memory of its only operand, as a rule: for counting\n"
      "the memory of tensors without data."},

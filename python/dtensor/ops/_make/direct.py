@@ -3,7 +3,8 @@
 A row gives rule and kernel, as the function of any operator does, once for each kind of
 call. It gives None for a call that it does not take: then the function that it stands
 in front of is called, as it is for arguments that the row does not have. Gradients are
-those of the operator that a row is based on, or stand beside it.
+those of the operator that a row is based on, or stand beside it. Where a function does
+no more than call an operator, its row names that one, and all else is that one's.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from dtensor.ops._make.words import Answer
 
 __all__ = ["Maybe", "Row", "in_front", "is_cut"]
 
-Maybe = Answer | None
+# (operator, n): the call is that operator's, with the first n arguments.
+Maybe = Answer | tuple[_C.Operator, int] | None
 Gradient = Callable[..., Any] | None
 
 
@@ -23,14 +25,20 @@ class Row(NamedTuple):
     """How a function is an operator."""
 
     ask: Callable[..., Any]
-    base: Any
+    base: Any = None
     operands: int = 0
     gradients: tuple[Gradient, ...] = ()
+    told: tuple[float, ...] = ()
 
     def before(self, name: str, function: Callable[..., Any]) -> Any:
         """Return the operator that stands in front of a function."""
         made: Any = _C.Operator(
-            self.ask, name, self.operands, otherwise=function, base=self.base
+            self.ask,
+            name,
+            self.operands,
+            otherwise=function,
+            base=self.base,
+            told=self.told,
         )
         made.autocast = _within_autocast
         if self.gradients:
@@ -43,7 +51,11 @@ def _within_autocast(operator: Any, *args: Any, **options: Any) -> Any:
 
 
 def in_front(
-    ask: Callable[..., Any], base: Any, *gradients: Gradient, operands: int = 0
+    ask: Callable[..., Any],
+    base: Any = None,
+    *gradients: Gradient,
+    operands: int = 0,
+    told: tuple[float, ...] = (),
 ) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that puts an operator in front of a function.
 
@@ -55,16 +67,18 @@ def in_front(
     ask : callable
         The row: its parameters are those of the function that may be given by
         position, with their names and defaults, or the first of these.
-    base : Operator
+    base : Operator, optional
         The operator whose gradient it has, and whose rules of users it heeds.
     *gradients : callable or None
         Instead of these: see `Operator.vjp`.
     operands : int, default 0
         How many leading parameters are arrays even if they are numbers.
+    told : tuple of numbers
+        The values of which the last operand is told: see `Operator.told`.
     """
 
     def put(function: Callable[..., Any]) -> Any:
-        row = Row(ask, base, operands, gradients)
+        row = Row(ask, base, operands, gradients, told)
         made = row.before(getattr(function, "__name__", ask.__name__), function)
         table: dict[Any, Any]
         for table in (FUNCTIONS, METHODS):
