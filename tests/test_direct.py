@@ -2,6 +2,7 @@
 the functions of Python give that they stand for, and a common call runs no Python."""
 
 import functools
+import math
 
 import numpy as np
 import pytest
@@ -27,7 +28,19 @@ DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool"]
 # Arguments after the first one, by kind of function; words stand for tensors.
 CALLS = {
     "add sub subtract div divide true_divide": [(x,) for x in TWO],
-    "sigmoid rsqrt square": [()],
+    "sigmoid rsqrt square tanh erf sign sgn": [()],
+    "pow": [(x,) for x in (*TWO, 2, 0.5, -1, -1.0, -2, 0, 1.0, 4, 1j)],
+    "clamp clip": [
+        *((x, y) for x in ("zero", 1, 0.5, None, True) for y in ("b", 2, 2.5, None)),
+        *[(), (1,), (None,), ("zero",), (300, -1), ("ints",), (1, None, None)],
+    ],
+    "clamp_min": [(x,) for x in TWO],
+    "masked_fill": [("mask", x) for x in [*"b zero ints".split(), 2.0, 3, True, 1j]]
+    + [("b", 1.0), ("mask", -math.inf)],
+    "stack": [(), (0,), (1,), (-1,), (3,), (None,)],
+    "squeeze": [(), (0,), (1,), (-1,), (5,), ([0, 1],), (0, 1)],
+    "tril triu": [(), (1,), (-1,), (7,), (None,)],
+    "prod": [(), (0,), (1,), (-1, True), (5,), ([0, 1],), (None, True)],
     "sum mean amax amin all any argmax argmin": ONE,
     "max min": [*ONE, ("b",), ("zero",)],
     "softmax log_softmax": [(0,), (1,), (-1,), (2,), (None,)],
@@ -62,7 +75,7 @@ def tensors(dtype, place):
 def given(name, row, first, words, method):
     """The arguments of a call."""
     row = [words.get(x, x) if isinstance(x, str) else x for x in row]
-    if name in ("cat", "concat", "concatenate"):
+    if name in ("cat", "concat", "concatenate", "stack"):
         return [[first, words["b"]], *row]
     if name == "where" and not method:
         return [row[0], first, *row[1:]]
@@ -144,7 +157,11 @@ COMMON = """
     torch.max(a, dim=1); torch.min(a, b); a.argmax(1); a.softmax(1); a.amax((0, 1))
     torch.softmax(a, dim=-1); torch.where(m, a, 0.0); a.where(m, b)
     torch.cat([a, b], 1); a.view(-1); a.permute(1, 0); a.transpose(0, 1); a.flatten()
-    a.reshape(8, 3); a[1:]
+    a.reshape(8, 3); a[1:]; a ** 2; a.pow(2); a.pow(0.5); torch.pow(a, b); i ** 2
+    2 ** a
+    a.clamp(0, 1); a.clamp(min=0.5); torch.clamp(a, max=b); a.masked_fill(m, -1.0)
+    torch.stack([a, b]); torch.stack((a, b), dim=1); a.squeeze(1); a.unsqueeze(0)
+    torch.tanh(a); a.tanh(); torch.erf(a); a.sign(); a.prod(1); torch.prod(a)
 """.replace("\n", ";").split(";")
 
 
@@ -153,6 +170,7 @@ COMMON = """
 def test_a_common_call_runs_no_python(text, place):
     a, words = tensors("float32", place)
     names = {"a": a, "b": words["b"], "m": words["mask"], "torch": torch}
+    names["i"] = words["ints"]
     assert frames(text, names) == []
 
 

@@ -40,6 +40,7 @@ CALLS = by_name(
         ],
         "argmax argmin": [*ONE, (0, None, True)],
         "add sub div": TWO,
+        "masked_fill": [("mask", x) for x in ("b", 2.0, 3, True, "zero", 1j)],
         "clip clamp": [
             *((x, y) for x in ("low", 1, 0.5, None, True) for y in ("b", 2, 2.5, None)),
             *[
@@ -75,6 +76,7 @@ def tensors(dtype, place, shape=(6, 4)):
         "zero": spread(np.float64(1.5), whole),
         "ints": spread(values[1], whole),
         "array": values[1],
+        "mask": spread(values[0] < values[1], whole),
     }
     return a, words
 

@@ -60,11 +60,11 @@ from dtensor.torch.distributed import _dialect
 
 # isort: split
 from dtensor.torch import (
-    _direct,
     _edges,
     _layers,
     _legacy,
     _methods,
+    _passed,
     _types,
     accelerator as accelerator,
     amp as amp,
@@ -88,7 +88,7 @@ from dtensor.torch.func import vmap as vmap
 from dtensor.torch.serialization import load as load, save as save
 
 _edges.mend(globals(), out=True)
-_direct.direct(globals())
+_passed.direct(globals())
 Tensor = _C.TorchTensor
 FloatTensor = _legacy.legacy("float32")
 DoubleTensor = _legacy.legacy("float64")

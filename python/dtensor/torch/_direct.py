@@ -35,16 +35,18 @@ METHOD_ROWS: dict[str, Row] = {}  # of those whose arguments are not the functio
 
 def row(
     names: str,
-    base: Any,
+    base: Any = None,
     *gradients: Callable[..., Any] | None,
     operands: int = 0,
+    told: tuple[float, ...] = (),
     rows: dict[str, Row] = ROWS,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that makes a function the row of some names."""
 
     def keep(ask: Callable[..., Any]) -> Callable[..., Any]:
         ask.__name__ = ask.__qualname__ = names.split()[0]
-        rows.update({n: Row(ask, base, operands, gradients) for n in names.split()})
+        made = Row(ask, base, operands, gradients, told)
+        rows.update(dict.fromkeys(names.split(), made))
         return ask
 
     return keep

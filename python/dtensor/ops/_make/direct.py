@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from dtensor import _C
 from dtensor.ops._make.operator import FUNCTIONS, METHODS, Operand
+from dtensor.ops._make.reduction import MISSING
 from dtensor.ops._make.words import Answer
 
-__all__ = ["Maybe", "Row", "in_front", "is_cut"]
+__all__ = ["Maybe", "Row", "in_front", "is_cut", "passed"]
 
 # (operator, n): the call is that operator's, with the first n arguments.
 Maybe = Answer | tuple[_C.Operator, int] | None
@@ -86,6 +87,17 @@ def in_front(
         return made
 
     return put
+
+
+def passed(operator: Any, *args: Any) -> Maybe:
+    """Return the row of a call that is another operator's, with the same arguments.
+
+    At the end some may be `MISSING`, the default of a row that does not know how many
+    arguments there are; not between others."""
+    count = len(args)
+    while args[count - 1] is MISSING:
+        count -= 1
+    return None if any(x is MISSING for x in args[:count]) else (operator, count)
 
 
 def is_cut(x: Operand, axes: tuple[int, ...]) -> bool:
