@@ -54,8 +54,8 @@ def _keeps_dtype(input: Any, *others: Any) -> bool:
 def _pow(input: Any, exponent: Any) -> Maybe:
     if not isinstance(exponent, Operand):
         return None
-    if isinstance(input, Operand) and input.dtype is None and exponent.dtype is not None:
-        floats = exponent.dtype.kind in "fc"
+    if isinstance(input, Operand) and input.dtype is None:
+        floats = exponent.dtype is not None and exponent.dtype.kind in "fc"
         return passed(_pointwise._power, input, exponent) if floats else None
     if not _keeps_dtype(input, exponent):
         return None
