@@ -39,6 +39,7 @@ CALLS = {
     + [("b", 1.0), ("mask", -math.inf)],
     "stack": [(), (0,), (1,), (-1,), (3,), (None,)],
     "squeeze": [(), (0,), (1,), (-1,), (5,), ([0, 1],), (0, 1)],
+    "var std": [*ONE, (1, False), (0, True, True), (True,), (None, 2), (-1, 0.5)],
     "tril triu": [(), (1,), (-1,), (7,), (None,)],
     "prod": [(), (0,), (1,), (-1, True), (5,), ([0, 1],), (None, True)],
     "sum mean amax amin all any argmax argmin": ONE,
@@ -162,6 +163,7 @@ COMMON = """
     a.clamp(0, 1); a.clamp(min=0.5); torch.clamp(a, max=b); a.masked_fill(m, -1.0)
     torch.stack([a, b]); torch.stack((a, b), dim=1); a.squeeze(1); a.unsqueeze(0)
     torch.tanh(a); a.tanh(); torch.erf(a); a.sign(); a.prod(1); torch.prod(a)
+    a.var(1); torch.std(a, dim=-1, unbiased=False); a.var(-1, keepdim=True)
 """.replace("\n", ";").split(";")
 
 

@@ -2850,6 +2850,7 @@ class Tensor:
     def squeeze(a, axis: _Axis | None = None) -> Tensor: ...
     @overload
     def squeeze(a, *, dim: _Axis | None) -> Tensor: ...
+    @overload
     def std(
         a,
         axis: _Axis | None = None,
@@ -2858,6 +2859,19 @@ class Tensor:
         ddof: builtins.float = 0,
         keepdims: builtins.bool = False,
         *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> Tensor: ...
+    @overload
+    def std(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdim: builtins.bool = False,
         where: _ArrayLike = True,
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
@@ -3104,6 +3118,7 @@ class Tensor:
     def unsqueeze(a, axis: _Axis) -> Tensor: ...
     @overload
     def unsqueeze(a, *, dim: _Axis) -> Tensor: ...
+    @overload
     def var(
         a,
         axis: _Axis | None = None,
@@ -3112,6 +3127,19 @@ class Tensor:
         ddof: builtins.float = 0,
         keepdims: builtins.bool = False,
         *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> Tensor: ...
+    @overload
+    def var(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdim: builtins.bool = False,
         where: _ArrayLike = True,
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
@@ -5761,6 +5789,7 @@ class DTensor(Tensor):
     def squeeze(a, axis: _Axis | None = None) -> DTensor: ...
     @overload
     def squeeze(a, *, dim: _Axis | None) -> DTensor: ...
+    @overload
     def std(
         a,
         axis: _Axis | None = None,
@@ -5769,6 +5798,19 @@ class DTensor(Tensor):
         ddof: builtins.float = 0,
         keepdims: builtins.bool = False,
         *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> DTensor: ...
+    @overload
+    def std(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdim: builtins.bool = False,
         where: _ArrayLike = True,
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
@@ -6015,6 +6057,7 @@ class DTensor(Tensor):
     def unsqueeze(a, axis: _Axis) -> DTensor: ...
     @overload
     def unsqueeze(a, *, dim: _Axis) -> DTensor: ...
+    @overload
     def var(
         a,
         axis: _Axis | None = None,
@@ -6023,6 +6066,19 @@ class DTensor(Tensor):
         ddof: builtins.float = 0,
         keepdims: builtins.bool = False,
         *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> DTensor: ...
+    @overload
+    def var(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdim: builtins.bool = False,
         where: _ArrayLike = True,
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,

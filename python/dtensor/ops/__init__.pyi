@@ -7312,6 +7312,32 @@ def std(
     correction: float = ...,
 ) -> _C.Tensor: ...
 @overload
+def std(
+    a: _T,
+    *,
+    dim: _Axis | None,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    ddof: float = 0,
+    keepdim: bool = False,
+    where: _ArrayLike = True,
+    mean: _ArrayLike = ...,
+    correction: float = ...,
+) -> _T: ...
+@overload
+def std(
+    a: _Plain,
+    *,
+    dim: _Axis | None,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    ddof: float = 0,
+    keepdim: bool = False,
+    where: _ArrayLike = True,
+    mean: _ArrayLike = ...,
+    correction: float = ...,
+) -> _C.Tensor: ...
+@overload
 def sub(
     x: _T,
     other: _ArrayLike,
@@ -8022,6 +8048,32 @@ def var(
     ddof: float = 0,
     keepdims: bool = False,
     *,
+    where: _ArrayLike = True,
+    mean: _ArrayLike = ...,
+    correction: float = ...,
+) -> _C.Tensor: ...
+@overload
+def var(
+    a: _T,
+    *,
+    dim: _Axis | None,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    ddof: float = 0,
+    keepdim: bool = False,
+    where: _ArrayLike = True,
+    mean: _ArrayLike = ...,
+    correction: float = ...,
+) -> _T: ...
+@overload
+def var(
+    a: _Plain,
+    *,
+    dim: _Axis | None,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    ddof: float = 0,
+    keepdim: bool = False,
     where: _ArrayLike = True,
     mean: _ArrayLike = ...,
     correction: float = ...,

@@ -14,10 +14,11 @@ from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise import pointwise, powers
 from dtensor.ops.elementwise.piecewise import clip_row
 from dtensor.ops.reduce.gradient import of_product, reduced
+from dtensor.ops.reduce.rows import of_std, of_var, spread_row
 from dtensor.torch import _pointwise
 from dtensor.torch._direct import direct, row
 from dtensor.torch._promotion import dtype_for
-from dtensor.torch._reduce import summed
+from dtensor.torch._reduce import Dims, dims_of, summed
 
 __all__ = ["direct"]
 
@@ -144,3 +145,29 @@ def _prod(input: Any, dim: int | None = None, keepdim: bool = False) -> Maybe:
         return None
     found: Answer = ops.prod.__wrapped__(input, dim, summed(input), None, keepdim)
     return found
+
+
+def _spread(name: str, kernel: Any, of_base: Any) -> None:
+    def back(
+        grad: Any,
+        out: Any,
+        input: Any,
+        dim: Dims = None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+    ) -> Any:
+        axes = dims_of(dim)
+        return of_base(grad, out, input, axes, None, None, float(unbiased), keepdim)
+
+    @row(name, ops.sum, back)
+    def ask(
+        input: Any, dim: Dims = None, unbiased: bool = True, keepdim: bool = False
+    ) -> Maybe:
+        floats = isinstance(input, Operand) and input.dtype.kind == "f"
+        if not floats or isinstance(dim, bool):
+            return None
+        return spread_row(kernel, input, dims_of(dim), float(unbiased), keepdim)
+
+
+_spread("var", np.ndarray.var, of_var)
+_spread("std", np.ndarray.std, of_std)

@@ -11,19 +11,17 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
-from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.composite import (
     as_dtype,
     composite,
     rounded_once,
     settled,
 )
-from dtensor.ops._make.direct import Maybe, in_front
+from dtensor.ops._make.direct import in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import (
     Operand,
-    axes_of,
     call,
     implements,
     method,
@@ -44,16 +42,19 @@ from dtensor.ops.elementwise.pointwise import (
     subtract,
 )
 from dtensor.ops.reduce import reductions
-from dtensor.ops.reduce.gradient import spread
+from dtensor.ops.reduce.rows import (
+    mean_axes,
+    mean_row,
+    of_mean,
+    of_std,
+    of_var,
+    std_row,
+    var_row,
+)
 
 __all__ = ["average", "logsumexp", "mean", "ptp", "std", "var"]
 
 # --- means and variances --------------------------------------------------------------
-
-
-def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Return the dims that a mean is taken over: NumPy is stricter than for sums."""
-    return reduced_axes(axis, ndim) if ndim else axes_of(axis, ndim)
 
 
 def counted(a: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
@@ -73,46 +74,8 @@ def _mean(a: Any, axes: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
     return as_dtype(divide(total, count), total.dtype)
 
 
-def _mean_row(
-    a: Any,
-    axis: Axis = None,
-    dtype: DTypeLike = None,
-    out: None = None,
-    keepdims: bool = False,
-) -> Maybe:
-    """Return a sum of which each rank's part is divided by the number of elements."""
-    if not isinstance(a, Operand) or a.dtype.kind not in "biufc":
-        return None
-    axes = _axes(axis, a.ndim)
-    if dtype is None and a.dtype.kind in "biu":
-        dtype = np.float64
-    loop = a.dtype if dtype is None else dtype_of(dtype)
-    count = math.prod(a.shape[dim] for dim in axes)
-    if not count or loop.kind not in "fc" or is_half(loop):
-        return None
-    options = {"axis": axes, "keepdims": bool(keepdims)}
-    if dtype is not None:
-        options["dtype"] = loop
-    text, _, found = reductions.sum.__wrapped__(a, axes, dtype, None, bool(keepdims))
-    return text, call(_C.mean_of, a, count, **options), found
-
-
-def _of_mean(
-    grad: Any,
-    _out: Any,
-    _a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-) -> Any:
-    axes = _axes(axis, _a.ndim)
-    count = math.prod(_a.shape[dim] for dim in axes)
-    return spread(grad / count, _a, axes, keepdims)
-
-
 @method
-@in_front(_mean_row, reductions.sum, _of_mean)
+@in_front(mean_row, reductions.sum, of_mean)
 @implements(np.mean)
 @composite
 def mean(
@@ -146,7 +109,7 @@ def mean(
     DTensor
         Partial(sum) on mesh dims that cut an axis.
     """
-    axes = _axes(axis, a.ndim)
+    axes = mean_axes(axis, a.ndim)
     if where is True and not counted(a, axes, True, False):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
     half = dtype is None and is_half(a.dtype)
@@ -171,6 +134,7 @@ centered.vjp(
 
 
 @method
+@in_front(var_row, reductions.sum, of_var)
 @implements(np.var)
 @composite
 @rounded_once
@@ -209,7 +173,7 @@ def var(
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    axes = _axes(axis, a.ndim)
+    axes = mean_axes(axis, a.ndim)
     if dtype is None and a.dtype.kind in "biu":
         dtype = np.float64
     count = counted(a, axes, where, keepdims)
@@ -268,7 +232,8 @@ def deviation(
 
 
 _STD = "Return the standard deviation along axes; parameters as of `var`."
-std = method(deviation(np.std, var, _STD))
+_std = deviation(np.std, var, _STD)
+std = method(in_front(std_row, reductions.sum, of_std)(_std))
 
 
 @implements(np.ptp)
