@@ -40,6 +40,9 @@ CALLS = {
     "stack": [(), (0,), (1,), (-1,), (3,), (None,)],
     "squeeze": [(), (0,), (1,), (-1,), (5,), ([0, 1],), (0, 1)],
     "var std": [*ONE, (1, False), (0, True, True), (True,), (None, 2), (-1, 0.5)],
+    "split": [(2,), (4, 1), (3, -1), ([1, 5],), ((2, 2), 1), (0,), (9,), ([1, 2],)],
+    "chunk": [(2,), (3, 1), (4, -1), (0,), (9,), (1,), (2, 5)],
+    "unbind": [(), (1,), (-1,), (5,)],
     "tril triu": [(), (1,), (-1,), (7,), (None,)],
     "prod": [(), (0,), (1,), (-1, True), (5,), ([0, 1],), (None, True)],
     "sum mean amax amin all any argmax argmin": ONE,
@@ -164,6 +167,9 @@ COMMON = """
     torch.stack([a, b]); torch.stack((a, b), dim=1); a.squeeze(1); a.unsqueeze(0)
     torch.tanh(a); a.tanh(); torch.erf(a); a.sign(); a.prod(1); torch.prod(a)
     a.var(1); torch.std(a, dim=-1, unbiased=False); a.var(-1, keepdim=True)
+    a.split(2, dim=1); torch.split(a, [1, 3], 1); a.chunk(2, -1)
+    torch.chunk(a, 2, dim=1)
+    a.unbind(1)
 """.replace("\n", ";").split(";")
 
 

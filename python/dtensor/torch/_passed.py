@@ -130,6 +130,21 @@ def _triu(input: Any, diagonal: Any = MISSING) -> Maybe:
     return passed(ops.triu, input, diagonal)
 
 
+@row("split")
+def _split(tensor: Any, split_size: Any, dim: Any = MISSING) -> Maybe:
+    return passed(METHODS["split"], tensor, split_size, dim)
+
+
+@row("chunk")
+def _chunk(input: Any, chunks: Any, dim: Any = MISSING) -> Maybe:
+    return passed(ops.chunk, input, chunks, dim)
+
+
+@row("unbind")
+def _unbind(input: Any, dim: Any = MISSING) -> Maybe:
+    return passed(ops.unbind, input, dim)
+
+
 # --- along dims -----------------------------------------------------------------------
 
 
@@ -147,7 +162,7 @@ def _prod(input: Any, dim: int | None = None, keepdim: bool = False) -> Maybe:
     return found
 
 
-def _spread(name: str, kernel: Any, of_base: Any) -> None:
+def _spread(name: str, root: bool, of_base: Any) -> None:
     def back(
         grad: Any,
         out: Any,
@@ -166,8 +181,8 @@ def _spread(name: str, kernel: Any, of_base: Any) -> None:
         floats = isinstance(input, Operand) and input.dtype.kind == "f"
         if not floats or isinstance(dim, bool):
             return None
-        return spread_row(kernel, input, dims_of(dim), float(unbiased), keepdim)
+        return spread_row(root, input, dims_of(dim), float(unbiased), keepdim)
 
 
-_spread("var", np.ndarray.var, of_var)
-_spread("std", np.ndarray.std, of_std)
+_spread("var", False, of_var)
+_spread("std", True, of_std)

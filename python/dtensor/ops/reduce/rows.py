@@ -1,7 +1,7 @@
 """Means and variances in one step: the rows of functions in `statistics`.
 
 A mean is a sum of which each rank's part is divided by the number of all elements. A
-variance along dims that are not cut is NumPy's own, of each rank's part."""
+variance along dims that are not cut is that of each rank's part."""
 
 import math
 from collections.abc import Callable
@@ -86,10 +86,8 @@ def of_mean(
 # --- variances ------------------------------------------------------------------------
 
 
-def spread_row(
-    kernel: Callable[..., Any], a: Any, axis: Axis, ddof: Any, keepdims: bool
-) -> Maybe:
-    """Return the row of a variance or standard deviation by NumPy's method."""
+def spread_row(root: bool, a: Any, axis: Axis, ddof: Any, keepdims: bool) -> Maybe:
+    """Return the row of a variance, or of its root."""
     if not isinstance(a, Operand) or a.dtype.kind not in "biuf" or is_half(a.dtype):
         return None
     axes = mean_axes(axis, a.ndim)
@@ -97,15 +95,17 @@ def spread_row(
     known = type(ddof) in (int, float) and not isinstance(axis, bool)
     if partial or is_cut(a, axes) or not known:
         return None
-    if not 0 <= ddof < _count(a, axes):
+    count = _count(a, axes)
+    if not 0 <= ddof < count:
         return None
     names = letters(a.ndim, whole=axes)
-    made = call(kernel, a, axis=axes, ddof=ddof, keepdims=bool(keepdims))
-    dtype = a.dtype if a.dtype.kind == "f" else np.dtype(np.float64)
-    return rule([names], [kept(names, axes, keepdims)]), made, dtype
+    wide = None if a.dtype.kind == "f" else np.dtype(np.float64)
+    options = (count, count - ddof, bool(keepdims), root)
+    made = call(_C.spread_of, a, axes, wide, *options)
+    return rule([names], [kept(names, axes, keepdims)]), made, wide or a.dtype
 
 
-def _rows(kernel: Callable[..., Any]) -> Callable[..., Maybe]:
+def _rows(root: bool) -> Callable[..., Maybe]:
     def ask(
         a: Any,
         axis: Axis = None,
@@ -114,13 +114,13 @@ def _rows(kernel: Callable[..., Any]) -> Callable[..., Maybe]:
         ddof: float = 0,
         keepdims: bool = False,
     ) -> Maybe:
-        return spread_row(kernel, a, axis, ddof, keepdims) if dtype is None else None
+        return spread_row(root, a, axis, ddof, keepdims) if dtype is None else None
 
     return ask
 
 
-var_row = _rows(np.ndarray.var)
-std_row = _rows(np.ndarray.std)
+var_row = _rows(False)
+std_row = _rows(True)
 
 
 def of_var(
