@@ -10,6 +10,7 @@ from directly import by_name, check_gradients, frames, fronts, outcome, same
 from meshes import line
 
 import dtensor.torch as torch
+from dtensor._core.dtype import CASTS
 from dtensor.torch import _methods
 from dtensor.torch.distributed.tensor import (
     Partial,
@@ -43,6 +44,10 @@ CALLS = {
     "split": [(2,), (4, 1), (3, -1), ([1, 5],), ((2, 2), 1), (0,), (9,), ([1, 2],)],
     "chunk": [(2,), (3, 1), (4, -1), (0,), (9,), (1,), (2, 5)],
     "unbind": [(), (1,), (-1,), (5,)],
+    " ".join(CASTS): [()],
+    "to": [(torch.float64,), (torch.int64,), ("cpu",), ("b",), (torch.bfloat16, True)],
+    "clone t": [()],
+    "cumsum": [(0,), (1,), (-1,), (5,), (None,)],
     "tril triu": [(), (1,), (-1,), (7,), (None,)],
     "prod": [(), (0,), (1,), (-1, True), (5,), ([0, 1],), (None, True)],
     "sum mean amax amin all any argmax argmin": ONE,
@@ -169,7 +174,8 @@ COMMON = """
     a.var(1); torch.std(a, dim=-1, unbiased=False); a.var(-1, keepdim=True)
     a.split(2, dim=1); torch.split(a, [1, 3], 1); a.chunk(2, -1)
     torch.chunk(a, 2, dim=1)
-    a.unbind(1)
+    a.unbind(1); a.float(); a.half(); m.float(); a.clone(); a.t()
+    a.cumsum(1); torch.cumsum(a, dim=-1)
 """.replace("\n", ";").split(";")
 
 
@@ -180,6 +186,14 @@ def test_a_common_call_runs_no_python(text, place):
     names = {"a": a, "b": words["b"], "m": words["mask"], "torch": torch}
     names["i"] = words["ints"]
     assert frames(text, names) == []
+
+
+@pytest.mark.parametrize("place", [None, Shard(0)])
+def test_what_needs_no_cast_is_the_tensor_itself(place):
+    x = tensors("float32", place)[0].requires_grad_()
+    for _ in range(3):
+        assert x.float() is x and x.to(torch.float32) is x and x.double() is not x
+        assert x[0].t().shape == (4,) and x.t().shape == (4, 6)
 
 
 def test_a_rule_of_the_users_holds_for_both_dialects(ranks):

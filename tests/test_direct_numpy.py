@@ -47,6 +47,16 @@ CALLS = by_name(
         "split": [(2,), (4, 1), (3, -1), ([1, 5],), ((2, 2), 1), (0,), (9,), ([1, 2],)],
         "chunk": [(2,), (3, 1), (4, -1), (0,), (9,), (1,), (2, 5)],
         "unbind": [(), (1,), (-1,), (5,)],
+        "cumsum cumprod": [
+            (),
+            (0,),
+            (1,),
+            (-1,),
+            (5,),
+            (None,),
+            (0, "float64"),
+            (True,),
+        ],
         "argmax argmin": [*ONE, (0, None, True)],
         "add sub div": TWO,
         "masked_fill": [("mask", x) for x in ("b", 2.0, 3, True, "zero", 1j)],
@@ -173,7 +183,7 @@ COMMON = """
     np.mean(a); a.mean(); a.mean(1); a.mean(axis=1, keepdims=True); a.mean(dim=-1)
     i.mean(0); np.argmax(a, 1); a.argmax(axis=1); a.argmin(-1); a ** 2; a ** 0.5
     a ** -1; a.var(1); np.std(a, axis=1); np.var(a, 1, ddof=1, keepdims=True)
-    a.split(2, 1); a.chunk(2, 1); a.unbind(1)
+    a.split(2, 1); a.chunk(2, 1); a.unbind(1); a.cumsum(1); np.cumsum(a, axis=1)
     a ** 3; 2.0 ** a; a ** b; i ** 2; a.pow(2); np.power(a, 2); np.power(b, i); a.add(b)
     np.clip(a, 0, 1); a.clip(0.5); a.clip(max=2); a.clamp(0, b); i.clip(1, 2); a.div(2)
 """.replace("\n", ";").split(";")

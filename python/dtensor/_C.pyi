@@ -1260,15 +1260,33 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cpu(self) -> Tensor: ...
+    @overload
     def cumprod(
         a,
         axis: builtins.int | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> Tensor: ...
+    @overload
+    def cumprod(
+        a,
+        *,
+        dim: builtins.int | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> Tensor: ...
+    @overload
     def cumsum(
         a,
         axis: builtins.int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> Tensor: ...
+    @overload
+    def cumsum(
+        a,
+        *,
+        dim: builtins.int | None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> Tensor: ...
@@ -4199,15 +4217,33 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cpu(self) -> DTensor: ...
+    @overload
     def cumprod(
         a,
         axis: builtins.int | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> DTensor: ...
+    @overload
+    def cumprod(
+        a,
+        *,
+        dim: builtins.int | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> DTensor: ...
+    @overload
     def cumsum(
         a,
         axis: builtins.int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> DTensor: ...
+    @overload
+    def cumsum(
+        a,
+        *,
+        dim: builtins.int | None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> DTensor: ...

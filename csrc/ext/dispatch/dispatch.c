@@ -89,7 +89,9 @@ op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
     if (entry == NULL &&
         op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0)
         entry = op_entry_of(&call);
-    if (entry != NULL && entry->passes > 0)
+    if (entry != NULL && entry->passes < 0)
+        result = Py_NewRef(call.operands[0]);
+    else if (entry != NULL && entry->passes > 0)
         result =
             PyObject_Vectorcall(entry->composite, args, (size_t)entry->passes, NULL);
     if (entry != NULL && entry->traced)

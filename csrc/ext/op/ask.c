@@ -375,7 +375,13 @@ op_ask(op_maker *m, PyObject **answer, PyObject **dtypes)
         *answer = call_function(m->call->op, args, kwargs);
         failed = *answer == NULL ? -1 : 0;
     }
-    if (failed == 0 && is_passed_on(m, *answer)) {
+    if (failed == 0 && Py_TYPE(*answer) == &ext_operand_type) {
+        m->entry->passes = -1;
+        failed = *answer == m->metas[0]
+                     ? 0
+                     : ext_fail(PyExc_SystemError, "%U gives an operand, but the first",
+                                m->call->op->name);
+    } else if (failed == 0 && is_passed_on(m, *answer)) {
         Py_ssize_t count = PyLong_AsSsize_t(PyTuple_GET_ITEM(*answer, 1));
         bool fits = count > 0 && count <= m->call->nargs && m->call->kwnames == NULL;
         Py_SETREF(*answer, Py_NewRef(PyTuple_GET_ITEM(*answer, 0)));
@@ -383,8 +389,7 @@ op_ask(op_maker *m, PyObject **answer, PyObject **dtypes)
         failed = fits ? 0
                       : ext_fail(PyExc_SystemError, "%U passes on %zd arguments",
                                  m->call->op->name, count);
-    }
-    if (failed == 0 && !PyCallable_Check(*answer))
+    } else if (failed == 0 && !PyCallable_Check(*answer))
         failed = take_answer(m, *answer, dtypes);
     if (failed == 0 && m->rule != NULL && op_replacement(m->call->op) != NULL)
         failed = replace_rule(m, args, kwargs);

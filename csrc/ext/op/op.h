@@ -235,9 +235,10 @@ struct op_entry {
     uint64_t costs;      /* ext_cost_hash; of such a call */
     LayoutObject *first; /* call->layout: borrowed, as in the key */
 
-    PyObject
-        *composite;    /* what is called instead, with the call's arguments; or NULL */
-    Py_ssize_t passes; /* only with these first ones, by an operator; 0: with all */
+    PyObject *composite; /* is called instead, with the call's arguments; or NULL */
+    /* Of a composite: with the first arguments alone, by an operator; 0: with all; -1:
+     * the call gives its first operand. */
+    Py_ssize_t passes;
     int operand_count, slot_count, result_count;
     op_operand *operands;
     PyObject *kernel;

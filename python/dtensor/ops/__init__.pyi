@@ -2365,6 +2365,14 @@ def cumprod(
     out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
+def cumprod(
+    a: _T, *, dim: int | None, dtype: npt.DTypeLike | None = None, out: _Out = None
+) -> _T: ...
+@overload
+def cumprod(
+    a: _Plain, *, dim: int | None, dtype: npt.DTypeLike | None = None, out: _Out = None
+) -> _C.Tensor: ...
+@overload
 def cumsum(
     a: _T, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: _Out = None
 ) -> _T: ...
@@ -2374,6 +2382,14 @@ def cumsum(
     axis: int | None = None,
     dtype: npt.DTypeLike | None = None,
     out: _Out = None,
+) -> _C.Tensor: ...
+@overload
+def cumsum(
+    a: _T, *, dim: int | None, dtype: npt.DTypeLike | None = None, out: _Out = None
+) -> _T: ...
+@overload
+def cumsum(
+    a: _Plain, *, dim: int | None, dtype: npt.DTypeLike | None = None, out: _Out = None
 ) -> _C.Tensor: ...
 @overload
 def cumulative_prod(

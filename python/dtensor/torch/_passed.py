@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from dtensor import ops as _ops
+from dtensor._core.dtype import CASTS, dtype_of
+from dtensor.ops._make.copies import astype
 from dtensor.ops._make.direct import Maybe, passed
 from dtensor.ops._make.operator import METHODS, Operand
 from dtensor.ops._make.reduction import MISSING
@@ -16,9 +18,10 @@ from dtensor.ops.elementwise.piecewise import clip_row
 from dtensor.ops.reduce.gradient import of_product, reduced
 from dtensor.ops.reduce.rows import of_std, of_var, spread_row
 from dtensor.torch import _pointwise
-from dtensor.torch._direct import direct, row
+from dtensor.torch._direct import METHOD_ROWS, direct, row
 from dtensor.torch._promotion import dtype_for
 from dtensor.torch._reduce import Dims, dims_of, summed
+from dtensor.torch._types import dtype as torch_type, numpy_dtype
 
 __all__ = ["direct"]
 
@@ -96,6 +99,37 @@ def _masked_fill(input: Any, mask: Any, value: Any) -> Maybe:
     return passed(METHODS["masked_fill"], input, mask, value)
 
 
+# --- copies and dtypes ----------------------------------------------------------------
+
+
+def _cast(input: Any, dtype: Any) -> Maybe:
+    if not isinstance(input, Operand) or input.dtype == dtype:
+        return input if isinstance(input, Operand) else None
+    found: Answer = astype.__wrapped__(input, dtype)
+    return found
+
+
+def _of_dtype(name: str, dtype: str) -> None:
+    @row(name, astype, rows=METHOD_ROWS)
+    def ask(input: Any, memory_format: Any = None) -> Maybe:
+        return _cast(input, dtype_of(dtype))
+
+
+for _name, _dtype in CASTS.items():
+    _of_dtype(_name, _dtype)
+
+
+@row("to", astype, rows=METHOD_ROWS)
+def _to(input: Any, dtype: Any) -> Maybe:
+    known = isinstance(dtype, torch_type | np.dtype)
+    return _cast(input, np.dtype(numpy_dtype(dtype))) if known else None
+
+
+@row("clone")
+def _clone(input: Any) -> Maybe:
+    return passed(ops.copy, input)
+
+
 # --- shapes ---------------------------------------------------------------------------
 
 
@@ -130,6 +164,13 @@ def _triu(input: Any, diagonal: Any = MISSING) -> Maybe:
     return passed(ops.triu, input, diagonal)
 
 
+@row("t")
+def _t(input: Any) -> Maybe:
+    if not isinstance(input, Operand) or input.ndim > 2:
+        return None
+    return passed(ops.transpose, input) if input.ndim == 2 else input
+
+
 @row("split")
 def _split(tensor: Any, split_size: Any, dim: Any = MISSING) -> Maybe:
     return passed(METHODS["split"], tensor, split_size, dim)
@@ -146,6 +187,12 @@ def _unbind(input: Any, dim: Any = MISSING) -> Maybe:
 
 
 # --- along dims -----------------------------------------------------------------------
+
+
+@row("cumsum")
+def _cumsum(input: Any, dim: Any) -> Maybe:
+    fits = isinstance(input, Operand) and input.ndim and input.dtype.kind in "fc"
+    return passed(ops.cumsum, input, dim) if fits else None
 
 
 def _of_prod(

@@ -17,8 +17,9 @@ from dtensor.ops._make.words import Answer
 
 __all__ = ["Maybe", "Row", "in_front", "is_cut", "passed"]
 
-# (operator, n): the call is that operator's, with the first n arguments.
-Maybe = Answer | tuple[_C.Operator, int] | None
+# (operator, n): the call is that operator's, with the first n arguments. An operand:
+# the call gives the first one as it is.
+Maybe = Answer | tuple[_C.Operator, int] | Operand | None
 Gradient = Callable[..., Any] | None
 
 
@@ -100,8 +101,9 @@ def passed(operator: Any, *args: Any) -> Maybe:
     return None if any(x is MISSING for x in args[:count]) else (operator, count)
 
 
-def is_cut(x: Operand, axes: tuple[int, ...]) -> bool:
-    """Return whether some dims of an operand are cut among several ranks."""
-    if x.layout is None or x.layout.mesh.size() == 1:
+def is_cut(x: Operand, axes: tuple[int, ...], alone: bool = False) -> bool:
+    """Return whether some dims of an operand are cut among several ranks, or, if
+    `alone`, perhaps on one rank alone."""
+    if x.layout is None or (x.layout.mesh.size() == 1 and not alone):
         return False
     return any(p._cut_dim in axes for p in x.layout.placements)
