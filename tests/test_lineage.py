@@ -293,7 +293,7 @@ def test_ranks_whose_values_differ_all_raise(program):
              "ribute_tensor #1 of (4, 3) float64, rank 1 computed distribute_tensor #2")
             for count in (2, 5, 6, 9, 10, 14) for which in (0, count // 2, count - 1)
         ],
-        (other_operator, "rank 1 computed multiply.accumulate((4, 3) float64"),
+        (other_operator, "rank 1 computed cumprod((4, 3) float64"),
         (other_number, "with 2.0, rank 1 computed multiply((4, 3) float64, float) "
                        "with 3.0, with other numbers or arrays (if they are meant to"),
         (write_left_out, "ranks 0, 2, 3 computed a write of multiply((4, 3) float64, "

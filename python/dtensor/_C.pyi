@@ -735,6 +735,7 @@ class Tensor:
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
+    @overload
     def argmax(
         a,
         axis: builtins.int | None = None,
@@ -742,12 +743,21 @@ class Tensor:
         *,
         keepdims: builtins.bool = False,
     ) -> Tensor: ...
+    @overload
+    def argmax(
+        a, *, dim: builtins.int | None, out: _Out = None, keepdim: builtins.bool = False
+    ) -> Tensor: ...
+    @overload
     def argmin(
         a,
         axis: builtins.int | None = None,
         out: _Out = None,
         *,
         keepdims: builtins.bool = False,
+    ) -> Tensor: ...
+    @overload
+    def argmin(
+        a, *, dim: builtins.int | None, out: _Out = None, keepdim: builtins.bool = False
     ) -> Tensor: ...
     @overload
     def argpartition(
@@ -1250,15 +1260,33 @@ class Tensor:
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cpu(self) -> Tensor: ...
+    @overload
     def cumprod(
         a,
         axis: builtins.int | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> Tensor: ...
+    @overload
+    def cumprod(
+        a,
+        *,
+        dim: builtins.int | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> Tensor: ...
+    @overload
     def cumsum(
         a,
         axis: builtins.int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> Tensor: ...
+    @overload
+    def cumsum(
+        a,
+        *,
+        dim: builtins.int | None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> Tensor: ...
@@ -2840,6 +2868,7 @@ class Tensor:
     def squeeze(a, axis: _Axis | None = None) -> Tensor: ...
     @overload
     def squeeze(a, *, dim: _Axis | None) -> Tensor: ...
+    @overload
     def std(
         a,
         axis: _Axis | None = None,
@@ -2848,6 +2877,19 @@ class Tensor:
         ddof: builtins.float = 0,
         keepdims: builtins.bool = False,
         *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> Tensor: ...
+    @overload
+    def std(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdim: builtins.bool = False,
         where: _ArrayLike = True,
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
@@ -3094,6 +3136,7 @@ class Tensor:
     def unsqueeze(a, axis: _Axis) -> Tensor: ...
     @overload
     def unsqueeze(a, *, dim: _Axis) -> Tensor: ...
+    @overload
     def var(
         a,
         axis: _Axis | None = None,
@@ -3102,6 +3145,19 @@ class Tensor:
         ddof: builtins.float = 0,
         keepdims: builtins.bool = False,
         *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> Tensor: ...
+    @overload
+    def var(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdim: builtins.bool = False,
         where: _ArrayLike = True,
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
@@ -3636,6 +3692,7 @@ class DTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
+    @overload
     def argmax(
         a,
         axis: builtins.int | None = None,
@@ -3643,12 +3700,21 @@ class DTensor(Tensor):
         *,
         keepdims: builtins.bool = False,
     ) -> DTensor: ...
+    @overload
+    def argmax(
+        a, *, dim: builtins.int | None, out: _Out = None, keepdim: builtins.bool = False
+    ) -> DTensor: ...
+    @overload
     def argmin(
         a,
         axis: builtins.int | None = None,
         out: _Out = None,
         *,
         keepdims: builtins.bool = False,
+    ) -> DTensor: ...
+    @overload
+    def argmin(
+        a, *, dim: builtins.int | None, out: _Out = None, keepdim: builtins.bool = False
     ) -> DTensor: ...
     @overload
     def argpartition(
@@ -4151,15 +4217,33 @@ class DTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def cpu(self) -> DTensor: ...
+    @overload
     def cumprod(
         a,
         axis: builtins.int | None = None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> DTensor: ...
+    @overload
+    def cumprod(
+        a,
+        *,
+        dim: builtins.int | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> DTensor: ...
+    @overload
     def cumsum(
         a,
         axis: builtins.int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+    ) -> DTensor: ...
+    @overload
+    def cumsum(
+        a,
+        *,
+        dim: builtins.int | None,
         dtype: npt.DTypeLike | None = None,
         out: _Out = None,
     ) -> DTensor: ...
@@ -5741,6 +5825,7 @@ class DTensor(Tensor):
     def squeeze(a, axis: _Axis | None = None) -> DTensor: ...
     @overload
     def squeeze(a, *, dim: _Axis | None) -> DTensor: ...
+    @overload
     def std(
         a,
         axis: _Axis | None = None,
@@ -5749,6 +5834,19 @@ class DTensor(Tensor):
         ddof: builtins.float = 0,
         keepdims: builtins.bool = False,
         *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> DTensor: ...
+    @overload
+    def std(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdim: builtins.bool = False,
         where: _ArrayLike = True,
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
@@ -5995,6 +6093,7 @@ class DTensor(Tensor):
     def unsqueeze(a, axis: _Axis) -> DTensor: ...
     @overload
     def unsqueeze(a, *, dim: _Axis) -> DTensor: ...
+    @overload
     def var(
         a,
         axis: _Axis | None = None,
@@ -6003,6 +6102,19 @@ class DTensor(Tensor):
         ddof: builtins.float = 0,
         keepdims: builtins.bool = False,
         *,
+        where: _ArrayLike = True,
+        mean: _ArrayLike = ...,
+        correction: builtins.float = ...,
+    ) -> DTensor: ...
+    @overload
+    def var(
+        a,
+        *,
+        dim: _Axis | None,
+        dtype: npt.DTypeLike | None = None,
+        out: _Out = None,
+        ddof: builtins.float = 0,
+        keepdim: builtins.bool = False,
         where: _ArrayLike = True,
         mean: _ArrayLike = ...,
         correction: builtins.float = ...,
@@ -6908,8 +7020,13 @@ class TorchTensor(Tensor):
     def cholesky(input, upper: builtins.bool = False) -> TorchTensor: ...
     def cholesky_inverse(L, upper: builtins.bool = False) -> TorchTensor: ...
     def cholesky_solve(B, L: Any, upper: builtins.bool = False) -> TorchTensor: ...
+    @overload
     def chunk(
         x, chunks: builtins.int, axis: builtins.int = 0
+    ) -> tuple[TorchTensor, ...]: ...
+    @overload
+    def chunk(
+        x, chunks: builtins.int, *, dim: builtins.int
     ) -> tuple[TorchTensor, ...]: ...
     def clamp(
         input,
@@ -9420,7 +9537,10 @@ class TorchTensor(Tensor):
         self, dtype: npt.DTypeLike, non_blocking: builtins.bool = False
     ) -> TorchTensor: ...
     def type_as(self, other: _ArrayLike) -> TorchTensor: ...
+    @overload
     def unbind(x, axis: builtins.int = 0) -> tuple[TorchTensor, ...]: ...
+    @overload
+    def unbind(x, *, dim: builtins.int) -> tuple[TorchTensor, ...]: ...
     @overload
     def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchTensor: ...
     @overload
@@ -10394,8 +10514,13 @@ class TorchDTensor(TorchTensor, DTensor):
     def cholesky(input, upper: builtins.bool = False) -> TorchDTensor: ...
     def cholesky_inverse(L, upper: builtins.bool = False) -> TorchDTensor: ...
     def cholesky_solve(B, L: Any, upper: builtins.bool = False) -> TorchDTensor: ...
+    @overload
     def chunk(
         x, chunks: builtins.int, axis: builtins.int = 0
+    ) -> tuple[TorchDTensor, ...]: ...
+    @overload
+    def chunk(
+        x, chunks: builtins.int, *, dim: builtins.int
     ) -> tuple[TorchDTensor, ...]: ...
     def clamp(
         input,
@@ -12908,7 +13033,10 @@ class TorchDTensor(TorchTensor, DTensor):
         self, dtype: npt.DTypeLike, non_blocking: builtins.bool = False
     ) -> TorchDTensor: ...
     def type_as(self, other: _ArrayLike) -> TorchDTensor: ...
+    @overload
     def unbind(x, axis: builtins.int = 0) -> tuple[TorchDTensor, ...]: ...
+    @overload
+    def unbind(x, *, dim: builtins.int) -> tuple[TorchDTensor, ...]: ...
     @overload
     def unflatten(a, axis: builtins.int, sizes: _Shape) -> TorchDTensor: ...
     @overload
@@ -13238,6 +13366,7 @@ class Operand:
     layout: Final[Layout | None]
     ones: Final[tuple[int, ...]]
     number: Final[type | None]
+    value: Final[float | None]
     ndim: Final[int]
     size: Final[int]
     zero: Final[bool]
@@ -13252,6 +13381,7 @@ class Operator:
     autocast: Callable[..., Any] | None
     otherwise: Final[Callable[..., Any] | None]
     base: Final[Operator | None]
+    told: Final[tuple[float, ...] | None]
     __name__: str
     __qualname__: str
     __wrapped__: Final[Callable[..., Any]]
@@ -13263,6 +13393,7 @@ class Operator:
         agrees: type[Exception] | None = None,
         otherwise: Callable[..., Any] | None = None,
         base: Operator | None = None,
+        told: tuple[float, ...] = (),
     ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     @overload
@@ -13451,6 +13582,17 @@ class Wide:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 def mean_of(x: Any, count: int, /, **options: Any) -> Any: ...
+def spread_of(
+    x: Any,
+    axes: tuple[int, ...],
+    dtype: npt.DTypeLike | None,
+    count: int,
+    divisor: float,
+    keepdims: bool,
+    root: bool,
+    /,
+) -> Any: ...
+def parts_of(x: Any, at: list[int], dim: int, /) -> tuple[Any, ...]: ...
 def extreme_of(
     x: Any, dim: int, keepdims: bool, least: bool, type: type[tuple[Any, Any]], /
 ) -> Any: ...

@@ -17,7 +17,8 @@ from kept import keep
 
 import dtensor
 import dtensor.torch as torch
-from dtensor import Shard, init_device_mesh
+from dtensor import Shard, distribute_tensor, init_device_mesh
+from dtensor.torch.distributed import tensor as distributed
 
 AIM = 10
 SIDE = 8
@@ -77,10 +78,11 @@ def operands(kind: str, in_torch: bool) -> dict[str, object]:
     mesh = init_device_mesh("cpu", (1,))
 
     def array(values: Any) -> Any:
-        x = dtensor.as_tensor(values)
-        if kind == "DTensor":
-            x = dtensor.distribute_tensor(values, mesh, [Shard(0)])
-        return x.as_torch() if in_torch else x
+        x = torch.tensor(values) if in_torch else dtensor.as_tensor(values)
+        if kind == "Tensor":
+            return x
+        spread = distributed.distribute_tensor if in_torch else distribute_tensor
+        return spread(x if in_torch else values, mesh, [Shard(0)])
 
     values = np.random.default_rng(0).random((2, SIDE, SIDE), np.float32)
     names: dict[str, object] = {

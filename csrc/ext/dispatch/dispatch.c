@@ -78,3 +78,30 @@ op_dispatch(op_entry *entry, const op_call *call, PyObject *out)
     return watch_on_operator == NULL ? run(entry, call, out)
                                      : run_watched(entry, call, out);
 }
+
+PyObject *
+op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+                 PyObject *kwnames)
+{
+    op_call call;
+    PyObject *result = NULL;
+    op_entry *entry = kwnames == NULL ? op_call_again(&call, self, args, nargs) : NULL;
+    if (entry == NULL &&
+        op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0)
+        entry = op_entry_of(&call);
+    if (entry != NULL && entry->passes < 0)
+        result = Py_NewRef(call.operands[0]);
+    else if (entry != NULL && entry->passes > 0)
+        result =
+            PyObject_Vectorcall(entry->composite, args, (size_t)entry->passes, NULL);
+    if (entry != NULL && entry->traced)
+        op_call_trace(&call, entry);
+    bool brief = entry != NULL && (entry->view != NULL || entry->loop != NULL);
+    if (entry != NULL && entry->passes == 0 &&
+        (!entry->checks || op_check_arrays(&call) == 0) &&
+        !(brief && op_short(&result, entry, &call)))
+        result = op_dispatch(entry, &call, NULL);
+    op_entry_release(entry);
+    op_call_clear(&call);
+    return result;
+}

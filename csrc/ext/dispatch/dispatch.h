@@ -33,6 +33,11 @@ extern PyMethodDef ext_op_methods[], op_autocast_methods[];
  * is to write into, or NULL. */
 PyObject *op_dispatch(op_entry *entry, const op_call *call, PyObject *out);
 
+/* A call of which `out` has been taken away, with all arguments in the function's own
+ * order and words. Nobody records it, and it is not within autocast. */
+PyObject *op_call_in_order(OperatorObject *self, PyObject *const *args,
+                           Py_ssize_t nargs, PyObject *kwnames);
+
 /* --- operands.c --- */
 
 extern PyObject *ext_implicit_hook; /* called before operands are sent, or NULL */

@@ -154,8 +154,22 @@ place_in(PyObject *words, PyObject *name)
     return -1;
 }
 
+/* The same, of PyTorch's names too, where the operator has NumPy's. */
+static Py_ssize_t
+place_of_word(const OperatorObject *self, PyObject *name)
+{
+    Py_ssize_t place = place_in(self->words, name);
+    if (place >= 0)
+        return place;
+    PyObject *other = op_keyword(self, name);
+    place = other == NULL || other == name ? -1 : place_in(self->words, other);
+    Py_XDECREF(other);
+    PyErr_Clear();
+    return place;
+}
+
 /* Puts all arguments into their places, with defaults between them: how many there are
- * then, or -1, without an exception, if that cannot be done. */
+ * then, or -1, without an exception, if that cannot be done: `out` has no place. */
 static Py_ssize_t
 put_words(const OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
           PyObject *kwnames, PyObject **placed)
@@ -165,8 +179,10 @@ put_words(const OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
     for (Py_ssize_t k = 0; k < nargs; k++)
         placed[k] = args[k];
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(kwnames); k++) {
-        Py_ssize_t place = place_in(self->words, PyTuple_GET_ITEM(kwnames, k));
+        Py_ssize_t place = place_of_word(self, PyTuple_GET_ITEM(kwnames, k));
         if (place < nargs || placed[place] != NULL)
+            return -1;
+        if (place == self->out && args[nargs + k] != Py_None)
             return -1;
         placed[place] = args[nargs + k];
         count = place >= count ? place + 1 : count;
@@ -186,9 +202,9 @@ op_call_in_words(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
 {
     PyObject *placed[OP_INLINE] = {NULL};
     Py_ssize_t room = PyTuple_GET_SIZE(self->words), count = -1;
-    if (nargs <= room && room <= OP_INLINE)
+    if (nargs <= room && nargs <= self->out && room <= OP_INLINE)
         count = put_words(self, args, nargs, kwnames, placed);
     if (count < 0)
         return PyObject_Vectorcall(self->otherwise, args, (size_t)nargs, kwnames);
-    return PyObject_Vectorcall((PyObject *)self, placed, (size_t)count, NULL);
+    return op_call_in_order(self, placed, count, NULL);
 }

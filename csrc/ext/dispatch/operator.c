@@ -83,21 +83,7 @@ called(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
         return call_with_names(self, args, nargs, kwnames);
     if (place >= 0)
         return call_with_out(self, args, nargs, kwnames, place);
-    op_call call;
-    PyObject *result = NULL;
-    op_entry *entry = kwnames == NULL ? op_call_again(&call, self, args, nargs) : NULL;
-    if (entry == NULL &&
-        op_call_read(&call, self, args, nargs, kwnames, NULL, false) == 0)
-        entry = op_entry_of(&call);
-    if (entry != NULL && entry->traced)
-        op_call_trace(&call, entry);
-    bool brief = entry != NULL && (entry->view != NULL || entry->loop != NULL);
-    if (entry != NULL && (!entry->checks || op_check_arrays(&call) == 0) &&
-        !(brief && op_short(&result, entry, &call)))
-        result = op_dispatch(entry, &call, NULL);
-    op_entry_release(entry);
-    op_call_clear(&call);
-    return result;
+    return op_call_in_order(self, args, nargs, kwnames);
 }
 
 static PyObject *
@@ -181,9 +167,9 @@ operator_vjp_all(PyObject *self, PyObject *function)
 /* --- the type --- */
 
 /* The names and defaults of parameters by place, of which the last one may be for all
- * further ones. */
+ * further ones. From `out` on, arguments by position are for the other function. */
 static int
-read_words(OperatorObject *self, Py_ssize_t count, PyObject *defaults)
+read_words(OperatorObject *self, Py_ssize_t count, int out, PyObject *defaults)
 {
     enum { HAS_REST = 4 }; /* inspect.CO_VARARGS */
     PyObject *code = PyObject_GetAttrString(self->function, "__code__");
@@ -193,7 +179,7 @@ read_words(OperatorObject *self, Py_ssize_t count, PyObject *defaults)
     self->defaults = PyTuple_Check(defaults) ? Py_NewRef(defaults) : PyTuple_New(0);
     if (self->words != NULL && flags != NULL) {
         bool rest = (PyLong_AsLong(flags) & HAS_REST) != 0;
-        self->out = rest ? PY_SSIZE_T_MAX : count;
+        self->out = rest ? PY_SSIZE_T_MAX : out >= 0 ? out : count;
         self->positional = PY_SSIZE_T_MAX;
     }
     Py_XDECREF(code);
@@ -220,7 +206,7 @@ read_parameters(OperatorObject *self)
     self->keepdim = keepdim >= 0;
     self->positional = count;
     self->out = out >= count - given && out < count ? out : PY_SSIZE_T_MAX;
-    int failed = self->otherwise == NULL ? 0 : read_words(self, count, defaults);
+    int failed = self->otherwise == NULL ? 0 : read_words(self, count, out, defaults);
     Py_DECREF(defaults);
     return failed;
 }
@@ -246,12 +232,13 @@ static PyObject *
 operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"function",  "name", "operands", "agrees",
-                            "otherwise", "base", NULL};
+                            "otherwise", "base", "told",     NULL};
     PyObject *function, *name;
-    PyObject *agrees = Py_None, *otherwise = Py_None, *base = Py_None;
+    PyObject *agrees = Py_None, *otherwise = Py_None, *base = Py_None, *told = NULL;
     int operands = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|iOOO:Operator", names, &function,
-                                     &name, &operands, &agrees, &otherwise, &base))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OU|iOOOO!:Operator", names,
+                                     &function, &name, &operands, &agrees, &otherwise,
+                                     &base, &PyTuple_Type, &told))
         return NULL;
     OperatorObject *self = (OperatorObject *)type->tp_alloc(type, 0);
     if (self == NULL)
@@ -264,6 +251,7 @@ operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->operands = operands;
     self->agrees = agrees == Py_None ? NULL : Py_NewRef(agrees);
     self->otherwise = otherwise == Py_None ? NULL : Py_NewRef(otherwise);
+    self->told = Py_XNewRef(told);
     self->doc =
         PyObject_GetAttrString(otherwise == Py_None ? function : otherwise, "__doc__");
     if (self->text == NULL || self->doc == NULL || read_parameters(self) < 0 ||
@@ -289,6 +277,7 @@ operator_dealloc(PyObject *object)
     Py_XDECREF(self->words);
     Py_XDECREF(self->defaults);
     Py_XDECREF(self->base);
+    Py_XDECREF(self->told);
     op_answers_free(self);
     tape_vjp_free(self->vjp);
     Py_TYPE(object)->tp_free(object);
@@ -338,6 +327,9 @@ static PyMemberDef operator_members[] = {
     {"base", T_OBJECT, offsetof(OperatorObject, base), READONLY,
      "The operator of which it has gradient and attributes, and whose replaced rule\n"
      "it heeds; or None."},
+    {"told", T_OBJECT, offsetof(OperatorObject, told), READONLY,
+     "Numbers that its function is told by value, as `Operand.value` of the last\n"
+     "operand; or None."},
     {"view", T_BOOL, offsetof(OperatorObject, view), 0,
      "Whether results share the memory of its only operand, as a rule: for counting\n"
      "the memory of tensors without data."},

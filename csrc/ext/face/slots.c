@@ -116,9 +116,10 @@ call_in_place(int slot, PyObject *a, PyObject *b)
         names = Py_BuildValue("(s)", "out");
     if (answer == NULL || names == NULL)
         return NULL;
-    PyObject *result = Py_TYPE(answer) == &ext_operator_type
-                           ? op_call_out((OperatorObject *)answer, args, 2, NULL, a)
-                           : PyObject_Vectorcall(answer, args, 2, names);
+    bool writes = Py_TYPE(answer) == &ext_operator_type &&
+                  ((OperatorObject *)answer)->otherwise == NULL;
+    PyObject *result = writes ? op_call_out((OperatorObject *)answer, args, 2, NULL, a)
+                              : PyObject_Vectorcall(answer, args, 2, names);
     Py_XDECREF(result);
     return result == NULL ? NULL : Py_NewRef(a);
 }

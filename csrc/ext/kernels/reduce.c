@@ -1,8 +1,18 @@
-/* reduce.c: reductions that are more than one of NumPy's: means, and extremes with their
- * indices. Of arrays of any dtype. */
+/* reduce.c: reductions that are more than one of NumPy's: means, variances, and extremes
+ * with their indices; and an array in parts. Of arrays of any dtype. */
 #include "ext/kernels/kernels.h"
 
 #include <string.h>
+
+/* numpy.add.reduce: borrowed. */
+static PyObject *
+add_reduce(void)
+{
+    static PyObject *add, *reduce;
+    if (reduce == NULL && ext_import(&add, "numpy", "add") != NULL)
+        reduce = PyObject_GetAttrString(add, "reduce");
+    return reduce;
+}
 
 /* mean_of(x, count, /, **options of numpy.add.reduce) */
 static PyObject *
@@ -10,12 +20,10 @@ mean_of(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
         PyObject *kwnames)
 {
     enum { NAMED = 4 };
-    static PyObject *add, *reduce;
+    PyObject *reduce = add_reduce();
     Py_ssize_t named = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     if (nargs != 2 || named > NAMED)
         return PyErr_Format(PyExc_TypeError, "mean_of takes two arguments by place");
-    if (reduce == NULL && ext_import(&add, "numpy", "add") != NULL)
-        reduce = PyObject_GetAttrString(add, "reduce");
     PyObject *given[1 + NAMED] = {args[0]};
     for (Py_ssize_t k = 0; k < named; k++)
         given[1 + k] = args[2 + k];
@@ -24,6 +32,102 @@ mean_of(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
     PyObject *mean = total == NULL ? NULL : PyNumber_InPlaceTrueDivide(total, args[1]);
     Py_XDECREF(total);
     return mean;
+}
+
+/* --- variances --- */
+
+/* A sum along axes, divided: as NumPy computes means and variances. */
+static PyObject *
+sum_over(PyObject *x, PyObject *axes, PyObject *dtype, bool keeps, PyObject *count)
+{
+    static PyObject *names;
+    if (names == NULL)
+        names = Py_BuildValue("(sss)", "axis", "dtype", "keepdims");
+    PyObject *reduce = add_reduce();
+    PyObject *given[] = {x, axes, dtype, keeps ? Py_True : Py_False};
+    PyObject *total = reduce == NULL || names == NULL
+                          ? NULL
+                          : PyObject_Vectorcall(reduce, given, 1, names);
+    PyObject *found = total == NULL ? NULL : PyNumber_InPlaceTrueDivide(total, count);
+    Py_XDECREF(total);
+    return found;
+}
+
+static PyObject *
+square_root(PyObject *x)
+{
+    static PyObject *sqrt;
+    return ext_import(&sqrt, "numpy", "sqrt") == NULL ? NULL
+                                                      : PyObject_CallOneArg(sqrt, x);
+}
+
+static PyObject *
+spread_of(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyArrayObject *x;
+    PyObject *axes, *dtype, *count, *divisor;
+    int keeps, root;
+    if (!PyArg_ParseTuple(args, "O!O!OOOpp:spread_of", &PyArray_Type, &x, &PyTuple_Type,
+                          &axes, &dtype, &count, &divisor, &keeps, &root))
+        return NULL;
+    PyObject *mean = sum_over((PyObject *)x, axes, dtype, true, count);
+    PyObject *apart = mean == NULL ? NULL : PyNumber_Subtract((PyObject *)x, mean);
+    PyObject *squares = apart == NULL ? NULL : PyNumber_InPlaceMultiply(apart, apart);
+    PyObject *found =
+        squares == NULL ? NULL : sum_over(squares, axes, dtype, keeps, divisor);
+    if (found != NULL && root)
+        Py_SETREF(found, square_root(found));
+    Py_XDECREF(mean);
+    Py_XDECREF(apart);
+    Py_XDECREF(squares);
+    return found;
+}
+
+/* --- parts --- */
+
+/* Elements start to stop of a dim, in the memory of the array. */
+static PyObject *
+window(PyArrayObject *x, int dim, npy_intp start, npy_intp stop)
+{
+    npy_intp shape[DT_MAX_NDIM];
+    for (int d = 0; d < PyArray_NDIM(x); d++)
+        shape[d] = d == dim ? stop - start : PyArray_DIM(x, d);
+    PyObject *view = PyArray_NewFromDescr(
+        &PyArray_Type, (PyArray_Descr *)Py_NewRef((PyObject *)PyArray_DESCR(x)),
+        PyArray_NDIM(x), shape, PyArray_STRIDES(x),
+        PyArray_BYTES(x) + start * PyArray_STRIDE(x, dim), PyArray_FLAGS(x), NULL);
+    if (view != NULL &&
+        PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef((PyObject *)x)) < 0)
+        Py_CLEAR(view);
+    if (view != NULL)
+        PyArray_UpdateFlags((PyArrayObject *)view, NPY_ARRAY_UPDATE_ALL);
+    return view;
+}
+
+static PyObject *
+parts_of(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyArrayObject *x;
+    PyObject *at;
+    int dim;
+    if (!PyArg_ParseTuple(args, "O!O!i:parts_of", &PyArray_Type, &x, &PyList_Type, &at,
+                          &dim))
+        return NULL;
+    if (dim < 0 || dim >= PyArray_NDIM(x))
+        return PyErr_Format(PyExc_ValueError, "parts_of: dim %d", dim);
+    Py_ssize_t count = PyList_GET_SIZE(at) + 1;
+    PyObject *parts = PyTuple_New(count);
+    npy_intp start = 0, length = PyArray_DIM(x, dim);
+    for (Py_ssize_t k = 0; parts != NULL && k < count; k++) {
+        npy_intp stop =
+            k + 1 < count ? PyLong_AsSsize_t(PyList_GET_ITEM(at, k)) : length;
+        if (PyErr_Occurred() == NULL && (stop < start || stop > length))
+            PyErr_Format(PyExc_ValueError, "parts_of: %zd after %zd", stop, start);
+        ext_put(&parts, k,
+                PyErr_Occurred() != NULL ? NULL : window(x, dim, start, stop));
+        start = stop;
+    }
+    return parts;
 }
 
 /* --- extremes and their indices --- */
@@ -107,6 +211,15 @@ PyMethodDef ext_reduce_methods[] = {
      "mean_of(x, count, /, **options)\n--\n\n"
      "Return numpy.add.reduce(x, **options) divided by a number: the mean of what\n"
      "`x` is a part of."},
+    {"spread_of", spread_of, METH_VARARGS,
+     "spread_of(x, axes, dtype, count, divisor, keepdims, root, /)\n--\n\n"
+     "Return the squares of the distances from the mean of `count` elements, added "
+     "and\n"
+     "divided: a variance, or its root. dtype: to add in, or None."},
+    {"parts_of", parts_of, METH_VARARGS,
+     "parts_of(x, at, dim, /)\n--\n\n"
+     "Return a tuple of views: the array, split along a dim before the indices of a\n"
+     "list, which do not fall."},
     {"extreme_of", extreme_of, METH_VARARGS,
      "extreme_of(x, dim, keepdims, least, type, /)\n--\n\n"
      "Return the greatest, or least, elements along a dim and their indices, in a\n"

@@ -29,12 +29,13 @@ know(op_known *out, const op_call *call, Py_ssize_t k)
     bool ours = Py_TYPE(object) == &ext_dtensor_type ||
                 Py_TYPE(object) == &ext_torch_dtensor_type;
     bool expected = op_is_expected(call, k);
-    *out = (op_known){kind, NULL};
+    *out = (op_known){.kind = kind};
     if (kind == OP_DTENSOR && ours)
         out->is = ((DTensorObject *)object)->layout;
-    else if (kind == OP_NUMBER && expected)
+    else if (kind == OP_NUMBER && expected) {
         out->is = Py_TYPE(object);
-    else {
+        out->told = op_told(call->op, object);
+    } else {
         out->kind = OP_CONSTANT;
         return !(expected && PyTuple_CheckExact(object)) && op_is_plain(object);
     }
@@ -79,7 +80,7 @@ op_call_again(op_call *call, OperatorObject *op, PyObject *const *args,
         }
         *operand++ = arg;
         if (known->kind == OP_NUMBER) {
-            if ((void *)type != known->is)
+            if ((void *)type != known->is || op_told(op, arg) != known->told)
                 return NULL;
             continue;
         }

@@ -118,8 +118,11 @@ make_metas(const op_maker *m)
         m->metas[k] = meta_of(k, m->call->operands[k]);
         if (m->metas[k] == NULL)
             return -1;
-        ((OperandObject *)m->metas[k])->zero =
-            m->call->by_zero && k == m->call->operand_count - 1;
+        OperandObject *meta = (OperandObject *)m->metas[k];
+        bool last = k == m->call->operand_count - 1;
+        int told = last ? op_told(m->call->op, m->call->operands[k]) : 0;
+        meta->zero = last && m->call->by_zero;
+        meta->value = told == 0 ? NULL : PyTuple_GET_ITEM(m->call->op->told, told - 1);
     }
     return 0;
 }
@@ -335,6 +338,15 @@ replace_rule(op_maker *m, PyObject *args, PyObject *kwargs)
     return 0;
 }
 
+/* Whether the answer is (operator, how many arguments it gets). */
+static bool
+is_passed_on(const op_maker *m, PyObject *answer)
+{
+    return PyTuple_CheckExact(answer) && PyTuple_GET_SIZE(answer) == 2 &&
+           Py_TYPE(PyTuple_GET_ITEM(answer, 0)) == Py_TYPE(m->call->op) &&
+           PyLong_CheckExact(PyTuple_GET_ITEM(answer, 1));
+}
+
 /* Calls the function. What has other words for the arguments does not know the rules of
  * users. */
 static PyObject *
@@ -363,7 +375,21 @@ op_ask(op_maker *m, PyObject **answer, PyObject **dtypes)
         *answer = call_function(m->call->op, args, kwargs);
         failed = *answer == NULL ? -1 : 0;
     }
-    if (failed == 0 && !PyCallable_Check(*answer))
+    if (failed == 0 && Py_TYPE(*answer) == &ext_operand_type) {
+        m->entry->passes = -1;
+        failed = *answer == m->metas[0]
+                     ? 0
+                     : ext_fail(PyExc_SystemError, "%U gives an operand, but the first",
+                                m->call->op->name);
+    } else if (failed == 0 && is_passed_on(m, *answer)) {
+        Py_ssize_t count = PyLong_AsSsize_t(PyTuple_GET_ITEM(*answer, 1));
+        bool fits = count > 0 && count <= m->call->nargs && m->call->kwnames == NULL;
+        Py_SETREF(*answer, Py_NewRef(PyTuple_GET_ITEM(*answer, 0)));
+        m->entry->passes = count;
+        failed = fits ? 0
+                      : ext_fail(PyExc_SystemError, "%U passes on %zd arguments",
+                                 m->call->op->name, count);
+    } else if (failed == 0 && !PyCallable_Check(*answer))
         failed = take_answer(m, *answer, dtypes);
     if (failed == 0 && m->rule != NULL && op_replacement(m->call->op) != NULL)
         failed = replace_rule(m, args, kwargs);

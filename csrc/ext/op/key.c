@@ -6,7 +6,8 @@
 
 /* The low bits of a word say what it is; the rest is a pointer, a type or a count. */
 enum { TAG_BITS = 4 };
-enum { TAG_LIST = 9, TAG_TUPLE, TAG_OUT, TAG_LENGTH, TAG_ZERO }; /* 8: the first */
+/* 8: the first word. */
+enum { TAG_LIST = 9, TAG_TUPLE, TAG_OUT, TAG_LENGTH, TAG_ZERO, TAG_TOLD };
 
 op_kind
 op_kind_of(PyObject *object)
@@ -416,6 +417,16 @@ read_divisor(op_call *call)
     return call->by_zero ? push_word(call, 0, TAG_ZERO) : 0;
 }
 
+/* What the last operand is, where an operator is told. */
+static int
+read_told(op_call *call)
+{
+    if (call->operand_count == 0)
+        return 0;
+    int told = op_told(call->op, call->operands[call->operand_count - 1]);
+    return told == 0 ? 0 : push_word(call, (uintptr_t)told << TAG_BITS, TAG_TOLD);
+}
+
 static void
 hash_words(op_call *call)
 {
@@ -449,6 +460,8 @@ op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_
     if (out != NULL && push_word(call, (uintptr_t)out, TAG_OUT) < 0)
         return -1;
     if (op->divides && read_divisor(call) < 0)
+        return -1;
+    if (op->told != NULL && read_told(call) < 0)
         return -1;
     hash_words(call);
     return 0;

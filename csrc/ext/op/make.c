@@ -103,6 +103,8 @@ make(op_maker *m)
         m->entry->composite = Py_NewRef(answer);
         m->entry->kwnames = op_keywords(call);
         failed = call->kwnames != NULL && m->entry->kwnames == NULL ? -1 : 0;
+        if (m->entry->passes != 0) /* the other operator does */
+            m->entry->checks = m->entry->traced = false;
         hold_layouts(m);
     } else if (failed == 0) {
         m->entry->result_count = dt_rule_results(m->rule->rule);

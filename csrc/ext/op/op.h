@@ -43,6 +43,7 @@ typedef struct {
     bool zero;               /* it is known to be 0: op_call.by_zero */
     bool read;               /* lengths or layout of a DTensor have been looked at */
     PyObject *number;        /* the type of a Python number (borrowed), or NULL */
+    PyObject *value;         /* that number, if it is one of `told`; or NULL */
 } OperandObject;
 
 extern PyTypeObject ext_rule_type, ext_call_type, ext_part_type, ext_operand_type;
@@ -65,6 +66,8 @@ typedef struct {
     PyObject *otherwise; /* a function for calls that its own does not take, or NULL */
     PyObject *words, *defaults; /* of its parameters by place, where there is one */
     PyObject *base;             /* whose gradient it has, and users' rule; or NULL */
+    PyObject
+        *told; /* numbers that are constants as its last operand: a tuple, or NULL */
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
@@ -165,6 +168,15 @@ bool op_is_expected(const op_call *call, Py_ssize_t k);
 /* A list or tuple that holds arrays: its elements are operands. */
 bool op_holds_arrays(PyObject *object, const op_call *call);
 bool op_static_equal(PyObject *a, PyObject *b);
+/* Which of the numbers that an operator is told an operand is, from 1; or 0. */
+static inline int
+op_told(const OperatorObject *op, PyObject *object)
+{
+    Py_ssize_t k = op->told == NULL ? 0 : PyTuple_GET_SIZE(op->told);
+    while (k > 0 && !op_static_equal(PyTuple_GET_ITEM(op->told, k - 1), object))
+        k--;
+    return (int)k;
+}
 /* A constant that stays what it is when the user changes a list: a new reference. */
 PyObject *op_static_copy(PyObject *object);
 
@@ -197,6 +209,7 @@ typedef struct {
  * constant. */
 typedef struct {
     op_kind kind;
+    int told; /* op_told of a number */
     void *is; /* the layout or the type: borrowed, as in the key */
 } op_known;
 
@@ -222,8 +235,10 @@ struct op_entry {
     uint64_t costs;      /* ext_cost_hash; of such a call */
     LayoutObject *first; /* call->layout: borrowed, as in the key */
 
-    PyObject
-        *composite; /* what is called instead, with the call's arguments; or NULL */
+    PyObject *composite; /* is called instead, with the call's arguments; or NULL */
+    /* Of a composite: with the first arguments alone, by an operator; 0: with all; -1:
+     * the call gives its first operand. */
+    Py_ssize_t passes;
     int operand_count, slot_count, result_count;
     op_operand *operands;
     PyObject *kernel;
@@ -316,7 +331,8 @@ extern _Thread_local bool ext_implicit_replication;
 
 /* ask.c: asks the operator's function, into m->rule and m->kernel, with the dtypes
  * that it gives (borrowed from *answer) or None. Without a rule the answer is a
- * composite: what is called for such arguments. */
+ * composite: what is called for such arguments; an operator that gets the first ones
+ * alone (`passes`) is itself the call. */
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
 /* What has taken the place of an operator's rule, or of that of its base; or NULL. */
 static inline PyObject *

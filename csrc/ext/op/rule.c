@@ -208,7 +208,7 @@ ext_operand(int index, PyObject *shape, PyObject *dtype, PyObject *layout)
     self->shape = Py_NewRef(shape);
     self->dtype = Py_NewRef(dtype);
     self->layout = Py_NewRef(layout);
-    self->number = NULL;
+    self->number = self->value = NULL;
     self->zero = self->read = false;
     return (PyObject *)self;
 }
@@ -288,6 +288,7 @@ static PyMemberDef operand_members[] = {
     {"index", T_INT, offsetof(OperandObject, index), READONLY, "Its number."},
     MEMBER(OperandObject, dtype, "Element type; None for a Python number."),
     MEMBER(OperandObject, number, "The type of a Python number, else None."),
+    MEMBER(OperandObject, value, "That number, if it is one of `told`; else None."),
     {"zero", T_BOOL, offsetof(OperandObject, zero), READONLY,
      "Whether it is a number, 0, that addends would be divided by."},
     {0},

@@ -5,7 +5,8 @@ a function writes its result into `input`, and returns `input`.
 """
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
@@ -42,6 +43,7 @@ from dtensor.nn._vectors import (
     one_hot,
     pairwise_distance,
 )
+from dtensor.ops._make.direct import Maybe, in_front, passed
 from dtensor.ops.elementwise.transcendental import tanh
 from dtensor.ops.model import activation
 from dtensor.ops.model.activation import (
@@ -89,6 +91,8 @@ from dtensor.ops.model.pool import (
 )
 from dtensor.ops.model.softmax import log_softmax as _log_softmax, softmax as _softmax
 from dtensor.ops.random.dropout import dropout
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -180,6 +184,16 @@ def _run(operator: Any, inplace: bool, input: Any, *numbers: float) -> Any:
     return operator(input, *numbers, out=input)
 
 
+def _directly(operator: Any) -> Callable[[F], F]:
+    """Return a decorator: what does not work in place is passed on to an operator."""
+
+    def ask(input: Any, inplace: Any = False) -> Maybe:
+        return passed(operator, input) if inplace is False else None
+
+    return in_front(ask)
+
+
+@_directly(activation.relu)
 def relu(input: Any, inplace: bool = False) -> Any:
     """Return ``max(0, input)``."""
     return _run(activation.relu, inplace, input)
@@ -207,21 +221,25 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     return _run(activation.threshold, inplace, input, threshold, value)
 
 
+@_directly(activation.hardsigmoid)
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """Return ``min(max(input + 3, 0), 6) / 6``."""
     return _run(activation.hardsigmoid, inplace, input)
 
 
+@_directly(activation.hardswish)
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """Return ``input * hardsigmoid(input)``."""
     return _run(activation.hardswish, inplace, input)
 
 
+@_directly(activation.silu)
 def silu(input: Any, inplace: bool = False) -> Any:
     """Return ``input * sigmoid(input)``."""
     return _run(activation.silu, inplace, input)
 
 
+@_directly(activation.mish)
 def mish(input: Any, inplace: bool = False) -> Any:
     """Return ``input * tanh(softplus(input))``."""
     return _run(activation.mish, inplace, input)
@@ -237,6 +255,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     return _run(activation.celu, inplace, input, alpha)
 
 
+@_directly(activation.selu)
 def selu(input: Any, inplace: bool = False) -> Any:
     """Return `elu`, scaled such that layers keep mean 0 and variance 1."""
     return _run(activation.selu, inplace, input)

@@ -20,6 +20,7 @@ from dtensor.ops.create import (  # noqa: F401
 from dtensor.ops.elementwise import (  # noqa: F401
     functions as _elementwise,
     pointwise as _pointwise,
+    powers as _powers,
 )
 from dtensor.ops.index import (  # noqa: F401
     coordinates as _coordinates,
@@ -93,6 +94,7 @@ from dtensor.ops.create.arrays import *  # noqa: F403
 from dtensor.ops.create.like import *  # noqa: F403
 from dtensor.ops.elementwise.functions import *  # noqa: F403
 from dtensor.ops.elementwise.pointwise import *  # noqa: F403
+from dtensor.ops.elementwise.powers import *  # noqa: F403
 from dtensor.ops.index.coordinates import *  # noqa: F403
 from dtensor.ops.index.put import *  # noqa: F403
 from dtensor.ops.index.read import getitem
@@ -157,6 +159,7 @@ __all__ += _nan.__all__
 __all__ += _norm.__all__
 __all__ += _pad.__all__
 __all__ += _pointwise.__all__
+__all__ += _powers.__all__
 __all__ += _put.__all__
 __all__ += _quantile.__all__
 __all__ += _random.__all__
@@ -191,7 +194,7 @@ SLOTS = {
 }
 SLOTS |= {
     "matmul": _matmul.matmul,
-    "power": _pointwise.raised,
+    "power": _powers.raised,
     "getitem": getitem,
     "setitem": setitem,
     "transpose": _view.transpose,

@@ -969,12 +969,28 @@ def argmax(
     a: _Plain, axis: int | None = None, out: _Out = None, *, keepdims: bool = False
 ) -> _C.Tensor: ...
 @overload
+def argmax(
+    a: _T, *, dim: int | None, out: _Out = None, keepdim: bool = False
+) -> _T: ...
+@overload
+def argmax(
+    a: _Plain, *, dim: int | None, out: _Out = None, keepdim: bool = False
+) -> _C.Tensor: ...
+@overload
 def argmin(
     a: _T, axis: int | None = None, out: _Out = None, *, keepdims: bool = False
 ) -> _T: ...
 @overload
 def argmin(
     a: _Plain, axis: int | None = None, out: _Out = None, *, keepdims: bool = False
+) -> _C.Tensor: ...
+@overload
+def argmin(
+    a: _T, *, dim: int | None, out: _Out = None, keepdim: bool = False
+) -> _T: ...
+@overload
+def argmin(
+    a: _Plain, *, dim: int | None, out: _Out = None, keepdim: bool = False
 ) -> _C.Tensor: ...
 @overload
 def argpartition(
@@ -2349,6 +2365,14 @@ def cumprod(
     out: _Out = None,
 ) -> _C.Tensor: ...
 @overload
+def cumprod(
+    a: _T, *, dim: int | None, dtype: npt.DTypeLike | None = None, out: _Out = None
+) -> _T: ...
+@overload
+def cumprod(
+    a: _Plain, *, dim: int | None, dtype: npt.DTypeLike | None = None, out: _Out = None
+) -> _C.Tensor: ...
+@overload
 def cumsum(
     a: _T, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: _Out = None
 ) -> _T: ...
@@ -2358,6 +2382,14 @@ def cumsum(
     axis: int | None = None,
     dtype: npt.DTypeLike | None = None,
     out: _Out = None,
+) -> _C.Tensor: ...
+@overload
+def cumsum(
+    a: _T, *, dim: int | None, dtype: npt.DTypeLike | None = None, out: _Out = None
+) -> _T: ...
+@overload
+def cumsum(
+    a: _Plain, *, dim: int | None, dtype: npt.DTypeLike | None = None, out: _Out = None
 ) -> _C.Tensor: ...
 @overload
 def cumulative_prod(
@@ -7296,6 +7328,32 @@ def std(
     correction: float = ...,
 ) -> _C.Tensor: ...
 @overload
+def std(
+    a: _T,
+    *,
+    dim: _Axis | None,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    ddof: float = 0,
+    keepdim: bool = False,
+    where: _ArrayLike = True,
+    mean: _ArrayLike = ...,
+    correction: float = ...,
+) -> _T: ...
+@overload
+def std(
+    a: _Plain,
+    *,
+    dim: _Axis | None,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    ddof: float = 0,
+    keepdim: bool = False,
+    where: _ArrayLike = True,
+    mean: _ArrayLike = ...,
+    correction: float = ...,
+) -> _C.Tensor: ...
+@overload
 def sub(
     x: _T,
     other: _ArrayLike,
@@ -8006,6 +8064,32 @@ def var(
     ddof: float = 0,
     keepdims: bool = False,
     *,
+    where: _ArrayLike = True,
+    mean: _ArrayLike = ...,
+    correction: float = ...,
+) -> _C.Tensor: ...
+@overload
+def var(
+    a: _T,
+    *,
+    dim: _Axis | None,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    ddof: float = 0,
+    keepdim: bool = False,
+    where: _ArrayLike = True,
+    mean: _ArrayLike = ...,
+    correction: float = ...,
+) -> _T: ...
+@overload
+def var(
+    a: _Plain,
+    *,
+    dim: _Axis | None,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    ddof: float = 0,
+    keepdim: bool = False,
     where: _ArrayLike = True,
     mean: _ArrayLike = ...,
     correction: float = ...,

@@ -63,13 +63,13 @@ from dtensor.torch.distributed import _dialect
 
 # isort: split
 from dtensor.torch import (
-    _direct,
     _edges,
     _errors as _errors,
     _foreach,
     _layers,
     _legacy,
     _methods,
+    _passed,
     _types,
     accelerator as accelerator,
     amp as amp,
@@ -103,7 +103,7 @@ from dtensor.torch.serialization import load as load, save as save
 from dtensor.torch.version import __version__ as __version__
 
 _edges.mend(globals(), out=True)
-_direct.direct(globals())
+_passed.direct(globals())
 Tensor = _C.TorchTensor
 FloatTensor = _legacy.legacy("float32")
 DoubleTensor = _legacy.legacy("float64")

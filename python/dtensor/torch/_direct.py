@@ -1,19 +1,17 @@
 """Common calls without Python: operators that have PyTorch's arguments.
 
-A row gives rule and kernel, as the function of any operator does, once for each kind of
-call. It gives None for a call that it does not take: then the function of that name is
-called, as it is for arguments that the row does not have. `direct` puts operators in
-the place of a room's functions. Gradients are those of the operator that a row is based
-on, or stand beside it.
+A row gives rule and kernel, or None: see `dtensor.ops._make.direct`. `direct` puts
+operators in the place of a room's functions.
 """
 
 import math
 from collections.abc import Callable, MutableMapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dtensor import _C, ops as _ops
+from dtensor.ops._make.direct import Maybe, Row, is_cut
 from dtensor.ops._make.elementwise import GRADIENTS, broadcast
 from dtensor.ops._make.halves import is_half, weak_call
 from dtensor.ops._make.operator import METHODS, Operand, Rule, call, letters
@@ -31,53 +29,34 @@ from dtensor.torch._reduce import Dims, Picked, dims_of, summed
 __all__ = ["direct"]
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
-Maybe = Answer | None
-
-
-class Row(NamedTuple):
-    """How a name of PyTorch's is an operator."""
-
-    ask: Callable[..., Any]
-    base: Any
-    operands: int
-    gradients: tuple[Callable[..., Any] | None, ...]
-
-
 ROWS: dict[str, Row] = {}
 METHOD_ROWS: dict[str, Row] = {}  # of those whose arguments are not the function's
 
 
 def row(
     names: str,
-    base: Any,
+    base: Any = None,
     *gradients: Callable[..., Any] | None,
     operands: int = 0,
+    told: tuple[float, ...] = (),
     rows: dict[str, Row] = ROWS,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that makes a function the row of some names."""
 
     def keep(ask: Callable[..., Any]) -> Callable[..., Any]:
         ask.__name__ = ask.__qualname__ = names.split()[0]
-        rows.update({n: Row(ask, base, operands, gradients) for n in names.split()})
+        made = Row(ask, base, operands, gradients, told)
+        rows.update(dict.fromkeys(names.split(), made))
         return ask
 
     return keep
-
-
-def _within_autocast(operator: Any, *args: Any, **options: Any) -> Any:
-    return operator.otherwise(*args, **options)
 
 
 def direct(room: MutableMapping[str, Any], methods: bool = False) -> None:
     """Put operators into the places of those functions of a room that have a row."""
     rows = ROWS | METHOD_ROWS if methods else ROWS
     for name in rows.keys() & room.keys():
-        ask, base, operands, gradients = rows[name]
-        made: Any = _C.Operator(ask, name, operands, otherwise=room[name], base=base)
-        made.autocast = _within_autocast
-        if gradients:
-            made.vjp(*gradients)
-        room[name] = made
+        room[name] = rows[name].before(name, room[name])
 
 
 # --- elementwise ----------------------------------------------------------------------
@@ -226,16 +205,11 @@ _tests("any", ops.any)
 # --- extremes and where they are ------------------------------------------------------
 
 
-def _is_cut(x: Operand, axes: tuple[int, ...]) -> bool:
-    placements = () if x.layout is None else x.layout.placements
-    return any(p._cut_dim in axes for p in placements)
-
-
 def _arg(name: str, function: Callable[..., Any], base: Any) -> None:
     @row(name, base)
     def ask(input: Operand, dim: int | None = None, keepdim: bool = False) -> Maybe:
         axes = _axes(input, dim)
-        if 0 in input.shape or not input.ndim or _is_cut(input, axes):
+        if 0 in input.shape or not input.ndim or is_cut(input, axes):
             return None
         axis = axes[0] if isinstance(dim, int) else dim
         found: Answer = _whole.__wrapped__(input, function, axis, keepdim)
@@ -272,7 +246,7 @@ def _extreme(name: str, least: bool, base: Any, pair: Any) -> None:
             one: Answer = base.__wrapped__(input)
             return one
         axes = _axes(input, dim)
-        if not isinstance(dim, int) or _is_cut(input, axes) or 0 in input.shape:
+        if not isinstance(dim, int) or is_cut(input, axes) or 0 in input.shape:
             return None
         names = letters(input.ndim, whole=axes)
         rest = " ".join(kept(names, axes, keepdim))

@@ -276,6 +276,7 @@ def mend(room: MutableMapping[str, Any], out: bool = False) -> None:
     for wrapper, names in [*WRAPPERS, *([(writes, OUT)] if out else [])]:
         for name in names.split():
             given = room.get(name)
-            whole = isinstance(given, _C.Operator)  # which knows the names by itself
+            # It knows the names by itself.
+            whole = isinstance(given, _C.Operator) and given.otherwise is None
             if given is not None and not (wrapper is placed and whole):
                 room[name] = wrapper(room[name])

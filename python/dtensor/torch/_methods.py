@@ -16,13 +16,13 @@ from dtensor._core.dtype import CASTS
 from dtensor.ops._make.operator import METHODS
 from dtensor.torch import (
     _create,
-    _direct,
     _edges,
     _index,
     _lu,
     _matrix,
     _memory,
     _order,
+    _passed,
     _pointwise,
     _products,
     _questions,
@@ -358,13 +358,13 @@ TABLE |= {
     "to_sparse_csr": to_sparse,
     "to_dense": itself,
 }
-_direct.direct(TABLE, methods=True)
+_passed.direct(TABLE, methods=True)
 
 
 def install(constructor: Callable[..., Any], whole: dict[str, Any]) -> None:
     """Give the types of PyTorch's dialect their methods."""
     _C.install_torch(
-        _pointwise.SLOTS,
+        _pointwise.SLOTS | {"power": TABLE["pow"]},
         TABLE | ATTRIBUTES | _memory.ATTRIBUTES,
         WHOLE | whole,
         constructor,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import ops as _ops
-from dtensor.ops.elementwise import pointwise
+from dtensor.ops.elementwise import pointwise, powers
 from dtensor.torch._promotion import default_dtype, dtype_for, promoted
 from dtensor.torch._types import numpy_dtype, torch_dtype
 
@@ -158,7 +158,7 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
         input = cast(np.asarray(input) if not hasattr(input, "dtype") else input, to)
         return _power(input, exponent, **options)
     if getattr(input, "dtype", None) == to and to.kind != "V":
-        return pointwise.raised(input, _number_as(exponent, to), **options)
+        return powers.raised(input, _number_as(exponent, to), **options)
     return _power(input, exponent, **options)
 
 

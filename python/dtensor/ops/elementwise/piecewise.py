@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
@@ -64,14 +65,29 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 @broadcasts_out
 @operator(operands=3, name="clip")
-def _clip(a: Operand, low: Any, high: Any, **options: Any) -> Answer:
+def _clip(a: Operand, low: Any = None, high: Any = None, **options: Any) -> Answer:
     rows = "increasing" if not options else None
-    make = call if options else weak_call
-    return broadcast([a, low, high], rows), make(np.clip, a, low, high, **options)
+    limits = [x for x in (low, high) if x is not None]
+    if options:
+        made = call(np.clip, a, low, high, **options)
+    elif limits and a.dtype is not None and a.dtype.kind in "fc":
+        made = call(_CLIPS[low is None, high is None], a, *limits)  # as numpy.clip does
+    else:
+        made = weak_call(np.clip, a, low, high)
+    return broadcast([a, low, high], rows), made
+
+
+_core: Any = getattr(np, "_core")  # noqa: B009
+# By whether there is no lower limit, and no upper one.
+_CLIPS: dict[tuple[bool, bool], Any] = {
+    (False, False): _core.umath.clip,
+    (True, False): np.minimum,
+    (False, True): np.maximum,
+}
 
 
 def _of_clip(
-    needs: Any, g: Any, _out: Any, a: Any, low: Any, high: Any
+    needs: Any, g: Any, _out: Any, a: Any, low: Any = None, high: Any = None
 ) -> tuple[Any, ...]:
     """The gradients of the limits: where they cross, the upper one gets it."""
     inside, under, over = True, False, False
@@ -91,6 +107,18 @@ def _of_clip(
 _clip.vjp_all(_of_clip)
 
 
+def clip_row(x: Any, min: Any, max: Any) -> Maybe:
+    """Return the row of functions of limits, of which the upper one may be missing."""
+    if not isinstance(x, Operand) or min is MISSING or (min is None and max is MISSING):
+        return None
+    return _clip, 2 if max is MISSING else 3
+
+
+def _row(a: Any, a_min: Any = MISSING, a_max: Any = MISSING, out: None = None) -> Maybe:
+    return None if a_max is MISSING else clip_row(a, a_min, a_max)
+
+
+@in_front(_row, operands=3)
 @implements(np.clip)
 def clip(
     a: Any,
@@ -133,6 +161,13 @@ def clip(
     return _clip_method(a, a_min, a_max, out, **options)
 
 
+def _row_of_method(
+    x: Any, min: Any = None, max: Any = MISSING, out: None = None
+) -> Maybe:
+    return clip_row(x, min, max)
+
+
+@in_front(_row_of_method, operands=3)
 @method(name="clip")
 def _clip_method(
     x: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dtensor._core.dtype import dtype_of
-from dtensor.ops._make.elementwise import FLAT, anywhere, conjugated, flat, ufunc
-from dtensor.ops._make.operator import implements, method
+from dtensor.ops._make.elementwise import FLAT, conjugated, flat, ufunc
+from dtensor.ops._make.operator import method
 from dtensor.ops.elementwise import transcendental
 from dtensor.ops.elementwise.piecewise import where_
 from dtensor.ops.elementwise.transcendental import *  # noqa: F403
@@ -68,8 +67,6 @@ __all__ = [
     "nextafter",
     "not_equal",
     "positive",
-    "pow",
-    "power",
     "reciprocal",
     "remainder",
     "right_shift",
@@ -180,61 +177,6 @@ square = ufunc(
 conjugate = conj = ufunc(np.conjugate, "any", vjp=lambda g, _out, _x: conjugated(g))
 gcd = ufunc(np.gcd)
 lcm = ufunc(np.lcm)
-
-
-@implements(np.power)
-def power(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
-    """Raise to a power, element by element: see `numpy.power`.
-
-    Collective if integers are raised to integers that are distributed.
-
-    Raises
-    ------
-    ValueError
-        If an integer is raised to a negative one; on every rank.
-    """
-    if _is_negative_power(x1, x2, **options):
-        raise ValueError("Integers to negative integer powers are not allowed.")
-    if out is not None:
-        options["out"] = out
-    return _power(x1, x2, **options)
-
-
-def _is_negative_power(
-    x1: Any, x2: Any, where: Any = True, dtype: Any = None, **_options: Any
-) -> bool:
-    """Return whether an integer is raised to a negative one anywhere."""
-    if isinstance(x2, int | float | complex):
-        if type(x2) is not int or x2 >= 0:
-            return False
-    else:
-        x2 = x2 if hasattr(x2, "dtype") else np.asarray(x2)
-        if x2.dtype.kind != "i":
-            return False
-    if dtype is None:
-        dtype = np.result_type(*(getattr(x, "dtype", x) for x in (x1, x2)))
-    if dtype_of(dtype).kind != "i" or np.size(x1) == 0:
-        return False
-    return anywhere(x2 < 0 if where is True else np.logical_and(x2 < 0, where))
-
-
-pow = power
-
-# NumPy's ``**`` does this for these Python exponents; bits may differ.
-_EXPONENTS = {
-    (int, 2): square,
-    (int, -1): reciprocal,
-    (float, 0.5): transcendental.sqrt,
-}
-
-
-def raised(x1: Any, x2: Any, /, **options: Any) -> Any:
-    """Return ``x1 ** x2``: `power`, or a faster equivalent."""
-    if isinstance(x2, int | float):
-        function = _EXPONENTS.get((type(x2), x2))
-        if function is not None and x1.dtype.kind in ("bfciu" if x2 == 2 else "fc"):
-            return function(x1, **options)
-    return power(x1, x2, **options)
 
 
 # --- bits and truth -------------------------------------------------------------------

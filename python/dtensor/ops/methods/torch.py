@@ -10,12 +10,16 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.dtype import CASTS, dtype_of
+from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import broadcast
+from dtensor.ops._make.halves import is_half, weak_call
 from dtensor.ops._make.known import ndim
 from dtensor.ops._make.operator import METHODS, Operand, call, method, operator
+from dtensor.ops._make.reduction import OPS
 from dtensor.ops._make.words import Answer
 from dtensor.ops.create.like import empty_like, full_like, ones_like, zeros_like
 from dtensor.ops.elementwise import functions
+from dtensor.ops.elementwise.piecewise import where_
 from dtensor.ops.index.read import getitem
 from dtensor.ops.linalg.matmul import matmul
 from dtensor.ops.methods.array_api import DEVICE, check_device
@@ -174,7 +178,28 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     return self
 
 
+def _masked_row(self: Any, mask: Any, value: Any) -> Maybe:
+    """Return the rule of `where`, the tensor first, where that keeps the dtype."""
+    xs = (self, mask, value)
+    if not all(isinstance(x, Operand) for x in xs) or mask.dtype != np.bool_:
+        return None
+    kind = "f" if is_half(self.dtype) else self.dtype.kind
+    weak = value.number in (float, int) if kind == "f" else value.number is int
+    if kind == "b" or not (weak if value.dtype is None else value.dtype == self.dtype):
+        return None
+    rows = ";".join(f"{op},R,{op}->{op}" for op in OPS)
+    return broadcast(xs, rows), weak_call(np.where, mask, value, self)
+
+
 @method
+@in_front(
+    _masked_row,
+    where_,
+    lambda g, _out, _x, mask, _value: where_(mask, 0, g),
+    None,
+    lambda g, _out, _x, mask, _value: where_(mask, g, 0),
+    operands=3,
+)
 def masked_fill(self: Any, mask: Any, value: Any) -> Any:
     """Return the tensor with one number where a mask is true.
 

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.elementwise import FLAT, broadcast, conjugated
 from dtensor.ops._make.operator import METHODS, Operand, call, method, operator
+from dtensor.ops._make.reduction import MISSING
 from dtensor.ops._make.words import Answer
-from dtensor.ops.elementwise import functions, pointwise
+from dtensor.ops.elementwise import functions, pointwise, powers
+from dtensor.ops.elementwise.piecewise import clip_row
 from dtensor.ops.model.activation import relu, sigmoid
 
 __all__ = ["clamp", "div", "mul", "neg", "rsqrt", "sub"]
@@ -34,6 +37,16 @@ def rsqrt(x: Operand) -> Answer:
 rsqrt.vjp(lambda g, out, _x: g * (conjugated(out * out * out) * -0.5))
 
 
+def _row_of(base: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return the row of a function of two that has more options than an operator."""
+
+    def ask(x: Any, other: Any) -> Maybe:
+        return base, 2
+
+    return in_front(ask, operands=2)
+
+
+@_row_of(pointwise.add)
 def _add(x: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``x + alpha * other``: see `numpy.add` for the other options."""
     if alpha != 1:
@@ -41,6 +54,7 @@ def _add(x: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     return pointwise.add(x, other, **options)
 
 
+@_row_of(pointwise.subtract)
 def sub(x: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``x - alpha * other``: see `numpy.subtract` for the other options."""
     if alpha != 1:
@@ -60,6 +74,7 @@ def _truncated(x: Operand, other: Operand, **options: Any) -> Answer:
 _truncated.vjp(*FLAT)
 
 
+@_row_of(pointwise.divide)
 def div(x: Any, other: Any, *, rounding_mode: str | None = None, **options: Any) -> Any:
     """Divide, element by element.
 
@@ -92,6 +107,11 @@ def div(x: Any, other: Any, *, rounding_mode: str | None = None, **options: Any)
     return _truncated(x, other, **options)
 
 
+def _clamp_row(x: Any, min: Any = None, max: Any = MISSING) -> Maybe:
+    return None if min is None and max is None else clip_row(x, min, max)
+
+
+@in_front(_clamp_row, operands=3)
 def clamp(x: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
     """Limit the elements to an interval.
 
@@ -149,7 +169,7 @@ RENAMED = {
     "mul": mul,
     "nan_to_num": functions.nan_to_num,
     "neg": neg,
-    "pow": pointwise.raised,
+    "pow": powers.raised,
     "relu": relu,
     "rsqrt": rsqrt,
     "sgn": pointwise.sign,

@@ -1,6 +1,6 @@
 """Reductions and scans.
 
-Here: `reductions` and their `gradient`, `statistics`, `quantile`, `arg`, `nan`
+Here: `reductions`, their `gradient`, `statistics` and `rows`, `quantile`, `arg`, `nan`
 (ignoring NaN), scans (`scan`, `cumulative`, `differences`), comparisons of arrays.
 May use: `_make`, `elementwise`, `index`, `shape`.
 Begin with `reductions`; `_make/reduction` combines the ranks' partial results.

@@ -11,6 +11,7 @@ from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import composite, settled
+from dtensor.ops._make.direct import Maybe, in_front, is_cut
 from dtensor.ops._make.operator import (
     Operand,
     call,
@@ -105,7 +106,24 @@ def _arg(function: Callable[..., Any], x: Any, axis: int | None, keepdims: bool)
     return np.reshape(result, [1 if d in axes else n for d, n in enumerate(x.shape)])
 
 
+def _row(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the row of argmax or argmin: where no element of another rank counts."""
+
+    def ask(a: Any, axis: int | None = None, out: None = None) -> Maybe:
+        if not isinstance(a, Operand) or 0 in a.shape or isinstance(axis, bool):
+            return None
+        if axis is not None and a.ndim:
+            axis = normalize_axis_index(axis, a.ndim)
+        if is_cut(a, tuple(range(a.ndim)) if axis is None else (axis,)):
+            return None
+        found: Answer = _whole.__wrapped__(a, function, axis, False)
+        return found
+
+    return ask
+
+
 @method
+@in_front(_row(np.argmax), _whole)
 @implements(np.argmax)
 @composite
 def argmax(
@@ -138,6 +156,7 @@ def argmax(
 
 
 @method
+@in_front(_row(np.argmin), _whole)
 @implements(np.argmin)
 @composite
 def argmin(

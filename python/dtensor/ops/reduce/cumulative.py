@@ -1,19 +1,23 @@
 """Cumulative sums and products, also without NaN; and differences."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
-from dtensor.ops._make.operator import implements, method
+from dtensor.ops._make.direct import Maybe, in_front, is_cut
+from dtensor.ops._make.halves import is_half
+from dtensor.ops._make.operator import Operand, implements, method
 from dtensor.ops._make.reduction import DTypeLike
+from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise.piecewise import where_
 from dtensor.ops.elementwise.pointwise import isnan
 from dtensor.ops.reduce import differences
 from dtensor.ops.reduce.differences import *  # noqa: F403
-from dtensor.ops.reduce.scan import scan
+from dtensor.ops.reduce.scan import scan, whole_scan
 
 __all__ = [
     "cumprod",
@@ -36,7 +40,25 @@ def _flat(x: Any, axis: int | None) -> tuple[Any, int]:
     return (x if x.ndim else np.ravel(x)), axis
 
 
+def _row(function: np.ufunc) -> Callable[..., Maybe]:
+    """Return the row of scans along a dim that is not cut."""
+
+    def ask(
+        a: Any, axis: int | None = None, dtype: DTypeLike = None, out: None = None
+    ) -> Maybe:
+        whole = isinstance(a, Operand) and a.ndim and not is_half(a.dtype)
+        if not whole or dtype is not None or type(axis) is not int:
+            return None
+        if is_cut(a, (normalize_axis_index(axis, a.ndim),), alone=True):
+            return None
+        found: Answer = whole_scan(function).__wrapped__(a, axis)
+        return found
+
+    return ask
+
+
 @method
+@in_front(_row(np.add), whole_scan(np.add))
 @implements(np.cumsum)
 @_into_out
 def cumsum(
@@ -63,6 +85,7 @@ def cumsum(
 
 
 @method
+@in_front(_row(np.multiply), whole_scan(np.multiply))
 @implements(np.cumprod)
 @_into_out
 def cumprod(

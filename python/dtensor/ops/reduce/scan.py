@@ -31,7 +31,7 @@ from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.elementwise.piecewise import where_
 from dtensor.ops.reduce.chain import in_parts, scanned_in_parts
 
-__all__ = ["scan"]
+__all__ = ["scan", "whole_scan"]
 
 Array = npt.NDArray[Any]
 
@@ -39,7 +39,9 @@ Array = npt.NDArray[Any]
 
 
 @functools.cache
-def _whole_scan(function: np.ufunc) -> Any:
+def whole_scan(function: np.ufunc) -> Any:
+    """Return the operator that accumulates a ufunc along a dim that is not cut."""
+
     def accumulate(
         x: Operand, axis: int = 0, dtype: DTypeLike = None, out: None = None
     ) -> Answer:
@@ -83,7 +85,7 @@ def _scanned(function: np.ufunc, x: Any, axis: int, dtype: DTypeLike) -> Any:
         scanned = _scanned(function, as_dtype(x, np.float32), dim, None)
         return as_dtype(scanned, wide)
     if not _is_in_parts(x, dim) or function is np.power:
-        return _whole_scan(function)(x, axis, dtype)
+        return whole_scan(function)(x, axis, dtype)
     if function in (np.add, np.multiply):
         return _scan_of_parts(function, x, dim, dtype)
     if function not in GRADIENTS or not (_C.is_grad_enabled() and x.requires_grad):

@@ -17,11 +17,11 @@ from dtensor.ops._make.composite import (
     rounded_once,
     settled,
 )
+from dtensor.ops._make.direct import in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import (
     Operand,
-    axes_of,
     call,
     implements,
     method,
@@ -42,15 +42,19 @@ from dtensor.ops.elementwise.pointwise import (
     subtract,
 )
 from dtensor.ops.reduce import reductions
+from dtensor.ops.reduce.rows import (
+    mean_axes,
+    mean_row,
+    of_mean,
+    of_std,
+    of_var,
+    std_row,
+    var_row,
+)
 
 __all__ = ["average", "logsumexp", "mean", "ptp", "std", "var"]
 
 # --- means and variances --------------------------------------------------------------
-
-
-def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Return the dims that a mean is taken over: NumPy is stricter than for sums."""
-    return reduced_axes(axis, ndim) if ndim else axes_of(axis, ndim)
 
 
 def counted(a: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
@@ -71,6 +75,7 @@ def _mean(a: Any, axes: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
 
 
 @method
+@in_front(mean_row, reductions.sum, of_mean)
 @implements(np.mean)
 @composite
 def mean(
@@ -104,7 +109,7 @@ def mean(
     DTensor
         Partial(sum) on mesh dims that cut an axis.
     """
-    axes = _axes(axis, a.ndim)
+    axes = mean_axes(axis, a.ndim)
     if where is True and not counted(a, axes, True, False):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
     half = dtype is None and is_half(a.dtype)
@@ -129,6 +134,7 @@ centered.vjp(
 
 
 @method
+@in_front(var_row, reductions.sum, of_var)
 @implements(np.var)
 @composite
 @rounded_once
@@ -167,7 +173,7 @@ def var(
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    axes = _axes(axis, a.ndim)
+    axes = mean_axes(axis, a.ndim)
     if dtype is None and a.dtype.kind in "biu":
         dtype = np.float64
     count = counted(a, axes, where, keepdims)
@@ -226,7 +232,8 @@ def deviation(
 
 
 _STD = "Return the standard deviation along axes; parameters as of `var`."
-std = method(deviation(np.std, var, _STD))
+_std = deviation(np.std, var, _STD)
+std = method(in_front(std_row, reductions.sum, of_std)(_std))
 
 
 @implements(np.ptp)

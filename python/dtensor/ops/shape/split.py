@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import add
 from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor._C import Layout
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import composite
+from dtensor.ops._make.direct import Maybe, in_front
 from dtensor.ops._make.operator import (
     Operand,
     Part,
@@ -179,7 +181,18 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 # --- by torch's names -----------------------------------------------------------------
 
 
+def _unbind_row(x: Any, axis: int = 0) -> Maybe:
+    if not isinstance(x, Operand) or not x.ndim:
+        return None
+    dim = normalize_axis_index(axis, x.ndim)
+    if x.shape[dim] < 2:
+        return None
+    found: Answer = _unstack.__wrapped__(x, dim)
+    return found
+
+
 @method
+@in_front(_unbind_row, _unstack, lambda g, _out, _x, axis=0: np.stack(g, axis))
 @composite
 def unbind(x: Any, axis: int = 0) -> tuple[Any, ...]:
     """Split an array into arrays with one dim less."""
@@ -193,7 +206,35 @@ def tensor_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, 
     return tuple(array_split(x, indices_or_sections, axis))
 
 
+def _parts_row(x: Operand, sizes: int | list[int], axis: int) -> Maybe:
+    """Return the row of a split into parts of sizes that fit."""
+    dim = normalize_axis_index(axis, x.ndim)
+    length = x.shape[dim]
+    if isinstance(sizes, int):
+        at = list(range(sizes, length, sizes)) if sizes > 0 else []
+    else:
+        at = [*accumulate(sizes)]
+        if min(sizes, default=-1) < 0 or at.pop() != length:
+            return None
+    if not at:
+        return None
+    text, windows, dtypes = _split.__wrapped__(x, at, dim)
+    return text, call(_C.parts_of, x, windows.args[1], dim), dtypes
+
+
+def _of_parts(grad: Any, _out: Any, _x: Any, _sizes: Any, axis: int = 0) -> Any:
+    return np.concatenate(grad, axis)
+
+
+def _chunk_row(x: Any, chunks: int, axis: int = 0) -> Maybe:
+    if not isinstance(x, Operand) or not isinstance(chunks, int) or chunks <= 0:
+        return None
+    dim = normalize_axis_index(axis, x.ndim)
+    return _parts_row(x, max(-(-x.shape[dim] // chunks), 1), dim)
+
+
 @method
+@in_front(_chunk_row, _split, _of_parts)
 @composite
 def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
     """Split an array into parts as long as shards are: ceil(length / chunks).
@@ -212,7 +253,16 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
     return tuple(_split_sizes(x, size, dim))
 
 
+def _split_row(x: Any, split_size: Any, axis: int = 0) -> Maybe:
+    sizes = list(split_size) if isinstance(split_size, list | tuple) else split_size
+    each = sizes if isinstance(sizes, list) else [sizes]
+    if not isinstance(x, Operand) or not all(type(n) is int for n in each):
+        return None
+    return _parts_row(x, sizes, axis)
+
+
 @method(name="split")
+@in_front(_split_row, _split, _of_parts)
 @composite
 def _split_sizes(
     x: Any, split_size: int | Sequence[int], axis: int = 0
