@@ -119,6 +119,17 @@ def test_an_interrupt_ends_the_cell_and_the_next_one_works(three, interrupted, c
     assert run(three, "x.sum().item()") == [{"text/plain": "15.0"}]
 
 
+def test_a_profiler_runs_after_a_cell(three):
+    run(three, "1")
+    seen = []
+    sys.setprofile(lambda frame, event, _: seen.append(event))
+    try:  # Python 3.11 stays here for good where an exception is still asked for
+        eval(compile("1 + 1", "here", "eval"))
+    finally:
+        sys.setprofile(None)
+    assert "call" in seen
+
+
 def test_ranks_that_compute_end_the_cell_before_the_next_one(
     three, interrupted, monkeypatch
 ):

@@ -334,7 +334,6 @@ raise_in(PyObject *Py_UNUSED(module), PyObject *args)
     PyObject *exception;
     if (!PyArg_ParseTuple(args, "kO:_raise_in", &thread, &exception))
         return NULL;
-    exception = exception == Py_None ? NULL : exception;
     return PyBool_FromLong(PyThreadState_SetAsyncExc(thread, exception));
 }
 
@@ -349,8 +348,8 @@ PyMethodDef ext_world_methods[] = {
      "_get_count_limit()\n--\n\nReturn the most elements of one message."},
     {"_raise_in", raise_in, METH_VARARGS,
      "_raise_in(thread, exception, /)\n--\n\n"
-     "Raise in another thread, when it next runs Python or waits for a rank; None: no\n"
-     "more. Return whether there is such a thread."},
+     "Raise in a thread, when it next runs Python or waits for a rank. Return whether\n"
+     "there is such a thread."},
     {0},
 };
 

@@ -1,6 +1,7 @@
 """Ranks that are threads of this process, and live from cell to cell."""
 
 import ast
+import contextlib
 import contextvars
 import linecache
 import queue
@@ -164,10 +165,12 @@ class _Cell:
                     self.inside.discard(rank.number)
             except KeyboardInterrupt as error:
                 said.error = error
-        try:
-            _C._raise_in(threading.get_ident(), None)
-        except KeyboardInterrupt as error:
-            said.error = error
+        # An interrupt that came late is raised here, with one of this rank's own: to
+        # take it back instead, Python 3.11 would stop at every call for good, and a
+        # profiler would not get past the first one.
+        with contextlib.suppress(KeyboardInterrupt):
+            _C._raise_in(threading.get_ident(), KeyboardInterrupt)
+            _nothing()
 
     def _resync(self, rank: _Rank, said: Said) -> None:
         try:
@@ -195,6 +198,10 @@ class _Cell:
             return self.changed.wait_for(
                 lambda: len(self.done) == len(self.ranks), seconds
             )
+
+
+def _nothing() -> None:
+    """Do nothing: Python raises what it is asked to where a function begins."""
 
 
 # --- code -----------------------------------------------------------------------------
