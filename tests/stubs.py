@@ -238,6 +238,8 @@ def formatted(text: str) -> str:
             check=False,
             cwd=ROOT,
         ).stdout
+    if not text:
+        sys.exit(f"{sys.executable} has no ruff, which formats the stubs: {COMMAND}")
     return text
 
 
