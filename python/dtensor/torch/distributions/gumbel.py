@@ -1,38 +1,22 @@
 """``torch.distributions.gumbel``."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
-from dtensor.torch.distributions import constraints
-from dtensor.torch.distributions._values import broadcast_all, torch, uniform_like
-from dtensor.torch.distributions.distribution import Distribution
+from dtensor.torch.distributions._located import Located
+from dtensor.torch.distributions._values import torch, uniform_like
 
 __all__ = ["Gumbel"]
 
 EULER = 0.57721566490153286060
 
 
-class Gumbel(Distribution):
+class Gumbel(Located):
     """Gumbel numbers: the largest of many."""
-
-    arg_constraints: ClassVar[Any] = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, (), validate_args)
 
     @property
     def mean(self) -> Any:
         return self.loc + self.scale * EULER
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def stddev(self) -> Any:
@@ -41,9 +25,6 @@ class Gumbel(Distribution):
     @property
     def variance(self) -> Any:
         return self.stddev.pow(2)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        return self._expanded(batch_shape, "loc scale", _instance)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         drawn = uniform_like(self.loc, self._extended_shape(sample_shape))

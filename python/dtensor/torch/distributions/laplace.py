@@ -1,34 +1,18 @@
 """``torch.distributions.laplace``."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from dtensor.torch.distributions import constraints
-from dtensor.torch.distributions._values import broadcast_all, torch, uniform_like
-from dtensor.torch.distributions.distribution import Distribution
+from dtensor.torch.distributions._located import Located
+from dtensor.torch.distributions._values import torch, uniform_like
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(Located):
     """Laplace numbers around `loc`: densities fall exponentially on both sides."""
-
-    arg_constraints: ClassVar[Any] = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, (), validate_args)
 
     @property
     def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
         return self.loc
 
     @property
@@ -38,9 +22,6 @@ class Laplace(Distribution):
     @property
     def stddev(self) -> Any:
         return 2**0.5 * self.scale
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        return self._expanded(batch_shape, "loc scale", _instance)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         drawn = uniform_like(self.loc, self._extended_shape(sample_shape))

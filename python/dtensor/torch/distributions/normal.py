@@ -1,35 +1,20 @@
 """``torch.distributions.normal``."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
-from dtensor.torch.distributions import constraints
-from dtensor.torch.distributions._values import broadcast_all, standard_like, torch
+from dtensor.torch.distributions._located import Located
+from dtensor.torch.distributions._values import standard_like, torch
 from dtensor.torch.distributions.exp_family import ExponentialFamily
 
 __all__ = ["Normal"]
 
 
-class Normal(ExponentialFamily):
+class Normal(Located, ExponentialFamily):
     """Normal numbers of a mean `loc` and a standard deviation `scale`."""
-
-    arg_constraints: ClassVar[Any] = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, (), validate_args)
 
     @property
     def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
         return self.loc
 
     @property
@@ -39,9 +24,6 @@ class Normal(ExponentialFamily):
     @property
     def variance(self) -> Any:
         return self.scale**2
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        return self._expanded(batch_shape, "loc scale", _instance)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
