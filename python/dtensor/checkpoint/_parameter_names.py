@@ -15,15 +15,14 @@ def cleaner(model: Module) -> Callable[[str], str]:
     modules in it. A submodule that the user has called ``module`` keeps its name.
     """
     inner = "module."
-    outer = [
+    wrapped = [
         f"{name}." if name else ""
         for name, module in model.named_modules(remove_duplicate=False)
         if isinstance(module, DistributedDataParallel)
     ]
-    outer.sort(key=len, reverse=True)  # those inside first: then prefixes still fit
 
     def clean(name: str) -> str:
-        for prefix in outer:
+        for prefix in reversed(wrapped):  # those inside first: then prefixes still fit
             if name.startswith(prefix + inner):
                 name = prefix + name[len(prefix + inner) :]
         return name.replace("_fsdp_wrapped_module.", "")

@@ -58,6 +58,7 @@ def in_front(
     *gradients: Gradient,
     operands: int = 0,
     told: tuple[float, ...] = (),
+    name: str | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that puts an operator in front of a function.
 
@@ -77,11 +78,14 @@ def in_front(
         How many leading parameters are arrays even if they are numbers.
     told : tuple of numbers
         The values of which the last operand is told: see `Operator.told`.
+    name : str, optional
+        What users call it; default: the function's name.
     """
 
     def put(function: Callable[..., Any]) -> Any:
         row = Row(ask, base, operands, gradients, told)
-        made = row.before(getattr(function, "__name__", ask.__name__), function)
+        known_as = name or getattr(function, "__name__", ask.__name__)
+        made = row.before(known_as, function)
         table: dict[Any, Any]
         for table in (FUNCTIONS, METHODS):
             table |= {key: made for key, known in table.items() if known is function}

@@ -167,7 +167,7 @@ def _row_of_method(
     return clip_row(x, min, max)
 
 
-@in_front(_row_of_method, operands=3)
+@in_front(_row_of_method, operands=3, name="clip")
 @method(name="clip")
 def _clip_method(
     x: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any

@@ -37,16 +37,16 @@ def rsqrt(x: Operand) -> Answer:
 rsqrt.vjp(lambda g, out, _x: g * (conjugated(out * out * out) * -0.5))
 
 
-def _row_of(base: Any) -> Callable[[Callable[..., Any]], Any]:
+def _row_of(base: Any, name: str) -> Callable[[Callable[..., Any]], Any]:
     """Return the row of a function of two that has more options than an operator."""
 
     def ask(x: Any, other: Any) -> Maybe:
         return base, 2
 
-    return in_front(ask, operands=2)
+    return in_front(ask, operands=2, name=name)
 
 
-@_row_of(pointwise.add)
+@_row_of(pointwise.add, "add")
 def _add(x: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``x + alpha * other``: see `numpy.add` for the other options."""
     if alpha != 1:
@@ -54,7 +54,7 @@ def _add(x: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     return pointwise.add(x, other, **options)
 
 
-@_row_of(pointwise.subtract)
+@_row_of(pointwise.subtract, "sub")
 def sub(x: Any, other: Any, *, alpha: Any = 1, **options: Any) -> Any:
     """Return ``x - alpha * other``: see `numpy.subtract` for the other options."""
     if alpha != 1:
@@ -74,7 +74,7 @@ def _truncated(x: Operand, other: Operand, **options: Any) -> Answer:
 _truncated.vjp(*FLAT)
 
 
-@_row_of(pointwise.divide)
+@_row_of(pointwise.divide, "div")
 def div(x: Any, other: Any, *, rounding_mode: str | None = None, **options: Any) -> Any:
     """Divide, element by element.
 

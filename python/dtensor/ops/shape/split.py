@@ -262,7 +262,7 @@ def _split_row(x: Any, split_size: Any, axis: int = 0) -> Maybe:
 
 
 @method(name="split")
-@in_front(_split_row, _split, _of_parts)
+@in_front(_split_row, _split, _of_parts, name="split")
 @composite
 def _split_sizes(
     x: Any, split_size: int | Sequence[int], axis: int = 0
