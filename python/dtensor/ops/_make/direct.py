@@ -84,8 +84,8 @@ def in_front(
 
     def put(function: Callable[..., Any]) -> Any:
         row = Row(ask, base, operands, gradients, told)
-        known_as = name or getattr(function, "__name__", ask.__name__)
-        made = row.before(known_as, function)
+        own: str = getattr(function, "__name__", ask.__name__)
+        made = row.before(own if name is None else name, function)
         table: dict[Any, Any]
         for table in (FUNCTIONS, METHODS):
             table |= {key: made for key, known in table.items() if known is function}
