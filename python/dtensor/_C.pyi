@@ -3,6 +3,7 @@
 # mypy: disable-error-code="override"
 
 import builtins
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Signature
 from types import EllipsisType, ModuleType
@@ -94,6 +95,8 @@ class ReduceOp(tuple[str, str, str | None, str, bool, bool, str]):
     linear: Final[bool]
     idempotent: Final[bool]
     identity: Final[str]
+    if sys.version_info >= (3, 13):
+        def __replace__(self, /, **changes: Any) -> ReduceOp: ...
 
 REDUCE_OPS: tuple[ReduceOp, ...]
 
