@@ -38,28 +38,35 @@ def lu_factor(A: Any, *, pivot: bool = True) -> tuple[Any, Any]:  # noqa: N803
         Of a DTensor the last two dims are gathered; the others stay cut.
     pivot : bool, default True
         Whether rows change places.
-
-    Raises
-    ------
-    NotImplementedError
-        If gradients are asked for, and the matrices are not square.
     """
     A = floating(A)  # noqa: N806
     packed, pivots = factored(A.detach(), pivot)
     if not A.requires_grad:
         return Factored(packed, pivots)
     m, n = A.shape[-2:]
-    if m != n:
-        raise NotImplementedError("lu: gradients are those of square matrices alone")
+    k = min(m, n)
     low, up = _halves(packed)
     rows = permuted(pivots, m)
     moved = ops.take_along_axis(A, ops.expand_dims(rows, -1), -2)
-    change = linalg.solve(low, moved - moved.detach())
-    change = ops.swapaxes(
-        linalg.solve(ops.swapaxes(up, -2, -1), ops.swapaxes(change, -2, -1)), -2, -1
-    )  # L^-1 dA U^-1, which is 0 and has a gradient
-    packed = packed + low @ ops.tril(change, -1) + ops.triu(change) @ up
-    return Factored(packed, pivots)
+    d = moved - moved.detach()  # 0, with a gradient; as all that follows
+    corner = low[..., :k, :], up[..., :, :k]
+    change = _over(linalg.solve(corner[0], d[..., :k, :k]), corner[1])
+    below, above = ops.tril(change, -1), ops.triu(change)
+    found = corner[0] @ below + above @ corner[1]
+    if n > k:
+        right = linalg.solve(corner[0], d[..., :k, k:]) - below @ up[..., :, k:]
+        found = ops.concatenate([found, right], -1)
+    if m > k:
+        last = _over(d[..., k:, :], corner[1]) - low[..., k:, :] @ above
+        found = ops.concatenate([found, last], -2)
+    return Factored(packed + found, pivots)
+
+
+def _over(x: Any, y: Any) -> Any:
+    """Return ``x @ inv(y)``."""
+    return ops.swapaxes(
+        linalg.solve(ops.swapaxes(y, -2, -1), ops.swapaxes(x, -2, -1)), -2, -1
+    )
 
 
 def _halves(packed: Any) -> tuple[Any, Any]:
@@ -130,8 +137,7 @@ def solve_triangular(
         part = part - part * one + one
     if left:
         return linalg.solve(part, B)
-    found = linalg.solve(ops.swapaxes(part, -2, -1), ops.swapaxes(B, -2, -1))
-    return ops.swapaxes(found, -2, -1)
+    return _over(B, part)
 
 
 def linalg_lu_solve(
