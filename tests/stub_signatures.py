@@ -62,7 +62,8 @@ def annotated(annotation: Any) -> str:
         return ""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation
     text = text(annotation) if callable(text) else text
-    if "_DTypeDict" in text:
+    # of older NumPy a union, of newer one a name
+    if "_DTypeDict" in text or re.fullmatch(r"([\w.]+\.)?DTypeLike( \| None)?", text):
         return "npt.DTypeLike | None" if "None" in text else "npt.DTypeLike"
     for old, new in ALIASES.items():
         text = re.sub(old, new, text)
