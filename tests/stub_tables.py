@@ -298,6 +298,7 @@ ALIASES = {
     r"dtensor\.ops\.model\.activation\._Form": "T",
     r"dtensor\.(DTensor|Tensor|Size)\b": r"\1",
     r"\bnumpy\.": "np.",
+    r"(?<![\w.])NDArray\[": "npt.NDArray[",  # what newer NumPy calls it
     r"\barray_like\b": "_ArrayLike",
     r"\bdtype_like\b": "npt.DTypeLike",
     r"\bOperand\b": "_ArrayLike",
