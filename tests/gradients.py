@@ -3,12 +3,17 @@
 import numpy as np
 
 import dtensor
+from dtensor.ops.elementwise.special import SLOPES, SPECIAL
 
 # What is differentiable nowhere, or of no use: name of the samples -> why.
 NO_GRADIENT = {
     # bits of a number
     "nextafter": "the bits of a number",
     "spacing": "the bits of a number",
+    **{
+        f"special.{name}": "PyTorch has none"
+        for name in SPECIAL.keys() - SLOPES.keys() - {"zeta"}
+    },
     # folds that nobody uses
     "divide.reduce": "a fold of a function that does not commute",
     "subtract.reduce": "a fold of a function that does not commute",
@@ -31,7 +36,7 @@ NO_GRADIENT = {
 }
 
 # Operands that have none, where others have.
-CONSTANT = {"cross_entropy": 2, "nll_loss": 2}
+CONSTANT = {"cross_entropy": 2, "nll_loss": 2, "special.zeta": 0}
 
 # Names that are not differentiated by their samples, and why.
 OTHERS = {

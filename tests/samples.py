@@ -9,12 +9,13 @@ import samples_program
 import samples_reduce
 import samples_rnn
 import samples_shape
+import samples_special
 import samples_training
 import samples_ufunc
 from rows import Sample
 
 FAMILIES: dict[str, list[Sample]] = {
-    "ufunc": samples_ufunc.ROWS,
+    "ufunc": [*samples_ufunc.ROWS, *samples_special.ROWS],
     "reduce": samples_reduce.ROWS,
     "shape": samples_shape.ROWS,
     "index": samples_index.ROWS,

@@ -33,8 +33,8 @@ SAME += [{"0.0", "None"}, {"0.0", "'valid'"}, {"0.0", "False"}]
 
 def plain(default):
     """A default as a word: a list of equal numbers as one, a function as its name."""
-    if default.startswith("<function"):
-        return default.split()[1]
+    if default.startswith(("<function", "<operator")):
+        return default.split()[1].rstrip(">")
     parts = set(default.strip("[]()").split(", "))
     return parts.pop() if len(parts) == 1 else default
 

@@ -50,8 +50,8 @@ def _lengths(tensor: Any, split_size: Any = 0, *args: Any, **options: Any) -> No
 
 @_of("meshgrid")
 def _vectors(*tensors: Any, indexing: Any = None) -> None:
-    whole = tensors[0] if len(tensors) == 1 else tensors
-    if any(getattr(x, "ndim", 0) > 1 for x in whole):
+    one = len(tensors) == 1 and not isinstance(tensors[0], Tensor)
+    if any(getattr(x, "ndim", 0) > 1 for x in (tensors[0] if one else tensors)):
         raise RuntimeError("Expected 0D or 1D tensors in the tensor list")
 
 

@@ -185,9 +185,9 @@ def _sizes(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(sizes[0]) if len(sizes) == 1 and np.iterable(sizes[0]) else sizes
 
 
-def flip(self: Any, *dims: Any) -> Any:
-    """Reverse the order along dims."""
-    return _shape.flip(self, _sizes(dims))
+def flip(self: Any, *dims: Any, **options: Any) -> Any:
+    """Reverse the order along dims, which may be one list, also by name."""
+    return _shape.flip(self, options["dims"] if options else _sizes(dims))
 
 
 def permute(self: Any, *dims: Any) -> Any:
