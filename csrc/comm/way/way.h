@@ -74,13 +74,13 @@ struct dt_way {
 extern const dt_way dt_way_local, dt_way_carry, dt_way_read, dt_way_tree,
     dt_way_messages;
 
-/* The first of the ways that fits a step, and why; `world` may be NULL. `first`: what it
- * moves is there before the ranks agree, who are those of its mesh. */
+/* Whether what a step of a plan moves is there before the ranks agree, and these are the
+ * ranks of its mesh: so that it can go with the agreement, if it is one array. */
+bool dt_way_first(const dt_plan *plan, int step);
+
+/* The first of the ways that fits a step, and why; `world` may be NULL. */
 const dt_way *dt_way_of(const char **why, const dt_world *world, const dt_step *step,
                         bool first);
-
-/* Whether that is so of a step of a plan, where one array is moved. */
-bool dt_way_first(const dt_plan *plan, int step);
 
 /* The same, but only of those that can move all arrays, and all that go together. */
 const dt_way *dt_way_plain(const dt_step *step);
