@@ -20,6 +20,8 @@ class _AxisOverflowError(AxisError, OverflowError):
 
 
 def _checked(normalize: Callable[..., T], axis: Any, ndim: int, *more: Any) -> T:
+    if isinstance(axis, _C.Operand):
+        raise TypeError("an axis is an integer, and no array")
     try:
         return normalize(axis, ndim, *more)
     except OverflowError:
@@ -38,9 +40,7 @@ def normalize_axis_tuple(
     allow_duplicate: bool = False,
 ) -> tuple[int, ...]:
     """Return the dims that axes name: see `numpy.lib.array_utils`."""
-    if isinstance(axis, _C.Operand):
-        raise TypeError("an axis is an integer, and no array")
-    if not isinstance(axis, Iterable):
+    if not isinstance(axis, Iterable | _C.Operand):
         axis = operator.index(axis)
     normalize = array_utils.normalize_axis_tuple
     return _checked(normalize, axis, ndim, argname, allow_duplicate)
