@@ -34,7 +34,7 @@ from dtensor.ops.index.terms import (
     check_bounds,
     parse,
 )
-from dtensor.ops.index.written import PICK, Value, brought, fitted, write_view
+from dtensor.ops.index.written import PICK, Value, brought, fitted, shown, write_view
 
 __all__ = ["setitem"]
 
@@ -262,7 +262,7 @@ def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
     only_mask = len(terms) == 1 and isinstance(terms[0], Mask)
     terms = list(_without_masks(terms))
     picks = [t for t in terms if isinstance(t, At | Pick)]
-    arrays = np.broadcast_arrays(*(_positive(x, t) for t in picks))
+    arrays = _broadcast([_positive(x, t) for t in picks])
     new = [Span(-1, 0, n, 1) for n in arrays[0].shape]
     if only_mask and value.ndim == 1 and value.size not in (1, new[0].size):
         raise ValueError(MASK.format(value.size, new[0].size))
@@ -290,6 +290,17 @@ def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
 
 
 _KEYS: dict[type, Any] = {Span: ALL, New: ALL, Gap: ...}
+
+
+def _broadcast(arrays: list[Array]) -> Sequence[Array]:
+    try:
+        return np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = "".join(f"{shown(a.shape)} " for a in arrays)
+        raise IndexError(
+            "shape mismatch: indexing arrays could not be broadcast together with "
+            f"shapes {shapes}"
+        ) from None
 
 
 def _window_of(x: _C.DTensor, term: Span | At | Pick) -> Span:
