@@ -62,7 +62,7 @@ def test_datasets_are_joined_and_cut():
         *(0, 1),
     ]
     assert data[-1] == 1 and len(data) == 5
-    with pytest.raises(ValueError):
+    with pytest.raises(IndexError):
         data[5]
     part = Subset(Squares(9), [8, 2])
     assert len(part) == 2 and part[0] == 64

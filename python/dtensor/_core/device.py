@@ -14,6 +14,10 @@ __all__ = ["device", "empty", "empty_like", "is_meta", "kind_of"]
 _KINDS = ("cpu", "meta")
 
 
+class NoDeviceError(RuntimeError, AssertionError):
+    """There is no such device; PyTorch without CUDA raises an AssertionError for it."""
+
+
 class device(str):  # noqa: N801
     """A device: ``"cpu"``, or ``"meta"``, where tensors have a shape and no data.
 
@@ -51,7 +55,7 @@ class device(str):  # noqa: N801
             index = type.index
         kind, colon, number = str(type).partition(":")
         if kind not in _KINDS or (colon and not number.isdigit()):
-            raise RuntimeError(
+            raise NoDeviceError(
                 f"Expected one of {', '.join(_KINDS)} device type at start of device "
                 f"string: {type}"
             )

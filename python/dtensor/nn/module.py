@@ -276,6 +276,14 @@ def _changes(dtype: np.dtype[Any]) -> bool:
     return is_floating(dtype) or dtype.kind == "c"
 
 
+def _is_dtype(name: str) -> bool:
+    try:
+        dtype_of(name)
+    except TypeError:
+        return False
+    return True
+
+
 def _parse_to(
     *args: Any,
     device: str | None = None,
@@ -287,7 +295,7 @@ def _parse_to(
     for value in args:
         if isinstance(value, Tensor):
             device, dtype = value.device, value.dtype
-        elif isinstance(value, str) and value.partition(":")[0] in ("cpu", "meta"):
+        elif isinstance(value, str) and not _is_dtype(value):
             device = value
         elif not isinstance(value, bool | None):
             dtype = value

@@ -40,13 +40,13 @@ from dtensor.torch._create import *  # noqa: F403
 from dtensor.torch._dtypes import *  # noqa: F403
 from dtensor.torch._index import *  # noqa: F403
 from dtensor.torch._order import *  # noqa: F403
-from dtensor.torch._products import *  # noqa: F403
 from dtensor.torch._questions import *  # noqa: F403
 from dtensor.torch._reduce import *  # noqa: F403
 from dtensor.torch._same import *  # noqa: F403
 
 # isort: split
 from dtensor.torch._pointwise import *  # noqa: F403
+from dtensor.torch._products import *  # noqa: F403
 from dtensor.torch._shape import *  # noqa: F403
 
 # isort: split
@@ -64,7 +64,7 @@ from dtensor.torch.distributed import _dialect
 # isort: split
 from dtensor.torch import (
     _edges,
-    _errors as _errors,
+    _errors,
     _foreach,
     _layers,
     _legacy,
@@ -103,6 +103,7 @@ from dtensor.torch.serialization import load as load, save as save
 from dtensor.torch.version import __version__ as __version__
 
 _edges.mend(globals(), out=True)
+_errors.speak(globals())
 _passed.direct(globals())
 Tensor = _C.TorchTensor
 FloatTensor = _legacy.legacy("float32")

@@ -237,7 +237,7 @@ def _extreme(name: str, least: bool, base: Any, pair: Any) -> None:
 
     @row(name, base, of_first, second, operands=1)
     def ask(input: Operand, dim: Any = None, keepdim: bool = False) -> Maybe:
-        if not input.ndim:
+        if not input.ndim or input.dtype.kind == "c":
             return None
         if isinstance(dim, Operand):
             both: Answer = pair.__wrapped__(input, dim)

@@ -241,6 +241,11 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     """Return the input with slices of `source`, times `alpha`, added to those along a
     dim that `index` names."""
     dim = normalize_axis_index(dim, input.ndim)
+    if source.ndim and index.ndim and source.shape[dim] != index.shape[0]:
+        raise RuntimeError(
+            f"Number of indices ({index.shape[0]}) should be equal to the source's "
+            f"length along dim {dim} ({source.shape[dim]})"
+        )
     if alpha != 1:
         number = np.asarray(alpha).astype(np.dtype(source.dtype))  # -1 of bytes is 255
         source = source * number

@@ -17,6 +17,7 @@ from dtensor.ops._make.operator import METHODS
 from dtensor.torch import (
     _create,
     _edges,
+    _errors,
     _index,
     _lu,
     _matrix,
@@ -65,7 +66,8 @@ SAME = {
     """.split(),
     _pointwise: [name for name in _pointwise.__all__ if name not in ("where", "rsub")],
     _products: """
-        addbmm addcdiv addcmul addmm addmv addr baddbmm cross lerp
+        addbmm addcdiv addcmul addmm addmv addr baddbmm bmm cross dot ger lerp matmul
+        mm mv outer
     """.split(),
     _questions: ["allclose", "equal"],
     _reduce: """
@@ -74,8 +76,7 @@ SAME = {
     """.split(),
     _same: """
         argwhere count_nonzero fliplr flipud inner kron logsumexp moveaxis movedim
-        swapaxes swapdims t tile transpose trunc unflatten unsqueeze ger
-        isin vdot
+        swapaxes swapdims t tile transpose trunc unflatten unsqueeze isin vdot
     """.split(),
     _scans: """
         diff histc histogram index_reduce logcumsumexp multinomial nanquantile
@@ -83,7 +84,7 @@ SAME = {
     """.split(),
     _special: _special.__all__,
     _shape: """
-        diag diagonal flatten flip frac gather masked_select nan_to_num narrow nonzero
+        diag diagonal flatten frac gather masked_select nan_to_num narrow nonzero
         repeat_interleave roll rot90 select squeeze take take_along_dim
         tensor_split trace tril triu
     """.split(),
@@ -182,6 +183,11 @@ def itself(self: Any, *args: Any, **options: Any) -> Any:
 
 def _sizes(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(sizes[0]) if len(sizes) == 1 and np.iterable(sizes[0]) else sizes
+
+
+def flip(self: Any, *dims: Any) -> Any:
+    """Reverse the order along dims."""
+    return _shape.flip(self, _sizes(dims))
 
 
 def permute(self: Any, *dims: Any) -> Any:
@@ -300,7 +306,7 @@ TABLE |= {name: _named(getattr(_reduce, name)) for name in SAME[_reduce]}
 TABLE |= {name: _named(TABLE[name]) for name in "cumprod cumsum logsumexp".split()}
 TABLE |= {n: METHODS[n] for n in _edges.NAMES if n in METHODS and n not in TABLE}
 TABLE |= {"conj_physical": ops.conj, "unfold": unfold}
-TABLE |= {f.__name__: f for f in (permute, repeat, split, view)}
+TABLE |= {f.__name__: f for f in (flip, permute, repeat, split, view)}
 TABLE |= {"split_with_sizes": split}
 _edges.mend(TABLE)
 TABLE |= {name: rename(name, _casts(dtype)) for name, dtype in CASTS.items()}
@@ -330,6 +336,7 @@ TABLE |= {
         where,
     )
 }
+TABLE |= {name: METHODS[name] for name in ("copy_",)}
 TABLE |= _memory.TABLE
 TABLE |= {
     "__format__": formatted,
@@ -358,13 +365,14 @@ TABLE |= {
     "to_sparse_csr": to_sparse,
     "to_dense": itself,
 }
+_errors.speak(TABLE)
 _passed.direct(TABLE, methods=True)
 
 
 def install(constructor: Callable[..., Any], whole: dict[str, Any]) -> None:
     """Give the types of PyTorch's dialect their methods."""
     _C.install_torch(
-        _pointwise.SLOTS | {"power": TABLE["pow"]},
+        _pointwise.SLOTS | {"power": TABLE["pow"], "matmul": TABLE["matmul"]},
         TABLE | ATTRIBUTES | _memory.ATTRIBUTES,
         WHOLE | whole,
         constructor,

@@ -156,12 +156,12 @@ def _squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Maybe:
 
 @row("tril")
 def _tril(input: Any, diagonal: Any = MISSING) -> Maybe:
-    return passed(ops.tril, input, diagonal)
+    return None if input.ndim < 2 else passed(ops.tril, input, diagonal)
 
 
 @row("triu")
 def _triu(input: Any, diagonal: Any = MISSING) -> Maybe:
-    return passed(ops.triu, input, diagonal)
+    return None if input.ndim < 2 else passed(ops.triu, input, diagonal)
 
 
 @row("t")
@@ -173,6 +173,8 @@ def _t(input: Any) -> Maybe:
 
 @row("split")
 def _split(tensor: Any, split_size: Any, dim: Any = MISSING) -> Maybe:
+    if isinstance(split_size, int) and split_size < 0:
+        return None
     return passed(METHODS["split"], tensor, split_size, dim)
 
 
@@ -203,7 +205,7 @@ def _of_prod(
 
 @row("prod", ops.prod, _of_prod)
 def _prod(input: Any, dim: int | None = None, keepdim: bool = False) -> Maybe:
-    if not isinstance(input, Operand):
+    if not isinstance(input, Operand) or isinstance(dim, list | tuple):
         return None
     found: Answer = ops.prod.__wrapped__(input, dim, summed(input), None, keepdim)
     return found

@@ -52,6 +52,7 @@ FUNCTIONS |= {
     for name in FLOATS
 }
 FUNCTIONS |= {name: FUNCTIONS[ours] for name, ours in ALIASES.items()}
+FUNCTIONS["neg"] = FUNCTIONS["negative"] = promoted(pointwise.negative, np.negative)
 
 _add = promoted(pointwise.add, np.add)
 _divide = promoted(pointwise.divide, np.divide, floats=True)
@@ -311,6 +312,7 @@ def xlogy(input: Any, other: Any) -> Any:
 
 
 SLOTS = {
+    "negative": FUNCTIONS["negative"],
     "add": _add,
     "subtract": FUNCTIONS["subtract"],
     "multiply": mul,

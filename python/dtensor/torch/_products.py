@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from dtensor import ops as _ops
-from dtensor._C import Tensor
+from dtensor._C import Operator, Tensor
 from dtensor.ops._make.autocast import narrowed as _narrowed
+from dtensor.torch._types import torch_dtype as _torch_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
@@ -19,11 +20,49 @@ __all__ = [
     "addmv",
     "addr",
     "baddbmm",
+    "bmm",
     "cross",
+    "dot",
     "einsum",
+    "ger",
     "lerp",
+    "matmul",
+    "mm",
+    "mv",
+    "outer",
     "tensordot",
 ]
+
+
+def _product(name: str, base: Any, *dims: int) -> Any:
+    """Return an operator that takes what PyTorch takes: operands of one dtype and, if
+    given, of so many dims."""
+    make = base.__wrapped__
+
+    def answer(x1: Any, x2: Any, /, *args: Any, **options: Any) -> Any:
+        for place, (x, count) in enumerate(zip((x1, x2), dims, strict=False)):
+            if x.ndim != count:
+                raise RuntimeError(
+                    f"{name}: argument {place + 1} must have {count} dims, not {x.ndim}"
+                )
+        numbers = x1.dtype is None or x2.dtype is None
+        if not numbers and x1.dtype != x2.dtype and not options:
+            of = " != ".join(_torch_dtype(x.dtype).legacy for x in (x1, x2))
+            raise RuntimeError(f"{name}: expected operands of one dtype, but got {of}")
+        return make(x1, x2, *args, **options)
+
+    answer.__name__, answer.__doc__ = name, base.__doc__
+    answer.__wrapped__ = make  # type: ignore[attr-defined]  # its signature is shown
+    made = Operator(answer, name, base.operands, base=base)
+    return made if base.autocast is None else _narrowed(made)
+
+
+matmul = _product("matmul", ops.matmul)
+mm = _product("mm", ops.matmul, 2, 2)
+bmm = _product("bmm", ops.matmul, 3, 3)
+mv = _product("mv", ops.matmul, 2, 1)
+dot = _product("dot", ops.dot, 1, 1)
+outer = ger = _product("outer", ops.outer, 1, 1)
 
 
 def einsum(equation: str, *operands: Any) -> Any:
@@ -64,13 +103,13 @@ def addmm(
     input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
 ) -> Any:
     """Return ``beta * input + alpha * mat1 @ mat2``."""
-    return _weighted(input, ops.matmul(mat1, mat2), beta, alpha)
+    return _weighted(input, mm(mat1, mat2), beta, alpha)
 
 
 @_narrowed
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """Return ``beta * input + alpha * mat @ vec``."""
-    return _weighted(input, ops.matmul(mat, vec), beta, alpha)
+    return _weighted(input, mv(mat, vec), beta, alpha)
 
 
 @_narrowed
@@ -78,7 +117,7 @@ def baddbmm(
     input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1
 ) -> Any:
     """Return ``beta * input + alpha * batch1 @ batch2``."""
-    return _weighted(input, ops.matmul(batch1, batch2), beta, alpha)
+    return _weighted(input, bmm(batch1, batch2), beta, alpha)
 
 
 @_narrowed

@@ -41,6 +41,8 @@ ORDERED: set[np.ufunc] = {
     np.less,
     np.less_equal,
 }
+BITS: set[np.ufunc] = {np.bitwise_and, np.bitwise_or, np.bitwise_xor}
+BITS |= {np.left_shift, np.right_shift, np.gcd, np.lcm}
 QUESTIONS: set[np.ufunc] = {np.equal, np.not_equal, np.less, np.less_equal, np.greater}
 QUESTIONS |= {np.greater_equal, np.logical_and, np.logical_or, np.logical_xor}
 ORDERED |= {np.greater, np.greater_equal, np.floor_divide, np.remainder, np.fmod}
@@ -189,11 +191,27 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
 def _check(function: np.ufunc, xs: Sequence[Any]) -> None:
     """Raise torch's errors for operands that it refuses."""
     name = function.__name__
+    for place, x in enumerate(xs):
+        if not hasattr(x, "number"):
+            raise TypeError(
+                f"{name}(): argument (position {place + 1}) must be Tensor or number, "
+                f"not {type(x).__name__}"
+            )
     of = [np.dtype(x.number) if x.dtype is None else x.dtype for x in xs]
     if function in TENSORS_ONLY and not all(x.number is None for x in xs):
         raise TypeError(f"{name}(): argument 'other' must be Tensor, not a number")
     if function in ORDERED and any(each.kind == "c" for each in of):
-        raise RuntimeError(f"{name} does not support complex inputs")
+        raise NotImplementedError(f"{name} does not support complex inputs")
+    floats = [each for each in of if each.kind not in "bui"]
+    if function in BITS and floats:
+        raise NotImplementedError(
+            f"{name!r} not implemented for {torch_dtype(floats[0]).legacy!r}"
+        )
+    if function is np.negative and of[0] == np.dtype(bool):
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are "
+            "trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
     if function is np.subtract and np.dtype(bool) in of:
         raise RuntimeError(
             "Subtraction, the `-` operator, with a bool tensor is not supported. If "

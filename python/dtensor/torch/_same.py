@@ -82,7 +82,6 @@ maximum = _ops.maximum
 minimum = _ops.minimum
 mul = multiply = _ops.mul
 ne = not_equal = _ops.not_equal
-neg = negative = _ops.neg
 nextafter = _ops.nextafter
 pow = _ops.pow
 positive = _ops.positive
@@ -112,14 +111,8 @@ logsumexp = _ops.logsumexp
 
 # --- products -------------------------------------------------------------------------
 
-bmm = _ops.bmm
-dot = _ops.dot
 inner = _ops.inner
 kron = _ops.kron
-matmul = _ops.matmul
-mm = _ops.mm
-mv = _ops.mv
-outer = ger = _ops.outer
 vdot = _ops.vdot
 
 # --- shapes and elements --------------------------------------------------------------

@@ -175,6 +175,10 @@ def multinomial(
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     weights = input.detach()
+    if bool(ops.any(ops.logical_not(ops.greater_equal(weights, 0)))):
+        raise RuntimeError(
+            "probability tensor contains either `inf`, `nan` or element < 0"
+        )
     if not replacement:
         if num_samples > input.shape[-1]:
             raise RuntimeError(

@@ -126,8 +126,17 @@ def squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Any:
 
 
 def flip(input: Any, dims: int | Sequence[int]) -> Any:
-    """Reverse the order along dims."""
-    return ops.flip(input, dims if isinstance(dims, int) else tuple(dims))
+    """Reverse the order along dims.
+
+    Raises
+    ------
+    RuntimeError
+        If a dim is given twice.
+    """
+    axes = (dims,) if isinstance(dims, int) else tuple(dims)
+    if len({d % max(input.ndim, 1) for d in axes}) < len(axes):
+        raise RuntimeError(f"dim appears multiple times in the list of dims {axes}")
+    return ops.flip(input, axes)
 
 
 def roll(

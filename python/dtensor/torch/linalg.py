@@ -6,7 +6,7 @@ import numpy.typing as npt
 
 from dtensor import linalg
 from dtensor.linalg import *  # noqa: F403
-from dtensor.torch import _lu, _matrix, _reduce
+from dtensor.torch import _errors, _lu, _matrix, _reduce
 
 __all__ = [
     "lstsq",
@@ -46,3 +46,4 @@ lu_solve = _lu.linalg_lu_solve
 matrix_exp = _matrix.matrix_exp
 solve_triangular = _lu.solve_triangular
 vander = _matrix.vander
+_errors.speak(globals(), [name for name in __all__ if name != "norm"])

@@ -3,6 +3,7 @@
 import os
 import pickle
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -51,6 +52,8 @@ def save(
         If `obj` holds anything else, with the name of its type. Nothing is written.
     NotImplementedError
         For another protocol, or the older format.
+    RuntimeError
+        If there is no such directory.
 
     See Also
     --------
@@ -82,6 +85,8 @@ def save(
         ("version", b"3\n"),
     ]
     if isinstance(f, str | os.PathLike):
+        if not Path(f).parent.is_dir():
+            raise RuntimeError(f"Parent directory {Path(f).parent} does not exist.")
         with open(f, "wb") as file:
             write(file, folder_of(f), members)
     else:

@@ -15,6 +15,7 @@ from dtensor import _C
 from dtensor._core.nested import mapped
 from dtensor.ops._make.copies import astype
 from dtensor.ops._make.halves import is_half
+from dtensor.ops._make.refusal import in_dialect
 
 __all__ = ["State", "in_single", "narrowed", "state"]
 
@@ -76,9 +77,14 @@ def _casts(change: Callable[[Any], Any], function: F) -> F:
 
     @functools.wraps(called)
     def run(*args: Any, **named: Any) -> Any:
-        if not _C.is_autocast():
-            return called(*args, **named)
-        return _cast(change, called, *args, **named)
+        try:
+            if not _C.is_autocast():
+                return called(*args, **named)
+            return _cast(change, called, *args, **named)
+        except ValueError as error:
+            if (other := in_dialect(error, *args)) is not None:
+                raise other from error.__cause__
+            raise
 
     return cast(F, run)
 

@@ -12,6 +12,7 @@ from dtensor import _C
 from dtensor.ops._make.copies import astype, copy
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.parts import move
+from dtensor.ops._make.refusal import in_dialect
 
 __all__ = ["as_dtype", "composite", "rounded_once", "settled", "within"]
 
@@ -46,11 +47,20 @@ def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     before = _C.begin_call(name, args, options)
     if before is None:  # of Tensors
         inner = (function, args, options)
-        return _C.carried(name, _C.composed, inner, {}, True)
+        try:
+            return _C.carried(name, _C.composed, inner, {}, True)
+        except ValueError as error:
+            if (other := in_dialect(error, *args)) is not None:
+                raise other from error.__cause__
+            raise
     try:
         return _C.composed(function, args, options)
     except (ArithmeticError, MemoryError):
         _C.call_failed(name, args, options)
+        raise
+    except ValueError as error:
+        if (other := in_dialect(error, *args)) is not None:
+            raise other from error.__cause__
         raise
     finally:
         _C.end_call(before)

@@ -20,6 +20,7 @@ from dtensor.ops._make.parts import (
     plain,
     values_of,
 )
+from dtensor.ops._make.refusal import in_dialect
 from dtensor.ops.index.basic import basic, held, whole, window
 from dtensor.ops.index.pick import first_result_dim, with_mask
 from dtensor.ops.index.read import getitem
@@ -64,15 +65,24 @@ def setitem(x: Any, index: Any, value: Any) -> None:
     IndexError, ValueError
         As NumPy raises; on every rank, before anything is written.
     """
-    if _C.is_grad_enabled() and (x.requires_grad or _requires_grad(value)):
-        _set_recorded(x, index, value)
-    else:
-        try:
-            _write(x, index, value)
-        except (ArithmeticError, MemoryError):
-            _C.not_written(x, "setitem", (x, "setitem", index, value))
-            raise
-        _C.written(x, "setitem", index, value)
+    try:
+        if _C.is_grad_enabled() and (x.requires_grad or _requires_grad(value)):
+            _set_recorded(x, index, value)
+        else:
+            _set_plain(x, index, value)
+    except ValueError as error:
+        if (other := in_dialect(error, x)) is not None:
+            raise other from error.__cause__
+        raise
+
+
+def _set_plain(x: Any, index: Any, value: Any) -> None:
+    try:
+        _write(x, index, value)
+    except (ArithmeticError, MemoryError):
+        _C.not_written(x, "setitem", (x, "setitem", index, value))
+        raise
+    _C.written(x, "setitem", index, value)
 
 
 def _requires_grad(value: Any) -> bool:

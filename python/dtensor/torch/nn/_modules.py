@@ -9,6 +9,7 @@ import inspect
 from typing import Any
 
 from dtensor import _C, nn
+from dtensor.ops._make.refusal import translated
 from dtensor.torch._edges import lifted
 
 __all__ = ["Buffer", "Module", "Parameter", "modules"]
@@ -18,7 +19,13 @@ class _Speaks(type):
     """The type of modules whose parameters and buffers are put into the dialect."""
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
-        module = super().__call__(*args, **options)
+        try:
+            module = super().__call__(*args, **options)
+        except ValueError as error:
+            other = translated(error) if cls.__module__ == "dtensor.torch.nn" else None
+            if other is None:
+                raise
+            raise other from error.__cause__
         if isinstance(module, nn.Module):
             for tensors in (module.parameters(), module.buffers()):
                 for tensor in tensors:

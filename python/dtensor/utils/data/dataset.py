@@ -92,8 +92,10 @@ class ConcatDataset(Dataset[T]):
         return self.cumulative_sizes[-1]
 
     def __getitem__(self, index: int) -> T:
-        if not -len(self) <= index < len(self):
+        if index < -len(self):
             raise ValueError("absolute value of index should not exceed dataset length")
+        if index >= len(self):
+            raise IndexError("index is out of the range of the datasets")
         index %= len(self)
         which = bisect.bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[which - 1] if which else 0

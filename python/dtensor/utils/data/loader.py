@@ -16,6 +16,12 @@ from dtensor.utils.data.workers import Workers
 __all__ = ["DataLoader"]
 
 
+# What cannot be set later, since the samplers have been made of it.
+_FIXED = set(
+    "batch_size batch_sampler sampler drop_last dataset persistent_workers".split()
+)
+
+
 class DataLoader:
     """Batches of the samples of a dataset, made in this process or in others.
 
@@ -125,6 +131,14 @@ class DataLoader:
         self.sampler, self.batch_sampler = sampler, batch_sampler
         batched = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if batched else _as_it_is)
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and getattr(self, "_made", False):
+            raise ValueError(
+                f"{name} attribute should not be set after DataLoader is initialized"
+            )
+        super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers:

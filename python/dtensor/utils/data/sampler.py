@@ -54,9 +54,9 @@ def _positive(count: Any) -> int:
     return count
 
 
-def _is_bool(value: Any) -> bool:
+def _is_bool(value: Any, error: type[Exception] = TypeError) -> bool:
     if not isinstance(value, bool):
-        raise TypeError(
+        raise error(
             f"replacement should be a boolean value, but got replacement={value}"
         )
     return value
@@ -169,7 +169,7 @@ class WeightedRandomSampler(Sampler[int]):
     ) -> None:
         self.num_samples, self.replacement = (
             _positive(num_samples),
-            _is_bool(replacement),
+            _is_bool(replacement, ValueError),
         )
         self.weights, self.generator = np.asarray(weights, np.float64), generator
         if self.weights.ndim != 1:
