@@ -111,6 +111,7 @@ node_receive(dt_request *out, dt_transport *t, void *data, size_t bytes, int ran
     peer *p = &n->peers[rank];
     request *r = NULL;
     DT_TRY(request_take(&r, n, rank, err));
+    r->far.at_most = out->at_most;
     dt_status status =
         goes_far(p, bytes)
             ? n->far->table->receive(&r->far, n->far, data, bytes, rank, tag, err)
