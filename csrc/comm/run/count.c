@@ -16,6 +16,7 @@ add_traffic(dt_traffic *sum, const dt_world *world, const dt_step *step, bool fi
     sum->bytes_received += t.bytes_received;
     sum->bytes_copied += t.bytes_copied;
     sum->messages = t.messages > sum->messages ? t.messages : sum->messages;
+    sum->waits = t.waits > sum->waits ? t.waits : sum->waits;
 }
 
 static double

@@ -180,6 +180,8 @@ carry_traffic(dt_traffic *out, const dt_step *step, int64_t rank)
 {
     dt_step_traffic(out, step, rank);
     out->messages = 0;
+    for (int64_t ranks = 1; ranks < step->from->mesh->size; ranks *= 2)
+        out->waits++;
 }
 
 const dt_way dt_way_carry = {

@@ -124,6 +124,69 @@ call_in_place(int slot, PyObject *a, PyObject *b)
     return result == NULL ? NULL : Py_NewRef(a);
 }
 
+/* Methods that do the same, and cast what they store as PyTorch does. */
+static const char *const IN_PLACE_METHODS[] = {
+    [SLOT_add] = "add_",
+    [SLOT_subtract] = "sub_",
+    [SLOT_multiply] = "mul_",
+    [SLOT_true_divide] = "div_",
+    [SLOT_floor_divide] = "floor_divide_",
+    [SLOT_remainder] = "remainder_",
+    [SLOT_left_shift] = "bitwise_left_shift_",
+    [SLOT_right_shift] = "bitwise_right_shift_",
+    [SLOT_bitwise_and] = "bitwise_and_",
+    [SLOT_bitwise_or] = "bitwise_or_",
+    [SLOT_bitwise_xor] = "bitwise_xor_",
+    [SLOT_power] = "pow_",
+};
+
+/* Of which dtype the elements are; NULL: that is not known yet. */
+static const PyArray_Descr *
+descr_of(PyObject *tensor)
+{
+    PyObject *array = ((TensorObject *)tensor)->array;
+    bool known = array != NULL && PyArray_Check(array);
+    return known ? PyArray_DESCR((PyArrayObject *)array) : NULL;
+}
+
+/* Whether `a op b` has the dtype of a tensor, so that a kernel can store it there. Of what
+ * is neither a tensor nor a number the operator knows itself. */
+static bool
+keeps_dtype(int slot, PyObject *a, PyObject *b)
+{
+    const PyArray_Descr *of = descr_of(a);
+    bool inexact = of != NULL && (PyDataType_ISFLOAT(of) || PyDataType_ISCOMPLEX(of));
+    if (of == NULL || (slot == SLOT_true_divide && !inexact))
+        return false;
+    if (PyObject_TypeCheck(b, &ext_tensor_type))
+        return descr_of(b) == of;
+    if (PyFloat_CheckExact(b))
+        return inexact;
+    if (PyLong_CheckExact(b))
+        return !PyDataType_ISBOOL(of);
+    return !PyComplex_CheckExact(b) || PyDataType_ISCOMPLEX(of);
+}
+
+/* `a @= b` is `a = a @ b` in PyTorch. */
+static PyObject *
+torch_in_place(int slot, PyObject *a, PyObject *b)
+{
+    if (slot == SLOT_matmul)
+        return call_two(torch_slot(slot), a, b);
+    if (ext_trace.numpy || keeps_dtype(slot, a, b))
+        return call_in_place(torch_slot(slot), a, b);
+    PyObject *name = PyUnicode_InternFromString(IN_PLACE_METHODS[slot]);
+    PyObject *result = name == NULL ? NULL : PyObject_CallMethodOneArg(a, name, b);
+    Py_XDECREF(name);
+    return result;
+}
+
+static PyObject *
+number_in_place(int slot, PyObject *a, PyObject *b)
+{
+    return call_in_place(slot, a, b);
+}
+
 /* The functions of the slots of each dialect: `place` finds the answer. */
 #define UNARY(dialect, place, name)                                                    \
     static PyObject *dialect##_##name(PyObject *a)                                     \
@@ -139,7 +202,7 @@ call_in_place(int slot, PyObject *a, PyObject *b)
     BINARY(dialect, place, name)                                                       \
     static PyObject *dialect##_in_place_##name(PyObject *a, PyObject *b)               \
     {                                                                                  \
-        return call_in_place(place(SLOT_##name), a, b);                                \
+        return dialect##_in_place(SLOT_##name, a, b);                                  \
     }
 #define POWER(dialect, place, name, call)                                              \
     static PyObject *dialect##_##name(PyObject *a, PyObject *b, PyObject *modulus)     \
@@ -162,9 +225,9 @@ IN_PLACE_SLOTS(IN_PLACE_TORCH)
 BINARY(number, PLAIN, divmod)
 BINARY(torch, torch_slot, divmod)
 POWER(number, PLAIN, power, call_two)
-POWER(number, PLAIN, in_place_power, call_in_place)
+POWER(number, PLAIN, in_place_power, number_in_place)
 POWER(torch, torch_slot, power, call_two)
-POWER(torch, torch_slot, in_place_power, call_in_place)
+POWER(torch, PLAIN, in_place_power, torch_in_place)
 
 #define FILL_UNARY(name) numbers->nb_##name = number_##name;
 #define FILL(name, slot)                                                               \
