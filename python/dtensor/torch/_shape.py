@@ -190,7 +190,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 def _along(input: Any, dim: int, index: int | slice) -> Any:
     dim = normalize_axis_index(dim, input.ndim)
-    return ops.getitem(input, (slice(None),) * dim + (index,))
+    return ops.getitem(input, (slice(None),) * dim + (index, ...))
 
 
 def masked_select(input: Any, mask: Any) -> Any:

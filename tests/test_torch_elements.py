@@ -1,0 +1,95 @@
+"""Elements and rows of tensors are views in PyTorch's dialect, however they are cut."""
+
+import numpy as np
+import pytest
+from meshes import line
+
+import dtensor.torch as torch
+from dtensor import Replicate, Shard, distribute_tensor
+from dtensor.torch.distributed.tensor import distribute_tensor as spread
+
+WRITES = {
+    "x[1]": lambda x: x[1].fill_(9),
+    "x[-1]": lambda x: x[-1].mul_(2),
+    "x[tensor]": lambda x: x[torch.tensor(2)].zero_(),
+    "x[np.int64]": lambda x: x[np.int64(0)].add_(1),
+    "for": lambda x: [k.neg_() for k in x],
+    "unbind": lambda x: x.unbind()[2].fill_(5),
+    "torch.unbind": lambda x: torch.unbind(x)[0].fill_(5),
+    "select": lambda x: x.select(0, 3).fill_(7),
+    "swap": lambda x: x[0].copy_(x[1].clone()),
+}
+
+
+def whole(x):
+    return np.asarray(x.full_tensor() if hasattr(x, "full_tensor") else x)
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize("shape", [(5,), (5, 2)])
+def test_what_is_written_to_an_element_or_a_row_is_in_the_tensor(ranks, name, shape):
+    def body():
+        array = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+        expected = torch.tensor(array[:, None] if len(shape) == 1 else array)
+        WRITES[name](expected)  # of rows
+        want = np.asarray(expected).reshape(shape)
+        assert not np.array_equal(want, array)
+        x = torch.tensor(array)
+        WRITES[name](x)
+        assert np.array_equal(x, want)
+        for placement in (Shard(0), Replicate()):
+            x = spread(torch.tensor(array), line(), [placement])
+            WRITES[name](x)
+            assert np.array_equal(whole(x), want)
+
+    ranks(body)
+
+
+def test_an_element_shows_what_is_written_to_the_tensor():
+    x = torch.tensor([1.0, 2.0])
+    first, second = x[0], x.unbind()[1]
+    x.mul_(10)
+    assert (first.item(), second.item()) == (10, 20)
+    y = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = y * 1
+    z[0].mul_(3)
+    z[1] *= z[0].clone()
+    z.sum().backward()
+    assert y.grad.tolist() == [3 + 3 * 2, 3]
+
+
+def test_rows_of_a_cut_dim_are_written_back_and_recorded(ranks):
+    """A recorded write into elements that had to move counts for the tensor."""
+
+    def body():
+        array = np.arange(1.0, 13).reshape(4, 3)
+        for placement in (Shard(0), Shard(1), Replicate()):
+            leaf = distribute_tensor(array, line(), [placement]).requires_grad_()
+            x = leaf * 1
+            x[0] *= 2
+            x[3] += x[1]
+            if placement == Shard(0) and line().size() > 1:
+                x[1][1] = 0
+                row = x[2]
+                row *= row.copy()
+            else:
+                x[1, 1] = 0
+                x[2] = x[2].copy() ** 2
+            x.sum().backward()
+            want = [[2, 2, 2], [2, 1, 2], 2 * array[2], [1, 1, 1]]
+            assert np.array_equal(whole(leaf.grad), want)
+
+    ranks(body)
+
+
+def test_writes_to_the_slices_of_unstack_are_in_the_array(ranks):
+    def body():
+        array = np.arange(6.0).reshape(3, 2)
+        for placement in (Shard(0), Shard(1), Replicate()):
+            for axis in (0, 1):
+                x, want = distribute_tensor(array, line(), [placement]), array.copy()
+                np.unstack(x, axis=axis)[1][...] = 7
+                np.unstack(want, axis=axis)[1][...] = 7
+                assert np.array_equal(whole(x), want)
+
+    ranks(body)
