@@ -21,6 +21,9 @@ WRITES = {
 }
 
 
+R, S1 = Replicate(), Shard(1)
+
+
 def whole(x):
     return np.asarray(x.full_tensor() if hasattr(x, "full_tensor") else x)
 
@@ -91,5 +94,50 @@ def test_writes_to_the_slices_of_unstack_are_in_the_array(ranks):
                 np.unstack(x, axis=axis)[1][...] = 7
                 np.unstack(want, axis=axis)[1][...] = 7
                 assert np.array_equal(whole(x), want)
+
+    ranks(body)
+
+
+COPIES = {
+    "flip": lambda x: x.flip(0),
+    "fliplr": lambda x: torch.fliplr(x),
+    "flipud": lambda x: x.flipud(),
+    "rot90": lambda x: torch.rot90(x, 2),
+    "diag": lambda x: torch.diag(x),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_what_pytorch_copies_is_no_view(ranks, name):
+    def body():
+        array = np.arange(12.0).reshape(4, 3)
+        want = np.asarray(COPIES[name](torch.tensor(array)))
+        plain = torch.tensor(array)
+        spreads = [spread(torch.tensor(array), line(), [p]) for p in (Shard(0), S1, R)]
+        for x in (plain, *spreads):
+            y = COPIES[name](x)
+            y.mul_(2)
+            assert np.array_equal(whole(x), array)
+            assert np.array_equal(whole(y), 2 * want)
+
+    ranks(body)
+
+
+def test_other_writes_into_rows_that_had_to_move_reach_the_tensor(ranks):
+    def body():
+        array = np.arange(12.0).reshape(4, 3)
+        for placement in (Shard(0), S1, R):
+            x, want = spread(torch.tensor(array), line(), [placement]), array.copy()
+            x[1].masked_fill_(x[1] > 4, -1)
+            x[:1].squeeze(0).fill_(7)
+            x[:, :1].squeeze(1).mul_(2)
+            np.copyto(want[1], -1, where=want[1] > 4)
+            want[0] = 7
+            want[:, 0] *= 2
+            assert np.array_equal(whole(x), want)
+            y = distribute_tensor(array, line(), [placement])
+            np.put_along_axis(y[2], np.array([1]), 9, 0)
+            np.squeeze(y[:, 2:], 1)[...] = 3
+            assert whole(y)[2].tolist() == [6, 9, 3] and whole(y)[:, 2].sum() == 12
 
     ranks(body)

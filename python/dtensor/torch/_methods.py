@@ -73,7 +73,7 @@ SAME = {
         quantile std sum var
     """.split(),
     _same: """
-        argwhere count_nonzero fliplr flipud inner kron logsumexp moveaxis movedim
+        argwhere count_nonzero inner kron logsumexp moveaxis movedim
         swapaxes swapdims t tile transpose trunc unflatten unsqueeze ger
         isin vdot
     """.split(),
@@ -83,8 +83,8 @@ SAME = {
     """.split(),
     _special: _special.__all__,
     _shape: """
-        diag diagonal flatten flip frac gather masked_select nan_to_num narrow nonzero
-        repeat_interleave roll rot90 select squeeze take take_along_dim
+        diag diagonal flatten flip fliplr flipud frac gather masked_select nan_to_num
+        narrow nonzero repeat_interleave roll rot90 select squeeze take take_along_dim
         tensor_split trace tril triu
     """.split(),
 }

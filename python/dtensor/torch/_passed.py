@@ -150,7 +150,7 @@ def _squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Maybe:
     if dim is not None:
         dims = (dim,) if isinstance(dim, int) else dim
         axes = tuple(d for d in dims if input.shape[d] == 1)
-    found: Answer = ops.squeeze.__wrapped__(input, axes)
+    found: Maybe = ops.squeeze.__wrapped__(input, axes)
     return found
 
 

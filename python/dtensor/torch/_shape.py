@@ -27,6 +27,8 @@ __all__ = [
     "diagonal",
     "flatten",
     "flip",
+    "fliplr",
+    "flipud",
     "frac",
     "gather",
     "masked_select",
@@ -126,8 +128,18 @@ def squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Any:
 
 
 def flip(input: Any, dims: int | Sequence[int]) -> Any:
-    """Reverse the order along dims."""
-    return ops.flip(input, dims if isinstance(dims, int) else tuple(dims))
+    """Reverse the order along dims: a copy, of which NumPy's would be a view."""
+    return ops.copy(ops.flip(input, dims if isinstance(dims, int) else tuple(dims)))
+
+
+def fliplr(input: Any) -> Any:
+    """Reverse the order along dim 1: a copy."""
+    return ops.copy(ops.fliplr(input))
+
+
+def flipud(input: Any) -> Any:
+    """Reverse the order along dim 0: a copy."""
+    return ops.copy(ops.flipud(input))
 
 
 def roll(
@@ -138,8 +150,8 @@ def roll(
 
 
 def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
-    """Rotate the plane of two dims by `k` times 90 degrees."""
-    return ops.rot90(input, k, tuple(dims))
+    """Rotate the plane of two dims by `k` times 90 degrees: a copy."""
+    return ops.copy(ops.rot90(input, k, tuple(dims)))
 
 
 def repeat_interleave(
@@ -243,8 +255,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 
 def diag(input: Any, diagonal: int = 0) -> Any:
-    """Return the diagonal of a matrix, or a matrix with the given diagonal."""
-    return ops.diag(input, diagonal)
+    """Return the diagonal of a matrix, or a matrix with the given diagonal: a copy."""
+    return ops.copy(ops.diag(input, diagonal))
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:

@@ -37,7 +37,7 @@ from dtensor.ops.index.terms import (
 )
 from dtensor.ops.index.written import PICK, Value, brought, fitted, shown, write_view
 
-__all__ = ["setitem"]
+__all__ = ["setitem", "writing"]
 
 Array = npt.NDArray[Any]
 ALL = slice(None)
@@ -84,7 +84,7 @@ def _set_recorded(x: Any, index: Any, value: Any) -> None:
     """Write, and record that these elements now come from the value."""
     wants, shape = (x.requires_grad, _requires_grad(value)), np.shape(value)
     _C.check_write("setitem", x, (x, value))
-    with _recorded_write(x):
+    with writing(x):
         before = _C.set_recording(False)
         try:
             _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
@@ -129,9 +129,9 @@ def _write(x: Any, index: Any, value: Any) -> None:
 
 
 @contextmanager
-def _recorded_write(x: Any) -> Iterator[None]:
-    """Write into a tensor, and record that. A copy that knows where its elements came
-    from is written back at the end, which is recorded too."""
+def writing(x: Any) -> Iterator[None]:
+    """Write into a tensor, and record that, in the block. A copy that knows where its
+    elements came from is written back at the end, which is recorded too."""
     due = isinstance(x, _C.DTensor) and x.device != "meta" and _C.begin_write(x)
     written = False
     try:
