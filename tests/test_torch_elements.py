@@ -5,6 +5,7 @@ import pytest
 from meshes import line
 
 import dtensor.torch as torch
+import dtensor.torch.nn.functional as functional
 from dtensor import Replicate, Shard, distribute_tensor
 from dtensor.torch.distributed.tensor import distribute_tensor as spread
 
@@ -141,3 +142,44 @@ def test_other_writes_into_rows_that_had_to_move_reach_the_tensor(ranks):
             assert whole(y)[2].tolist() == [6, 9, 3] and whole(y)[:, 2].sum() == 12
 
     ranks(body)
+
+
+# --- NumPy's integers, as arithmetic with shapes gives them ---------------------------
+
+DIMS = {
+    "view": lambda x, n: x.view(n(12)),
+    "view in rows": lambda x, n: x.view(n(3), n(4)),
+    "argmax": lambda x, n: x.argmax(n(1)),
+    "max": lambda x, n: x.max(n(1)).values,
+    "sum": lambda x, n: x.sum(n(1)),
+    "squeeze": lambda x, n: x[None].squeeze(n(0)),
+    "flip": lambda x, n: torch.flip(x, n(0)),
+    "split": lambda x, n: x.split(n(3))[0],
+    "chunk": lambda x, n: x.chunk(n(2))[1],
+    "softmax": lambda x, n: x.softmax(n(0)),
+    "layer_norm": lambda x, n: functional.layer_norm(x, (n(3),)),
+    "pool": lambda x, n: functional.max_pool1d(x, n(3)),
+}
+
+
+@pytest.mark.parametrize("name", DIMS)
+def test_numpys_integers_are_dims_and_lengths(ranks, name):
+    def body():
+        array = np.arange(12.0).reshape(4, 3) % 7
+        for x in (torch.tensor(array), spread(torch.tensor(array), line(), [R])):
+            want = DIMS[name](x, int)
+            for kind in (np.int64, np.int32):
+                got = DIMS[name](x, kind)
+                assert got.dtype == want.dtype
+                assert np.array_equal(whole(got), whole(want))
+
+    ranks(body)
+
+
+def test_numpys_integers_are_lengths_of_layers():
+    x = torch.ones(1, 2, 6, 6)
+    two = np.int64(2)
+    assert torch.nn.Conv2d(two, two, two, stride=two)(x).shape == (1, 2, 3, 3)
+    assert torch.nn.ConvTranspose2d(2, 2, two, two)(x).shape == (1, 2, 12, 12)
+    assert torch.nn.ZeroPad2d(two)(torch.nn.MaxPool2d(two)(x)).shape == (1, 2, 7, 7)
+    assert torch.nn.LayerNorm(np.int64(6))(x).shape == x.shape

@@ -208,8 +208,9 @@ def repeat(self: Any, *repeats: Any) -> Any:
 
 def view(self: Any, *shape: Any) -> Any:
     """Return the elements in another shape, or their bytes as another dtype."""
-    if len(shape) == 1 and not np.iterable(shape[0]) and not isinstance(shape[0], int):
-        return METHODS["view"](self, numpy_dtype(shape[0]))
+    first = shape[0] if len(shape) == 1 else 0
+    if not np.iterable(first) and not isinstance(first, int | np.integer):
+        return METHODS["view"](self, numpy_dtype(first))
     return METHODS["view"](self, *shape)
 
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -121,7 +121,7 @@ def squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Any:
     """Remove dims of length 1; with `dim`, only those of them that have length 1."""
     if dim is None:
         return ops.squeeze(input)
-    dims = (dim,) if isinstance(dim, int) else dim
+    dims = (dim,) if isinstance(dim, SupportsIndex) else dim
     if not input.ndim:
         return input
     return ops.squeeze(input, tuple(d for d in dims if input.shape[d] == 1))
@@ -129,7 +129,8 @@ def squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Any:
 
 def flip(input: Any, dims: int | Sequence[int]) -> Any:
     """Reverse the order along dims: a copy, of which NumPy's would be a view."""
-    return ops.copy(ops.flip(input, dims if isinstance(dims, int) else tuple(dims)))
+    axes = dims if isinstance(dims, SupportsIndex) else tuple(dims)
+    return ops.copy(ops.flip(input, axes))
 
 
 def fliplr(input: Any) -> Any:

@@ -258,7 +258,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
             f"chunk expects `chunks` to be greater than 0, got: {chunks}"
         )
     dim = normalize_axis_index(axis, x.ndim)
-    size = max(-(-x.shape[dim] // chunks), 1)
+    size = max(-(-x.shape[dim] // int(chunks)), 1)
     return tuple(_split_sizes(x, size, dim))
 
 
@@ -279,8 +279,8 @@ def _split_sizes(
     """Split an array into parts of one size, or of given sizes, as torch does."""
     dim = normalize_axis_index(axis, x.ndim)
     length = x.shape[dim]
-    if isinstance(split_size, int):
-        at = list(range(split_size, length, split_size))
+    if isinstance(split_size, int | np.integer):
+        at = list(range(int(split_size), length, int(split_size)))
     else:
         at = np.cumsum(split_size).tolist()
         if at[-1:] != [length]:
