@@ -86,6 +86,19 @@ def test_rows_of_a_cut_dim_are_written_back_and_recorded(ranks):
     ranks(body)
 
 
+def test_writes_to_what_is_turned_around_are_in_the_array(ranks):
+    def body():
+        array = np.arange(12.0).reshape(4, 3)
+        for placement in (Shard(0), S1, R):
+            for axis in (0, 1, None):
+                x, want = distribute_tensor(array, line(), [placement]), array.copy()
+                np.flip(x, axis)[:1] *= 5
+                np.flip(want, axis)[:1] *= 5
+                assert np.array_equal(whole(x), want)
+
+    ranks(body)
+
+
 def test_writes_to_the_slices_of_unstack_are_in_the_array(ranks):
     def body():
         array = np.arange(6.0).reshape(3, 2)
