@@ -247,3 +247,40 @@ def test_an_axis_that_is_no_integer_is_a_type_error(ranks):
                 np.sum(placed(ROWS), axis=axis)
 
     ranks(body)
+
+
+NO_ARRAYS = {
+    "None is added": (lambda a: np.add(a, None), "operand is None"),
+    "dot": (lambda a: np.dot(a, None), "dot: argument 2 is None, and no array"),
+    "kron": (lambda a: np.kron("b", a), "kron: argument 1 is of type str, and no"),
+    "interp": (lambda a: np.interp(a, None, None), "interp: argument 2 is None"),
+    "searchsorted": (lambda a: np.searchsorted(a, "b"), "argument 2 is of type str"),
+    "where": (lambda a: np.where(None, a, 2), "where: argument 1 is None"),
+    "an array of shape": (lambda a: np.reshape(a, np.array([3, 2])), "integer"),
+    "an array as decimals": (lambda a: a.round(np.array(1)), "round: 2 arguments are"),
+    "a length": (lambda a: np.tile(a, 1.5), "interpreted as an integer"),
+}
+
+
+@pytest.mark.parametrize("name", NO_ARRAYS)
+def test_what_is_no_array_or_no_number_is_named(ranks, name):
+    def body():
+        act, words = NO_ARRAYS[name]
+        for x in (placed(A), placed(A, R), placed(A, R).to_local()):
+            if name != "an array as decimals" or hasattr(x, "full_tensor"):
+                with pytest.raises(TypeError, match=words):
+                    act(x)
+        assert np.array_equal(whole(placed(A) + 1), A + 1)
+
+    ranks(body)
+
+
+def test_counts_that_are_booleans_are_0_and_1(ranks):
+    def body():
+        for x in (placed(A), placed(A, R)):
+            for counts in (True, MASK, np.array(MASK), placed(MASK)):
+                want = np.repeat(A, whole(counts))
+                assert np.array_equal(whole(np.repeat(x, counts)), want)
+            assert np.array_equal(whole(np.tile(x, [True, 2])), np.tile(A, [1, 2]))
+
+    ranks(body)

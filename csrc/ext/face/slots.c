@@ -277,14 +277,67 @@ ext_torch_compare(PyObject *a, PyObject *b, int op)
 
 /* --- x[i] --- */
 
+/* An item of PyTorch's index that is an integer, also in an array without dims: a new
+ * reference to what NumPy takes for one; to the item itself where it is none. */
+static PyObject *
+item_of_index(PyObject *object, bool *integer)
+{
+    *integer = PyLong_CheckExact(object) || PyArray_IsScalar(object, Integer);
+    PyArrayObject *array = NULL;
+    if (ext_is_tensor(object))
+        array = (PyArrayObject *)((TensorObject *)object)->array;
+    else if (PyArray_Check(object))
+        array = (PyArrayObject *)object;
+    if (array == NULL || PyArray_NDIM(array) > 0 || !PyArray_ISINTEGER(array) ||
+        (ext_is_dtensor(object) && ((DTensorObject *)object)->layout->layout->ndim > 0))
+        return Py_NewRef(object);
+    *integer = true;
+    return PyNumber_Index(object);
+}
+
+/* The same index, with "..." behind the integers of an element: of PyTorch's tensors it
+ * is a view, too. */
+static PyObject *
+index_in_torch(PyObject *self, PyObject *index)
+{
+    bool several = PyTuple_CheckExact(index), all = true, integer;
+    Py_ssize_t count = several ? PyTuple_GET_SIZE(index) : 1;
+    int64_t shape[DT_MAX_NDIM];
+    PyObject *items = PyTuple_New(count + 1);
+    for (Py_ssize_t k = 0; k < count && items != NULL; k++) {
+        PyObject *item =
+            item_of_index(several ? PyTuple_GET_ITEM(index, k) : index, &integer);
+        all = all && integer;
+        if (item == NULL)
+            Py_CLEAR(items);
+        else
+            PyTuple_SET_ITEM(items, k, item);
+    }
+    if (items == NULL)
+        return NULL;
+    if (all && count == ext_tensor_shape(shape, (TensorObject *)self)) {
+        PyTuple_SET_ITEM(items, count, Py_NewRef(Py_Ellipsis));
+        return items;
+    }
+    PyObject *result = several ? PyTuple_GetSlice(items, 0, count)
+                               : Py_NewRef(PyTuple_GET_ITEM(items, 0));
+    Py_DECREF(items);
+    return result;
+}
+
 static PyObject *
 subscript(PyObject *self, PyObject *index)
 {
-    PyObject *answer = answer_of(SLOT_getitem), *args[] = {NULL, self, index};
-    if (answer == NULL)
+    PyObject *answer = answer_of(SLOT_getitem);
+    PyObject *key = answer == NULL       ? NULL
+                    : ext_is_torch(self) ? index_in_torch(self, index)
+                                         : Py_NewRef(index);
+    PyObject *args[] = {NULL, self, key};
+    if (key == NULL)
         return NULL;
     PyObject *result =
         PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_DECREF(key);
     if (result != NULL && op_follow_origin(result, self, index) < 0)
         Py_CLEAR(result);
     if (result != NULL)

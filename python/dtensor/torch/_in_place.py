@@ -64,7 +64,7 @@ def _keeps_dtype(self: Any, other: Any, divides: bool) -> bool:
 
 
 def changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    statement = STATEMENTS.get(name)
+    statement: Callable[[Any, Any], Any] | None = STATEMENTS.get(name)
 
     def change(self: Any, *args: Any, **options: Any) -> Any:
         if statement is not None and len(args) == 1 and not options:

@@ -1,6 +1,7 @@
 """x[index] = value: every rank writes the elements it holds; the layout stays."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from types import EllipsisType, NoneType
 from typing import Any
@@ -37,7 +38,7 @@ from dtensor.ops.index.terms import (
 )
 from dtensor.ops.index.written import PICK, Value, brought, fitted, shown, write_view
 
-__all__ = ["setitem"]
+__all__ = ["setitem", "writing"]
 
 Array = npt.NDArray[Any]
 ALL = slice(None)
@@ -93,23 +94,24 @@ def _set_recorded(x: Any, index: Any, value: Any) -> None:
     """Write, and record that these elements now come from the value."""
     wants, shape = (x.requires_grad, _requires_grad(value)), np.shape(value)
     _C.check_write("setitem", x, (x, value))
-    before = _C.set_recording(False)
-    try:
-        _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
-    except (ArithmeticError, MemoryError):
-        _C.not_written(x, "setitem", "setitem", (x, value), index)
-        raise
-    finally:
-        _C.set_recording(before)
+    with writing(x):
+        before = _C.set_recording(False)
+        try:
+            _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
+        except (ArithmeticError, MemoryError):
+            _C.not_written(x, "setitem", "setitem", (x, value), index)
+            raise
+        finally:
+            _C.set_recording(before)
 
-    def back(grad: Any) -> tuple[Any, Any]:
-        rest = None
-        if wants[0]:
-            rest = grad * 1
-            setitem(rest, index, 0)
-        return rest, _of_value(grad, index, shape) if wants[1] else None
+        def back(grad: Any) -> tuple[Any, Any]:
+            rest = None
+            if wants[0]:
+                rest = grad * 1
+                setitem(rest, index, 0)
+            return rest, _of_value(grad, index, shape) if wants[1] else None
 
-    _C.record_write("setitem", back, (x, value), index)
+        _C.record_write("setitem", back, (x, value), index)
 
 
 def _of_value(grad: Any, index: Any, shape: tuple[int, ...]) -> Any:
@@ -133,6 +135,20 @@ def _write(x: Any, index: Any, value: Any) -> None:
             _set(x, index, value)
             written = True
         finally:
+            _C.end_write(x, written)
+
+
+@contextmanager
+def writing(x: Any) -> Iterator[None]:
+    """Write into a tensor, and record that, in the block. A copy that knows where its
+    elements came from is written back at the end, which is recorded too."""
+    due = isinstance(x, _C.DTensor) and x.device != "meta" and _C.begin_write(x)
+    written = False
+    try:
+        yield
+        written = True
+    finally:
+        if due:
             _C.end_write(x, written)
 
 
