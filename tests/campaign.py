@@ -82,11 +82,19 @@ def alike(
         rows = [s.with_what for s in played.other if s.act == "do other"]
         modes = {c.mode for c in [played.calls[step.j], *rows]}
         mode = SHAPE if SHAPE in modes else "near" if modes - {BITS, VALUE} else VALUE
-    operands = [] if step.act == "see count" else arrays_of(played.calls[step.j])
-    coarsest = max((eps(x) for x in [*operands, *map(np.asarray, expected)]), default=0)
+    rounded = [] if step.act == "see count" else rounded_in(played.calls[step.j])
+    coarsest = max((eps(x) for x in [*rounded, *map(np.asarray, expected)]), default=0)
     return len(expected) == len(found) and all(
         same(mode, coarsest, x, y) for x, y in zip(expected, found, strict=True)
     )
+
+
+def rounded_in(call: Any) -> list[np.ndarray]:
+    """Operands and results: what is then seen of these may have a finer dtype."""
+    operands = arrays_of(call)
+    made = call.expected(operands)
+    made = made if isinstance(made, tuple | list) else [made]
+    return [*operands, *(x for x in made if isinstance(x, np.ndarray | np.generic))]
 
 
 def eps(x: np.ndarray) -> float:

@@ -94,7 +94,7 @@ PRODUCTS = [
     *each(
         "convolve", np.convolve, "d7 d3", [{}, {"mode": "same"}, {"mode": "valid"}], SUM
     ),
-    *each("correlate", np.correlate, "d7 d3", mode=SUM),
+    *each("correlate", np.correlate, "d7 d3 | ?4 ?4 | B4 B3 | d4 f4", mode=SUM),
     *each("polyval", np.polyval, "d3 d7", mode=SUM),
     *each("polyfit", np.polyfit, "d7 d7 | d7 d7,2 | l7 d7", [(2,)], SUM),
     *each("polyfit", np.polyfit, "d7 d7", [{"deg": 1, "cov": True}], SUM),

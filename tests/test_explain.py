@@ -166,12 +166,22 @@ def test_a_bound_on_memory_is_kept_or_refused():
         explain(start, [R], rank=0, max_bytes=-1)
 
 
-@pytest.mark.parametrize("forced", ["", "read", "messages"])
-def test_the_way_that_is_named_is_the_one_that_runs(monkeypatch, forced):
+@pytest.mark.parametrize(
+    ("forced", "n", "way", "why"),
+    [
+        ("", 6, "carry", "so few bytes go with the agreement"),
+        ("", 60, "read", "ranks of one process"),
+        ("carry", 60, "read", "ranks of one process"),
+        ("carry", 6, "carry", "by DTENSOR_WAY"),
+        ("read", 6, "read", "by DTENSOR_WAY"),
+        ("messages", 6, "messages", "by DTENSOR_WAY"),
+    ],
+)
+def test_the_way_that_is_named_is_the_one_that_runs(monkeypatch, forced, n, way, why):
     monkeypatch.setenv("DTENSOR_WAY", forced)
 
     def body():
-        full = np.arange(36, dtype="float32").reshape(6, 6)
+        full = np.arange(n * n, dtype="float32").reshape(n, n)
         x = distribute_tensor(full, line(), [Shard(0)], src_data_rank=None)
         step = explain(x, [Shard(1)]).steps[0]
         with CommDebugMode() as comm:
@@ -181,11 +191,7 @@ def test_the_way_that_is_named_is_the_one_that_runs(monkeypatch, forced):
         np.testing.assert_array_equal(y.full_tensor(), full)
         return step.way, step.why, step.messages
 
-    told = run_ranks(3, body)
-    why = "by DTENSOR_WAY" if forced else "ranks of one process"
-    by_messages = forced == "messages"
-    want = ("messages", why, 2) if by_messages else ("read", why, 0)
-    assert told == [want] * 3
+    assert run_ranks(3, body) == [(way, why, 2 if way == "messages" else 0)] * 3
 
 
 def test_a_way_that_there_is_not_is_refused_on_all_ranks(monkeypatch):

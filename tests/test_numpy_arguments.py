@@ -191,3 +191,96 @@ def test_one_hot_refuses_what_is_no_class(ranks):
         assert np.array_equal(whole(one_hot(placed([2, 0]))), np.eye(3)[[2, 0]])
 
     ranks(body)
+
+
+# --- axes, levels and dtypes in other forms -------------------------------------------
+
+ROWS = np.random.default_rng(0).integers(-9, 9, (6, 5)).astype(float)
+FORMS = {
+    "median of one axis": lambda a: np.median(a, axis=np.int64(-2)),
+    "nanmedian of one axis": lambda a: np.nanmedian(a, np.int64(1), keepdims=True),
+    "quantile of one axis": lambda a: np.quantile(a, 0.3, axis=np.int8(0)),
+    "average of one axis": lambda a: np.average(a, np.int64(0), np.arange(1.0, 7)),
+    "nanquantile, levels in rows": lambda a: np.nanquantile(a, [[0.1], [0.9]], axis=1),
+    "quantile of NaN": lambda a: np.quantile(a * np.nan, np.array([0.5])),
+    "partition by an array": lambda a: np.partition(a, np.arange(5), axis=1),
+    "argpartition by an array": lambda a: np.argpartition(a.T, np.arange(6))[:, :1] * 0,
+    **{
+        f"{name} in float16": lambda a, name=name: getattr(np, name)(a, 0, dtype="e")
+        for name in "sum mean std nansum nanmean nanvar cumsum".split()
+    },
+    "a product in float16": lambda a: np.prod(a > -9, axis=1, dtype=np.float16),
+    "add.reduce of integers in float16": lambda a: np.add.reduce(
+        a.astype(int), axis=1, dtype="e", where=[True] * 5
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_axes_levels_and_dtypes_in_other_forms_are_taken(ranks, name):
+    def body():
+        want = np.asarray(FORMS[name](ROWS))
+        for placement in (S0, Shard(1), R):
+            got = whole(FORMS[name](placed(ROWS, placement)))
+            assert (got.dtype, got.shape) == (want.dtype, want.shape)
+            np.testing.assert_allclose(got, want, rtol=5e-3)
+
+    ranks(body)
+
+
+def test_levels_in_rows_come_first_along_any_axes(ranks):
+    def body():
+        for axis in ((), (0, 1), (1,), None):
+            levels = np.array([[0.1, 0.5], [0.9, 1.0]])
+            want = np.quantile(ROWS, levels, axis=axis)
+            for placement in (S0, R):
+                got = np.nanquantile(placed(ROWS, placement), levels, axis=axis)
+                np.testing.assert_allclose(whole(got), want)
+
+    ranks(body)
+
+
+def test_an_axis_that_is_no_integer_is_a_type_error(ranks):
+    def body():
+        for axis in (1.0, np.array(0), "0"):
+            with pytest.raises(TypeError, match="integer"):
+                np.sum(placed(ROWS), axis=axis)
+
+    ranks(body)
+
+
+NO_ARRAYS = {
+    "None is added": (lambda a: np.add(a, None), "operand is None"),
+    "dot": (lambda a: np.dot(a, None), "dot: argument 2 is None, and no array"),
+    "kron": (lambda a: np.kron("b", a), "kron: argument 1 is of type str, and no"),
+    "interp": (lambda a: np.interp(a, None, None), "interp: argument 2 is None"),
+    "searchsorted": (lambda a: np.searchsorted(a, "b"), "argument 2 is of type str"),
+    "where": (lambda a: np.where(None, a, 2), "where: argument 1 is None"),
+    "an array of shape": (lambda a: np.reshape(a, np.array([3, 2])), "integer"),
+    "an array as decimals": (lambda a: a.round(np.array(1)), "round: 2 arguments are"),
+    "a length": (lambda a: np.tile(a, 1.5), "interpreted as an integer"),
+}
+
+
+@pytest.mark.parametrize("name", NO_ARRAYS)
+def test_what_is_no_array_or_no_number_is_named(ranks, name):
+    def body():
+        act, words = NO_ARRAYS[name]
+        for x in (placed(A), placed(A, R), placed(A, R).to_local()):
+            if name != "an array as decimals" or hasattr(x, "full_tensor"):
+                with pytest.raises(TypeError, match=words):
+                    act(x)
+        assert np.array_equal(whole(placed(A) + 1), A + 1)
+
+    ranks(body)
+
+
+def test_counts_that_are_booleans_are_0_and_1(ranks):
+    def body():
+        for x in (placed(A), placed(A, R)):
+            for counts in (True, MASK, np.array(MASK), placed(MASK)):
+                want = np.repeat(A, whole(counts))
+                assert np.array_equal(whole(np.repeat(x, counts)), want)
+            assert np.array_equal(whole(np.tile(x, [True, 2])), np.tile(A, [1, 2]))
+
+    ranks(body)

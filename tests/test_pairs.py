@@ -164,3 +164,30 @@ def test_gradients_go_to_what_was_picked(ranks):
         assert np.allclose(grads[0], grads[1]) and np.allclose(grads[0], grads[2])
 
     ranks(body)
+
+
+def test_an_ellipsis_of_no_dims_before_a_mask_and_a_number(ranks):
+    def body():
+        array, mask = np.arange(18.0).reshape(9, 2), np.arange(9) % 3 > 0
+        mesh = square()
+        for places in ([Shard(0), R], [R, Shard(0)]):
+            x = distribute_tensor(array, mesh, places)
+            for chosen in (mask, distribute_tensor(mask, mesh, places)):
+                same(x[..., chosen, 1], array[..., mask, 1])
+                same(x[..., None, chosen, 0], array[..., None, mask, 0])
+
+    ranks(body)
+
+
+def test_dims_beside_the_picked_ones_stay_strided():
+    def body():
+        mesh = init_device_mesh("cpu", (2, 2))
+        array = np.arange(36.0).reshape(2, 3, 6)
+        for split in (2, 3):
+            for other in (Shard(0), Shard(2), R):
+                places = [_StridedShard(2, split_factor=split), other]
+                x = distribute_tensor(array, mesh, places)
+                same(x[[1], [-2]], array[[1], [-2]])
+                same(x[None, [[1]], [[2]]], array[None, [[1]], [[2]]])
+
+    run_ranks(4, body)

@@ -197,3 +197,19 @@ def test_bad_input_is_refused_on_all_ranks(ranks):
         assert float(np.sum(x)) == pytest.approx(values(8).sum())
 
     ranks(body)
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i2", "f2"])
+def test_ranks_that_have_no_result_give_nothing_of_the_same_dtype(ranks, dtype):
+    def body():
+        array = values((4,)).astype(dtype)
+        for function in (np.convolve, np.correlate):
+            want = function(array, array, "valid")
+            for placement in (Shard(0), Replicate()):
+                x = distribute_tensor(array, line(), [Shard(0)])
+                y = distribute_tensor(array, line(), [placement])
+                got = function(x, y, "valid").full_tensor()
+                assert got.dtype == want.dtype
+                np.testing.assert_allclose(got, want, rtol=1e-2)
+
+    ranks(body)

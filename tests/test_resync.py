@@ -8,7 +8,7 @@ import pytest
 from meshes import line
 
 import dtensor
-from dtensor import Partial, Replicate, Shard, distribute_tensor, resync
+from dtensor import DTensor, Partial, Replicate, Shard, distribute_tensor, resync
 from dtensor._core import world as _world
 from dtensor.testing import run_ranks
 
@@ -30,6 +30,8 @@ def is_in_step(*tensors):
         assert (2 * x).sum().item() == 2 * (21 + 7 * k)
         assert np.array_equal(np.asarray(x.full_tensor()), np.arange(7.0) + k)
         assert dtensor.full(5, k, device_mesh=line(), placements=[S0]).sum() == 5 * k
+        y = DTensor.from_local(np.full(2, k), line(), [S0])
+        assert y.sum() == 2 * k * line().size()
     for tensor in tensors:
         assert tensor.full_tensor().shape == tensor.shape
 

@@ -171,7 +171,7 @@ def check_sums(shape, dtype, count, seed):
     run_ranks(size, program)
 
 
-@pytest.mark.parametrize("way", ["read", "messages", "tree"])
+@pytest.mark.parametrize("way", ["read", "messages", "tree", "carry"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_every_plan_and_way_adds_by_the_same_tree(monkeypatch, shape, dtype, way):
@@ -180,7 +180,7 @@ def test_every_plan_and_way_adds_by_the_same_tree(monkeypatch, shape, dtype, way
 
 
 @pytest.mark.validate
-@pytest.mark.parametrize("way", ["read", "messages", "tree"])
+@pytest.mark.parametrize("way", ["read", "messages", "tree", "carry"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_many_sums_are_those_of_the_tree(monkeypatch, shape, dtype, way):

@@ -1,5 +1,7 @@
 """Tensors in PyTorch's dialect promote as PyTorch's do, in all pairs of dtypes."""
 
+import itertools
+import operator
 import subprocess
 import sys
 import venv
@@ -92,3 +94,39 @@ def test_numpys_dialect_promotes_as_numpy():
     x, n = dtensor.tensor(np.ones(3, "f4")), dtensor.tensor(np.arange(3))
     assert (x * n).dtype == "float64" and (n / n).dtype == "float64"
     assert (n.as_torch() / n).dtype == torch.float32
+
+
+STATEMENTS = {
+    "add_": operator.iadd,
+    "sub_": operator.isub,
+    "mul_": operator.imul,
+    "div_": operator.itruediv,
+    "pow_": operator.ipow,
+    "bitwise_and_": operator.iand,
+}
+
+
+def stored(change, x, y):
+    """What a tensor has then, or the type of the exception."""
+    x = x.clone()
+    try:
+        assert change(x, y) is x
+    except (RuntimeError, TypeError) as error:
+        return type(error)
+    return x.dtype, x.tolist()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_statements_store_what_methods_store(name):
+    pytest.importorskip("ml_dtypes")
+    xs = [torch.ones(2, dtype=getattr(torch, dtype)) for dtype in program.DTYPES]
+    for x, y in itertools.product(xs, [*xs, *program.NUMBERS]):
+        statement = stored(STATEMENTS[name], x, y)
+        assert statement == stored(lambda a, b: getattr(a, name)(b), x, y), (x, y)
+
+
+def test_a_product_of_matrices_leaves_the_first_one_alone():
+    x = y = torch.ones(2, 2)
+    y @= torch.ones(2, 2)
+    assert (x == 1).all() and (y == 2).all()

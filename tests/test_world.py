@@ -304,8 +304,8 @@ def test_an_interrupt_ends_ranks_that_are_threads(interrupt, seconds):
             _world.current().share(b"x")
 
     before = threading.active_count()
-    interrupt(seconds)
     with pytest.raises(KeyboardInterrupt):
+        interrupt(seconds)
         run_ranks(4, body)
     assert threading.active_count() == before
 
@@ -319,8 +319,8 @@ def test_an_interrupt_leaves_a_rank_that_computes_its_world(interrupt, monkeypat
             computed.wait()
         errors.append(caught(_world.current().share, b"x"))
 
-    interrupt(0.3)
     with pytest.raises(KeyboardInterrupt):
+        interrupt(0.3)
         run_ranks(2, body)
     assert len(errors) == 1
     computed.set()

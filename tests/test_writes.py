@@ -1,5 +1,7 @@
 """What is written into a tensor, or into a view of it, is where NumPy would have it."""
 
+import operator
+
 import numpy as np
 import pytest
 from meshes import line
@@ -113,6 +115,50 @@ def test_an_element_is_a_copy_as_in_numpy(ranks):
             x += 1
             before += 10
             assert float(before) == 13 and whole(x).tolist() == [4, 2, 3, 1]
+
+    ranks(body)
+
+
+def test_where_an_array_without_dims_points_is_a_copy_as_in_numpy(ranks):
+    def body():
+        for placement in (R, S0, S1):
+            x = placed(A, placement)
+            for index in (np.array(1), placed(np.array(1), R), (..., np.array(2), 1)):
+                y = x[index]
+                y += 10
+                assert np.array_equal(whole(x), A)
+            x[np.int64(1)] += 1  # a number
+            assert np.array_equal(whole(x)[1], A[1] + 1)
+
+    ranks(body)
+
+
+def test_complex_maxima_and_minima_are_written_where_they_are(ranks):
+    def body():
+        array = A + 1j * A[::-1]
+        for op in ("max", "min"):
+            for key in (1, slice(1, 4), (..., 2), (None, [0, 2]), (slice(None), 1)):
+                x = _C._redistribute_any(placed(array, R), line(), [Partial(op)])
+                assert x[1:].placements == x.placements
+                expected = array.copy()
+                expected[key] *= -2
+                x[key] = placed(expected[key], S0)
+                assert x.placements == (Partial(op),)
+                assert np.array_equal(whole(x), expected)
+
+    ranks(body)
+
+
+def test_index_arrays_that_do_not_fit_are_index_errors(ranks):
+    def body():
+        for key in (([0, 1], [0, 1, 2]), ([0, 1], np.arange(7) < 3)):
+            x = placed(A, S0)
+            for act, more in ((operator.getitem, ()), (operator.setitem, (1,))):
+                with pytest.raises(IndexError) as expected:
+                    act(A.copy(), key, *more)
+                with pytest.raises(IndexError) as error:
+                    act(x, key, *more)
+                assert str(error.value) == str(expected.value)
 
     ranks(body)
 

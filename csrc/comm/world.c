@@ -178,7 +178,7 @@ join_node(dt_world *world, greetings *g, dt_error *err)
 static dt_status
 greet(dt_world *world, const dt_error *local, greetings *g, dt_error *err)
 {
-    static const char version[] = "dtensor protocol 1";
+    static const char version[] = "dtensor protocol 2";
     dt_call call = {.hash = dt_hash(0, version, sizeof version), .local = *local};
     snprintf(call.what, sizeof call.what, "%s", BEGINNING);
     DT_TRY(dt_agree(world->all, &call, true, err));

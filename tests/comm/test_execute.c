@@ -424,7 +424,7 @@ main(void)
         TEST(moves_between_cut_points_are_exact),
         TEST(moves_in_messages_of_seven_elements_are_exact),
     };
-    static const char *const WAYS[] = {"read", "messages", "tree"};
+    static const char *const WAYS[] = {"read", "messages", "tree", "carry"};
     int failed = 0;
     for (size_t k = 0; k < sizeof WAYS / sizeof *WAYS; k++) {
         printf("by the way \"%s\":\n", WAYS[k]);

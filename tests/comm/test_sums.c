@@ -171,7 +171,7 @@ orders_of_additions_are_told_apart(void)
 int
 main(void)
 {
-    static const char *const WAYS[] = {"read", "messages", "tree"};
+    static const char *const WAYS[] = {"read", "messages", "tree", "carry"};
     const check_test tests[] = {TEST(all_families_add_by_the_same_tree),
                                 TEST(orders_of_additions_are_told_apart)};
     int failed = 0;

@@ -180,7 +180,7 @@ a_small_message_is_gone_at_once_and_a_large_one_when_it_is_received(void)
 {
     static char large[LENGTH_MAX], in[LENGTH_MAX];
     pair p = make_pair();
-    dt_request small, big, receive;
+    dt_request small, big, receive = {.handle = NULL};
     post(&small, p.t[0], "abc", 4);
     post(&big, p.t[0], large, sizeof large);
     CHECK(ends(p.t[0], &small) && !ends(p.t[0], &big));
@@ -197,7 +197,7 @@ a_withdrawn_message_never_arrives(void)
     static char first[LENGTH_MAX], second[LENGTH_MAX], in[LENGTH_MAX];
     pair p = make_pair();
     for (int late = 0; late < 2; late++) { /* withdrawn before or after it was seen */
-        dt_request one, two, receive = {NULL};
+        dt_request one, two, receive = {.handle = NULL};
         memset(first, 1, sizeof first);
         memset(second, 2, sizeof second);
         if (late == 0)
@@ -223,7 +223,7 @@ a_cancelled_receive_leaves_the_message_to_the_next(void)
 {
     char in[4] = "", never[4] = "";
     pair p = make_pair();
-    dt_request receive, send;
+    dt_request receive = {.handle = NULL}, send;
     expect(&receive, p.t[1], never, 4);
     CHECK(p.t[1]->table->cancel(p.t[1], &receive) && receive.handle == NULL);
     post(&send, p.t[0], "abc", 4);
@@ -237,7 +237,7 @@ a_message_of_another_length_is_an_error(void)
 {
     char in[8];
     pair p = make_pair();
-    dt_request send, receive;
+    dt_request send, receive = {.at_most = false};
     dt_error err = {.status = DT_OK};
     bool done = false;
     post(&send, p.t[0], "abc", 4);
@@ -249,11 +249,31 @@ a_message_of_another_length_is_an_error(void)
 }
 
 static void
+a_shorter_message_does_where_that_is_said_before(void)
+{
+    char in[8] = "";
+    pair p = make_pair();
+    dt_request send, receive = {.at_most = true};
+    dt_error err = {.status = DT_OK};
+    bool done = false;
+    expect(&receive, p.t[1], in, 8);
+    post(&send, p.t[0], "abc", 4);
+    CHECK(p.t[1]->table->test(&done, p.t[1], &receive, &err) == DT_OK && done);
+    CHECK(strcmp(in, "abc") == 0);
+    post(&send, p.t[0], "123456789", 10);
+    expect(&receive, p.t[1], in, 8);
+    CHECK(p.t[1]->table->test(&done, p.t[1], &receive, &err) == DT_RUNTIME);
+    CHECK(strcmp(err.message, "rank 0 sent 10 bytes where 8 were expected") == 0);
+    CHECK(p.t[1]->table->cancel(p.t[1], &receive));
+    close_pair(p);
+}
+
+static void
 what_was_never_received_is_freed_with_the_ranks(void)
 {
     static char large[LENGTH_MAX];
     pair p = make_pair();
-    dt_request one, two, receive;
+    dt_request one, two, receive = {.handle = NULL};
     post(&one, p.t[0], "abc", 4);
     post(&two, p.t[0], large, sizeof large);
     expect(&receive, p.t[0], large, 8);
@@ -267,7 +287,7 @@ wait_for_ever(dt_transport *t, void *data)
 {
     int *told = data;
     char in[8], large[LENGTH_MAX] = "";
-    dt_request receive = {NULL}, send = {NULL};
+    dt_request receive = {.handle = NULL}, send = {.handle = NULL};
     dt_error err = {.status = DT_OK};
     bool done = false;
     if (t->rank == 0) {
@@ -311,6 +331,7 @@ DT_MAIN(TEST(messages_arrive_intact_and_in_order),
         TEST(a_withdrawn_message_never_arrives),
         TEST(a_cancelled_receive_leaves_the_message_to_the_next),
         TEST(a_message_of_another_length_is_an_error),
+        TEST(a_shorter_message_does_where_that_is_said_before),
         TEST(what_was_never_received_is_freed_with_the_ranks),
         TEST(an_abort_ends_every_call_on_all_ranks_with_its_sentence),
         TEST(there_is_at_least_one_rank))

@@ -440,7 +440,7 @@ few_bytes_between_many_ranks_go_by_tree(void)
                   layout_of(mesh, &CASES[k].from, CASES[k].rows, 64, DT_FLOAT32),
                   layout_of(mesh, &CASES[k].to, CASES[k].rows, 64, DT_FLOAT32), &cost,
                   0, NULL) == DT_OK);
-        const dt_way *way = dt_way_of(&why, NULL, &plan->steps[0]);
+        const dt_way *way = dt_way_of(&why, NULL, &plan->steps[0], false);
         CHECK(way == (CASES[k].tree ? &dt_way_tree : &dt_way_messages));
         dt_plan_release(plans, plan);
     }

@@ -107,16 +107,16 @@ check_choice(dt_transport *t, void *data)
     const char *why;
     dt_world *world = world_over(t);
     bool threads = t->table->reach != NULL;
-    const dt_way *way = dt_way_of(&why, world, &of[0]->steps[0]);
+    const dt_way *way = dt_way_of(&why, world, &of[0]->steps[0], false);
     CHECK(way == (threads ? &dt_way_read : &dt_way_messages));
     CHECK(strcmp(why, threads ? t->table->reached : "the ranks share no memory") == 0);
-    CHECK(dt_way_of(&why, world, &of[1]->steps[0]) == &dt_way_local);
+    CHECK(dt_way_of(&why, world, &of[1]->steps[0], false) == &dt_way_local);
     world->way = &dt_way_messages;
-    CHECK(dt_way_of(&why, world, &of[0]->steps[0]) == &dt_way_messages);
+    CHECK(dt_way_of(&why, world, &of[0]->steps[0], false) == &dt_way_messages);
     CHECK(strcmp(why, "by DTENSOR_WAY") == 0);
-    CHECK(dt_way_of(&why, world, &of[1]->steps[0]) == &dt_way_local);
+    CHECK(dt_way_of(&why, world, &of[1]->steps[0], false) == &dt_way_local);
     world->way = &dt_way_read;
-    way = dt_way_of(&why, world, &of[0]->steps[0]);
+    way = dt_way_of(&why, world, &of[0]->steps[0], false);
     CHECK(way == (threads ? &dt_way_read : &dt_way_messages));
     dt_world_close(world);
 }
@@ -132,7 +132,7 @@ threads_read_and_others_send_messages(void)
     on_ranks(2, check_choice, of);
     CHECK(dt_alone_make(&alone, 2, 0, NULL) == DT_OK);
     check_choice(alone, of);
-    CHECK(dt_way_of(&why, NULL, &of[0]->steps[0]) == &dt_way_messages);
+    CHECK(dt_way_of(&why, NULL, &of[0]->steps[0], false) == &dt_way_messages);
     CHECK(dt_way_named("read") == &dt_way_read && dt_way_named("telepathy") == NULL);
     dt_plan_release(plans, of[0]);
     dt_plan_release(plans, of[1]);

@@ -7,15 +7,16 @@
 /* Adds what a step of one array sends to that of the leg that it is a part of: one
  * message for each peer has the parts of all arrays. */
 static void
-add_traffic(dt_traffic *sum, const dt_world *world, const dt_step *step)
+add_traffic(dt_traffic *sum, const dt_world *world, const dt_step *step, bool first)
 {
     dt_traffic t;
     const char *why;
-    dt_way_of(&why, world, step)->traffic(&t, step, world->transport->rank);
+    dt_way_of(&why, world, step, first)->traffic(&t, step, world->transport->rank);
     sum->bytes_sent += t.bytes_sent;
     sum->bytes_received += t.bytes_received;
     sum->bytes_copied += t.bytes_copied;
     sum->messages = t.messages > sum->messages ? t.messages : sum->messages;
+    sum->waits = t.waits > sum->waits ? t.waits : sum->waits;
 }
 
 static double
@@ -42,7 +43,7 @@ next_step(dt_world *world, const dt_plan *plan, int *done)
         if (step->kind != DT_STEP_LOCAL)
             return step;
         dt_traffic own = {0};
-        add_traffic(&own, world, step);
+        add_traffic(&own, world, step, false);
         count_leg(world, step, &own);
     }
     return NULL;
@@ -78,7 +79,8 @@ dt_count_moves(dt_world *world, const dt_plan *const *plans, int count, int *don
             if (step == NULL || (first != NULL && !dt_way_together(world, first, step)))
                 continue;
             first = first == NULL ? step : first;
-            add_traffic(&sum, world, step);
+            bool alone = count == 1 && dt_way_first(plans[k], done[k]);
+            add_traffic(&sum, world, step, alone);
             done[k]++;
         }
         if (first == NULL)

@@ -73,10 +73,23 @@ advance_agreement(bool *agreed, dt_run *run, dt_error *err)
     return agreement->advance(agreed, agreement, err);
 }
 
+/* Gives the agreement what goes with it. */
+static void
+load(dt_run *run)
+{
+    dt_leg *leg = run->leg_count > 0 ? &run->legs[0].leg : NULL;
+    if (leg != NULL && leg->way->load != NULL && run->call.local.status == DT_OK)
+        dt_agreement_carry(run->agreement, leg->way->load(leg));
+}
+
 static dt_status
 advance(bool *done, dt_task *task, dt_error *err)
 {
     dt_run *run = (dt_run *)task; /* the task is its first member */
+    if (run->state == DT_RUN_LOAD) {
+        load(run);
+        run->state = DT_RUN_AGREE;
+    }
     if (run->state == DT_RUN_AGREE) {
         bool agreed = false;
         DT_TRY(advance_agreement(&agreed, run, err));
@@ -169,7 +182,7 @@ take_kept(dt_group *group, const dt_plan *plan, int64_t scratch, bool plain)
 static dt_status
 use_again(dt_run *run, const dt_transfer *move, dt_error *err)
 {
-    run->state = DT_RUN_AGREE;
+    run->state = DT_RUN_LOAD;
     run->leg = 0;
     run->watched = run->anew = false;
     DT_TRY(take_move(run, &run->items[0], move, err));
@@ -296,7 +309,7 @@ dt_run_again(dt_run *run, const dt_transfer *move, uint64_t lineage, bool traced
 {
     run->call.lineage = lineage;
     run->call.traced = traced;
-    run->state = DT_RUN_AGREE;
+    run->state = DT_RUN_LOAD;
     run->leg = 0;
     run->watched = run->anew = false;
     if (local != NULL)

@@ -78,8 +78,11 @@ prepare_leg(dt_run *run, const int *items, int count, int64_t rank, dt_error *er
         item->step++;
     }
     const char *why;
-    made->leg.way = run->plain ? dt_way_plain(steps[0])
-                               : dt_way_of(&why, run->task.group->world, steps[0]);
+    bool first = run->count == 1 &&
+                 dt_way_first(run->items[0].move.plan, run->items[0].step - 1);
+    made->leg.way = run->plain
+                        ? dt_way_plain(steps[0])
+                        : dt_way_of(&why, run->task.group->world, steps[0], first);
     run->leg_count++; /* from here on it is freed with the run */
     return made->leg.way->prepare(&made->leg, run->scratch, err);
 }

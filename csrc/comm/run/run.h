@@ -27,7 +27,7 @@ typedef struct {
 } dt_run_leg;
 
 /* What a run does next, in this order. */
-typedef enum { DT_RUN_AGREE, DT_RUN_BEGIN, DT_RUN_MOVE } dt_run_state;
+typedef enum { DT_RUN_LOAD, DT_RUN_AGREE, DT_RUN_BEGIN, DT_RUN_MOVE } dt_run_state;
 
 struct dt_run {
     dt_task task;

@@ -1,6 +1,7 @@
 /* Dissemination: in round k every rank sends what it has gathered to the rank 2^k
  * places further, so after log2(size) rounds, rounded up, all have gathered from all.
- * Minima and maxima do not mind to be gathered twice, so this works for any size.
+ * Minima and maxima do not mind to be gathered twice, so this works for any size. Blocks
+ * are gathered once (Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8, 1997).
  *
  * A message or a note of a larger number than the own one means that others have given
  * up this call, or have made more calls: the agreement then starts again under that
@@ -8,6 +9,8 @@
 #include "comm/talk/agreement.h"
 #include "comm/talk/heard.h"
 #include "comm/talk/settle.h"
+
+#include "core/facts/hash.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -54,7 +57,7 @@ restart(dt_agreement *a, uint64_t number)
     };
     group->started = number;
     group->queue->first->number = number;
-    if (group->early.number >= number) {
+    if (group->early.sum.number >= number) {
         a->in[group->early_round] = group->early;
         a->heard = UINT32_C(1) << group->early_round;
     }
@@ -73,18 +76,41 @@ judge(dt_agreement *a)
     dt_verdict_choose(a);
 }
 
-static void
-take_in(dt_agreement *a, const dt_summary *in)
+/* Blocks that round k carries: after it a rank has those of 2^(k+1) places, or all. */
+static size_t
+block_bytes(const dt_agreement *a)
 {
+    int64_t distance = INT64_C(1) << a->round, rest = a->task.group->size - distance;
+    if (a->freight == NULL)
+        return 0;
+    return (size_t)(rest < distance ? rest : distance) * a->freight->block;
+}
+
+/* Of ranks in the same call: else there may be others in the parcel, or none. */
+static void
+take_blocks(dt_agreement *a, const dt_parcel *parcel)
+{
+    size_t bytes = block_bytes(a);
+    if (bytes > 0)
+        memcpy(a->freight->blocks + ((size_t)1 << a->round) * a->freight->block,
+               parcel->freight, bytes);
+}
+
+static void
+take_in(dt_agreement *a, const dt_parcel *parcel)
+{
+    const dt_summary *in = &parcel->sum;
     if (in->number > a->number) {
         dt_group *group = a->task.group;
-        group->early = *in; /* it is not sent again when that round comes */
+        group->early = *parcel; /* it is not sent again when that round comes */
         group->early_round = a->round;
         dt_notes_collect(group->world->notes);
         if (!dt_settle_heard(a))
             restart(a, in->number);
         return;
     }
+    if (in->hash_min == a->sum.hash_max && in->hash_max == a->sum.hash_min)
+        take_blocks(a, parcel);
     a->sum.oldest = min_u64(a->sum.oldest, in->oldest);
     a->sum.hash_min = min_u64(a->sum.hash_min, in->hash_min);
     a->sum.hash_max = max_u64(a->sum.hash_max, in->hash_max);
@@ -123,7 +149,7 @@ gather(bool *on, dt_agreement *a, dt_error *err)
 {
     dt_group *group = a->task.group;
     int64_t size = group->size, own = group->index, distance = INT64_C(1) << a->round;
-    dt_summary *in = &a->in[a->round];
+    dt_parcel *in = &a->in[a->round];
     if (!a->said) {
         DT_TRY(dt_test(on, group, &a->send, err)); /* of the round before */
         if (!*on)
@@ -132,12 +158,16 @@ gather(bool *on, dt_agreement *a, dt_error *err)
             judge(a);
             return DT_OK;
         }
-        a->out = a->sum;
-        DT_TRY(dt_post_send(&a->send, group, &a->out, sizeof a->out,
+        size_t blocks = block_bytes(a);
+        a->out.sum = a->sum;
+        if (blocks > 0)
+            memcpy(a->out.freight, a->freight->blocks, blocks);
+        DT_TRY(dt_post_send(&a->send, group, &a->out, sizeof a->out.sum + blocks,
                             (int)((own + distance) % size), DT_PHASE_ROUNDS, err));
         a->said = true;
     }
     *on = true;
+    a->receive[a->round].at_most = true;
     if (!(a->heard >> a->round & 1))
         DT_TRY(dt_agreement_hear(on, a, &a->receive[a->round], in, sizeof *in,
                                  (int)((own - distance + size) % size), DT_PHASE_ROUNDS,
@@ -206,16 +236,24 @@ agreement_abandon(dt_task *task)
 
 /* Takes the agreement that was freed last, if it is large enough. */
 static dt_agreement *
-agreement_take(dt_world *world, int room)
+agreement_take(const dt_group *group)
 {
+    dt_world *world = group->world;
+    size_t rounds = 0, size = (size_t)group->size;
+    while ((size_t)1 << rounds < size)
+        rounds++;
+    size_t room = rounds * sizeof(dt_parcel) + 2 * size;
     dt_agreement *a = world->spare;
-    if (a != NULL && a->room >= room) {
+    if (a != NULL && a->room >= room)
         world->spare = NULL;
-        return a;
-    }
-    a = calloc(1, sizeof *a + (size_t)room);
-    if (a != NULL)
+    else {
+        a = calloc(1, sizeof *a + room);
+        if (a == NULL)
+            return NULL;
         a->room = room;
+    }
+    a->in = a->memory;
+    a->labels = (unsigned char *)(a->memory + rounds);
     return a;
 }
 
@@ -224,7 +262,7 @@ dt_status
 dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool force,
                   dt_error *err)
 {
-    dt_agreement *a = agreement_take(group->world, 2 * group->size);
+    dt_agreement *a = agreement_take(group);
     if (a == NULL)
         return dt_fail(err, DT_MEMORY, "%s: no memory to agree on it", call->what);
     bool check = group->world->check != DT_CHECK_NOTHING;
@@ -232,6 +270,7 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     a->hash = check || force ? call->hash : 0;
     a->traced = call->traced && check;
     a->detail = 0;
+    a->freight = NULL;
     a->task.advance = agreement_advance;
     a->task.abandon = agreement_abandon;
     a->task.group = group;
@@ -242,6 +281,19 @@ dt_agreement_make(dt_agreement **out, dt_group *group, const dt_call *call, bool
     a->verdict.error.status = DT_OK;
     *out = a;
     return DT_OK;
+}
+
+bool
+dt_freight_fits(int64_t size, int64_t block)
+{
+    return block * (size / 2) <= DT_FREIGHT_MOST; /* the largest round: block_bytes */
+}
+
+void
+dt_agreement_carry(dt_agreement *agreement, const dt_freight *freight)
+{
+    agreement->freight = freight;
+    agreement->hash = dt_mix(agreement->hash, freight->name);
 }
 
 void

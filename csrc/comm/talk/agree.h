@@ -44,6 +44,20 @@ void dt_agreement_free(dt_agreement *agreement); /* ended or never started */
 void dt_agreement_object(dt_agreement *agreement);
 bool dt_agreement_objected(const dt_agreement *agreement);
 
+/* A block of bytes that each rank gives to all with the agreement's own messages. All have
+ * all of them when it ends well. */
+typedef struct {
+    uint64_t name;         /* of what is in them, the same on all ranks: compared */
+    size_t block;          /* bytes of one, the same on all ranks */
+    unsigned char *blocks; /* the own one, then that of the place before it, ... */
+} dt_freight;
+
+/* Whether blocks of so many bytes are few enough for a group of that size. */
+bool dt_freight_fits(int64_t size, int64_t block);
+
+/* Before the agreement is started; `freight` lives as long as it. */
+void dt_agreement_carry(dt_agreement *agreement, const dt_freight *freight);
+
 /* make, start, wait, free. */
 dt_status dt_agree(dt_group *group, const dt_call *call, bool force, dt_error *err);
 

@@ -111,15 +111,18 @@ struct dt_agreement {
     dt_request send;
     dt_request receive[DT_ROUNDS_MAX]; /* zeroed where none is posted */
     dt_request receive_text;
-    dt_summary sum, out, in[DT_ROUNDS_MAX];
-    dt_speech speech; /* sent, or heard last */
+    const dt_freight *freight; /* NULL: none */
+    dt_summary sum;
+    dt_parcel out, *in; /* `in`: by round */
+    dt_speech speech;   /* sent, or heard last */
     dt_verdict verdict;
     dt_settling settling;
     dt_walk walk;
     int call_count;
     dt_speech calls[DT_CALLS_SHOWN]; /* distinct ones; at place 0 */
-    int room;                        /* for labels */
-    unsigned char labels[]; /* by place: which of the calls; walk.c: of places */
+    unsigned char *labels; /* by place: which of the calls; walk.c: of places */
+    size_t room;
+    dt_parcel memory[]; /* for `in` and then `labels` */
 };
 
 /* Receives one message of this call or a later one. */

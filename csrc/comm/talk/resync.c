@@ -163,6 +163,7 @@ begin_epoch(dt_world *world)
     for (dt_group *group = world->groups; group != NULL; group = group->next) {
         group->started = group->reached = group->arrivals =
             dt_first_number(world->epoch);
+        group->ended = 0;
         dt_settled(group);
     }
 }

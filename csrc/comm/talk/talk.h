@@ -58,6 +58,14 @@ typedef struct {
     int64_t failed; /* the lowest place with a local error; INT64_MAX: none */
 } dt_summary;
 
+/* What an agreement sends: a summary, and the blocks of those that it has heard of, where
+ * its call gives each rank a block of all. */
+enum { DT_FREIGHT_MOST = DT_SHORT_MOST - sizeof(dt_summary) };
+typedef struct {
+    dt_summary sum;
+    unsigned char freight[DT_FREIGHT_MOST];
+} dt_parcel;
+
 enum { DT_FAILURES_KEPT = 4 };
 
 struct dt_group {
@@ -83,8 +91,8 @@ struct dt_group {
     uint64_t hash;   /* of the ranks */
     double rested;   /* when its last task ended, on a coarse clock */
     uint64_t settled_from, settled_to; /* tasks that settle.c has ended alone */
-    dt_summary early; /* of a later agreement, met in one that others had ended ... */
-    int early_round;  /* ... in this round: agree.c's */
+    dt_parcel early; /* of a later agreement, met in one that others had ended ... */
+    int early_round; /* ... in this round: agree.c's */
     bool listed;
 };
 

@@ -400,7 +400,7 @@ dt_wait(dt_task *task, dt_error *err)
     if (!task->queued && !task->finished)
         return dt_fail(err, DT_BUG, "%s was never started", task->what);
     bool interrupted = false;
-    int patience = world->transport->oversubscribed ? 50 : 1000;
+    int patience = world->transport->oversubscribed ? 2 : 1000;
     for (int spin = 0; !task->finished && spin < patience; spin++)
         dt_progress(world);
     if (!task->finished) {

@@ -155,7 +155,7 @@ fill(dt_mail *receive, const void *data, size_t bytes)
 {
     receive->got = bytes;
     receive->finished = true;
-    if (bytes == receive->bytes && bytes > 0)
+    if (bytes <= receive->bytes && bytes > 0)
         memcpy(receive->to, data, bytes);
 }
 

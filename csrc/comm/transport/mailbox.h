@@ -3,14 +3,14 @@
 #ifndef DT_MAILBOX_H
 #define DT_MAILBOX_H
 
-#include "core/facts/status.h"
+#include "comm/transport/transport.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DT_MAIL_MOST = 2032 /* bytes of a message */ };
+enum { DT_MAIL_MOST = DT_SHORT_MOST /* bytes of a message */ };
 
 typedef struct {
     _Alignas(64) _Atomic uint64_t number; /* of its message, from 1; written last */

@@ -28,11 +28,14 @@ enum {
     /* Messages of this tag come behind all that was sent to the rank before them, whatever
      * its tag; dt_transport_table.take alone receives them. */
     DT_FENCE_TAG = DT_TAG_LIMIT - 1,
+    DT_SHORT_MOST = 2032, /* bytes of a message that is short */
 };
 
 /* A message under way. Zeroed: none. */
 typedef struct {
     void *handle;
+    bool
+        at_most; /* set before a receive, of a short message: a shorter one does, too */
 } dt_request;
 
 enum { DT_HOST_MAX = 64 }; /* bytes of a host's name; of a longer one, the beginning */
@@ -44,13 +47,13 @@ typedef struct {
     /* Starts a message of at most INT_MAX bytes. `data` must stay until it is done. */
     dt_status (*send)(dt_request *out, dt_transport *t, const void *data, size_t bytes,
                       int rank, int tag, dt_error *err);
-    /* Starts to receive a message of exactly `bytes`. */
+    /* Starts to receive a message of exactly `bytes`, or, if out->at_most, of no more. */
     dt_status (*receive)(dt_request *out, dt_transport *t, void *data, size_t bytes,
                          int rank, int tag, dt_error *err);
-    /* Says whether a message is done; a request that is done is zeroed. */
+    /* Says whether a message is done; the handle of a request that is done is NULL. */
     dt_status (*test)(bool *done, dt_transport *t, dt_request *request, dt_error *err);
     /* Gives a message up. True if its memory may be reused at once; else the transport
-     * may still touch it and the caller must never free it. The request is zeroed. */
+     * may still touch it and the caller must never free it. The handle is then NULL. */
     bool (*cancel)(dt_transport *t, dt_request *request);
     /* Says whether a message with this tag has come, from any rank, and from which. */
     dt_status (*probe)(bool *found, int *rank, dt_transport *t, int tag, dt_error *err);

@@ -148,7 +148,7 @@ deliver(endpoint *e, item *receive, item *message)
     }
     receive->got = message->bytes;
     receive->finished = true;
-    if (message->bytes == receive->bytes) {
+    if (message->bytes <= receive->bytes) {
         if (eager)
             memcpy(receive->to, message->from, message->bytes);
         else
@@ -290,7 +290,8 @@ threads_test(bool *done, dt_transport *t, dt_request *request, dt_error *err)
     collect(e); /* also for a send: the other rank may wait for a message to go on */
     if (i->kind == MESSAGE)
         *done = atomic_load_explicit(&i->state, memory_order_acquire) == DONE;
-    else if (i->finished && i->got != i->bytes)
+    else if (i->finished &&
+             (i->got > i->bytes || (i->got < i->bytes && !request->at_most)))
         return dt_fail(err, DT_RUNTIME,
                        "rank %d sent %zu bytes where %zu were expected", i->source,
                        i->got, i->bytes);

@@ -45,7 +45,7 @@ look_up(source *out, const dt_leg *leg, const dt_reading *r, int64_t k,
     out->transport = t;
     out->rank = leg->group->ranks[round->receives[k].place];
     out->address = (const char *)(intptr_t)word[0];
-    out->here = t->table->reach(t, out->rank, out->address);
+    out->here = r->here ? out->address : t->table->reach(t, out->rank, out->address);
     out->stride = word + 1;
     if (out->here == NULL && t->table->fetch == NULL)
         return dt_fail(err, DT_BUG, "memory of rank %d cannot be read", out->rank);

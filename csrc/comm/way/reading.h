@@ -41,6 +41,7 @@ typedef struct {
     dt_owner *owners;   /* one for each queue that this rank receives */
     dt_reader *readers; /* one for each that it sends */
     bool copied;        /* what stays on this rank */
+    bool here;          /* what the words tell of lies in memory of this process */
     size_t slice;       /* bytes of an addend that are summed at a time */
     const void **addends;
     size_t staged; /* bytes of the arrays to be read from here; 0: too many to copy */

@@ -3,21 +3,35 @@
 #include <string.h>
 
 /* In the order in which they are tried; the first and the last fit all steps. */
-static const dt_way *const WAYS[] = {&dt_way_local, &dt_way_tree, &dt_way_read,
-                                     &dt_way_messages};
+static const dt_way *const WAYS[] = {&dt_way_local, &dt_way_carry, &dt_way_tree,
+                                     &dt_way_read, &dt_way_messages};
 enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS };
 
-const dt_way *
-dt_way_of(const char **why, const dt_world *world, const dt_step *step)
+static bool
+fits(const char **why, const dt_way *way, const dt_world *world, const dt_step *step,
+     bool first)
 {
-    if (world != NULL && world->way != NULL && world->way->fits(why, world, step)) {
+    return (first || !way->first) && way->fits(why, world, step);
+}
+
+const dt_way *
+dt_way_of(const char **why, const dt_world *world, const dt_step *step, bool first)
+{
+    const dt_way *forced = world == NULL ? NULL : world->way;
+    if (forced != NULL && fits(why, forced, world, step, first)) {
         *why = "by DTENSOR_WAY";
-        return world->way;
+        return forced;
     }
     int k = 0;
-    while (!WAYS[k]->fits(why, world, step))
+    while (!fits(why, WAYS[k], world, step, first && forced == NULL))
         k++;
     return WAYS[k];
+}
+
+bool
+dt_way_first(const dt_plan *plan, int step)
+{
+    return step == 0 && plan->from->mesh == plan->to->mesh;
 }
 
 bool
@@ -26,8 +40,8 @@ dt_way_together(const dt_world *world, const dt_step *a, const dt_step *b)
     const char *why;
     if (!dt_steps_together(a, b))
         return false;
-    const dt_way *way = dt_way_of(&why, world, a);
-    return way == dt_way_of(&why, world, b) &&
+    const dt_way *way = dt_way_of(&why, world, a, false);
+    return way == dt_way_of(&why, world, b, false) &&
            (way->together == NULL || way->together(a, b));
 }
 

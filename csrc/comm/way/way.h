@@ -5,11 +5,12 @@
  * Begin with: this header, then round.h (who exchanges what) and messages.c. */
 
 /* way.h: the table of ways. What a step does is the plan's; how it is done is a way's:
- * by messages, by reading the other ranks' memory, or on this rank alone. All ways
- * give the same bits. */
+ * by messages, by reading the other ranks' memory, with the agreement, or on this rank
+ * alone. All ways give the same bits. */
 #ifndef DT_WAY_H
 #define DT_WAY_H
 
+#include "comm/talk/agree.h"
 #include "comm/way/round.h"
 
 typedef struct dt_way dt_way;
@@ -39,6 +40,7 @@ typedef struct {
 
 struct dt_way {
     const char *name;
+    bool first; /* only for the first step of a plan: dt_way_first */
     /* Whether it can do a step, and why, in a few words for people. The same on all
      * ranks. `world` may be NULL: nothing is known of the ranks. */
     bool (*fits)(const char **why, const dt_world *world, const dt_step *step);
@@ -53,6 +55,9 @@ struct dt_way {
     /* Whether the arrays of this rank, which are known now, can be moved so. If those of
      * some rank cannot, all go by messages. NULL: they can. */
     bool (*ready)(const dt_leg *leg);
+    /* Before the ranks agree, what goes with the agreement; the rounds know no arrays yet.
+     * NULL: nothing. */
+    const dt_freight *(*load)(dt_leg *leg);
     /* Starts as part of the task of this number; the rounds know their arrays. */
     dt_status (*begin)(dt_leg *leg, uint64_t number, dt_error *err);
     /* Does what can be done without waiting; sets *done at the end, when no other rank
@@ -66,10 +71,16 @@ struct dt_way {
     void (*traffic)(dt_traffic *out, const dt_step *step, int64_t rank);
 };
 
-extern const dt_way dt_way_local, dt_way_read, dt_way_tree, dt_way_messages;
+extern const dt_way dt_way_local, dt_way_carry, dt_way_read, dt_way_tree,
+    dt_way_messages;
+
+/* Whether what a step of a plan moves is there before the ranks agree, and these are the
+ * ranks of its mesh: so that it can go with the agreement, if it is one array. */
+bool dt_way_first(const dt_plan *plan, int step);
 
 /* The first of the ways that fits a step, and why; `world` may be NULL. */
-const dt_way *dt_way_of(const char **why, const dt_world *world, const dt_step *step);
+const dt_way *dt_way_of(const char **why, const dt_world *world, const dt_step *step,
+                        bool first);
 
 /* The same, but only of those that can move all arrays, and all that go together. */
 const dt_way *dt_way_plain(const dt_step *step);

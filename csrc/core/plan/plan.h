@@ -83,8 +83,9 @@ bool dt_plan_local(const dt_plan *plan);
 /* What one rank of the world sends, receives and copies in a step. */
 typedef struct {
     int64_t bytes_sent, bytes_received;
-    int64_t messages;                  /* that it sends, one for each peer and round */
-    int64_t bytes_copied;              /* within the rank */
+    int64_t messages;     /* that it sends, one for each peer and round */
+    int64_t waits;        /* for messages that are not counted, one by one */
+    int64_t bytes_copied; /* within the rank */
     int64_t bytes_before, bytes_after; /* of its part */
 } dt_traffic;
 

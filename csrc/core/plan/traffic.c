@@ -205,6 +205,6 @@ dt_traffic_seconds(const dt_traffic *t, const dt_cost *cost, dt_link link)
 {
     int64_t wire =
         t->bytes_sent > t->bytes_received ? t->bytes_sent : t->bytes_received;
-    return link.latency * (double)t->messages + (double)wire / link.bandwidth +
-           (double)t->bytes_copied / cost->copy;
+    return link.latency * (double)(t->messages + t->waits) +
+           (double)wire / link.bandwidth + (double)t->bytes_copied / cost->copy;
 }

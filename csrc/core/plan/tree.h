@@ -24,7 +24,7 @@ typedef enum {
 
 enum {
     DT_TREE_RANKS_LEAST = 8,    /* fewer send to all at once: one round is faster */
-    DT_TREE_RANKS_READING = 16, /* fewer read from all at once, ... */
+    DT_TREE_RANKS_READING = 24, /* fewer read from all at once, ... */
     DT_TREE_BYTES_READING = 1 << 16, /* ... and so do more, of more blocks than these */
     DT_TREE_RANKS_MOST = 1 << 20,
     DT_TREE_BLOCKS_MOST = 8192, /* where the size of each is looked at ... */

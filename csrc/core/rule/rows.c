@@ -64,12 +64,14 @@ factor_row(dt_row *out, const dt_search *s, int f)
 
 /* --- Partial placements --- */
 
-/* An operand pending by one operator may become a result pending by another. */
+/* An operand pending by one operator may become a result pending by another: what only
+ * moves is the same, complex maxima too. */
 static bool
-passes(const dt_search *s, int operand, int op, int result)
+passes(const dt_search *s, const dt_rule_row *row, int operand, int op, int result)
 {
-    return dt_reduce_op_converts((dt_reduce_op)op, term_dtype(s, operand),
-                                 term_dtype(s, result));
+    dt_dtype from = term_dtype(s, operand), to = term_dtype(s, result);
+    return (row->moves && from == to) ||
+           dt_reduce_op_converts((dt_reduce_op)op, from, to);
 }
 
 static bool
@@ -90,7 +92,7 @@ pending_row(dt_row *out, const dt_search *s, const dt_rule_row *row)
             dt_dtype_kind(term_dtype(s, t)) != 'f')
             return false;
         for (int r = b->operand_count; r < b->term_count; r++)
-            if (pending_code(s, row, r) != DT_CODE_WHOLE && !passes(s, t, op, r))
+            if (pending_code(s, row, r) != DT_CODE_WHOLE && !passes(s, row, t, op, r))
                 return false;
     }
     return true;

@@ -80,11 +80,12 @@ composed(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "OO!O!:composed", &function, &PyTuple_Type, &given,
                           &PyDict_Type, &options))
         return NULL;
-    if (!op_holds_torch(given, options))
-        return PyObject_Call(function, given, options);
-    bool before = ext_trace.numpy;
-    ext_trace.numpy = true;
-    PyObject *result = op_results_in_torch(PyObject_Call(function, given, options));
+    bool torch = op_holds_torch(given, options), before = ext_trace.numpy;
+    ext_trace.numpy = before || torch;
+    PyObject *result = PyObject_Call(function, given, options);
+    if (result == NULL)
+        op_error_of_no_array(function, given);
+    result = torch ? op_results_in_torch(result) : result;
     ext_trace.numpy = before;
     return result;
 }

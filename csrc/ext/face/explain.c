@@ -44,7 +44,7 @@ explain_step(const dt_plan *plan, const dt_traffic *traffic, const dt_world *wor
     if (dims == NULL)
         return NULL;
     const char *why;
-    const dt_way *way = dt_way_of(&why, world, step);
+    const dt_way *way = dt_way_of(&why, world, step, dt_way_first(plan, k));
     return Py_BuildValue("(sNssLLLLss)", dt_step_name(step->kind), dims, from, to,
                          (long long)traffic[k].bytes_sent,
                          (long long)traffic[k].bytes_received,
@@ -60,7 +60,8 @@ explain_plan(const dt_plan *plan, const dt_world *world, int64_t rank)
     for (int k = 0; k < plan->step_count; k++) {
         const char *why;
         const dt_step *step = &plan->steps[k];
-        dt_way_of(&why, world, step)->traffic(&traffic[k], step, rank);
+        dt_way_of(&why, world, step, dt_way_first(plan, k))
+            ->traffic(&traffic[k], step, rank);
     }
     PyObject *steps = PyList_New(plan->step_count);
     for (int k = 0; k < plan->step_count && steps != NULL; k++) {

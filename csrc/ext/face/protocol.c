@@ -125,6 +125,8 @@ ext_tensor_function(PyObject *self, PyObject *args)
             ? PyObject_Call(answer, given, keywords)
             : PyObject_CallFunctionObjArgs(fallback, function, given, keywords, NULL);
     ext_trace.numpy = before;
+    if (result == NULL)
+        op_error_of_no_array(function, given);
     if (ext_is_torch(self) || op_holds_torch(given, keywords))
         result = op_results_in_torch(result);
     Py_DECREF(keywords);

@@ -124,6 +124,69 @@ call_in_place(int slot, PyObject *a, PyObject *b)
     return result == NULL ? NULL : Py_NewRef(a);
 }
 
+/* Methods that do the same, and cast what they store as PyTorch does. */
+static const char *const IN_PLACE_METHODS[] = {
+    [SLOT_add] = "add_",
+    [SLOT_subtract] = "sub_",
+    [SLOT_multiply] = "mul_",
+    [SLOT_true_divide] = "div_",
+    [SLOT_floor_divide] = "floor_divide_",
+    [SLOT_remainder] = "remainder_",
+    [SLOT_left_shift] = "bitwise_left_shift_",
+    [SLOT_right_shift] = "bitwise_right_shift_",
+    [SLOT_bitwise_and] = "bitwise_and_",
+    [SLOT_bitwise_or] = "bitwise_or_",
+    [SLOT_bitwise_xor] = "bitwise_xor_",
+    [SLOT_power] = "pow_",
+};
+
+/* Of which dtype the elements are; NULL: that is not known yet. */
+static const PyArray_Descr *
+descr_of(PyObject *tensor)
+{
+    PyObject *array = ((TensorObject *)tensor)->array;
+    bool known = array != NULL && PyArray_Check(array);
+    return known ? PyArray_DESCR((PyArrayObject *)array) : NULL;
+}
+
+/* Whether `a op b` has the dtype of a tensor, so that a kernel can store it there. Of what
+ * is neither a tensor nor a number the operator knows itself. */
+static bool
+keeps_dtype(int slot, PyObject *a, PyObject *b)
+{
+    const PyArray_Descr *of = descr_of(a);
+    bool inexact = of != NULL && (PyDataType_ISFLOAT(of) || PyDataType_ISCOMPLEX(of));
+    if (of == NULL || (slot == SLOT_true_divide && !inexact))
+        return false;
+    if (PyObject_TypeCheck(b, &ext_tensor_type))
+        return descr_of(b) == of;
+    if (PyFloat_CheckExact(b))
+        return inexact;
+    if (PyLong_CheckExact(b))
+        return !PyDataType_ISBOOL(of);
+    return !PyComplex_CheckExact(b) || PyDataType_ISCOMPLEX(of);
+}
+
+/* `a @= b` is `a = a @ b` in PyTorch. */
+static PyObject *
+torch_in_place(int slot, PyObject *a, PyObject *b)
+{
+    if (slot == SLOT_matmul)
+        return call_two(torch_slot(slot), a, b);
+    if (ext_trace.numpy || keeps_dtype(slot, a, b))
+        return call_in_place(torch_slot(slot), a, b);
+    PyObject *name = PyUnicode_InternFromString(IN_PLACE_METHODS[slot]);
+    PyObject *result = name == NULL ? NULL : PyObject_CallMethodOneArg(a, name, b);
+    Py_XDECREF(name);
+    return result;
+}
+
+static PyObject *
+number_in_place(int slot, PyObject *a, PyObject *b)
+{
+    return call_in_place(slot, a, b);
+}
+
 /* The functions of the slots of each dialect: `place` finds the answer. */
 #define UNARY(dialect, place, name)                                                    \
     static PyObject *dialect##_##name(PyObject *a)                                     \
@@ -139,7 +202,7 @@ call_in_place(int slot, PyObject *a, PyObject *b)
     BINARY(dialect, place, name)                                                       \
     static PyObject *dialect##_in_place_##name(PyObject *a, PyObject *b)               \
     {                                                                                  \
-        return call_in_place(place(SLOT_##name), a, b);                                \
+        return dialect##_in_place(SLOT_##name, a, b);                                  \
     }
 #define POWER(dialect, place, name, call)                                              \
     static PyObject *dialect##_##name(PyObject *a, PyObject *b, PyObject *modulus)     \
@@ -162,9 +225,9 @@ IN_PLACE_SLOTS(IN_PLACE_TORCH)
 BINARY(number, PLAIN, divmod)
 BINARY(torch, torch_slot, divmod)
 POWER(number, PLAIN, power, call_two)
-POWER(number, PLAIN, in_place_power, call_in_place)
+POWER(number, PLAIN, in_place_power, number_in_place)
 POWER(torch, torch_slot, power, call_two)
-POWER(torch, torch_slot, in_place_power, call_in_place)
+POWER(torch, PLAIN, in_place_power, torch_in_place)
 
 #define FILL_UNARY(name) numbers->nb_##name = number_##name;
 #define FILL(name, slot)                                                               \
@@ -214,14 +277,67 @@ ext_torch_compare(PyObject *a, PyObject *b, int op)
 
 /* --- x[i] --- */
 
+/* An item of PyTorch's index that is an integer, also in an array without dims: a new
+ * reference to what NumPy takes for one; to the item itself where it is none. */
+static PyObject *
+item_of_index(PyObject *object, bool *integer)
+{
+    *integer = PyLong_CheckExact(object) || PyArray_IsScalar(object, Integer);
+    PyArrayObject *array = NULL;
+    if (ext_is_tensor(object))
+        array = (PyArrayObject *)((TensorObject *)object)->array;
+    else if (PyArray_Check(object))
+        array = (PyArrayObject *)object;
+    if (array == NULL || PyArray_NDIM(array) > 0 || !PyArray_ISINTEGER(array) ||
+        (ext_is_dtensor(object) && ((DTensorObject *)object)->layout->layout->ndim > 0))
+        return Py_NewRef(object);
+    *integer = true;
+    return PyNumber_Index(object);
+}
+
+/* The same index, with "..." behind the integers of an element: of PyTorch's tensors it
+ * is a view, too. */
+static PyObject *
+index_in_torch(PyObject *self, PyObject *index)
+{
+    bool several = PyTuple_CheckExact(index), all = true, integer;
+    Py_ssize_t count = several ? PyTuple_GET_SIZE(index) : 1;
+    int64_t shape[DT_MAX_NDIM];
+    PyObject *items = PyTuple_New(count + 1);
+    for (Py_ssize_t k = 0; k < count && items != NULL; k++) {
+        PyObject *item =
+            item_of_index(several ? PyTuple_GET_ITEM(index, k) : index, &integer);
+        all = all && integer;
+        if (item == NULL)
+            Py_CLEAR(items);
+        else
+            PyTuple_SET_ITEM(items, k, item);
+    }
+    if (items == NULL)
+        return NULL;
+    if (all && count == ext_tensor_shape(shape, (TensorObject *)self)) {
+        PyTuple_SET_ITEM(items, count, Py_NewRef(Py_Ellipsis));
+        return items;
+    }
+    PyObject *result = several ? PyTuple_GetSlice(items, 0, count)
+                               : Py_NewRef(PyTuple_GET_ITEM(items, 0));
+    Py_DECREF(items);
+    return result;
+}
+
 static PyObject *
 subscript(PyObject *self, PyObject *index)
 {
-    PyObject *answer = answer_of(SLOT_getitem), *args[] = {NULL, self, index};
-    if (answer == NULL)
+    PyObject *answer = answer_of(SLOT_getitem);
+    PyObject *key = answer == NULL       ? NULL
+                    : ext_is_torch(self) ? index_in_torch(self, index)
+                                         : Py_NewRef(index);
+    PyObject *args[] = {NULL, self, key};
+    if (key == NULL)
         return NULL;
     PyObject *result =
         PyObject_Vectorcall(answer, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_DECREF(key);
     if (result != NULL && op_follow_origin(result, self, index) < 0)
         Py_CLEAR(result);
     if (result != NULL)

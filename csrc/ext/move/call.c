@@ -298,7 +298,12 @@ ext_failed_handling(const dt_mesh *mesh, uint64_t lineage, PyObject *what)
 int
 ext_call_compare(bool *equal, dt_group *group, const dt_call *call, uint64_t detail)
 {
-    dt_error err = {.status = DT_OK};
+    if (group->size == 1 && call->local.status == DT_OK) {
+        *equal = true;
+        return 0;
+    }
+    dt_error err; /* field by field: a sentence is long */
+    err.status = DT_OK;
     PyThreadState *state = ext_world_stay(group->world);
     dt_agree_detail(equal, group, call, detail, &err);
     ext_world_leave(group->world, state);

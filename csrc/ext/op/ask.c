@@ -309,6 +309,11 @@ take_answer(op_maker *m, PyObject *answer, PyObject **dtypes)
     int wanted = dt_rule_operands(m->rule->rule);
     if (wanted == m->call->operand_count)
         return 0;
+    if (wanted < m->call->operand_count)
+        return ext_fail(PyExc_TypeError,
+                        "%U: %d arguments are arrays or tensors, where %d can be; give "
+                        "numbers for the others, as of x.item() or x.tolist()",
+                        m->call->op->name, m->call->operand_count, wanted);
     return ext_fail(PyExc_SystemError,
                     "the rule %U of operator %U has %d operands, but the call %d",
                     m->rule->text, m->call->op->name, wanted, m->call->operand_count);
@@ -347,6 +352,47 @@ is_passed_on(const op_maker *m, PyObject *answer)
            PyLong_CheckExact(PyTuple_GET_ITEM(answer, 1));
 }
 
+/* "dot: argument 2 is None" or "... is of type str, and no array". */
+static void
+say_no_array(PyObject *function, Py_ssize_t place, PyObject *object)
+{
+    PyObject *name = PyObject_GetAttrString(function, "__name__");
+    PyErr_Clear();
+    if (object == Py_None)
+        PyErr_Format(PyExc_TypeError, "%S: argument %zd is None, and no array",
+                     name != NULL ? name : function, place);
+    else
+        PyErr_Format(PyExc_TypeError, "%S: argument %zd is of type %s, and no array",
+                     name != NULL ? name : function, place, Py_TYPE(object)->tp_name);
+    Py_XDECREF(name);
+}
+
+void
+op_error_of_no_array(PyObject *function, PyObject *args)
+{
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+        return;
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    PyObject *object = PyObject_GetAttrString(error, "obj");
+    PyErr_Clear();
+    Py_ssize_t count = object == NULL ? 0 : PyTuple_GET_SIZE(args), place = 0;
+    while (place < count && PyTuple_GET_ITEM(args, place) != object)
+        place++;
+    bool ours = place < count &&
+                (ext_is_tensor(object) || Py_TYPE(object) == &ext_operand_type);
+    if (place == count || ours)
+        PyErr_Restore(type, error, traceback);
+    else {
+        say_no_array(function, place + 1, object);
+        Py_DECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(traceback);
+    }
+    Py_XDECREF(object);
+}
+
 /* Calls the function. What has other words for the arguments does not know the rules of
  * users. */
 static PyObject *
@@ -355,6 +401,8 @@ call_function(const OperatorObject *op, PyObject *args, PyObject *kwargs)
     if (op->otherwise != NULL && op_replacement(op) != NULL)
         return Py_NewRef(op->otherwise);
     PyObject *answer = PyObject_Call(op->function, args, kwargs);
+    if (answer == NULL)
+        op_error_of_no_array((PyObject *)op, args);
     if (answer == Py_None && op->otherwise != NULL)
         Py_SETREF(answer, Py_NewRef(op->otherwise));
     return answer;

@@ -334,6 +334,9 @@ extern _Thread_local bool ext_implicit_replication;
  * composite: what is called for such arguments; an operator that gets the first ones
  * alone (`passes`) is itself the call. */
 int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
+/* Says in words that an argument is no array, where a function has found out by looking
+ * for an attribute that it does not have. */
+void op_error_of_no_array(PyObject *function, PyObject *args);
 /* What has taken the place of an operator's rule, or of that of its base; or NULL. */
 static inline PyObject *
 op_replacement(const OperatorObject *op)

@@ -284,6 +284,27 @@ operand_repr(PyObject *object)
                                 self->shape, self->dtype);
 }
 
+/* Where a function counts with what should be a number, or the numbers of a list. */
+static PyObject *
+operand_as_number(PyObject *object)
+{
+    return PyErr_Format(PyExc_TypeError,
+                        "an array of shape %R cannot be interpreted as an integer; "
+                        "give a number, as of x.item()",
+                        ((OperandObject *)object)->shape);
+}
+
+static PyObject *
+operand_as_list(PyObject *object)
+{
+    return PyErr_Format(PyExc_TypeError,
+                        "an array of shape %R cannot be interpreted as a list of "
+                        "integers; give one, as of x.tolist()",
+                        ((OperandObject *)object)->shape);
+}
+
+static PyNumberMethods operand_as_index = {.nb_index = operand_as_number};
+
 static PyMemberDef operand_members[] = {
     {"index", T_INT, offsetof(OperandObject, index), READONLY, "Its number."},
     MEMBER(OperandObject, dtype, "Element type; None for a Python number."),
@@ -310,6 +331,8 @@ PyTypeObject ext_operand_type = {
     .tp_doc = "An operand as an operator's function sees it.",
     .tp_dealloc = operand_dealloc,
     .tp_repr = operand_repr,
+    .tp_as_number = &operand_as_index,
+    .tp_iter = operand_as_list,
     .tp_members = operand_members,
     .tp_getset = operand_attributes,
 };

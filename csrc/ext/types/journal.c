@@ -90,51 +90,48 @@ ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number, uint64_t op
         ext_journal_number(record, number);
 }
 
-/* Of an arrival: its text is only written where ranks differ. */
-typedef struct {
-    uint64_t number;
-    dt_dtype dtype;
-    char what[32];
-} arrival;
+/* The text of an arrival is only written where ranks differ: its record has the shape
+ * instead, and what else is said of it behind its operands. */
+enum { ARRIVED_NUMBER = 2, ARRIVED_DTYPE, ARRIVED_WHAT };
 
 static bool
 is_arrival(PyObject *text)
 {
-    return PyTuple_Check(text) && PyBytes_Check(PyTuple_GET_ITEM(text, 0));
+    return PyTuple_Check(text) &&
+           (PyTuple_GET_SIZE(text) == 0 || PyLong_Check(PyTuple_GET_ITEM(text, 0)));
 }
 
 void
 ext_journal_arrival(uint64_t lineage, const char *what, uint64_t number,
                     LayoutObject *layout)
 {
-    arrival a;
-    memset(&a, 0, sizeof a); /* what lies between, too: it is hashed */
-    a.number = number;
-    a.dtype = layout->layout->dtype;
-    size_t length = strlen(what);
-    memcpy(a.what, what, length < sizeof a.what ? length : sizeof a.what - 1);
-    PyObject *bytes = PyBytes_FromStringAndSize((const char *)&a, sizeof a);
-    PyObject *text = bytes == NULL ? NULL : PyTuple_Pack(2, bytes, layout->shape);
-    Py_XDECREF(bytes);
-    ext_journal_note(lineage, text, NULL, lineage, true, 0);
     const dt_layout *of = layout->layout;
-    ext_record *record = find(lineage);
-    if (text == NULL || record == NULL)
-        return;
-    record->call = dt_hash((uint64_t)of->ndim, &a, sizeof a);
+    if (of->mesh->size == 1)
+        return; /* nobody asks */
+    ext_record *record = ext_journal_add(Py_NewRef(layout->shape));
+    const uint64_t words[] = {number, (uint64_t)of->dtype, (uint64_t)of->ndim};
+    record->call = dt_hash(dt_hash(0, what, strlen(what)), words, sizeof words);
     record->call =
         dt_hash(record->call, of->shape, sizeof *of->shape * (size_t)of->ndim);
+    record->operands[0] = lineage;
+    record->operands[1] = 0;
+    record->operands[ARRIVED_NUMBER] = number;
+    record->operands[ARRIVED_DTYPE] = (uint64_t)of->dtype;
+    record->operands[ARRIVED_WHAT] = (uint64_t)(uintptr_t)what;
+    record->kinds = EXT_PLAIN(0);
+    record->count = 2;
+    record->lineage = lineage;
 }
 
 /* "from_local #3 of (4, 4) float32"; new. */
 static PyObject *
-arrival_text(PyObject *text)
+arrival_text(const ext_record *record)
 {
-    arrival a;
-    memcpy(&a, PyBytes_AS_STRING(PyTuple_GET_ITEM(text, 0)), sizeof a);
-    return PyUnicode_FromFormat("%s #%llu of %R %s", a.what,
-                                (unsigned long long)a.number, PyTuple_GET_ITEM(text, 1),
-                                dt_dtype_name(a.dtype));
+    const uint64_t *words = record->operands;
+    return PyUnicode_FromFormat("%s #%llu of %R %s",
+                                (const char *)(uintptr_t)words[ARRIVED_WHAT],
+                                (unsigned long long)words[ARRIVED_NUMBER], record->text,
+                                dt_dtype_name((dt_dtype)words[ARRIVED_DTYPE]));
 }
 
 PyObject *
@@ -144,7 +141,9 @@ ext_journal_text(uint64_t lineage)
     if (record == NULL)
         return NULL;
     PyObject *text = record->text;
-    return PyTuple_Check(text) && !is_arrival(text) ? PyTuple_GET_ITEM(text, 0) : text;
+    return is_arrival(text)      ? NULL
+           : PyTuple_Check(text) ? PyTuple_GET_ITEM(text, 0)
+                                 : text;
 }
 
 void
@@ -199,7 +198,7 @@ put_text(char *out, size_t size, const ext_record *record)
             put_text(out + s.used, size - s.used, call);
         return;
     }
-    PyObject *arrived = is_arrival(text) ? arrival_text(text) : NULL;
+    PyObject *arrived = is_arrival(text) ? arrival_text(record) : NULL;
     text = arrived != NULL ? arrived : text;
     bool tuple = PyTuple_Check(text);
     Py_ssize_t others = tuple && !is_arrival(text) ? PyTuple_GET_SIZE(text) : 1;

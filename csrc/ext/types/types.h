@@ -401,9 +401,8 @@ enum { EXT_JOURNAL = DT_JOURNAL, EXT_RECORDED = DT_OPERANDS_TOLD };
 typedef struct ext_record {
     uint64_t lineage; /* of the result */
     uint64_t call;    /* of the operator and its constants */
-    PyObject
-        *text; /* the call, for people, or that and numbers; of an arrival bytes and
-                       the shape; NULL: no record */
+    PyObject *text;   /* the call, for people, or that and numbers; of an arrival the
+                         shape; NULL: no record */
     uint64_t operands[EXT_RECORDED]; /* lineages, numbers, hashes of other things */
     uint32_t kinds;                  /* of the operands: none of these, a DTensor */
     int count;                       /* of all operands */
@@ -456,7 +455,7 @@ ext_float_bits(PyObject *number)
  * `plain`. Steals `text` (NULL: none); `number`, which it shows, may be NULL. */
 void ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number,
                       uint64_t operand, bool plain, uint64_t second);
-/* An array that is new to a mesh: the number-th of its ranks. */
+/* An array that is new to a mesh: the number-th of its ranks. `what` is a literal. */
 void ext_journal_arrival(uint64_t lineage, const char *what, uint64_t number,
                          LayoutObject *layout);
 /* The text of the newest call of a lineage: borrowed, or NULL. */

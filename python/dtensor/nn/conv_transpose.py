@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy.typing as npt
 
@@ -97,7 +97,11 @@ class _ConvTranspose(Module):
         self.reset_parameters()
 
     def _each(self, lengths: Lengths) -> tuple[int, ...]:
-        return (lengths,) * self._ndim if isinstance(lengths, int) else tuple(lengths)
+        return (
+            (lengths,) * self._ndim
+            if isinstance(lengths, SupportsIndex)
+            else tuple(lengths)
+        )
 
     def reset_parameters(self) -> None:
         """Initialize the parameters."""

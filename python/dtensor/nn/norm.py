@@ -1,7 +1,7 @@
 """Layers that normalize: to mean 0 and variance 1, or to mean square 1."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy.typing as npt
 
@@ -193,4 +193,4 @@ class GroupNorm(Affine):
 
 
 def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+    return (int(shape),) if isinstance(shape, SupportsIndex) else tuple(shape)

@@ -1,7 +1,7 @@
 """Layers that pad the last one, two or three dims."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 from dtensor.nn import functional as F
 from dtensor.nn._kind import T
@@ -43,7 +43,11 @@ class _Pad(Module):
 
     def __init__(self, padding: Padding) -> None:
         super().__init__()
-        each = (padding,) * 2 * self._ndim if isinstance(padding, int) else padding
+        each = (
+            (padding,) * 2 * self._ndim
+            if isinstance(padding, SupportsIndex)
+            else padding
+        )
         self.padding = tuple(each)
 
     def _check(self, input: Any) -> None:

@@ -1,7 +1,7 @@
 """Pooling over one to three dims: the maximum or the mean of each window."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 from dtensor.nn import functional as F
 from dtensor.nn._kind import T
@@ -209,7 +209,7 @@ class AvgPool3d(AvgPool2d):
 
 
 def _single(length: Lengths) -> tuple[int, ...]:
-    return (length,) if isinstance(length, int) else tuple(length)
+    return (length,) if isinstance(length, SupportsIndex) else tuple(length)
 
 
 class _AdaptiveAvgPool(_Pool):

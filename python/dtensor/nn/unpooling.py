@@ -1,7 +1,7 @@
 """Norms of windows, and maxima that are put back to where they were."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 from dtensor.nn import functional as F
 from dtensor.nn.module import Module
@@ -96,7 +96,11 @@ class _MaxUnpool(Module):
         self.padding = self._each(padding)
 
     def _each(self, lengths: Lengths) -> tuple[int, ...]:
-        return (lengths,) * self._count if isinstance(lengths, int) else tuple(lengths)
+        return (
+            (lengths,) * self._count
+            if isinstance(lengths, SupportsIndex)
+            else tuple(lengths)
+        )
 
     def forward(
         self, input: Any, indices: Any, output_size: Sequence[int] | None = None

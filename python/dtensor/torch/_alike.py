@@ -4,13 +4,14 @@ Options are those of `empty`; the defaults are those of the other tensor.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from dtensor import _C, ops
 from dtensor._core import device as _device
 from dtensor.random import Generator
+from dtensor.torch._create import filler
 from dtensor.torch._types import numpy_dtype, takes
 
 __all__ = [
@@ -24,8 +25,15 @@ __all__ = [
 ]
 
 
+class _Make(NamedTuple):
+    """How to make an array like another one, and of which number; None: of any."""
+
+    function: Callable[..., Any]
+    value: Any = None
+
+
 def _like(
-    make: Callable[..., Any],
+    make: _Make,
     x: Any,
     *,
     dtype: npt.DTypeLike | None = None,
@@ -35,14 +43,24 @@ def _like(
     pin_memory: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    if _device.is_meta(x) or device is not None:
+    if device is not None or _is_row(x) or _device.is_meta(x):
         made = _device.empty_like(x, numpy_dtype(dtype), device)
-        if not _device.is_meta(made):
-            made.copy_(make(made))
+        if make.value is not None and not _device.is_meta(made):
+            filler(make.value)(made)
     else:
-        made = make(x, dtype=numpy_dtype(dtype))
+        made = make.function(x, dtype=numpy_dtype(dtype))
     made = _C.into_torch(made)
     return made.requires_grad_() if requires_grad else made
+
+
+def _is_row(x: Any) -> bool:
+    """Return whether a Tensor is this rank's own, in C order."""
+    return isinstance(x, _C.Tensor) and not (
+        isinstance(x, _C.DTensor) or not x.is_contiguous()
+    )
+
+
+_EMPTY = _Make(ops.empty_like)
 
 
 @takes(_like)
@@ -51,19 +69,19 @@ def empty_like(input: Any, **options: Any) -> Any:
 
     `input` may be a DTensor. Options as for `empty`; the defaults are those of `input`.
     """
-    return _like(ops.empty_like, input, **options)
+    return _like(_EMPTY, input, **options)
 
 
 @takes(_like)
 def zeros_like(input: Any, **options: Any) -> Any:
     """Return zeros in the layout of another tensor: see `empty_like`."""
-    return _like(ops.zeros_like, input, **options)
+    return _like(_Make(ops.zeros_like, 0), input, **options)
 
 
 @takes(_like)
 def ones_like(input: Any, **options: Any) -> Any:
     """Return ones in the layout of another tensor: see `empty_like`."""
-    return _like(ops.ones_like, input, **options)
+    return _like(_Make(ops.ones_like, 1), input, **options)
 
 
 @takes(_like)
@@ -73,13 +91,13 @@ def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
     def make(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
         return ops.full_like(x, fill_value, dtype=dtype)
 
-    return _like(make, input, **options)
+    return _like(_Make(make, fill_value), input, **options)
 
 
 @takes(_like)
 def rand_like(input: Any, *, generator: Generator | None = None, **options: Any) -> Any:
     """Return uniform numbers in the layout of another tensor: see `empty_like`."""
-    return _like(ops.empty_like, input, **options).uniform_(generator=generator)
+    return _like(_EMPTY, input, **options).uniform_(generator=generator)
 
 
 @takes(_like)
@@ -87,7 +105,7 @@ def randn_like(
     input: Any, *, generator: Generator | None = None, **options: Any
 ) -> Any:
     """Return normal numbers in the layout of another tensor: see `empty_like`."""
-    return _like(ops.empty_like, input, **options).normal_(generator=generator)
+    return _like(_EMPTY, input, **options).normal_(generator=generator)
 
 
 @takes(_like)
@@ -104,5 +122,5 @@ def randint_like(
     With one number, they are from 0 on, and below it.
     """
     low, high = (0, low) if high is None else (low, high)
-    made = _like(ops.empty_like, input, **options)
+    made = _like(_EMPTY, input, **options)
     return made.random_(low, high, generator=generator)

@@ -3,6 +3,7 @@
 `ATTRIBUTES` and `QUESTIONS` are installed on its type, beside the methods.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,11 @@ _DEVICES = {name: device(name) for name in ("cpu", "meta")}
 class _Count(int):
     """The number of elements, which can be called as PyTorch's ``size(dim=None)``."""
 
-    shape: Size
+    shape: tuple[int, ...]
 
     def __call__(self, dim: int | None = None) -> Any:
         if dim is None:
-            return self.shape
+            return Size(self.shape)
         if not -len(self.shape) <= dim < max(len(self.shape), 1):
             raise IndexError(
                 "Dimension out of range (expected to be in range of "
@@ -39,8 +40,8 @@ class _Count(int):
 
 def _size(self: Any) -> _Count:
     shape = _shape(self)
-    count = _Count(np.prod(shape, dtype=np.int64))
-    count.shape = Size(shape)
+    count = _Count(math.prod(shape))
+    count.shape = shape
     return count
 
 

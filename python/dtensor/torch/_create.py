@@ -151,8 +151,21 @@ def _sized(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
     return (options.pop("size"),)
 
 
-def _filler(value: Any) -> Fill:
-    return lambda x: x.fill_(value)
+def filler(value: Any) -> Fill:
+    """Return what sets all elements of a new tensor to one number."""
+    plain = type(value) in (int, float) and not 6e4 < abs(value) < math.inf
+
+    def fill(x: Any) -> None:
+        if isinstance(x, _C.DTensor) or not plain:
+            x.fill_(value)
+            return
+        array = _C.Tensor.numpy(x)
+        if array.dtype.kind == "f" or value in (0, 1):
+            array.fill(value)
+        else:
+            x.fill_(value)
+
+    return fill
 
 
 @takes(_new)
@@ -181,14 +194,14 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
 def zeros(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of zeros; arguments as for `empty`."""
     size = _sized(size, options)
-    return _new(size, _filler(0), **options)
+    return _new(size, filler(0), **options)
 
 
 @takes(_new)
 def ones(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of ones; arguments as for `empty`."""
     size = _sized(size, options)
-    return _new(size, _filler(1), **options)
+    return _new(size, filler(1), **options)
 
 
 @takes(_new)
@@ -196,7 +209,7 @@ def full(size: Sequence[int], fill_value: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of one value, by default in its dtype: see `empty`."""
     if options.get("dtype") is None:
         options["dtype"] = _C.tensor(fill_value).dtype
-    return _new((size,), _filler(fill_value), **options)
+    return _new((size,), filler(fill_value), **options)
 
 
 @takes(_new)
@@ -215,7 +228,11 @@ def in_order(
 ) -> _C.Tensor:
     """Return a tensor of the elements of an array; options as for `empty`."""
     options["dtype"] = options.get("dtype") or default
-    return _new(array.shape, lambda x: x.copy_(array), **options)
+
+    def fill(x: _C.Tensor) -> None:
+        np.copyto(_C.Tensor.numpy(x), array, casting="unsafe")
+
+    return _new(array.shape, fill, **options)
 
 
 def _number(x: Any) -> Any:

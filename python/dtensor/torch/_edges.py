@@ -6,7 +6,7 @@
 import functools
 import inspect
 from collections.abc import Callable, MutableMapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def _l1_loss(input: Any, target: Any, *args: Any, **options: Any) -> Any:
 
 
 def _logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
-    axes = dim if isinstance(dim, int) else tuple(dim)
+    axes = dim if isinstance(dim, SupportsIndex) else tuple(dim)
     most = ops.max(ops.real(input.detach()), axis=axes, keepdims=True)
     total = ops.log(ops.sum(ops.exp(input - most), axis=axes, keepdims=True)) + most
     return total if keepdim else ops.squeeze(total, axes)

@@ -1,5 +1,6 @@
 """Methods that work in place: those of functions, by their names, and their own."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -37,8 +38,38 @@ IN_PLACE = """
 """.split()
 
 
+# Those of two operands that a statement such as ``x += y`` does as well.
+STATEMENTS = {
+    f"{name}_": function
+    for function, names in {
+        operator.iadd: "add",
+        operator.isub: "sub subtract",
+        operator.imul: "mul multiply",
+        operator.itruediv: "div divide true_divide",
+    }.items()
+    for name in names.split()
+}
+
+
+_dtype = _C.Tensor.dtype.__get__
+
+
+def _keeps_dtype(self: Any, other: Any, divides: bool) -> bool:
+    """Return whether an operator computes in the dtype of a tensor."""
+    dtype = _dtype(self)
+    if isinstance(other, _C.Tensor):
+        return bool(_dtype(other) == dtype and (not divides or dtype.kind in "fc"))
+    whole = type(other) is int and not divides
+    return dtype.kind in ("iufc" if whole else "fc") and type(other) in (int, float)
+
+
 def changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    statement: Callable[[Any, Any], Any] | None = STATEMENTS.get(name)
+
     def change(self: Any, *args: Any, **options: Any) -> Any:
+        if statement is not None and len(args) == 1 and not options:
+            if _keeps_dtype(self, args[0], statement is operator.itruediv):
+                return statement(self, args[0])
         before = self
         if self.requires_grad and _C.is_grad_enabled():  # it may be kept for backward
             before = self.clone()

@@ -75,7 +75,7 @@ SAME = {
         quantile std sum var
     """.split(),
     _same: """
-        argwhere count_nonzero fliplr flipud inner kron logsumexp moveaxis movedim
+        argwhere count_nonzero inner kron logsumexp moveaxis movedim
         swapaxes swapdims t tile transpose trunc unflatten unsqueeze isin vdot
     """.split(),
     _scans: """
@@ -84,8 +84,8 @@ SAME = {
     """.split(),
     _special: _special.__all__,
     _shape: """
-        diag diagonal flatten frac gather masked_select nan_to_num narrow nonzero
-        repeat_interleave roll rot90 select squeeze take take_along_dim
+        diag diagonal flatten fliplr flipud frac gather masked_select nan_to_num narrow
+        nonzero repeat_interleave roll rot90 select squeeze take take_along_dim
         tensor_split trace tril triu
     """.split(),
 }
@@ -214,8 +214,9 @@ def repeat(self: Any, *repeats: Any) -> Any:
 
 def view(self: Any, *shape: Any) -> Any:
     """Return the elements in another shape, or their bytes as another dtype."""
-    if len(shape) == 1 and not np.iterable(shape[0]) and not isinstance(shape[0], int):
-        return METHODS["view"](self, numpy_dtype(shape[0]))
+    first = shape[0] if len(shape) == 1 else 0
+    if not np.iterable(first) and not isinstance(first, int | np.integer):
+        return METHODS["view"](self, numpy_dtype(first))
     return METHODS["view"](self, *shape)
 
 

@@ -2,7 +2,7 @@
 take the same arguments, and some along dims."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -148,9 +148,9 @@ def _squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Maybe:
         return None
     axes = None
     if dim is not None:
-        dims = (dim,) if isinstance(dim, int) else dim
+        dims = (dim,) if isinstance(dim, SupportsIndex) else dim
         axes = tuple(d for d in dims if input.shape[d] == 1)
-    found: Answer = ops.squeeze.__wrapped__(input, axes)
+    found: Maybe = ops.squeeze.__wrapped__(input, axes)
     return found
 
 

@@ -4,7 +4,7 @@ By default `dim` is all dims.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +76,7 @@ def check_floating(input: Any, what: str) -> None:
 
 def dims_of(dim: Dims) -> Any:
     """Return dims for NumPy: in PyTorch an empty list means all of them."""
-    if dim is None or isinstance(dim, int):
+    if dim is None or isinstance(dim, SupportsIndex):
         return dim
     return tuple(dim) or None
 

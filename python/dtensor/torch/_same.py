@@ -122,8 +122,6 @@ broadcast_to = _ops.METHODS["expand"]
 chunk = _ops.chunk
 column_stack = _ops.column_stack
 dstack = _ops.dstack
-fliplr = _ops.fliplr
-flipud = _ops.flipud
 hstack = _ops.hstack
 index_select = _ops.index_select
 movedim = moveaxis = _ops.moveaxis

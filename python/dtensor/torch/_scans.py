@@ -3,7 +3,7 @@ and those that it lacks."""
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -284,7 +284,7 @@ def index_reduce(
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """Return the indices along each dim of those in the flattened tensor."""
-    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
     found = ops.unravel_index(indices, sizes)
     return tuple(x if hasattr(x, "grad_fn") else _create.tensor(x) for x in found)
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -27,6 +27,8 @@ __all__ = [
     "diagonal",
     "flatten",
     "flip",
+    "fliplr",
+    "flipud",
     "frac",
     "gather",
     "masked_select",
@@ -119,24 +121,34 @@ def squeeze(input: Any, dim: int | Sequence[int] | None = None) -> Any:
     """Remove dims of length 1; with `dim`, only those of them that have length 1."""
     if dim is None:
         return ops.squeeze(input)
-    dims = (dim,) if isinstance(dim, int) else dim
+    dims = (dim,) if isinstance(dim, SupportsIndex) else dim
     if not input.ndim:
         return input
     return ops.squeeze(input, tuple(d for d in dims if input.shape[d] == 1))
 
 
 def flip(input: Any, dims: int | Sequence[int]) -> Any:
-    """Reverse the order along dims.
+    """Reverse the order along dims: a copy, of which NumPy's would be a view.
 
     Raises
     ------
     RuntimeError
         If a dim is given twice.
     """
-    axes = (dims,) if isinstance(dims, int) else tuple(dims)
+    axes = (dims,) if isinstance(dims, SupportsIndex) else tuple(dims)
     if len({d % max(input.ndim, 1) for d in axes}) < len(axes):
         raise RuntimeError(f"dim appears multiple times in the list of dims {axes}")
-    return ops.flip(input, axes)
+    return ops.copy(ops.flip(input, axes))
+
+
+def fliplr(input: Any) -> Any:
+    """Reverse the order along dim 1: a copy."""
+    return ops.copy(ops.fliplr(input))
+
+
+def flipud(input: Any) -> Any:
+    """Reverse the order along dim 0: a copy."""
+    return ops.copy(ops.flipud(input))
 
 
 def roll(
@@ -147,8 +159,8 @@ def roll(
 
 
 def rot90(input: Any, k: int = 1, dims: Sequence[int] = (0, 1)) -> Any:
-    """Rotate the plane of two dims by `k` times 90 degrees."""
-    return ops.rot90(input, k, tuple(dims))
+    """Rotate the plane of two dims by `k` times 90 degrees: a copy."""
+    return ops.copy(ops.rot90(input, k, tuple(dims)))
 
 
 def repeat_interleave(
@@ -199,7 +211,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 def _along(input: Any, dim: int, index: int | slice) -> Any:
     dim = normalize_axis_index(dim, input.ndim)
-    return ops.getitem(input, (slice(None),) * dim + (index,))
+    return ops.getitem(input, (slice(None),) * dim + (index, ...))
 
 
 def masked_select(input: Any, mask: Any) -> Any:
@@ -252,8 +264,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
 
 def diag(input: Any, diagonal: int = 0) -> Any:
-    """Return the diagonal of a matrix, or a matrix with the given diagonal."""
-    return ops.diag(input, diagonal)
+    """Return the diagonal of a matrix, or a matrix with the given diagonal: a copy."""
+    return ops.copy(ops.diag(input, diagonal))
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:

@@ -14,6 +14,7 @@ from dtensor import experimental, ops
 from dtensor.experimental.register_sharding import Function
 from dtensor.ops.model.linear import linear
 from dtensor.ops.shape.permute import exchanged as _exchanged
+from dtensor.torch._shape import flip as _flip
 
 __all__ = ["OpOverload", "aten", "c10d_functional", "register_sharding"]
 
@@ -73,7 +74,7 @@ _ATEN: dict[str, tuple[Callable[..., Any], Arguments]] = {
     "amin.default": (_ops.amin, _reduced),
     "bmm.default": (_ops.bmm, _given),
     "diagonal.default": (_ops.diagonal, _given),
-    "flip.default": (_ops.flip, _given),
+    "flip.default": (_flip, _given),
     "linear.default": (linear, _given),
     "matmul.default": (_ops.matmul, _given),
     "mm.default": (_ops.mm, _given),

@@ -1,10 +1,13 @@
 """Axes as NumPy counts them, and its errors for those that are not there."""
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from numpy.exceptions import AxisError
 from numpy.lib import array_utils
+
+from dtensor import _C
 
 __all__ = ["normalize_axis_index", "normalize_axis_tuple"]
 
@@ -17,6 +20,8 @@ class _AxisOverflowError(AxisError, OverflowError):
 
 
 def _checked(normalize: Callable[..., T], axis: Any, ndim: int, *more: Any) -> T:
+    if isinstance(axis, _C.Operand):
+        raise TypeError("an axis is an integer, and no array")
     try:
         return normalize(axis, ndim, *more)
     except OverflowError:
@@ -35,5 +40,7 @@ def normalize_axis_tuple(
     allow_duplicate: bool = False,
 ) -> tuple[int, ...]:
     """Return the dims that axes name: see `numpy.lib.array_utils`."""
+    if not isinstance(axis, Iterable | _C.Operand):
+        axis = operator.index(axis)
     normalize = array_utils.normalize_axis_tuple
     return _checked(normalize, axis, ndim, argname, allow_duplicate)

@@ -143,6 +143,10 @@ def elementwise(function: np.ufunc, rows: Rows = Rows()) -> Any:  # noqa: B008
             options["dtype"] = dtype_of(options["dtype"])
         for x in (*xs, where):
             check_constant(x)
+        if any(x is None for x in xs):
+            raise TypeError(
+                f"{function.__name__}: an operand is None, which is no array of numbers"
+            )
         partial = rows.of(xs) if plain else None
         kernel: Callable[..., Any] = function
         floats = (xs[0], where) if function is np.ldexp else (*xs, where)

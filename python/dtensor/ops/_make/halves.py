@@ -19,7 +19,8 @@ DType = np.dtype[Any]
 
 def is_bfloat16(dtype: DType | None) -> bool:
     """Return whether a dtype is that of ml_dtypes."""
-    return dtype is not None and dtype.name == "bfloat16"
+    # NumPy makes a name anew each time, so only where it may be that one.
+    return dtype is not None and dtype.kind == "V" and dtype.name == "bfloat16"
 
 
 def is_half(dtype: DType | None) -> bool:

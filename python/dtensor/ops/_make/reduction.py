@@ -190,7 +190,20 @@ def reduction(
     if is_half(result) and kind is not None and kind.op in ("sum", "product"):
         options.pop("dtype", None)
         kernel = in_float32(kernel, result)
+        if x.dtype != result:
+            kernel = _rounded_first(kernel, result)
     return text, call(kernel, x, **options), result
+
+
+def _rounded_first(
+    kernel: Callable[..., Any], dtype: np.dtype[Any]
+) -> Callable[..., Any]:
+    """Return a kernel that takes arrays of another dtype than that it reduces in."""
+
+    def run(x: npt.NDArray[Any], **options: Any) -> Any:
+        return kernel(x.astype(dtype), **options)
+
+    return run
 
 
 def loop_dtype(

@@ -30,10 +30,8 @@ def one_step(name: str, back: Function) -> Callable[[Function], Function]:
             if not (_C.is_grad_enabled() and getattr(x, "requires_grad", False)):
                 return function(x, *args, **named)
             result = function(x.detach(), *args, **named)
-            # A view of elements that had to move is read-only: backward would not
-            # know of writes to it.
-            if hasattr(result, "_origin"):
-                del result._origin
+            # Writes to a view of elements that had to move go to `x`, and are recorded.
+            origin = getattr(result, "_origin", None)
             known, arguments = _C.operand_of(x), kept((args, named))
 
             def through(grad: Any) -> Any:
@@ -45,6 +43,8 @@ def one_step(name: str, back: Function) -> Callable[[Function], Function]:
                     _C.end_call(before)
 
             _C.record_function(name, through, (x,), (result,))
+            if origin is not None:
+                _C.set_origin(result, x, origin[1])
             return result
 
         return step

@@ -57,6 +57,8 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return np.nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
+    if condition is None:
+        raise TypeError("where: argument 1 is None, and no array")
     return where_(condition, x, y)
 
 

@@ -121,23 +121,20 @@ def _layout(
     rest = [dim for dim in range(x.ndim) if dim not in words.dims]
     new = len(shape) - len(rest)
     places = {dim: k + new * (k >= words.at) for k, dim in enumerate(rest)}
+    alike = x.layout.like(shape, places, partial=True)
     placements = [
-        p
-        if p._cut_dim is None
-        else _C.Shard(places[p._cut_dim])
-        if p._cut_dim in places
+        q
+        if p._cut_dim is None or p._cut_dim in places
         else cut.get(p._cut_dim, _C.Replicate())
-        for p in x.placements
+        for p, q in zip(x.placements, alike.placements, strict=True)
     ]
-    cuts = {places[d]: c for d, c in (x.layout.cuts or {}).items() if d in places}
-    orders = {places[d]: o for d, o in x.layout.shard_order if d in places}
     return _C.Layout(
         x.device_mesh,
         placements,
         shape,
         x.dtype,
-        shard_order=(orders | order) or None,
-        cuts=(cuts | points) or None,
+        shard_order=(dict(alike.shard_order) | order) or None,
+        cuts=((alike.cuts or {}) | points) or None,
     )
 
 
@@ -179,7 +176,7 @@ def _in_order(
     ]
     waiting = iter(mine)
     index = [next(waiting) if key == "array" else key for key in keys]
-    place = [d for d, key in enumerate(index) if key is not ...].index(dim)
+    place = [k for k, key in enumerate(index) if key is not ...][dim]
     wanted = np.where(index[place] < 0, index[place] + x.shape[dim], index[place])
     index[place] = find(x.layout, dim, wanted)[0]
     return make(local(x)[tuple(index)], layout)

@@ -18,7 +18,7 @@ from dtensor.ops._make.parts import alone, find, inside, local, values_of
 from dtensor.ops._make.words import hollow
 from dtensor.ops.index.take import check_along, flat_index
 from dtensor.ops.index.terms import checked_index
-from dtensor.ops.index.write import setitem
+from dtensor.ops.index.write import setitem, writing
 from dtensor.ops.index.written import brought
 
 __all__ = [
@@ -70,16 +70,18 @@ def _recorded(
     inputs = (a, values)
     wanted = [isinstance(x, _C.Tensor) and x.requires_grad for x in inputs]
     if not (_C.is_grad_enabled() and any(wanted)):
-        write()
+        with writing(a):
+            write()
         _C.written(a, name, values, back)
         return
     _C.check_write(name, a, inputs)
-    before = _C.set_recording(False)
-    try:
-        write()
-    finally:
-        _C.set_recording(before)
-    _C.record_write(name, back, inputs, back)
+    with writing(a):
+        before = _C.set_recording(False)
+        try:
+            write()
+        finally:
+            _C.set_recording(before)
+        _C.record_write(name, back, inputs, back)
 
 
 def _numbered(name: str, a: Any, at: Array, values: Any) -> None:

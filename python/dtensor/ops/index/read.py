@@ -42,6 +42,7 @@ def getitem(x: Operand, index: Any) -> Any:
     * Arrays of integers: only the wanted elements move, and nothing moves if the index
       names them in the order of the parts. Where several arrays pick from cut dims, the
       result is Partial: each rank gives what it has.
+    * An array without dims counts as an integer, but the result is a copy.
     * Masks select, on each rank, from its own part; the result keeps the parts.
 
     Collective, unless the index consists of slices with positive steps only.
@@ -84,6 +85,12 @@ def _has_arrays(index: Any) -> bool:
     return any(isinstance(item, Operand | list | np.ndarray) for item in items)
 
 
+def _has_scalar_array(index: Any) -> bool:
+    """Return whether a 0-d array stands for an integer: then NumPy returns a copy."""
+    items = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(item, _C.Tensor | np.ndarray) for item in items)
+
+
 getitem.vjp(back)
 
 
@@ -95,7 +102,7 @@ def _any(x: Any, index: Any) -> Any:
     terms = parse("getitem", x.shape, x.dtype, index)
     if not any(isinstance(t, Pick | Mask) for t in terms):
         view = basic(x, [t for t in terms if isinstance(t, Span | At | New)])
-        if _is_element(terms):
+        if _is_element(terms) or (_has_scalar_array(index) and not _C.is_torch(x)):
             return make(local(view).copy(), view.layout)
         if is_copied(x.layout, [t for t in terms if isinstance(t, Span | At)]):
             _C.set_origin(view, x, index)  # writes to it are copied back

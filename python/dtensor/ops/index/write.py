@@ -1,6 +1,7 @@
 """x[index] = value: every rank writes the elements it holds; the layout stays."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from types import EllipsisType, NoneType
 from typing import Any
@@ -35,9 +36,9 @@ from dtensor.ops.index.terms import (
     check_bounds,
     parse,
 )
-from dtensor.ops.index.written import PICK, Value, brought, fitted, write_view
+from dtensor.ops.index.written import PICK, Value, brought, fitted, shown, write_view
 
-__all__ = ["setitem"]
+__all__ = ["setitem", "writing"]
 
 Array = npt.NDArray[Any]
 ALL = slice(None)
@@ -93,23 +94,24 @@ def _set_recorded(x: Any, index: Any, value: Any) -> None:
     """Write, and record that these elements now come from the value."""
     wants, shape = (x.requires_grad, _requires_grad(value)), np.shape(value)
     _C.check_write("setitem", x, (x, value))
-    before = _C.set_recording(False)
-    try:
-        _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
-    except (ArithmeticError, MemoryError):
-        _C.not_written(x, "setitem", "setitem", (x, value), index)
-        raise
-    finally:
-        _C.set_recording(before)
+    with writing(x):
+        before = _C.set_recording(False)
+        try:
+            _write(x, index, value.detach() if isinstance(value, _C.Tensor) else value)
+        except (ArithmeticError, MemoryError):
+            _C.not_written(x, "setitem", "setitem", (x, value), index)
+            raise
+        finally:
+            _C.set_recording(before)
 
-    def back(grad: Any) -> tuple[Any, Any]:
-        rest = None
-        if wants[0]:
-            rest = grad * 1
-            setitem(rest, index, 0)
-        return rest, _of_value(grad, index, shape) if wants[1] else None
+        def back(grad: Any) -> tuple[Any, Any]:
+            rest = None
+            if wants[0]:
+                rest = grad * 1
+                setitem(rest, index, 0)
+            return rest, _of_value(grad, index, shape) if wants[1] else None
 
-    _C.record_write("setitem", back, (x, value), index)
+        _C.record_write("setitem", back, (x, value), index)
 
 
 def _of_value(grad: Any, index: Any, shape: tuple[int, ...]) -> Any:
@@ -133,6 +135,20 @@ def _write(x: Any, index: Any, value: Any) -> None:
             _set(x, index, value)
             written = True
         finally:
+            _C.end_write(x, written)
+
+
+@contextmanager
+def writing(x: Any) -> Iterator[None]:
+    """Write into a tensor, and record that, in the block. A copy that knows where its
+    elements came from is written back at the end, which is recorded too."""
+    due = isinstance(x, _C.DTensor) and x.device != "meta" and _C.begin_write(x)
+    written = False
+    try:
+        yield
+        written = True
+    finally:
+        if due:
             _C.end_write(x, written)
 
 
@@ -272,7 +288,7 @@ def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
     only_mask = len(terms) == 1 and isinstance(terms[0], Mask)
     terms = list(_without_masks(terms))
     picks = [t for t in terms if isinstance(t, At | Pick)]
-    arrays = np.broadcast_arrays(*(_positive(x, t) for t in picks))
+    arrays = _broadcast([_positive(x, t) for t in picks])
     new = [Span(-1, 0, n, 1) for n in arrays[0].shape]
     if only_mask and value.ndim == 1 and value.size not in (1, new[0].size):
         raise ValueError(MASK.format(value.size, new[0].size))
@@ -300,6 +316,17 @@ def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
 
 
 _KEYS: dict[type, Any] = {Span: ALL, New: ALL, Gap: ...}
+
+
+def _broadcast(arrays: list[Array]) -> Sequence[Array]:
+    try:
+        return np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = "".join(f"{shown(a.shape)} " for a in arrays)
+        raise IndexError(
+            "shape mismatch: indexing arrays could not be broadcast together with "
+            f"shapes {shapes}"
+        ) from None
 
 
 def _window_of(x: _C.DTensor, term: Span | At | Pick) -> Span:

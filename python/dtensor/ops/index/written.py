@@ -11,7 +11,7 @@ from dtensor.ops._make.parts import inside, key_of, local, make, move, place
 from dtensor.ops.index.basic import basic, held, window
 from dtensor.ops.index.terms import At, New, Span, Term
 
-__all__ = ["PICK", "Value", "brought", "fitted", "write_view"]
+__all__ = ["PICK", "Value", "brought", "fitted", "shown", "write_view"]
 
 Array = npt.NDArray[Any]
 Value = Array | _C.DTensor
@@ -44,7 +44,7 @@ def fitted(value: Value, terms: Sequence[Term], sentence: str = COPY) -> Value:
     ends = lengths[len(lengths) - len(own) :]
     fits = all(n in (1, full) for n, full in zip(own, ends, strict=True))
     if not fits or value.shape[:extra] != (1,) * extra:
-        raise ValueError(sentence.format(_shown(value.shape), _shown(lengths)))
+        raise ValueError(sentence.format(shown(value.shape), shown(lengths)))
     missing = len(lengths) - len(own)
     index: list[Any] = [0] * extra
     for term in terms:
@@ -63,7 +63,7 @@ def fitted(value: Value, terms: Sequence[Term], sentence: str = COPY) -> Value:
     return found
 
 
-def _shown(shape: Sequence[int]) -> str:
+def shown(shape: Sequence[int]) -> str:
     """Return a shape as NumPy's errors show it."""
     return f"({','.join(map(str, shape))}{',' * (len(shape) == 1)})"
 

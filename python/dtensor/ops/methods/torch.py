@@ -27,6 +27,10 @@ from dtensor.ops.shape.join import concatenate
 
 __all__ = ["bmm", "cat", "index_select", "masked_fill", "mm", "mv"]
 
+# Of any dialect.
+_shape_of = _C.Tensor.shape.__get__
+_dtype_of = _C.Tensor.dtype.__get__
+
 cat = concatenate
 bmm = mm = mv = matmul
 
@@ -159,8 +163,17 @@ def t(self: Any) -> Any:
 @method
 def fill_(self: Any, value: Any) -> Any:
     """Set all elements to one number, and return this tensor."""
-    METHODS["fill"](self, value)
+    number = type(value) in (int, float)
+    if number and _is_plain(self) and _dtype_of(self).kind == "f":
+        self[...] = value
+    else:
+        METHODS["fill"](self, value)
     return self
+
+
+def _is_plain(x: Any) -> bool:
+    """Return whether a Tensor is this rank's own."""
+    return isinstance(x, _C.Tensor) and not isinstance(x, _C.DTensor)
 
 
 @method
@@ -174,7 +187,11 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Set the elements to those of another array, broadcast and cast.
 
     It may be laid out in another way. Returns this tensor."""
-    np.copyto(self, src, casting="unsafe")
+    alike = _is_plain(self) and _is_plain(src) and _shape_of(self) == _shape_of(src)
+    if alike and _dtype_of(self) == _dtype_of(src):
+        self[...] = src
+    else:
+        np.copyto(self, src, casting="unsafe")
     return self
 
 

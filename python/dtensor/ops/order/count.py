@@ -118,6 +118,7 @@ def _edges(
     name: str, a: _C.DTensor, bins: Any, range: Any, weights: _C.DTensor | None
 ) -> tuple[Array, Any, Any]:
     """Return the edges of bins, and bins and range as NumPy reads them for a part."""
+    a = a.astype(np.uint8) if a.dtype == bool and isinstance(bins, str) else a
     if isinstance(bins, str) and bins in RULES and a.dtype.kind in "biuf":
         if weights is not None:
             np.histogram_bin_edges(np.zeros(1), bins, weights=np.ones(1))  # raises

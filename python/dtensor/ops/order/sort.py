@@ -4,7 +4,7 @@ The dim that is sorted is made whole, while another one is cut instead; if there
 and the array is large, each rank gets its chunk (`sort_parts`)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from dtensor.ops._make.operator import (
     method,
     operator,
 )
+from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops.elementwise.functions import copy
 from dtensor.ops.index.pick import partial_rows
@@ -181,6 +182,8 @@ def partition(
     kind, order
         As NumPy's.
     """
+    if isinstance(kth, Operand):
+        return _partition_by_array
     _check_kth(a, kth, axis)
     kernel = weak_call(np.partition, a, kth, axis, kind, order)
     in_parts = sort_parts.partition if order is None else None
@@ -210,10 +213,25 @@ def argpartition(
     order: None = None,
 ) -> Any:
     """Return the indices that partition an array; parameters as of `partition`."""
+    if isinstance(kth, Operand):
+        return _argpartition_by_array
     _check_kth(a, kth, axis)
     kernel = weak_call(np.argpartition, a, kth, axis, kind, order)
     in_parts = sort_parts.argpartition if order is None else None
     return _along(a, axis, kernel, INDEX, in_parts)
+
+
+def _by_array(name: str, function: Any) -> Callable[..., Any]:
+    """Return a function whose `kth` is an array, of which all ranks need the values."""
+
+    def run(a: Any, kth: Any, *args: Any, **options: Any) -> Any:
+        return function(a, values_of(name, kth).tolist(), *args, **options)
+
+    return run
+
+
+_partition_by_array = _by_array("partition", partition)
+_argpartition_by_array = _by_array("argpartition", argpartition)
 
 
 def _check_kth(a: Operand, kth: Any, axis: int | None) -> None:

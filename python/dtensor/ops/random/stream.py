@@ -199,11 +199,11 @@ def refill(x: Any, stream: Stream, kind: str, a: Any, b: Any, what: str) -> Any:
     due, written = _C.begin_write(x), False
     try:
         state = fill(x, stream, kind, a, b, what)
+        _C.record_write(what, _no_gradient, (x,), (kind, a, b, state))
         written = True
     finally:
         if due:
             _C.end_write(x, written)
-    _C.record_write(what, _no_gradient, (x,), (kind, a, b, state))
     return x
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor.ops._make.autocast import in_single
+from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
@@ -53,8 +54,7 @@ def _sorted_out(
         else:
             first = [str(n) for n in np.shape(q)]
     # Weights lie in the order of the axes as they are given.
-    given = (axis,) if isinstance(axis, int) else tuple(axis or axes)
-    given = tuple(dim % a.ndim for dim in given)
+    given = axes if axis is None else normalize_axis_tuple(axis, a.ndim)
     weights = options.get("weights")
     if isinstance(weights, Operand):
         same = weights.shape == a.shape
@@ -90,10 +90,16 @@ def _run(
     """Return NumPy's result, also for parts for which NumPy has none."""
     rest = [n for dim, n in enumerate(x.shape) if dim not in axis]
     if 0 not in rest:
+        if function in _LEAVE_OUT and np.ndim(levels[0]) > 1:
+            # Of these NumPy puts the first dim in front only, along several axes.
+            shape = np.shape(levels[0])
+            options |= {"axis": axis, "keepdims": keepdims}
+            line = _run(function, x, np.ravel(levels[0]), **options)
+            return line.reshape(*shape, *line.shape[1:])
         result = function(x, *levels, axis=axis, keepdims=keepdims, **options)
-        if function not in _LEAVE_OUT or not hasattr(levels[0], "dtype"):
+        if not levels or not hasattr(levels[0], "dtype"):
             return result
-        # Of NaN alone NumPy gives the dtype of `x`, whatever that of the levels is.
+        # Of NaN NumPy gives the dtype of `x`, whatever that of the levels is.
         options.pop("weights", None)
         dtype = function(np.ones(1, x.dtype), *levels, **options).dtype
         return np.asarray(result, dtype)

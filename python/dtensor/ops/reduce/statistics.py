@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.composite import (
     as_dtype,
     composite,
@@ -294,8 +295,7 @@ def _weights(weights: Any, a: Any, axis: Axis) -> Any:
         return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    given = (axis,) if isinstance(axis, int) else tuple(axis)
-    dims = [dim % a.ndim for dim in given]
+    dims = normalize_axis_tuple(axis, a.ndim)
     if weights.shape != tuple(a.shape[dim] for dim in dims):
         raise ValueError(
             "Shape of weights must be consistent with shape of a along specified axis."

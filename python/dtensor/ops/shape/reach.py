@@ -81,6 +81,7 @@ def by_rows(
             part = function(y.to_local(), number_of(x.layout, dim), *whole)
             if not part.numel():  # gradients go to the same operands on all ranks
                 part = math.prod((other.sum() for other in whole), start=part)
+                part = part.astype(to.dtype, copy=False)
     except Exception as error:
         if inside(y.layout):
             world.current().agree(b"", name, error, y.device_mesh)

@@ -6,6 +6,7 @@ that only move elements accept every Partial.
 
 import math
 from collections.abc import Callable
+from operator import index as whole_number
 from typing import Any
 
 import numpy as np
@@ -135,7 +136,8 @@ def repeat(
     """
     if isinstance(repeats, Operand):
         return _repeat_by_array
-    counts = np.asarray(repeats)
+    kind = None if isinstance(repeats, np.generic) else np.intp
+    counts = np.asarray(repeats, kind)
     if counts.ndim == 1 and counts.size > 1 and _is_in_parts(a, axis):
         return _repeat_by_array
     dims = range(a.ndim) if axis is None else axes_of(axis, a.ndim)
@@ -229,7 +231,7 @@ def tile(A: Operand, reps: Any) -> Answer:
     array
         If a cut dim is repeated, its shards are strided.
     """
-    counts = tuple(np.atleast_1d(reps).tolist())
+    counts = tuple(int(whole_number(n)) for n in np.atleast_1d(reps).tolist())
     ndim = max(len(counts), A.ndim)
     counts = (1,) * (ndim - len(counts)) + counts
     whole = range(A.ndim) if 0 in counts else ()

@@ -24,6 +24,7 @@ from dtensor.ops._make.operator import (
 )
 from dtensor.ops._make.parts import spans
 from dtensor.ops._make.words import Answer, rule
+from dtensor.ops.index.read import getitem
 from dtensor.ops.shape.view import squeeze
 
 __all__ = [
@@ -175,7 +176,11 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     dim = normalize_axis_index(axis, x.ndim)
     if x.shape[dim] < 2:
         return tuple(squeeze(x, dim) for _ in range(x.shape[dim]))
-    return tuple(_unstack(x, dim))
+    parts = tuple(_unstack(x, dim))
+    if isinstance(x, _C.DTensor) and x.layout.is_cut(dim) and x.ndim > 1:
+        for k, part in enumerate(parts):  # what is written to them goes to `x`
+            _C.set_origin(part, x, (slice(None),) * dim + (k,))
+    return parts
 
 
 # --- by torch's names -----------------------------------------------------------------
@@ -185,7 +190,8 @@ def _unbind_row(x: Any, axis: int = 0) -> Maybe:
     if not isinstance(x, Operand) or not x.ndim:
         return None
     dim = normalize_axis_index(axis, x.ndim)
-    if x.shape[dim] < 2:
+    cut = x.layout is not None and x.layout.is_cut(dim)
+    if x.shape[dim] < 2 or x.ndim == 1 or cut:
         return None
     found: Answer = _unstack.__wrapped__(x, dim)
     return found
@@ -196,6 +202,9 @@ def _unbind_row(x: Any, axis: int = 0) -> Maybe:
 @composite
 def unbind(x: Any, axis: int = 0) -> tuple[Any, ...]:
     """Split an array into arrays with one dim less."""
+    if x.ndim == 1 and _C.is_torch(x):  # of which elements are views, too
+        dim = normalize_axis_index(axis, 1)
+        return tuple(getitem(x, (k, ...)) for k in range(x.shape[dim]))
     return unstack(x, axis=axis)
 
 
@@ -249,7 +258,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
             f"chunk expects `chunks` to be greater than 0, got: {chunks}"
         )
     dim = normalize_axis_index(axis, x.ndim)
-    size = max(-(-x.shape[dim] // chunks), 1)
+    size = max(-(-x.shape[dim] // int(chunks)), 1)
     return tuple(_split_sizes(x, size, dim))
 
 
@@ -270,8 +279,8 @@ def _split_sizes(
     """Split an array into parts of one size, or of given sizes, as torch does."""
     dim = normalize_axis_index(axis, x.ndim)
     length = x.shape[dim]
-    if isinstance(split_size, int):
-        at = list(range(split_size, length, split_size))
+    if isinstance(split_size, int | np.integer):
+        at = list(range(int(split_size), length, int(split_size)))
     else:
         at = np.cumsum(split_size).tolist()
         if at[-1:] != [length]:

@@ -37,8 +37,9 @@ __all__ = ["flip", "fliplr", "flipud", "roll", "rot90"]
 def flip(m: Operand, axis: Any = None) -> Answer | Callable[..., Any]:
     """Reverse the order of elements along some dims.
 
-    A cut dim stays cut: each rank sends its part to where that lies in the result.
-    Strided ones, and those of a Partial, are made whole.
+    A cut dim stays cut: each rank sends its part to where that lies in the result, and
+    what is written to that is sent back. Strided ones, and those of a Partial, are made
+    whole.
 
     Parameters
     ----------
@@ -58,7 +59,11 @@ flip.vjp(lambda grad, _out, _m, axis=None: flip(grad, axis))
 
 @one_step("flip", lambda grad, _out, _m, axis=None: flip(grad, axis))
 def _flip_parts(m: Any, axis: Any = None) -> Any:
-    return reversed_along("flip", m, axes_of(axis, m.ndim))
+    axes = axes_of(axis, m.ndim)
+    result = reversed_along("flip", m, axes)
+    index = tuple(slice(None, None, -1 if d in axes else 1) for d in range(m.ndim))
+    _C.set_origin(result, m, index)  # writes to it are copied back
+    return result
 
 
 @method

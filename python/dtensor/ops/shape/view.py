@@ -4,6 +4,7 @@ Nothing moves between ranks if the cut dims stay in one piece. Results are views
 parts where NumPy returns views. Partial tensors stay Partial.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +25,7 @@ from dtensor.ops._make.operator import (
     operator,
 )
 from dtensor.ops._make.words import Answer, Shape, factored, hollow, method_of, rule
+from dtensor.ops.index.read import getitem
 from dtensor.ops.shape import permute as _permute
 from dtensor.ops.shape.permute import *  # noqa: F403
 
@@ -253,8 +255,11 @@ method(view_as, name="reshape_as")
 @method
 @implements(np.squeeze)
 @operator
-def squeeze(a: Operand, axis: Any = None) -> Answer:
+def squeeze(a: Operand, axis: Any = None) -> Answer | Callable[..., Any]:
     """Remove dims of length 1.
+
+    A dim that is cut, as that of ``x[:1]`` may be, is indexed with 0: its element
+    moves, and what is written to the result is sent back.
 
     Parameters
     ----------
@@ -272,9 +277,16 @@ def squeeze(a: Operand, axis: Any = None) -> Answer:
     else:
         axes = axes_of(axis, a.ndim)
     names = letters(a.ndim)
+    if a.layout is not None and any(map(a.layout.is_cut, axes)):
+        if all(a.shape[dim] == 1 for dim in axes):
+            return functools.partial(_first, axes)
     before = ["1" if dim in axes else name for dim, name in enumerate(names)]
     after = [name for dim, name in enumerate(names) if dim not in axes]
     return rule([before], [after], "any"), call(method_of("squeeze", a), a, axes)
+
+
+def _first(axes: tuple[int, ...], a: Any, axis: Any = None) -> Any:
+    return getitem(a, (*(0 if d in axes else slice(None) for d in range(a.ndim)), ...))
 
 
 squeeze.vjp(_back)
