@@ -59,6 +59,7 @@ from dtensor.torch import (
     random as random,
     serialization as serialization,
     sparse as sparse,
+    special as special,
     testing as testing,
     types as types,
     utils as utils,

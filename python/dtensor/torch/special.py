@@ -1,13 +1,13 @@
 """``torch.special``: special functions, of tensors of floating-point numbers.
 
-Integers are taken as numbers of the default floating-point dtype. They are computed in
-float64 and rounded once; Bessel functions of the first and second kind, polynomials and
-`airy_ai` have no gradients, as in PyTorch.
+Integers are taken as numbers of the default floating-point dtype. What is not at
+`torch` itself is computed by SciPy, an extra, in float64, and rounded once. Bessel
+functions of the first and second kind, polynomials and `airy_ai` have no gradients, as
+in PyTorch.
 """
 
 from collections.abc import Callable
 from typing import Any
-
 
 from dtensor import _C, ops as _ops
 from dtensor.ops.elementwise.special import SLOPES, SPECIAL
@@ -48,14 +48,22 @@ def _of_one(name: str) -> Callable[..., Any]:
     function = SPECIAL[name]
 
     def answer(input: Any) -> Any:
+        if not isinstance(input, _C.Tensor):
+            raise TypeError(
+                f"special_{name}(): argument 'input' must be Tensor, not "
+                f"{type(input).__name__}"
+            )
         x = floating(input)
         return function(x if name in SLOPES else x.detach())
 
-    answer.__doc__ = f"Return `{name}`, element by element: see `dtensor.torch.special`."
+    answer.__doc__ = (
+        f"Return `{name}`, element by element: see `dtensor.torch.special`."
+    )
     return answer
 
 
 def _float(x: Any, dtype: Any, constant: bool) -> Any:
+    """Return a tensor in a dtype, detached if it is a constant."""
     if not isinstance(x, _C.Tensor):
         return x
     x = x.detach() if constant else x

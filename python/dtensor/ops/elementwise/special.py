@@ -1,6 +1,6 @@
 """Special functions, element by element: the operators, and their derivatives.
 
-Kernels compute in float64 and round once: see `special_numpy`.
+Kernels are SciPy's, an extra. They compute in float64 and round once.
 """
 
 import math
@@ -10,20 +10,78 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor._core.require import require
 from dtensor.ops._make.elementwise import broadcast
 from dtensor.ops._make.operator import Operand, call, operator
 from dtensor.ops._make.words import Answer
-from dtensor.ops.elementwise import special_numpy
 from dtensor.ops.elementwise.piecewise import where_
 from dtensor.ops.elementwise.pointwise import exp, log
 
-__all__ = ["SLOPES", "SPECIAL"]
+__all__ = ["NAMES", "SLOPES", "SPECIAL"]
+
+# By PyTorch's names SciPy's; polynomials take their degree first there.
+NAMES = {
+    name: name for name in "entr erfcx i0e i1 i1e log_ndtr ndtr ndtri zeta".split()
+}
+NAMES |= {
+    "airy_ai": "airy",
+    "spherical_bessel_j0": "spherical_jn",
+    "hermite_polynomial_h": "eval_hermite",
+    "hermite_polynomial_he": "eval_hermitenorm",
+    "laguerre_polynomial_l": "eval_laguerre",
+    "legendre_polynomial_p": "eval_legendre",
+}
+for _k in "01":
+    NAMES |= {f"bessel_{kind}{_k}": f"{kind}{_k}" for kind in "jy"}
+    NAMES |= {f"modified_bessel_{kind}{_k}": f"{kind}{_k}" for kind in "ik"}
+    NAMES[f"scaled_modified_bessel_k{_k}"] = f"k{_k}e"
+for _k in "tuvw":
+    NAMES[f"chebyshev_polynomial_{_k}"] = f"eval_cheby{_k}"
+    NAMES[f"shifted_chebyshev_polynomial_{_k}"] = f"eval_cheby{_k}"
+
+Array = npt.NDArray[Any]
 
 
-def _kernel(name: str) -> Callable[..., Any]:
-    function = special_numpy.FUNCTIONS[name]
+def _third(scipy: Any, sign: int) -> Callable[[Array, Array], Array]:
+    """Return Chebyshev polynomials of the third (-1) or fourth (1) kind by the second:
+    Mason and Handscomb, Chebyshev Polynomials, 1.2.3."""
 
-    def compute(*xs: npt.ArrayLike) -> npt.NDArray[Any]:
+    def found(n: Array, x: Array) -> Array:
+        second, before = scipy.eval_chebyu, np.maximum(n - 1, 0)
+        return np.asarray(second(n, x) + np.where(n > 0, sign * second(before, x), 0))
+
+    return found
+
+
+def _polynomial(scipy: Any, name: str) -> Callable[[Array, Array], Array]:
+    kinds = {"eval_chebyv": -1, "eval_chebyw": 1}
+    of = NAMES[name]
+    known = _third(scipy, kinds[of]) if of in kinds else getattr(scipy, of)
+
+    def found(x: Array, degree: Array) -> Array:
+        x = 2 * x - 1 if name.startswith("shifted") else x
+        n = degree.astype(np.int64)
+        return np.where(n < 0, 0.0, known(np.maximum(n, 0), x))
+
+    return found
+
+
+def _in_float64(name: str) -> Callable[..., Array]:
+    scipy = require("scipy", "scipy.special")
+    if "polynomial" in name:
+        return _polynomial(scipy, name)
+    if name == "spherical_bessel_j0":
+        return lambda x: np.asarray(scipy.spherical_jn(0, x))
+    if name == "airy_ai":
+        return lambda x: np.asarray(scipy.airy(x)[0])
+    known: Callable[..., Array] = getattr(scipy, NAMES[name])
+    return known
+
+
+def _kernel(name: str) -> Callable[..., Array]:
+    function = _in_float64(name)
+
+    def compute(*xs: npt.ArrayLike) -> Array:
         arrays = [np.asarray(x) for x in xs]
         dtype = np.result_type(*xs)
         with np.errstate(all="ignore"):
@@ -34,23 +92,19 @@ def _kernel(name: str) -> Callable[..., Any]:
 
 
 def _operator(name: str, count: int) -> Any:
-    kernel = _kernel(name)
-
     def of_one(x: Operand) -> Answer:
-        return broadcast([x]), call(kernel, x)
+        return broadcast([x]), call(_kernel(name), x)
 
     def of_two(x: Operand, y: Operand) -> Answer:
-        return broadcast([x, y]), call(kernel, x, y)
+        return broadcast([x, y]), call(_kernel(name), x, y)
 
     return operator((of_one, of_two)[count - 1], name=name, operands=count)
 
 
 # Those of two operands; all others have one.
-_TWO = {name for name in special_numpy.FUNCTIONS if "polynomial" in name} | {"zeta"}
+_TWO = {name for name in NAMES if "polynomial" in name} | {"zeta"}
 
-SPECIAL: dict[str, Any] = {
-    name: _operator(name, 1 + (name in _TWO)) for name in special_numpy.FUNCTIONS
-}
+SPECIAL: dict[str, Any] = {name: _operator(name, 1 + (name in _TWO)) for name in NAMES}
 _of = SPECIAL
 
 
