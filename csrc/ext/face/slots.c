@@ -173,8 +173,12 @@ torch_in_place(int slot, PyObject *a, PyObject *b)
 {
     if (slot == SLOT_matmul)
         return call_two(torch_slot(slot), a, b);
-    if (ext_trace.numpy || keeps_dtype(slot, a, b))
-        return call_in_place(torch_slot(slot), a, b);
+    if (ext_trace.numpy || keeps_dtype(slot, a, b)) {
+        PyObject *operands[] = {a, b}, *stored = call_in_place(torch_slot(slot), a, b);
+        if (stored == NULL)
+            op_error_in_torch(operands, 2);
+        return stored;
+    }
     PyObject *name = PyUnicode_InternFromString(IN_PLACE_METHODS[slot]);
     PyObject *result = name == NULL ? NULL : PyObject_CallMethodOneArg(a, name, b);
     Py_XDECREF(name);
