@@ -97,7 +97,7 @@ def test_the_example_sends_what_it_sends_on_threads(by_messages):
 @pytest.mark.mpi
 def test_the_example_sends_what_it_sends_on_4_processes(world):
     if world.size == 4:
-        x = distribute_tensor(np.ones(4), init_device_mesh("cpu", (4,)), [S(0)])
+        x = distribute_tensor(np.ones(4000), init_device_mesh("cpu", (4,)), [S(0)])
         check_example(unsent if explain(x, [R]).steps[0].way == "read" else tuple)
 
 

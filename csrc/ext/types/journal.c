@@ -93,6 +93,8 @@ ext_journal_note(uint64_t lineage, PyObject *text, PyObject *number, uint64_t op
 /* The text of an arrival is only written where ranks differ: its record has the shape
  * instead, and what else is said of it behind its operands. */
 enum { ARRIVED_NUMBER = 2, ARRIVED_DTYPE, ARRIVED_WHAT };
+_Static_assert((int)ARRIVED_WHAT < (int)EXT_RECORDED,
+               "a record has room for an arrival");
 
 static bool
 is_arrival(PyObject *text)
