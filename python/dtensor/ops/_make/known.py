@@ -30,13 +30,13 @@ def _stand_in(x: Any) -> Any:
 @implements(np.ndim)
 def ndim(a: Any) -> int:
     """Return the number of dims."""
-    return int(np.ndim(_stand_in(a)))
+    return int(a.ndim if isinstance(a, _C.Tensor) else np.ndim(a))
 
 
 @implements(np.shape)
 def shape(a: Any) -> tuple[int, ...]:
     """Return the global shape."""
-    return tuple(np.shape(_stand_in(a)))
+    return tuple(a.shape if isinstance(a, _C.Tensor) else np.shape(a))
 
 
 @implements(np.size)
