@@ -24,7 +24,7 @@ from rows import BITS, SHAPE, VALUE, arrays_of
 
 import dtensor
 from dtensor._core import world as _world
-from dtensor.random import get_rng_state
+from dtensor.random import get_rng_state, set_rng_state
 from dtensor.testing import run_ranks
 
 HANGS = 60.0  # seconds after which a rank that has not ended hangs
@@ -91,8 +91,9 @@ def alike(
 
 def rounded_in(call: Any) -> list[np.ndarray]:
     """Operands and results: what is then seen of these may have a finer dtype."""
-    operands = arrays_of(call)
+    operands, state = arrays_of(call), get_rng_state()
     made = call.expected(operands)
+    set_rng_state(state)  # what it has drawn is no part of the program
     made = made if isinstance(made, tuple | list) else [made]
     return [*operands, *(x for x in made if isinstance(x, np.ndarray | np.generic))]
 
