@@ -223,6 +223,7 @@ follow_base(OperatorObject *self, PyObject *base)
     const OperatorObject *of = (OperatorObject *)base;
     self->base = Py_NewRef(base);
     self->view = of->view;
+    self->copies = of->copies;
     self->divides = of->divides;
     self->vjp = of->vjp == NULL ? NULL : tape_vjp_copy(of->vjp);
     return of->vjp != NULL && self->vjp == NULL ? -1 : 0;
@@ -333,6 +334,9 @@ static PyMemberDef operator_members[] = {
     {"view", T_BOOL, offsetof(OperatorObject, view), 0,
      "Whether results share the memory of its only operand, as a rule: for counting\n"
      "the memory of tensors without data."},
+    {"copies", T_BOOL, offsetof(OperatorObject, copies), 0,
+     "Whether a result is a view only if nothing has to move, as its users know; that\n"
+     "of other operators is read-only if it shows elements that had to move."},
     {"divides", T_BOOL, offsetof(OperatorObject, divides), 0,
      "Whether addends may be divided by its last operand: its function is told if "
      "that\n"

@@ -264,6 +264,34 @@ kernel_failed(const op_entry *entry, const op_call *call)
         ext_note_failure(call->layout->mesh->mesh, call->lineage, call->op->text);
 }
 
+/* Whether an array shows elements of operand k that lie elsewhere than it has them. */
+static bool
+shows(PyObject *array, PyObject *moved, PyObject *operand)
+{
+    while (array != NULL && array != moved)
+        array = PyArray_Check(array) ? PyArray_BASE((PyArrayObject *)array) : NULL;
+    PyObject *own = array == NULL ? NULL : op_local_array(operand);
+    return own != NULL &&
+           (PyArray_DATA((PyArrayObject *)own) !=
+                PyArray_DATA((PyArrayObject *)moved) ||
+            !PyArray_SAMESHAPE((PyArrayObject *)own, (PyArrayObject *)moved));
+}
+
+/* A view of what had to move is read-only: what is written to it would reach nobody. */
+static void
+close_views(PyObject *result, const op_call *call, PyObject *const *moved)
+{
+    bool several = PyTuple_Check(result) || PyList_Check(result);
+    Py_ssize_t length = several ? PySequence_Fast_GET_SIZE(result) : 1;
+    for (Py_ssize_t i = 0; i < length; i++) {
+        PyObject *array = several ? PySequence_Fast_ITEMS(result)[i] : result;
+        for (int k = 0; k < call->operand_count; k++)
+            if (moved[k] != NULL && PyArray_Check(array) &&
+                shows(array, moved[k], call->operands[k]))
+                PyArray_CLEARFLAGS((PyArrayObject *)array, NPY_ARRAY_WRITEABLE);
+    }
+}
+
 PyObject *
 op_run(op_entry *entry, const op_call *call, PyObject *out)
 {
@@ -282,6 +310,8 @@ op_run(op_entry *entry, const op_call *call, PyObject *out)
     }
     if (call->op->agrees != NULL && !entry->solo && agree(call, &result) < 0)
         Py_CLEAR(result);
+    if (result != NULL && out == NULL && moved.arrays != NULL && !call->op->copies)
+        close_views(result, call, moved.arrays);
     if (result != NULL && out == NULL)
         result = wrap_result(entry, result, call);
     if (result != NULL && out == NULL)

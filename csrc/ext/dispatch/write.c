@@ -62,9 +62,6 @@ keep_origin(PyObject *tensor, PyObject *owner, PyObject *index)
     PyObject *origin = PyTuple_Pack(2, owner, index);
     int failed = origin == NULL ? -1 : PyObject_SetAttr(tensor, origin_name(), origin);
     Py_XDECREF(origin);
-    if (failed == 0)
-        PyArray_CLEARFLAGS((PyArrayObject *)((TensorObject *)tensor)->array,
-                           NPY_ARRAY_WRITEABLE);
     return failed;
 }
 
@@ -164,10 +161,13 @@ op_refuse_swap(PyObject *tensor, PyObject *index, PyObject *value)
 static PyObject *
 set_origin(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *tensor, *owner, *index;
-    if (!PyArg_ParseTuple(args, "O!O!O:set_origin", &ext_tensor_type, &tensor,
-                          &ext_tensor_type, &owner, &index) ||
-        keep_origin(tensor, owner, index) < 0)
+    PyObject *tensor, *owner = NULL, *index = NULL;
+    if (!PyArg_ParseTuple(args, "O!|O!O:set_origin", &ext_tensor_type, &tensor,
+                          &ext_tensor_type, &owner, &index))
+        return NULL;
+    PyArray_CLEARFLAGS((PyArrayObject *)((TensorObject *)tensor)->array,
+                       NPY_ARRAY_WRITEABLE);
+    if (index != NULL && keep_origin(tensor, owner, index) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -195,9 +195,9 @@ end_write(PyObject *Py_UNUSED(module), PyObject *args)
 
 PyMethodDef ext_write_methods[] = {
     {"set_origin", set_origin, METH_VARARGS,
-     "set_origin(tensor, owner, index, /)\n--\n\n"
-     "Make a tensor a copy of owner[index] that is written back when it is written "
-     "to."},
+     "set_origin(tensor, owner=None, index=None, /)\n--\n\n"
+     "Make a tensor a copy of owner[index] that is written back when it is written\n"
+     "to; without an owner it is read-only."},
     {"begin_write", begin_write, METH_O,
      "begin_write(tensor, /)\n--\n\n"
      "Allow to write into a copy that knows its origin; return whether `end_write` is\n"

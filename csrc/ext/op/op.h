@@ -71,6 +71,7 @@ typedef struct {
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
+    bool copies;       /* a view if nothing has to move, else a copy, as in NumPy */
     bool divides;      /* addends may be divided by its last operand, but not by 0 */
     struct tape_vjp *vjp;  /* its gradient, or NULL */
     struct op_entry *last; /* of its last call, while that is in the cache, or NULL */

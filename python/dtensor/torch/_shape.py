@@ -9,6 +9,7 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor._C import Tensor
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops.linalg.triangle import written_diagonal
 from dtensor.torch._pointwise import cast_alike
 from dtensor.torch._reduce import summed
 from dtensor.torch._types import keeps
@@ -269,8 +270,8 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """Return the diagonals of the planes of two dims, as the last dim."""
-    return ops.diagonal(input, offset, dim1, dim2)
+    """Return the diagonals of the planes of two dims, as the last dim: a view."""
+    return written_diagonal(input, offset, dim1, dim2)
 
 
 def tril(input: Any, diagonal: int = 0) -> Any:

@@ -6,9 +6,10 @@ import numpy.typing as npt
 
 from dtensor import linalg
 from dtensor.linalg import *  # noqa: F403
-from dtensor.torch import _errors, _lu, _matrix, _reduce
+from dtensor.torch import _errors, _lu, _matrix, _reduce, _shape
 
 __all__ = [
+    "diagonal",
     "lstsq",
     "lu",
     "lu_factor",
@@ -37,6 +38,11 @@ def vector_norm(
 def matrix_norm(A: Any, ord: Any = "fro", *, keepdim: bool = False) -> Any:  # noqa: N803
     """Return the norm of the matrices in the last two dims."""
     return linalg.matrix_norm(A, ord=ord, keepdims=keepdim)
+
+
+def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:  # noqa: N803
+    """Return the diagonals of matrices, as the last dim: a view."""
+    return _shape.diagonal(A, offset, dim1, dim2)
 
 
 lstsq = _lu.lstsq

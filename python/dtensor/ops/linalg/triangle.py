@@ -1,12 +1,14 @@
 """Diagonals and triangles of matrices."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import index as operator_index
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor._C import Layout
 from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.operator import (
@@ -128,23 +130,51 @@ def diagonal(
         The other dims, then that of the diagonals: cut, or Partial if rows and columns
         are cut.
     """
+    return _diagonal(method_of("diagonal", a), a, offset, axis1, axis2)
+
+
+@operator(name="diagonal")
+def written_diagonal(
+    a: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Answer | Callable[..., Any]:
+    """See the diagonals of matrices as PyTorch does: they may be written to."""
+    return _diagonal(_writable, a, offset, axis1, axis2)
+
+
+def _diagonal(
+    kernel: Callable[..., Array], a: Operand, offset: int, axis1: int, axis2: int
+) -> Answer | Callable[..., Any]:
     length = np.diagonal(hollow(a.shape), offset, axis1, axis2).shape[-1]
     axes = normalize_axis_tuple((axis1, axis2), a.ndim)
     if a.layout is not None and any(map(a.layout.is_cut, axes)):
-        return _diagonal_of_parts
+        return partial(_diagonal_of_parts, kernel is _writable)
     names = letters(a.ndim, whole=axes)
     after = [name for dim, name in enumerate(names) if dim not in axes]
     moved = rule([names], [[*after, str(length)]], "any")
-    return moved, call(method_of("diagonal", a), a, offset, axis1, axis2)
+    return moved, call(kernel, a, offset, axis1, axis2)
 
 
-def _diagonal_of_parts(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def _writable(a: Array, offset: int, axis1: int, axis2: int) -> Array:
+    found = a.diagonal(offset, axis1, axis2)
+    found.flags.writeable = a.flags.writeable
+    return found
+
+
+def _diagonal_of_parts(
+    writable: bool, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Any:
     """Pick the elements of diagonals: in the order of the parts, if one dim is cut."""
     index = operator_index(offset)
     length = np.diagonal(hollow(a.shape), index, axis1, axis2).shape[-1]
-    at = np.arange(length)
-    lines = np.moveaxis(a, (axis1, axis2), (0, 1))
-    return np.moveaxis(lines[at + max(-index, 0), at + max(index, 0)], 0, -1)
+    number = np.arange(length)
+    at = (..., number + max(-index, 0), number + max(index, 0))
+    lines = np.moveaxis(a, (axis1, axis2), (-2, -1))
+    found = lines[at]
+    if writable:
+        _C.set_origin(found, lines, at)  # writes to it are copied back
+    else:
+        _C.set_origin(found)  # read-only, as NumPy's
+    return found
 
 
 @operator(name="diagonal_backward")
@@ -170,11 +200,12 @@ def _put_on_diagonal(
     return result
 
 
-diagonal.vjp(
-    lambda grad, _out, _a, offset=0, axis1=0, axis2=1: on_diagonal(
-        grad, _a.shape, offset, axis1, axis2
+for _see in (diagonal, written_diagonal):
+    _see.vjp(
+        lambda grad, _out, _a, offset=0, axis1=0, axis2=1: on_diagonal(
+            grad, _a.shape, offset, axis1, axis2
+        )
     )
-)
 on_diagonal.vjp(
     lambda grad, _out, _x, shape, offset, axis1, axis2: diagonal(
         grad, offset, axis1, axis2

@@ -201,7 +201,9 @@ unflatten.vjp(_back)
 
 @method
 @operator
-def view(a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = None) -> Answer:
+def view(
+    a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = None
+) -> Answer | Callable[..., Any]:
     """View the elements as another dtype (as in NumPy) or shape (as in torch).
 
     Parameters
@@ -219,7 +221,17 @@ def view(a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = None) -> Answ
     given = shape[0] if len(shape) == 1 else shape
     if dtype is None and shape and not isinstance(given, str | type | np.dtype):
         return _reshaped(a, given, "C", None)
-    new = a.dtype if dtype is None and not shape else np.dtype(dtype or given)
+    return _in_dtype
+
+
+def _in_dtype(a: Any, /, *given: Any, dtype: npt.DTypeLike | None = None) -> Any:
+    dtype = a.dtype if dtype is None and not given else dtype or given[0]
+    return _seen(a, np.dtype(dtype))
+
+
+@operator(name="view")
+def _seen(a: Operand, new: np.dtype[Any]) -> Answer:
+    """See elements as another dtype."""
     np.empty(a.shape[-1:], a.dtype).view(new)  # NumPy's errors
     names = letters(a.ndim)
     before, after = names[:], names[:]
@@ -232,13 +244,17 @@ def view(a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = None) -> Answ
 
 def _seen_back(grad: Any, _out: Any, _a: Any, *_: Any, **__: Any) -> Any:
     if grad.dtype == _a.dtype:
-        return reshape(grad, _a.shape)
+        return grad
     if {grad.dtype.kind, _a.dtype.kind} != {"f", "c"}:
         raise NotImplementedError(f"no gradient of {_a.dtype} seen as {grad.dtype}")
-    return view(np.copy(grad, "C"), _a.dtype)  # pairs of numbers, or of such pairs
+    return _seen(np.copy(grad, "C"), _a.dtype)  # pairs of numbers, or of such pairs
 
 
-view.vjp(_seen_back)
+_seen.vjp(_seen_back)
+view.vjp(_back)
+
+for _reshapes in (reshape, _reshape_method, ravel, flatten, unflatten, view):
+    _reshapes.copies = True
 
 
 @method
