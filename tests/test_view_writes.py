@@ -150,3 +150,22 @@ def test_backward_goes_again_through_what_kept_nothing():
         y.backward()
         with pytest.raises(RuntimeError, match="a second time"):
             y.backward()
+
+
+@pytest.mark.parametrize("retained", [False, True])
+def test_a_view_that_was_written_into_has_the_gradient_of_its_own_uses(retained):
+    y = leaf(2, 3) * 2
+    views = {"row": y[0], "end": y[0][1:], "owner": y}
+    found = {}
+    views["end"].mul_(3)
+    for name, view in views.items():
+        if retained:
+            view.retain_grad()
+        else:
+            view.register_hook(lambda grad, name=name: found.update({name: grad}))
+    (views["row"].sum() * 5 + views["end"].sum() * 7 + (y * y).sum()).backward()
+    if retained:
+        found = {name: view.grad for name, view in views.items()}
+    assert found["row"].tolist() == [5, 5, 5]
+    assert found["end"].tolist() == [7, 7]
+    assert found["owner"].tolist() == [[9, 36, 48], [16, 20, 24]]

@@ -161,6 +161,8 @@ hooks_of(PyObject *Py_UNUSED(module), PyObject *tensor)
         return PyErr_Format(PyExc_TypeError, "hooks_of takes a Tensor, not %s",
                             Py_TYPE(tensor)->tp_name);
     TensorObject *self = (TensorObject *)tensor;
+    if (tape_check_fresh(self) < 0)
+        return NULL;
     bool made = self->node != NULL && tape_is_node(self->node);
     PyObject **hooks = made ? &((NodeObject *)self->node)->hooks : &self->hooks;
     if (*hooks == NULL)

@@ -92,7 +92,7 @@ def view_written(owner: Any, view: Any) -> bool:
         return left, reshape(taken, place.view.shape)
 
     _C.record_function("view_written", back, (owner, view), (owner,))
-    return True
+    return view_seen(owner, view)
 
 
 def view_seen(owner: Any, view: Any) -> bool:
