@@ -4,9 +4,12 @@
 #include "check.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { PAGE = 4096, LIST = 7, ROUNDS = 200 };
 
@@ -81,6 +84,27 @@ without_memory_there_is_no_block_and_nothing_is_lost(void)
     CHECK(dt_range_take(SIZE_MAX >> 1, 64, 64, 31) == NULL);
 }
 
+/* In a process of its own, which has no range yet. */
+static void
+a_limit_of_addresses_leaves_others_half_of_them(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        long pages = 0;
+        FILE *file = fopen("/proc/self/statm", "r");
+        if (file == NULL || fscanf(file, "%ld", &pages) != 1)
+            _exit(2);
+        rlim_t most = (rlim_t)pages * PAGE + ((rlim_t)4 << 30);
+        setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
+        const char *block = dt_range_take(PAGE, 0, 64, LIST);
+        const void *other =
+            mmap(NULL, (size_t)3 << 29, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        _exit(block == NULL || other == MAP_FAILED);
+    }
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
 /* A range with pages for some blocks only. */
 static int pages_left, dropped;
 
@@ -132,7 +156,8 @@ blocks_lie_in_a_range_that_is_given_while_it_has_pages(void)
     dt_memory_give(after);
 }
 
-DT_MAIN(TEST(a_block_lies_in_the_range_and_is_zeroed),
+DT_MAIN(TEST(a_limit_of_addresses_leaves_others_half_of_them),
+        TEST(a_block_lies_in_the_range_and_is_zeroed),
         TEST(other_addresses_are_not_in_the_range), TEST(blocks_do_not_overlap),
         TEST(without_memory_there_is_no_block_and_nothing_is_lost),
         TEST(blocks_lie_in_a_range_that_is_given_while_it_has_pages))

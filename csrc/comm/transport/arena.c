@@ -9,6 +9,7 @@
 
 #include "core/facts/hash.h"
 #include "core/memory/memory.h"
+#include "core/memory/range.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,10 +189,14 @@ map_own(void)
         if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < bytes ||
             ftruncate(arena.fd, (off_t)bytes) != 0)
             continue;
-        void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                        arena.fd, 0);
-        if (at == MAP_FAILED)
+        void *at = dt_range_reserve(bytes);
+        if (at == NULL)
             continue;
+        if (mmap(at, bytes, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, arena.fd, 0) == MAP_FAILED) {
+            munmap(at, bytes);
+            continue;
+        }
         arena.bytes = bytes;
         arena.at = at;
         return true;

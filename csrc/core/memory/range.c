@@ -93,13 +93,23 @@ drop_own(void *at, size_t bytes)
     return reserve(at, bytes, MAP_FIXED) != MAP_FAILED;
 }
 
+void *
+dt_range_reserve(size_t bytes)
+{
+    char *at = reserve(NULL, 2 * bytes, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    munmap(at + bytes, bytes);
+    return at;
+}
+
 static void
 begin_own(void)
 {
     for (int log2 = MOST_LOG2; log2 >= LEAST_LOG2; log2 -= STEP_LOG2) {
         size_t bytes = (size_t)1 << log2;
-        void *at = reserve(NULL, bytes, 0);
-        if (at == MAP_FAILED)
+        void *at = dt_range_reserve(bytes);
+        if (at == NULL)
             continue;
         begin(&own, &(dt_range_source){at, bytes, get_own, drop_own, .huge = true});
         return;

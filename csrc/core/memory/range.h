@@ -29,6 +29,9 @@ void dt_range_use(const dt_range_source *source);
 bool dt_range_given(void);
 bool dt_range_current(const void *block);
 
+/* Addresses without pages, of which a limit leaves as many to others; NULL: it forbids. */
+void *dt_range_reserve(size_t bytes);
+
 /* Zeroed memory: `bytes` from an address that is a multiple of `alignment` (a power of
  * two), and `before` bytes, at most a page, before it. `list` is below DT_RANGE_LISTS,
  * and another one for other sizes. NULL: no memory, or nothing was to be reserved. */
