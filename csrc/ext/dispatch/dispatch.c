@@ -79,6 +79,13 @@ op_dispatch(op_entry *entry, const op_call *call, PyObject *out)
                                      : run_watched(entry, call, out);
 }
 
+bool
+op_asks_other(const op_entry *entry, const OperatorObject *op)
+{
+    return op->otherwise != NULL && entry->solo && entry->composite == NULL &&
+           PyErr_ExceptionMatches(PyExc_IndexError);
+}
+
 PyObject *
 op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
@@ -101,7 +108,12 @@ op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
         (!entry->checks || op_check_arrays(&call) == 0) &&
         !(brief && op_short(&result, entry, &call)))
         result = op_dispatch(entry, &call, NULL);
+    bool other = result == NULL && entry != NULL && op_asks_other(entry, self);
     op_entry_release(entry);
     op_call_clear(&call);
+    if (other) {
+        PyErr_Clear();
+        result = PyObject_Vectorcall(self->otherwise, args, (size_t)nargs, kwnames);
+    }
     return result;
 }

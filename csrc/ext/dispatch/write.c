@@ -193,7 +193,67 @@ end_write(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* --- all elements of a Tensor --- */
+
+/* Whether it is one of this rank alone, in memory that may be written to. */
+static bool
+is_plain(PyObject *object)
+{
+    if (!ext_is_tensor(object) || ext_is_dtensor(object))
+        return false;
+    PyArrayObject *array = (PyArrayObject *)((TensorObject *)object)->array;
+    return ext_has_data(array) && PyArray_ISWRITEABLE(array);
+}
+
+/* Whether the elements of a value go where those of a Tensor are, each as it is. */
+static bool
+is_alike(PyObject *tensor, PyObject *value)
+{
+    PyArrayObject *to = (PyArrayObject *)((TensorObject *)tensor)->array;
+    if (!is_plain(value)) /* a number in a wide float is what it is in any */
+        return (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) &&
+               PyArray_ISFLOAT(to) && PyArray_ITEMSIZE(to) > 2;
+    PyArrayObject *from = (PyArrayObject *)((TensorObject *)value)->array;
+    return PyArray_SAMESHAPE(to, from) && PyArray_TYPE(to) == PyArray_TYPE(from) &&
+           PyArray_ISNOTSWAPPED(to) && PyArray_ISNOTSWAPPED(from);
+}
+
+static bool
+is_recorded(PyObject *object)
+{
+    return !tape_off && ext_is_tensor(object) &&
+           ((TensorObject *)object)->requires_grad;
+}
+
+static PyObject *
+overwrite(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs,
+          PyObject *kwnames)
+{
+    if (nargs != 3 || kwnames != NULL || !PyUnicode_Check(args[2]))
+        return PyErr_Format(PyExc_TypeError, "overwrite(tensor, value, name)");
+    PyObject *tensor = args[0], *value = args[1];
+    const char *name = PyUnicode_AsUTF8(args[2]);
+    if (tape_tracing != NULL || !is_plain(tensor) || is_recorded(tensor) ||
+        is_recorded(value) || !is_alike(tensor, value))
+        Py_RETURN_FALSE;
+    PyArrayObject *to = (PyArrayObject *)((TensorObject *)tensor)->array;
+    int failed =
+        name == NULL ? -1
+        : is_plain(value)
+            ? PyArray_CopyInto(to, (PyArrayObject *)((TensorObject *)value)->array)
+            : PyArray_FillWithScalar(to, value);
+    if (failed < 0 || tape_written((TensorObject *)tensor, 0) < 0)
+        return NULL;
+    ext_local_done(ext_local_name(name));
+    Py_RETURN_TRUE;
+}
+
 PyMethodDef ext_write_methods[] = {
+    {"overwrite", EXT_FAST(overwrite),
+     "overwrite(tensor, value, name, /)\n--\n\n"
+     "Set all elements of a Tensor of this rank to those of another one of its shape\n"
+     "and dtype, or to a number, where nothing is recorded. Return whether that is\n"
+     "so; else nothing is done. `name`: of the method."},
     {"set_origin", set_origin, METH_VARARGS,
      "set_origin(tensor, owner=None, index=None, /)\n--\n\n"
      "Make a tensor a copy of owner[index] that is written back when it is written\n"

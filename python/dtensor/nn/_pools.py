@@ -12,10 +12,9 @@ from dtensor.ops.model.pool import (
     avg_pool2d,
     batched,
     max_pool,
-    numbers,
-    windows_of,
 )
 from dtensor.ops.model.pool_parts import average, largest_of, put_back
+from dtensor.ops.model.pool_windows import numbers, windows_of
 
 __all__ = [
     "adaptive_avg_pool3d",

@@ -69,7 +69,7 @@ from dtensor.torch import (
     _layers,
     _legacy,
     _methods,
-    _passed,
+    _places,
     _types,
     accelerator as accelerator,
     amp as amp,
@@ -105,7 +105,7 @@ from dtensor.torch.version import __version__ as __version__
 
 _edges.mend(globals(), out=True)
 _errors.speak(globals())
-_passed.direct(globals())
+_places.direct(globals())
 Tensor = _C.TorchTensor
 FloatTensor = _legacy.legacy("float32")
 DoubleTensor = _legacy.legacy("float64")

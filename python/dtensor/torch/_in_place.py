@@ -70,10 +70,11 @@ def changes(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         if statement is not None and len(args) == 1 and not options:
             if _keeps_dtype(self, args[0], statement is operator.itruediv):
                 return statement(self, args[0])
-        before = self
-        if self.requires_grad and _C.is_grad_enabled():  # it may be kept for backward
-            before = self.clone()
+        recorded = self.requires_grad and _C.is_grad_enabled()
+        before = self.clone() if recorded else self  # it may be kept for backward
         found = function(before, *args, **options)
+        if not recorded and _C.overwrite(self, found, name):
+            return self
         to, of = np.dtype(self.dtype), np.dtype(found.dtype)
         if not can_cast(of, to):
             raise RuntimeError(
@@ -115,6 +116,11 @@ def polygamma(self: Any, n: int) -> Any:
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """As `masked_fill`, in place; return this tensor."""
+    plain = type(value) in (int, float) and not isinstance(self, _C.DTensor)
+    if plain and not (self.requires_grad and _C.is_grad_enabled()):
+        found = METHODS["masked_fill"](self, mask, value)
+        if _C.overwrite(self, found, "masked_fill_"):
+            return self
     return METHODS["masked_fill_"](self, mask, _index.filling(self, value))
 
 

@@ -23,7 +23,7 @@ from dtensor.torch import (
     _matrix,
     _memory,
     _order,
-    _passed,
+    _places,
     _pointwise,
     _products,
     _questions,
@@ -311,10 +311,10 @@ TABLE |= {f.__name__: f for f in (flip, permute, repeat, split, view)}
 TABLE |= {"split_with_sizes": split}
 _edges.mend(TABLE)
 TABLE |= {name: rename(name, _casts(dtype)) for name, dtype in CASTS.items()}
-TABLE |= {
-    f"{name}_": changes(TABLE.get(name) or METHODS[name], f"{name}_")
-    for name in IN_PLACE
-}
+_changed = {name: TABLE.get(name) or METHODS[name] for name in IN_PLACE}
+_errors.speak(_changed)
+_places.direct(_changed, methods=True)
+TABLE |= {f"{name}_": changes(_changed[name], f"{name}_") for name in IN_PLACE}
 TABLE |= {
     f"{name}_": turns(TABLE[name], f"{name}_")
     for name in "squeeze swapaxes swapdims t transpose unsqueeze".split()
@@ -367,7 +367,7 @@ TABLE |= {
     "to_dense": itself,
 }
 _errors.speak(TABLE)
-_passed.direct(TABLE, methods=True)
+_places.direct(TABLE, methods=True)
 
 
 def install(constructor: Callable[..., Any], whole: dict[str, Any]) -> None:

@@ -27,10 +27,6 @@ from dtensor.ops.shape.join import concatenate
 
 __all__ = ["bmm", "cat", "index_select", "masked_fill", "mm", "mv"]
 
-# Of any dialect.
-_shape_of = _C.Tensor.shape.__get__
-_dtype_of = _C.Tensor.dtype.__get__
-
 cat = concatenate
 bmm = mm = mv = matmul
 
@@ -163,17 +159,9 @@ def t(self: Any) -> Any:
 @method
 def fill_(self: Any, value: Any) -> Any:
     """Set all elements to one number, and return this tensor."""
-    number = type(value) in (int, float)
-    if number and _is_plain(self) and _dtype_of(self).kind == "f":
-        self[...] = value
-    else:
+    if not _C.overwrite(self, value, "fill_"):
         METHODS["fill"](self, value)
     return self
-
-
-def _is_plain(x: Any) -> bool:
-    """Return whether a Tensor is this rank's own."""
-    return isinstance(x, _C.Tensor) and not isinstance(x, _C.DTensor)
 
 
 @method
@@ -187,10 +175,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Set the elements to those of another array, broadcast and cast.
 
     It may be laid out in another way. Returns this tensor."""
-    alike = _is_plain(self) and _is_plain(src) and _shape_of(self) == _shape_of(src)
-    if alike and _dtype_of(self) == _dtype_of(src):
-        self[...] = src
-    else:
+    if not _C.overwrite(self, src, "copy_"):
         np.copyto(self, src, casting="unsafe")
     return self
 

@@ -6,9 +6,11 @@ and what picks elements there.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor.ops._make.operator import Operand, call, operator
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.model.columns import Ints
@@ -16,10 +18,12 @@ from dtensor.ops.model.windows import (
     Dims,
     averages,
     averages_input,
+    has_kernel,
     largest,
     maxima,
     picked,
     put,
+    tables,
 )
 
 __all__ = ["average", "average_input", "largest_of", "maximum", "pick", "put_back"]
@@ -37,31 +41,44 @@ def _elements(dims: Dims) -> list[str]:
     return _words([dim.length for dim in dims])
 
 
+def _means(name: str, x: Operand, dims: Dims, divisor: int | None, other: Any) -> call:
+    if not has_kernel(x.dtype, dims):
+        return call(other, x, dims, divisor)
+    return call(_C.kernel(name), x, *tables(dims), divisor or 0)
+
+
 @operator(name="avg_pool")
 def average(input: Operand, dims: Dims, divisor: int | None) -> Answer:  # noqa: A002
     partial = None if input.dtype.kind == "i" else "0"  # integers are cut off
     pool = rule([_elements(dims)], [_places(dims)], partial)
-    return pool, call(averages, input, dims, divisor), input.dtype
+    return pool, _means("avg_pool", input, dims, divisor, averages), input.dtype
 
 
 @operator(name="avg_pool_backward")
 def average_input(grad: Operand, dims: Dims, divisor: int | None) -> Answer:
     """Return the gradient of the input of a pool."""
     back = rule([_places(dims)], [_elements(dims)], "0")
-    return back, call(averages_input, grad, dims, divisor), grad.dtype
+    kernel = _means("avg_pool_backward", grad, dims, divisor, averages_input)
+    return back, kernel, grad.dtype
 
 
 @operator(name="max_pool")
 def maximum(input: Operand, dims: Dims) -> Answer:  # noqa: A002
     # The maximum of the ranks' maxima is the global maximum.
     pool = rule([_elements(dims)], [_places(dims)], "max->max")
-    return pool, call(maxima, input, dims), input.dtype
+    if not has_kernel(input.dtype, dims):
+        return pool, call(maxima, input, dims), input.dtype
+    kernel = _C.kernel("max_pool_values")
+    return pool, call(kernel, input, *tables(dims), 0), input.dtype
 
 
 @operator(name="max_pool_with_indices")
 def largest_of(input: Operand, dims: Dims) -> Answer:  # noqa: A002
     pool = rule([_elements(dims)], [_places(dims), _places(dims)])
-    return pool, call(largest, input, dims), (input.dtype, np.dtype(np.int64))
+    kernel = call(largest, input, dims)
+    if has_kernel(input.dtype, dims):
+        kernel = call(_C.kernel("max_pool"), input, *tables(dims))
+    return pool, kernel, (input.dtype, np.dtype(np.int64))
 
 
 @operator(name="max_pool_backward")

@@ -23,10 +23,12 @@ __all__ = [
     "Windows",
     "averages",
     "averages_input",
+    "has_kernel",
     "largest",
     "maxima",
     "picked",
     "put",
+    "tables",
 ]
 
 Array = npt.NDArray[Any]
@@ -67,6 +69,15 @@ class Windows(NamedTuple):
             start, stop = start.clip(0), stop.clip(max=self.length)
         return stop - start
 
+    def spans(self) -> npt.NDArray[np.int64]:
+        """Return the windows for the C kernels: those of their elements that are
+        inside, and `sizes`."""
+        start, step = np.arange(self.places) * self.stride - self.padding, self.dilation
+        first = np.where(start < 0, start % step, start)
+        end = (start + (self.size - 1) * step + 1).clip(max=self.length)
+        columns = first, end, np.full_like(first, step), self.sizes()
+        return np.stack(columns, 1).astype(np.int64)
+
 
 class Shares(NamedTuple):
     """Windows that share a dim out: as many as there are places, of about one size."""
@@ -85,12 +96,28 @@ class Shares(NamedTuple):
         """Return how many elements each window has."""
         return np.array([last - first for first, last in self._ends()], np.int64)
 
+    def spans(self) -> npt.NDArray[np.int64]:
+        """Return the windows for the C kernels: see `Windows.spans`."""
+        rows = [(first, last, 1, last - first) for first, last in self._ends()]
+        return np.array(rows, np.int64).reshape(self.places, 4)
+
     def _ends(self) -> list[tuple[int, int]]:
         n, places = self
         return [(p * n // places, -(-(p + 1) * n // places)) for p in range(places)]
 
 
 Dims = tuple[Windows | Shares, ...]
+
+
+def has_kernel(dtype: np.dtype[Any], dims: Dims) -> bool:
+    """Return whether a C kernel is there for an array of a dtype."""
+    return dtype in DIRECT and len(dims) < 3
+
+
+def tables(dims: Dims) -> tuple[Array, Array, Array]:
+    """Return what C kernels take: windows down and to the right, and the lengths."""
+    spans = [dim.spans() for dim in dims]
+    return spans[0], spans[-1], np.array([dim.length for dim in dims], np.int64)
 
 
 def _at(axis: int, where: slice) -> tuple[Any, ...]:
@@ -172,11 +199,6 @@ def largest(x: Array, dims: Dims) -> tuple[Array, Array]:
     Of equal elements the first counts, of several NaN the last. A window that lies in
     the padding altogether has -1.
     """
-    plain = len(dims) < 3 and all(isinstance(dim, Windows) for dim in dims)
-    if x.dtype in DIRECT and plain:
-        windows = np.array([dim[:6] for dim in dims], np.int64)
-        both: tuple[Array, Array] = _C.kernel("max_pool")(x, windows)
-        return both
     count = math.prod(x.shape[2:])
     index = np.broadcast_to(np.arange(count).reshape(x.shape[2:]), x.shape)
     # The last dim first: of equal elements that one is kept which comes first.
@@ -203,6 +225,11 @@ def put(x: Array, index: Array, lengths: Ints) -> Array:
     rows, count = math.prod(x.shape[:2]), math.prod(lengths)
     first = np.arange(rows).reshape(*x.shape[:2], *(1,) * len(lengths)) * count
     there = index >= 0
+    if x.dtype in DIRECT and there.all():
+        places = (rows, math.prod(index.shape[2:]))
+        flat = index.reshape(places), x.reshape(places)
+        added = _C.put_along((rows, count), *flat, 1, True)
+        return added.reshape(*x.shape[:2], *lengths)
     sums = np.zeros(rows * count, _wide(x[:0]).dtype)
     np.add.at(sums, (index + first)[there], _wide(x)[there])
     return sums.astype(x.dtype, copy=False).reshape(*x.shape[:2], *lengths)
