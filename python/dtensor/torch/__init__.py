@@ -53,6 +53,7 @@ from dtensor.torch._shape import *  # noqa: F403
 from dtensor.torch._layers import *  # noqa: F403
 from dtensor.torch._lu import *  # noqa: F403
 from dtensor.torch._matrix import *  # noqa: F403
+from dtensor.torch._reflected import *  # noqa: F403
 from dtensor.torch._scans import *  # noqa: F403
 from dtensor.torch._settings import *  # noqa: F403
 from dtensor.torch._settings import _assert as _assert

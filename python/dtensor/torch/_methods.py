@@ -28,6 +28,7 @@ from dtensor.torch import (
     _products,
     _questions,
     _reduce,
+    _reflected,
     _same,
     _scans,
     _settings,
@@ -70,6 +71,7 @@ SAME = {
         mm mv outer
     """.split(),
     _questions: ["allclose", "equal"],
+    _reflected: ["geqrf", "orgqr", "ormqr"],
     _reduce: """
         all amax amin aminmax any argmax argmin max mean min nanmean nansum norm prod
         quantile std sum var
