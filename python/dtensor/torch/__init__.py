@@ -58,6 +58,7 @@ from dtensor.torch._scans import *  # noqa: F403
 from dtensor.torch._settings import *  # noqa: F403
 from dtensor.torch._settings import _assert as _assert
 from dtensor.torch._special import *  # noqa: F403
+from dtensor.torch._spectra import *  # noqa: F403
 
 # isort: split
 from dtensor.torch.distributed import _dialect
@@ -92,6 +93,7 @@ from dtensor.torch import (
     profiler as profiler,
     random as random,
     serialization as serialization,
+    signal as signal,
     sparse as sparse,
     special as special,
     testing as testing,

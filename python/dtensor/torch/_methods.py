@@ -34,6 +34,7 @@ from dtensor.torch import (
     _settings,
     _shape,
     _special,
+    _spectra,
 )
 from dtensor.torch._attributes import ATTRIBUTES, QUESTIONS, WHOLE
 from dtensor.torch._in_place import (
@@ -85,6 +86,7 @@ SAME = {
         nonzero_static unique_consecutive
     """.split(),
     _special: _special.__all__,
+    _spectra: _spectra.__all__,
     _shape: """
         diag diagonal flatten fliplr flipud frac gather masked_select nan_to_num narrow
         nonzero repeat_interleave roll rot90 select squeeze take take_along_dim
