@@ -103,7 +103,7 @@ def _bunch_kaufman(a: Array, pivots: Array, hermitian: bool) -> int:
         width, row = 1, k
         here = abs(a[k, k].real) if hermitian else _size(a[k, k])
         below = _size(a[k + 1 :, k])
-        most = below.max(initial=0)
+        most = np.max(below, initial=0)
         if max(here, most) == 0:
             info = info or k + 1
             pivots[k] = k + 1
@@ -112,8 +112,8 @@ def _bunch_kaufman(a: Array, pivots: Array, hermitian: bool) -> int:
         if here < _GROWTH * most:
             row = k + 1 + int(below.argmax())
             others = [
-                _size(a[row, k:row]).max(),
-                _size(a[row + 1 :, row]).max(initial=0),
+                np.max(_size(a[row, k:row])),
+                np.max(_size(a[row + 1 :, row]), initial=0),
             ]
             widest = max(others)
             there = abs(a[row, row].real) if hermitian else _size(a[row, row])
