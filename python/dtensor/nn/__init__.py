@@ -48,7 +48,9 @@ from dtensor.nn.dropout import (
 )
 from dtensor.nn.embedding import Embedding, EmbeddingBag
 from dtensor.nn.fold import Fold, Unfold
+from dtensor.nn.fractional import FractionalMaxPool2d, FractionalMaxPool3d
 from dtensor.nn.instance_norm import (
+    CrossMapLRN2d,
     InstanceNorm1d,
     InstanceNorm2d,
     InstanceNorm3d,
@@ -83,6 +85,11 @@ from dtensor.nn.loss import (
     MSELoss,
     NLLLoss,
     SmoothL1Loss,
+)
+from dtensor.nn.many_classes import (
+    AdaptiveLogSoftmaxWithLoss,
+    LinearCrossEntropyLoss,
+    LinearCrossEntropyOptions,
 )
 from dtensor.nn.margin_loss import (
     CosineEmbeddingLoss,
@@ -164,6 +171,12 @@ from dtensor.nn.unpooling import (
 from dtensor.nn.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 __all__ = [
+    "AdaptiveLogSoftmaxWithLoss",
+    "CrossMapLRN2d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",

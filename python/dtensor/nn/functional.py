@@ -14,6 +14,7 @@ from dtensor.autograd import is_grad_enabled
 from dtensor.nn import (
     _bags,
     _ctc,
+    _fractional,
     _grid,
     _likelihoods,
     _margins,
@@ -26,6 +27,7 @@ from dtensor.nn import (
 )
 from dtensor.nn._bags import *  # noqa: F403
 from dtensor.nn._ctc import *  # noqa: F403
+from dtensor.nn._fractional import *  # noqa: F403
 from dtensor.nn._grid import *  # noqa: F403
 from dtensor.nn._likelihoods import *  # noqa: F403
 from dtensor.nn._margins import *  # noqa: F403
@@ -161,6 +163,7 @@ __all__ = [
 ]
 __all__ += _bags.__all__
 __all__ += _ctc.__all__
+__all__ += _fractional.__all__
 __all__ += _grid.__all__
 __all__ += _likelihoods.__all__
 __all__ += _margins.__all__

@@ -11,7 +11,13 @@ from dtensor.nn._kind import T
 from dtensor.nn.batch_norm import _BatchNorm
 from dtensor.nn.module import Module
 
-__all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LocalResponseNorm"]
+__all__ = [
+    "CrossMapLRN2d",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LocalResponseNorm",
+]
 
 
 class _InstanceNorm(_BatchNorm):
@@ -145,3 +151,34 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    """Divide by ``(k + alpha / size * sum)^beta``, with the sum of near squares.
+
+    As `LocalResponseNorm`, but if `size` is even there is one channel less in the sum.
+
+    Parameters
+    ----------
+    size : int
+        How many channels.
+    alpha : float, default 1e-4
+    beta : float, default 0.75
+    k : float, default 1.0
+    """
+
+    def forward(self, input: T) -> T:
+        """Return the normalized input, of shape (N, C, height, width).
+
+        Raises
+        ------
+        ValueError
+            If the input has not four dims.
+        """
+        if input.ndim != 4:
+            raise ValueError(
+                f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead."
+            )
+        near = self.size - 1 + self.size % 2
+        alpha = self.alpha * near / self.size
+        return F.local_response_norm(input, near, alpha, self.beta, self.k)

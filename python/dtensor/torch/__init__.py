@@ -50,13 +50,18 @@ from dtensor.torch._products import *  # noqa: F403
 from dtensor.torch._shape import *  # noqa: F403
 
 # isort: split
+from dtensor.torch._draws import *  # noqa: F403
 from dtensor.torch._layers import *  # noqa: F403
 from dtensor.torch._lu import *  # noqa: F403
 from dtensor.torch._matrix import *  # noqa: F403
+from dtensor.torch._recurrent import *  # noqa: F403
+from dtensor.torch._reflected import *  # noqa: F403
 from dtensor.torch._scans import *  # noqa: F403
+from dtensor.torch._seldom import *  # noqa: F403
 from dtensor.torch._settings import *  # noqa: F403
 from dtensor.torch._settings import _assert as _assert
 from dtensor.torch._special import *  # noqa: F403
+from dtensor.torch._spectra import *  # noqa: F403
 
 # isort: split
 from dtensor.torch.distributed import _dialect
@@ -91,6 +96,7 @@ from dtensor.torch import (
     profiler as profiler,
     random as random,
     serialization as serialization,
+    signal as signal,
     sparse as sparse,
     special as special,
     testing as testing,
@@ -98,6 +104,7 @@ from dtensor.torch import (
     utils as utils,
     version as version,
 )
+from dtensor.torch._print import set_printoptions as set_printoptions
 from dtensor.torch.compiler import compile as compile
 from dtensor.torch.func import vmap as vmap
 from dtensor.torch.serialization import load as load, save as save

@@ -247,7 +247,7 @@ OUT = """
     isin kaiser_window ldexp lerp lgamma linspace log_softmax logcumsumexp logit
     logspace logsumexp masked_fill masked_scatter masked_select max mean median min
     msort multinomial mvlgamma nan_to_num nanmean nanmedian nansum nonzero
-    nonzero_static norm normal nuclear_norm ones ones_like pixel_shuffle
+    nonzero_static norm normal nuclear_norm ones ones_like orgqr ormqr pixel_shuffle
     pixel_unshuffle polar polygamma prod put rand rand_like randint randint_like
     randn randn_like randperm range renorm repeat_interleave roll rot90 row_stack
     rsub scalar_tensor scatter scatter_add scatter_reduce searchsorted

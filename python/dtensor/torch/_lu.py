@@ -49,7 +49,7 @@ def lu_factor(A: Any, *, pivot: bool = True) -> tuple[Any, Any]:  # noqa: N803
     rows = permuted(pivots, m)
     moved = ops.take_along_axis(A, ops.expand_dims(rows, -1), -2)
     d = moved - moved.detach()  # 0, with a gradient; as all that follows
-    corner = low[..., :k, :], up[..., :, :k]
+    corner = low[..., :k, :], _regular(up[..., :, :k])
     change = _over(linalg.solve(corner[0], d[..., :k, :k]), corner[1])
     below, above = ops.tril(change, -1), ops.triu(change)
     found = corner[0] @ below + above @ corner[1]
@@ -60,6 +60,12 @@ def lu_factor(A: Any, *, pivot: bool = True) -> tuple[Any, Any]:  # noqa: N803
         last = _over(d[..., k:, :], corner[1]) - low[..., k:, :] @ above
         found = ops.concatenate([found, last], -2)
     return Factored(packed + found, pivots)
+
+
+def _regular(up: Any) -> Any:
+    """Return a triangular matrix with ones for zeros on its diagonal."""
+    one = np.eye(up.shape[-1], dtype=np.dtype(up.dtype))
+    return up + one * ops.equal(up, 0)
 
 
 def _over(x: Any, y: Any) -> Any:

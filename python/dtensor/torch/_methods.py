@@ -28,11 +28,13 @@ from dtensor.torch import (
     _products,
     _questions,
     _reduce,
+    _reflected,
     _same,
     _scans,
     _settings,
     _shape,
     _special,
+    _spectra,
 )
 from dtensor.torch._attributes import ATTRIBUTES, QUESTIONS, WHOLE
 from dtensor.torch._in_place import (
@@ -70,6 +72,7 @@ SAME = {
         mm mv outer
     """.split(),
     _questions: ["allclose", "equal"],
+    _reflected: ["geqrf", "orgqr", "ormqr"],
     _reduce: """
         all amax amin aminmax any argmax argmin max mean min nanmean nansum norm prod
         quantile std sum var
@@ -83,6 +86,7 @@ SAME = {
         nonzero_static unique_consecutive
     """.split(),
     _special: _special.__all__,
+    _spectra: _spectra.__all__,
     _shape: """
         diag diagonal flatten fliplr flipud frac gather masked_select nan_to_num narrow
         nonzero repeat_interleave roll rot90 select squeeze take take_along_dim

@@ -24,6 +24,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_storage",
     "is_warn_always_enabled",
+    "set_anomaly_enabled",
     "set_default_device",
     "set_default_tensor_type",
     "set_deterministic_debug_mode",
@@ -87,6 +88,10 @@ def is_anomaly_enabled() -> bool:
 def is_anomaly_check_nan_enabled() -> bool:
     """Return False: backward does not look for NaN."""
     return False
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Accept the setting: it has no effect."""
 
 
 def to_dlpack(tensor: Any) -> Any:

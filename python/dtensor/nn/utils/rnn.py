@@ -28,6 +28,13 @@ def numbers(x: Any) -> Ints:
     return np.asarray(whole, np.int64)
 
 
+def floats(x: Any) -> npt.NDArray[np.float64]:
+    """Return numbers that every rank has."""
+    x = x.detach() if isinstance(x, _C.Tensor) else x
+    whole = x.full_tensor() if isinstance(x, _C.DTensor) else x
+    return np.asarray(whole, np.float64)
+
+
 # --- packed sequences -----------------------------------------------------------------
 
 

@@ -2,7 +2,8 @@
 
 from typing import Any, ClassVar
 
-from dtensor.torch.distributions import _draws, constraints
+from dtensor.torch import _draws
+from dtensor.torch.distributions import constraints
 from dtensor.torch.distributions._values import torch
 from dtensor.torch.distributions.exp_family import ExponentialFamily
 

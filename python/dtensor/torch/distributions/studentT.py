@@ -3,7 +3,8 @@
 import math
 from typing import Any, ClassVar
 
-from dtensor.torch.distributions import _draws, constraints
+from dtensor.torch import _draws
+from dtensor.torch.distributions import constraints
 from dtensor.torch.distributions._values import broadcast_all, standard_like, torch
 from dtensor.torch.distributions.distribution import Distribution
 

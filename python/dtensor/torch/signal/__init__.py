@@ -1,0 +1,5 @@
+"""``torch.signal``: windows."""
+
+from dtensor.torch.signal import windows as windows
+
+__all__ = ["windows"]
