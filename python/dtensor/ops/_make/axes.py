@@ -20,8 +20,6 @@ class _AxisOverflowError(AxisError, OverflowError):
 
 
 def _checked(normalize: Callable[..., T], axis: Any, ndim: int, *more: Any) -> T:
-    if isinstance(axis, _C.Operand):
-        raise TypeError("an axis is an integer, and no array")
     try:
         return normalize(axis, ndim, *more)
     except OverflowError:
@@ -40,7 +38,9 @@ def normalize_axis_tuple(
     allow_duplicate: bool = False,
 ) -> tuple[int, ...]:
     """Return the dims that axes name: see `numpy.lib.array_utils`."""
-    if not isinstance(axis, Iterable | _C.Operand):
+    if not isinstance(axis, Iterable) or getattr(axis, "ndim", 1) == 0:
         axis = operator.index(axis)
+    if isinstance(axis, _C.Operand):
+        axis = tuple(axis)
     normalize = array_utils.normalize_axis_tuple
     return _checked(normalize, axis, ndim, argname, allow_duplicate)
