@@ -242,7 +242,7 @@ def test_levels_in_rows_come_first_along_any_axes(ranks):
 
 def test_an_axis_that_is_no_integer_is_a_type_error(ranks):
     def body():
-        for axis in (1.0, np.array(0), "0"):
+        for axis in (1.0, np.array(0.0), "0"):
             with pytest.raises(TypeError, match="integer"):
                 np.sum(placed(ROWS), axis=axis)
 
@@ -256,8 +256,11 @@ NO_ARRAYS = {
     "interp": (lambda a: np.interp(a, None, None), "interp: argument 2 is None"),
     "searchsorted": (lambda a: np.searchsorted(a, "b"), "argument 2 is of type str"),
     "where": (lambda a: np.where(None, a, 2), "where: argument 1 is None"),
-    "an array of shape": (lambda a: np.reshape(a, np.array([3, 2])), "integer"),
-    "an array as decimals": (lambda a: a.round(np.array(1)), "round: 2 arguments are"),
+    "an array of shape": (lambda a: np.reshape(a, np.array([3.0, 2])), "integer"),
+    "an array as decimals": (
+        lambda a: a.round(np.array(1.0)),
+        "round: 2 arguments are",
+    ),
     "a length": (lambda a: np.tile(a, 1.5), "interpreted as an integer"),
 }
 

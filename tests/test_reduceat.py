@@ -86,3 +86,58 @@ def test_sums_have_a_gradient_and_bad_indices_are_numpys_errors(ranks):
                 np.add.reduceat(x.detach(), bad)
 
     ranks(body)
+
+
+def differences(f, array, step=1e-6):
+    """The gradient of a function of an array, by differences."""
+    found = np.zeros_like(array)
+    for k in np.ndindex(array.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = array.copy()
+            moved[k] += sign * step
+            ends.append(f(moved))
+        found[k] = (ends[0] - ends[1]) / (2 * step)
+    return found
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum, np.minimum])
+def test_slices_have_gradients_in_every_layout(ranks, ufunc):
+    def body():
+        mesh = square()
+        for k, placements in enumerate(layouts(2, mesh.ndim)):
+            array = values((7, 5), "d", k) + np.arange(35.0).reshape(7, 5) / 999
+            if ufunc is np.multiply:
+                array[1, 0] = array[4:6, 1] = 0
+            x, whole = placed(array, mesh, placements)
+            x.requires_grad_()
+            starts = np.array(STARTS[k % len(STARTS)])
+            weights = np.arange(1.0, 1 + len(starts))[:, None]
+            np.sum(ufunc.reduceat(x, starts) * weights).backward()
+
+            def total(a, starts=starts, weights=weights):
+                return np.sum(ufunc.reduceat(a, starts) * weights)
+
+            want = differences(total, whole)
+            np.testing.assert_allclose(x.grad.full_tensor(), want, atol=1e-6)
+
+    ranks(body)
+
+
+def test_equal_extrema_share_the_gradient_and_stay_in_parts(ranks):
+    def body():
+        x = distribute_tensor(np.array([2.0, 2, 1, 5, 3, 3, 3]), line(), [Shard(0)])
+        x.requires_grad_()
+        np.maximum.reduceat(x, [0, 4]).sum().backward()
+        want = [0, 0, 0, 1, 1 / 3, 1 / 3, 1 / 3]
+        np.testing.assert_allclose(x.grad.full_tensor(), want)
+        x, _ = placed(np.arange(80_000.0), line(), [Shard(0)])
+        x.requires_grad_()
+        starts = np.arange(0, 80_000, 800)
+
+        def both(x):
+            np.maximum.reduceat(x, starts).sum().backward()
+
+        assert sent_parts(both, x) < 0.05
+
+    ranks(body)

@@ -7701,6 +7701,7 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def geometric_(self, p: builtins.float, *, generator: Any = None) -> Self: ...
+    def geqrf(input) -> TorchTensor: ...
     def ger(a, b: _ArrayLike, out: _Out = None) -> TorchTensor: ...
     def get_device(self) -> builtins.int: ...
     def greater(
@@ -8001,6 +8002,18 @@ class TorchTensor(Tensor):
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
         signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def istft(
+        input,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Any = None,
+        center: builtins.bool = True,
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        length: builtins.int | None = None,
+        return_complex: builtins.bool = False,
     ) -> TorchTensor: ...
     def item(self) -> Any: ...
     def kron(a, b: _ArrayLike) -> TorchTensor: ...
@@ -8775,6 +8788,14 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
+    def orgqr(input, tau: Any) -> TorchTensor: ...
+    def ormqr(
+        input,
+        tau: Any,
+        other: _ArrayLike,
+        left: builtins.bool = True,
+        transpose: builtins.bool = False,
+    ) -> TorchTensor: ...
     def outer(a, b: _ArrayLike, out: _Out = None) -> TorchTensor: ...
     def partition(
         x,
@@ -9298,6 +9319,19 @@ class TorchTensor(Tensor):
         keepdim: builtins.bool = False,
         *,
         correction: builtins.float | None = None,
+    ) -> TorchTensor: ...
+    def stft(
+        input,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Any = None,
+        center: builtins.bool = True,
+        pad_mode: builtins.str = "reflect",
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        return_complex: builtins.bool | None = None,
+        align_to_window: builtins.bool | None = None,
     ) -> TorchTensor: ...
     def storage_offset(self) -> builtins.int: ...
     def sub(
@@ -11207,6 +11241,7 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def geometric_(self, p: builtins.float, *, generator: Any = None) -> Self: ...
+    def geqrf(input) -> TorchDTensor: ...
     def ger(a, b: _ArrayLike, out: _Out = None) -> TorchDTensor: ...
     def get_device(self) -> builtins.int: ...
     def greater(
@@ -11507,6 +11542,18 @@ class TorchDTensor(TorchTensor, DTensor):
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
         signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def istft(
+        input,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Any = None,
+        center: builtins.bool = True,
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        length: builtins.int | None = None,
+        return_complex: builtins.bool = False,
     ) -> TorchDTensor: ...
     def item(self) -> Any: ...
     def kron(a, b: _ArrayLike) -> TorchDTensor: ...
@@ -12281,6 +12328,14 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
+    def orgqr(input, tau: Any) -> TorchDTensor: ...
+    def ormqr(
+        input,
+        tau: Any,
+        other: _ArrayLike,
+        left: builtins.bool = True,
+        transpose: builtins.bool = False,
+    ) -> TorchDTensor: ...
     def outer(a, b: _ArrayLike, out: _Out = None) -> TorchDTensor: ...
     def partition(
         x,
@@ -12804,6 +12859,19 @@ class TorchDTensor(TorchTensor, DTensor):
         keepdim: builtins.bool = False,
         *,
         correction: builtins.float | None = None,
+    ) -> TorchDTensor: ...
+    def stft(
+        input,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Any = None,
+        center: builtins.bool = True,
+        pad_mode: builtins.str = "reflect",
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        return_complex: builtins.bool | None = None,
+        align_to_window: builtins.bool | None = None,
     ) -> TorchDTensor: ...
     def storage_offset(self) -> builtins.int: ...
     def sub(

@@ -24,6 +24,13 @@ PyObject *op_call_placed(OperatorObject *self, PyObject *const *args, Py_ssize_t
 PyObject *op_call_in_words(OperatorObject *self, PyObject *const *args,
                            Py_ssize_t nargs, PyObject *kwnames);
 
+/* --- number.c --- */
+
+/* The result of a call that failed since an array was taken for a number or a list: the
+ * call with these. NULL, with the exception as it was, if this is no such call. */
+PyObject *op_call_counted(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames);
+
 extern PyTypeObject ext_operator_type;
 extern PyMethodDef ext_op_methods[], op_autocast_methods[];
 

@@ -90,6 +90,8 @@ static PyObject *
 operator_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
 {
     PyObject *result = called(object, args, flags, kwnames);
+    if (result == NULL && op_counted != NULL)
+        result = op_call_counted(object, args, PyVectorcall_NARGS(flags), kwnames);
     if (result == NULL)
         op_error_in_torch(args, PyVectorcall_NARGS(flags));
     return result;

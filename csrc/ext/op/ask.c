@@ -291,6 +291,25 @@ op_try_kernel(const op_maker *m, bool whole)
 
 /* --- the answer --- */
 
+_Thread_local PyObject *op_counted;
+
+/* Such arrays as NumPy takes for a number, or for a list of lengths or axes. */
+static void
+note_counted(const op_maker *m, bool all)
+{
+    enum { MOST = 64 }; /* dims of an array */
+    for (int k = 0; k < m->call->operand_count; k++) {
+        PyObject *object = m->call->operands[k];
+        const OperandObject *meta = (OperandObject *)m->metas[k];
+        if (!PyArray_Check(object) || !PyArray_ISINTEGER((PyArrayObject *)object) ||
+            PyArray_SIZE((PyArrayObject *)object) > MOST)
+            continue;
+        bool number = PyArray_NDIM((PyArrayObject *)object) == 0 && meta->counted;
+        if (number || meta->listed || (all && k > 0))
+            Py_XSETREF(op_counted, Py_NewRef(object));
+    }
+}
+
 static int
 take_answer(op_maker *m, PyObject *answer, PyObject **dtypes)
 {
@@ -309,11 +328,13 @@ take_answer(op_maker *m, PyObject *answer, PyObject **dtypes)
     int wanted = dt_rule_operands(m->rule->rule);
     if (wanted == m->call->operand_count)
         return 0;
-    if (wanted < m->call->operand_count)
+    if (wanted < m->call->operand_count) {
+        note_counted(m, true);
         return ext_fail(PyExc_TypeError,
                         "%U: %d arguments are arrays or tensors, where %d can be; give "
                         "numbers for the others, as of x.item() or x.tolist()",
                         m->call->op->name, m->call->operand_count, wanted);
+    }
     return ext_fail(PyExc_SystemError,
                     "the rule %U of operator %U has %d operands, but the call %d",
                     m->rule->text, m->call->op->name, wanted, m->call->operand_count);
@@ -422,6 +443,8 @@ op_ask(op_maker *m, PyObject **answer, PyObject **dtypes)
     if (failed == 0) {
         *answer = call_function(m->call->op, args, kwargs);
         failed = *answer == NULL ? -1 : 0;
+        if (failed < 0)
+            note_counted(m, false);
     }
     if (failed == 0 && Py_TYPE(*answer) == &ext_operand_type) {
         m->entry->passes = -1;

@@ -42,6 +42,7 @@ typedef struct {
     PyObject *layout;        /* or None */
     bool zero;               /* it is known to be 0: op_call.by_zero */
     bool read;               /* lengths or layout of a DTensor have been looked at */
+    bool counted, listed;    /* it has been taken for a number, or for a list */
     PyObject *number;        /* the type of a Python number (borrowed), or NULL */
     PyObject *value;         /* that number, if it is one of `told`; or NULL */
 } OperandObject;
@@ -338,6 +339,10 @@ int op_ask(op_maker *m, PyObject **answer, PyObject **dtypes);
 /* Says in words that an argument is no array, where a function has found out by looking
  * for an attribute that it does not have. */
 void op_error_of_no_array(PyObject *function, PyObject *args);
+
+/* The array of integers that an operator's function took for a number or a list, and
+ * failed; a reference, or NULL. */
+extern _Thread_local PyObject *op_counted;
 /* What has taken the place of an operator's rule, or of that of its base; or NULL. */
 static inline PyObject *
 op_replacement(const OperatorObject *op)

@@ -209,7 +209,7 @@ ext_operand(int index, PyObject *shape, PyObject *dtype, PyObject *layout)
     self->dtype = Py_NewRef(dtype);
     self->layout = Py_NewRef(layout);
     self->number = self->value = NULL;
-    self->zero = self->read = false;
+    self->zero = self->read = self->counted = self->listed = false;
     return (PyObject *)self;
 }
 
@@ -288,22 +288,78 @@ operand_repr(PyObject *object)
 static PyObject *
 operand_as_number(PyObject *object)
 {
+    OperandObject *self = (OperandObject *)object;
+    self->counted = true;
     return PyErr_Format(PyExc_TypeError,
                         "an array of shape %R cannot be interpreted as an integer; "
                         "give a number, as of x.item()",
-                        ((OperandObject *)object)->shape);
+                        self->shape);
+}
+
+static PyObject *
+operand_in_sum(PyObject *left, PyObject *right)
+{
+    return operand_as_number(Py_TYPE(left) == &ext_operand_type ? left : right);
+}
+
+/* == and != compare the objects: a function looks for operands in lists. */
+static PyObject *
+operand_compare(PyObject *left, PyObject *Py_UNUSED(right), int how)
+{
+    if (how == Py_EQ || how == Py_NE)
+        Py_RETURN_NOTIMPLEMENTED;
+    return operand_as_number(left);
 }
 
 static PyObject *
 operand_as_list(PyObject *object)
 {
+    ((OperandObject *)object)->listed = true;
     return PyErr_Format(PyExc_TypeError,
                         "an array of shape %R cannot be interpreted as a list of "
                         "integers; give one, as of x.tolist()",
                         ((OperandObject *)object)->shape);
 }
 
-static PyNumberMethods operand_as_index = {.nb_index = operand_as_number};
+static Py_hash_t
+operand_hash(PyObject *object)
+{
+    return _Py_HashPointer(object);
+}
+
+static Py_ssize_t
+operand_length(PyObject *object)
+{
+    operand_as_list(object);
+    return -1;
+}
+
+static int
+operand_is_true(PyObject *Py_UNUSED(object))
+{
+    return 1;
+}
+
+static PyObject *
+operand_item(PyObject *object, Py_ssize_t Py_UNUSED(index))
+{
+    return operand_as_list(object);
+}
+
+static PySequenceMethods operand_as_sequence = {.sq_length = operand_length,
+                                                .sq_item = operand_item};
+
+static PyNumberMethods operand_as_index = {
+    .nb_bool = operand_is_true,
+    .nb_index = operand_as_number,
+    .nb_negative = operand_as_number,
+    .nb_absolute = operand_as_number,
+    .nb_add = operand_in_sum,
+    .nb_subtract = operand_in_sum,
+    .nb_multiply = operand_in_sum,
+    .nb_remainder = operand_in_sum,
+    .nb_floor_divide = operand_in_sum,
+};
 
 static PyMemberDef operand_members[] = {
     {"index", T_INT, offsetof(OperandObject, index), READONLY, "Its number."},
@@ -332,7 +388,10 @@ PyTypeObject ext_operand_type = {
     .tp_dealloc = operand_dealloc,
     .tp_repr = operand_repr,
     .tp_as_number = &operand_as_index,
+    .tp_as_sequence = &operand_as_sequence,
     .tp_iter = operand_as_list,
+    .tp_richcompare = operand_compare,
+    .tp_hash = operand_hash,
     .tp_members = operand_members,
     .tp_getset = operand_attributes,
 };

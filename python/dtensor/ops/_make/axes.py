@@ -1,8 +1,8 @@
 """Axes as NumPy counts them, and its errors for those that are not there."""
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
 
 from numpy.exceptions import AxisError
 from numpy.lib import array_utils
@@ -20,8 +20,6 @@ class _AxisOverflowError(AxisError, OverflowError):
 
 
 def _checked(normalize: Callable[..., T], axis: Any, ndim: int, *more: Any) -> T:
-    if isinstance(axis, _C.Operand):
-        raise TypeError("an axis is an integer, and no array")
     try:
         return normalize(axis, ndim, *more)
     except OverflowError:
@@ -34,13 +32,15 @@ def normalize_axis_index(axis: int, ndim: int, msg_prefix: str | None = None) ->
 
 
 def normalize_axis_tuple(
-    axis: int | Sequence[int],
+    axis: Any,
     ndim: int,
     argname: str | None = None,
     allow_duplicate: bool = False,
 ) -> tuple[int, ...]:
     """Return the dims that axes name: see `numpy.lib.array_utils`."""
-    if not isinstance(axis, Iterable | _C.Operand):
+    if not isinstance(axis, Iterable) or getattr(axis, "ndim", 1) == 0:
         axis = operator.index(axis)
+    if isinstance(axis, _C.Operand):
+        axis = [*cast(Any, axis)]
     normalize = array_utils.normalize_axis_tuple
     return _checked(normalize, axis, ndim, argname, allow_duplicate)

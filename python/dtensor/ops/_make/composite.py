@@ -14,7 +14,7 @@ from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.parts import move
 from dtensor.ops._make.refusal import in_dialect
 
-__all__ = ["as_dtype", "composite", "rounded_once", "settled", "within"]
+__all__ = ["array_of", "as_dtype", "composite", "rounded_once", "settled", "within"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,6 +85,11 @@ def settled(name: str, x: Any) -> Any:
     if not isinstance(x, _C.DTensor) or not x.layout.is_partial:
         return x
     return move(name, x, x.layout.settled())
+
+
+def array_of(x: Any) -> Any:
+    """Return the array of a list of numbers; tensors and arrays as they are."""
+    return x if hasattr(x, "ndim") else np.asarray(x)
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:

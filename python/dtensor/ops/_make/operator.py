@@ -3,6 +3,7 @@
 See docs/operators.md."""
 
 import copyreg
+import operator as op
 import string
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, cast, overload
@@ -133,6 +134,8 @@ def axes_of(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Return the dims that NumPy's `axis` names, ascending; None: all of them."""
     if axis is None:
         return tuple(range(ndim))
+    if isinstance(axis, Operand):
+        axis = op.index(axis)
     return tuple(sorted(normalize_axis_tuple(axis, ndim)))
 
 

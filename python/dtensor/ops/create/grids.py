@@ -1,5 +1,6 @@
 """Arrays over grids: coordinates, indices, powers."""
 
+import operator as op
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -56,7 +57,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """
     if np.ndim(x) != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    return _vander(x, len(x) if N is None else N, increasing)
+    return _vander(x, len(x) if N is None else op.index(N), increasing)
 
 
 @operator(name="vander")
@@ -91,7 +92,8 @@ def meshgrid(
     *xi : array_like, shape (n,)
         Coordinates along each dim; the results are cut where they are.
     copy : bool, default True
-        Without effect.
+        Whether results that are not repeated are no views of `xi`. The others, without
+        `sparse`, are arrays of their own in any case, where NumPy gives views.
     sparse : bool, default False
         Whether the results have length 1 along the other dims.
     indexing : {"xy", "ij"}
@@ -107,10 +109,11 @@ def meshgrid(
     if not sparse:
         return tuple(_meshgrid(lines, indexing, tuple(order)))
     every = slice(None)
-    return tuple(
+    grids = (
         getitem(line, tuple(every if k == dim else None for k in order))
         for dim, line in enumerate(lines)
     )
+    return tuple(np.copy(grid) if copy else grid for grid in grids)
 
 
 @operator(name="meshgrid")

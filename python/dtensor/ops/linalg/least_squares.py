@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from dtensor.ops._make.composite import composite
+from dtensor.ops._make.composite import array_of, composite
 from dtensor.ops._make.operator import Operand, call, implements, operator
 from dtensor.ops._make.parts import number_of
 from dtensor.ops._make.words import Answer, rule
@@ -86,6 +86,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
     LinAlgError
         If the dims do not agree, or the iteration does not converge.
     """
+    a, b = array_of(a), array_of(b)
     for x in (a, b if np.ndim(b) != 1 else a):
         if np.ndim(x) != 2:
             raise LinAlgError(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dtensor.ops._make.composite import composite
+from dtensor.ops._make.composite import array_of, composite
 from dtensor.ops._make.operator import implements
 from dtensor.ops.linalg.matmul import outer as _outer
 from dtensor.ops.linalg.triangle import diagonal as _diagonal
@@ -31,6 +31,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 @implements(np.linalg.outer)
 def outer(x1: Any, x2: Any, /) -> Any:
     """Products of all pairs of elements, shapes (m,) and (n,) -> (m, n)."""
+    x1, x2 = array_of(x1), array_of(x2)
     if (x1.ndim, x2.ndim) != (1, 1):
         raise ValueError(
             "Input arrays must be one-dimensional, but they are "
@@ -42,6 +43,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
 @implements(np.linalg.cross)
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Cross product of vectors of 3 elements, which lie along `axis`."""
+    x1, x2 = array_of(x1), array_of(x2)
     lengths = x1.shape[axis], x2.shape[axis]
     if lengths != (3, 3):
         raise ValueError(
@@ -68,7 +70,7 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     LinAlgError
         If one has other dims.
     """
-    given = list(arrays)
+    given = [array_of(x) for x in arrays]
     if len(given) < 2:
         raise ValueError("Expecting at least two arrays.")
     for k, x in enumerate(given):

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
@@ -31,6 +30,7 @@ from dtensor.ops._make.reduction import (
 )
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.index.pick import everywhere
+from dtensor.ops.methods.slices_gradient import OF_SLICES
 from dtensor.ops.methods.ufunc_at import RAISES, at_of, is_recorded
 from dtensor.ops.reduce.chain import REDUCED, in_parts, reduced_in_parts
 from dtensor.ops.reduce.gradient import BY_UFUNC as OF_REDUCTIONS
@@ -175,55 +175,31 @@ def _reduceat(ufunc: np.ufunc) -> Any:
         known = everywhere(indices) if hasattr(indices, "dtype") else None
         if known is None and not hasattr(indices, "dtype"):
             known = np.asarray(indices)
-        if known is not None and not is_recorded(array):
+        if known is not None:
             dtype = loop_dtype(ufunc, array.dtype, dtype, out)
             result = slices_of_parts(ufunc, array.detach(), known, axis, dtype)
         if result is None:
             whole = move(name, array, array.layout.settled().whole(axis))
             return answer(whole, indices, axis, dtype)
-        return without_gradient(name, (array,), result)
+        if not is_recorded(array) or ufunc not in OF_SLICES:
+            return without_gradient(name, (array,), result)
+        kept, starts = _C.save(array), np.asarray(known)
+
+        def back(grad: Any) -> Any:
+            x = kept.unpack()
+            out = ufunc.reduceat(x, starts, axis, dtype)
+            return OF_SLICES[ufunc](grad, out, x, starts, axis)
+
+        _C.record_function(name, back, (array,), (result,))
+        return result
 
     name = f"{ufunc.__name__}.reduceat"
     answer = casts_out(
         operator(reduceat, name=name, operands=2, agrees=RAISES.get(ufunc))
     )
-    if ufunc is np.add:
-        answer.vjp(_of_slices)
+    if ufunc in OF_SLICES:
+        answer.vjp(OF_SLICES[ufunc])
     return answer
-
-
-def _of_slices(
-    g: Any,
-    _out: Any,
-    _array: Any,
-    indices: Any,
-    axis: int = 0,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
-    axis = axis % _array.ndim
-    return _to_slices(g, indices, axis, _array.shape[axis])
-
-
-@operator(operands=2, name="reduceat_backward")
-def _to_slices(g: Operand, indices: Operand, axis: int, length: int) -> Answer:
-    names = letters(g.ndim, whole=[axis])
-    result = [*names[:axis], str(length), *names[axis + 1 :]]
-    kernel = call(_on_slices, g, indices, axis, length)
-    return rule([names, [names[axis]]], [result]), kernel, g.dtype
-
-
-def _on_slices(
-    g: npt.NDArray[Any], indices: npt.NDArray[Any], axis: int, length: int
-) -> npt.NDArray[Any]:
-    """Return the sum of each result's gradient for all elements that it is the sum of:
-    up to the next index, or one element where that is no greater."""
-    lines = np.moveaxis(g, axis, 0)
-    result = np.zeros((length, *lines.shape[1:]), g.dtype)
-    ends = [*indices[1:].tolist(), length]
-    for line, start, end in zip(lines, indices.tolist(), ends, strict=True):
-        result[start : max(end, start + 1)] += line
-    return np.moveaxis(result, 0, axis)
 
 
 def _outer(ufunc: np.ufunc) -> Any:

@@ -309,7 +309,8 @@ def histogram2d(
     """
     if len(x) != len(y):
         raise ValueError("x and y must have the same length.")
-    if hasattr(bins, "__len__") and len(bins) not in (1, 2):
+    is_several = hasattr(bins, "__len__") and getattr(bins, "ndim", 1) > 0
+    if is_several and len(bins) not in (1, 2):
         bins = [bins, bins]
     counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, edges[0], edges[1]

@@ -10,14 +10,13 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index, normalize_axis_tuple
-from dtensor.ops._make.composite import composite
+from dtensor.ops._make.composite import array_of, composite
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import MISSING
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.elementwise.pointwise import not_equal, subtract
 from dtensor.ops.reduce.scan import scan
 from dtensor.ops.shape.reach import by_rows, ranges_of, reachable
 
@@ -50,6 +49,7 @@ def diff(
     prepend, append : array_like, optional
         Values put before and after `a`; a scalar is broadcast.
     """
+    a = array_of(a)
     if n == 0:
         return a
     if n < 0:
@@ -66,7 +66,7 @@ def diff(
     if len(pieces) > 1:
         a = np.concatenate(pieces, axis=axis)
     for _ in range(min(n, a.shape[axis])):  # then nothing is left
-        a = (not_equal if a.dtype == bool else subtract)(*_pairs(a, axis))
+        a = (np.not_equal if a.dtype == bool else np.subtract)(*_pairs(a, axis))
     return a
 
 
@@ -76,7 +76,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of neighbours of the flattened array, between `to_begin`
     and `to_end`: see `numpy.ediff1d`."""
     flat = np.ravel(ary)
-    pieces = [to_begin, subtract(*_pairs(flat, 0)), to_end]
+    pieces = [to_begin, np.subtract(*_pairs(flat, 0)), to_end]
     for name, piece in (("to_begin", to_begin), ("to_end", to_end)):
         kind = getattr(piece, "dtype", None) or np.asarray(piece).dtype
         if piece is not None and not np.can_cast(kind, flat.dtype, "same_kind"):
@@ -180,6 +180,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     DTensor or tuple of DTensor
         One for each axis.
     """
+    f = array_of(f)
     dims = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
     steps = list(varargs) or [1.0]
     if len(steps) == 1 and np.ndim(steps[0]) == 0:
@@ -214,6 +215,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     axis : int, default -1
         Also `dim`.
     """
+    y = array_of(y)
     axis = normalize_axis_index(axis, y.ndim)
     step = dx
     if x is not None and np.ndim(x) == 1:

@@ -19,6 +19,7 @@ from dtensor.ops.shape.view import expand_dims
 __all__ = [
     "BY_UFUNC",
     "cut_as",
+    "is_same",
     "of_extreme",
     "of_product",
     "of_sum",
@@ -143,7 +144,7 @@ def _of_length(
 
 
 @operator(operands=2, name="max_backward")
-def _same(a: Operand, top: Operand) -> Answer:
+def is_same(a: Operand, top: Operand) -> Answer:
     return broadcast([a, top]), call(_is_same, a, top), np.dtype(bool)
 
 
@@ -158,7 +159,7 @@ def of_extreme(
 ) -> Any:
     """Return the gradient of a maximum or minimum: equal extrema share it."""
     top = restored(settled("max", out), axes, keepdims)
-    chosen = _same(a, top)
+    chosen = is_same(a, top)
     if where is not True:
         chosen = chosen & where
     count = np.sum(chosen, axis=tuple(axes), dtype=grad.dtype, keepdims=True)

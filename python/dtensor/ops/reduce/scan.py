@@ -239,6 +239,23 @@ def _of_sums(
     return _sums(grad, axis, True)
 
 
+def _of_logarithms(exponential: np.ufunc, logarithm: np.ufunc, total: np.ufunc) -> Any:
+    """Return the gradient of logarithms of sums of exponentials up to each element:
+    sums from each one on, of positive and of negative addends, whose logarithms are
+    known."""
+
+    def core(grad: Any, out: Any, x: Any, axis: int) -> Any:
+        found = 0
+        for sign in (1, -1):
+            with np.errstate(all="ignore"):
+                size = logarithm(np.maximum(sign * grad, 0)) - out
+            behind = np.flip(scan(total, np.flip(size, axis), axis), axis)
+            found = found + sign * exponential(x + behind)
+        return found
+
+    return core
+
+
 def _with_data(core: Callable[..., Any]) -> Callable[..., Any]:
     def gradient(
         grad: Any, out: Any, x: Any, axis: int = 0, dtype: Any = None, _none: Any = None
@@ -255,4 +272,6 @@ GRADIENTS: dict[np.ufunc, Callable[..., Any]] = {
     np.minimum: _with_data(_to_chosen),
     np.fmax: _with_data(_to_chosen),
     np.fmin: _with_data(_to_chosen),
+    np.logaddexp: _with_data(_of_logarithms(np.exp, np.log, np.logaddexp)),
+    np.logaddexp2: _with_data(_of_logarithms(np.exp2, np.log2, np.logaddexp2)),
 }

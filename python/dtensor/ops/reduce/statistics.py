@@ -13,6 +13,7 @@ import numpy as np
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.composite import (
+    array_of,
     as_dtype,
     composite,
     rounded_once,
@@ -110,6 +111,7 @@ def mean(
     DTensor
         Partial(sum) on mesh dims that cut an axis.
     """
+    a = array_of(a)
     axes = mean_axes(axis, a.ndim)
     if where is True and not counted(a, axes, True, False):
         warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=3)
@@ -266,6 +268,7 @@ def average(
     TypeError, ValueError
         If the shape of the weights fits neither `a` nor the axes.
     """
+    a = array_of(a)
     axes = reduced_axes(axis, a.ndim)
     if weights is None:
         result = mean(a, axes, keepdims=keepdims)
@@ -290,7 +293,7 @@ def average(
 
 def _weights(weights: Any, a: Any, axis: Axis) -> Any:
     """Return the weights in dims that are broadcast against those of `a`."""
-    weights = weights if hasattr(weights, "shape") else np.asarray(weights)
+    weights = array_of(weights)
     if weights.shape == a.shape:
         return weights
     if axis is None:
