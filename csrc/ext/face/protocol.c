@@ -17,6 +17,16 @@ is_foreign(PyObject *object)
     return PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__array_ufunc__");
 }
 
+static bool
+has_out(PyObject *kwnames)
+{
+    bool found = false;
+    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++)
+        found |=
+            PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), "out") == 0;
+    return found;
+}
+
 PyObject *
 ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
@@ -45,6 +55,12 @@ ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t na
     PyObject *result =
         PyObject_Vectorcall(answer, args + 2, (size_t)(nargs - 2), kwnames);
     ext_trace.numpy = before;
+    bool made = Py_TYPE(answer) != &ext_operator_type && !has_out(kwnames);
+    for (Py_ssize_t k = 2; made && result != NULL && k < nargs; k++)
+        if (ext_is_tensor(args[k]) && ext_is_torch(args[k])) {
+            result = op_results_in_torch(result);
+            break;
+        }
     Py_DECREF(answer);
     return result;
 }

@@ -42,13 +42,14 @@ def pad(
         )
     ends = [*zip(pad[0::2], pad[1::2], strict=True)][::-1]
     ends = [(0, 0)] * (input.ndim - len(ends)) + ends
-    if any(n < 0 for both in ends for n in both):
-        cuts = (
-            slice(max(0, -before), length - max(0, -after))
-            for (before, after), length in zip(ends, input.shape, strict=True)
+    lengths = [n + sum(both) for n, both in zip(input.shape, ends, strict=True)]
+    if min(lengths, default=0) < 0:
+        raise RuntimeError(
+            f"narrow(): length must be non-negative: padding {list(pad)} of an input "
+            f"of shape {list(input.shape)}"
         )
-        input = input[tuple(cuts)]
-        ends = [(max(0, before), max(0, after)) for before, after in ends]
+    if mode not in ("reflect", "replicate"):  # which repeat what is removed, too
+        input, ends = _cut(input, ends), [(max(0, a), max(0, b)) for a, b in ends]
     if mode == "constant":
         return np.pad(input, ends, constant_values=0 if value is None else value)
     if mode not in _PAD_MODES:
@@ -62,4 +63,13 @@ def pad(
             )
         if mode == "circular" and max(both) > input.shape[dim]:
             raise RuntimeError("Padding value causes wrapping around more than once.")
-    return np.pad(input, ends, mode=_PAD_MODES[mode])  # type: ignore[call-overload]
+    added = [(max(0, before), max(0, after)) for before, after in ends]
+    return _cut(np.pad(input, added, mode=_PAD_MODES[mode]), ends)  # type: ignore[call-overload]
+
+
+def _cut(input: Any, ends: Sequence[tuple[int, int]]) -> Any:
+    """Return the input without the elements that negative padding removes."""
+    if all(n >= 0 for both in ends for n in both):
+        return input
+    pairs = zip(ends, input.shape, strict=True)
+    return input[tuple(slice(max(0, -a), n - max(0, -b)) for (a, b), n in pairs)]

@@ -116,12 +116,13 @@ def polygamma(self: Any, n: int) -> Any:
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """As `masked_fill`, in place; return this tensor."""
-    plain = type(value) in (int, float) and not isinstance(self, _C.DTensor)
+    value = _index.filling(self, value)
+    plain = type(value) in (bool, int, float) and not isinstance(self, _C.DTensor)
     if plain and not (self.requires_grad and _C.is_grad_enabled()):
         found = METHODS["masked_fill"](self, mask, value)
         if _C.overwrite(self, found, "masked_fill_"):
             return self
-    return METHODS["masked_fill_"](self, mask, _index.filling(self, value))
+    return METHODS["masked_fill_"](self, mask, value)
 
 
 def abs_(self: Any) -> Any:

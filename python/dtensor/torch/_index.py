@@ -113,7 +113,11 @@ def scatter(
     out = _copy(input)
     if index.shape and 0 not in index.shape:
         lengths = [n if d != dim else input.shape[d] for d, n in enumerate(index.shape)]
-        ops.put_along_axis(_window(out, lengths), index, values, dim)
+        window = _window(out, lengths)
+        part = window if window is out else _copy(window)
+        ops.put_along_axis(part, index, values, dim)
+        if part is not out:
+            ops.setitem(out, tuple(map(slice, lengths)), part)
     return out
 
 
@@ -290,10 +294,13 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 
 def filling(input: Any, value: Any) -> Any:
-    """Return a value that is to fill elements of a tensor: booleans take any number."""
-    if np.dtype(input.dtype).kind != "b":
-        return value
-    return cast(value, bool) if hasattr(value, "dtype") else bool(value)
+    """Return a value that is to fill elements of a tensor, cast as PyTorch casts it.
+
+    Booleans take any number, and integers the whole part of a float."""
+    kind = np.dtype(input.dtype).kind
+    if kind == "b":
+        return cast(value, bool) if hasattr(value, "dtype") else bool(value)
+    return int(value) if kind in "iu" and isinstance(value, float) else value
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:

@@ -3,11 +3,13 @@
 Functions that return a NamedTuple give the elements along `dim`, and their indices.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dtensor import ops as _ops
+from dtensor.ops._make.step import one_step
 from dtensor.torch._promotion import default_dtype
 from dtensor.torch._reduce import Picked, at, summed
 from dtensor.torch._types import keeps, numpy_dtype
@@ -94,8 +96,32 @@ def _picked(input: Any, order: Any, place: int, dim: int, keepdim: bool) -> Pick
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the middle element, the lower one of two; with `dim` also its index."""
     if dim is None:
-        return _middle(ops.ravel(input), 0, False).values
+        return _of_all(input, input.detach(), _middle)
     return _middle(input, dim, keepdim) if input.ndim else at(input, _zero(input), 0)
+
+
+def middle_back(grad: Any, found: Any, values: Any) -> Any:
+    """Return the gradient of the median of all: those equal to it share it."""
+    same = ops.equal(values, found)
+    if np.dtype(values.dtype).kind == "f":
+        same = ops.logical_or(same, ops.logical_and(*map(ops.isnan, (values, found))))
+    count = ops.astype(ops.count_nonzero(same), grad.dtype)
+    return ops.where(same, ops.divide(grad, count), 0)
+
+
+@one_step(
+    "median",
+    lambda grad, _out, _input, values, middle: middle_back(
+        grad, _of_all(values, values, middle), values
+    ),
+)
+def _of_all(input: Any, values: Any, middle: Callable[..., Picked]) -> Any:
+    """Return the median of all elements; of none NaN, or the least integer."""
+    if input.size:
+        return middle(ops.ravel(values), 0, False).values
+    kind = np.dtype(input.dtype)
+    nothing = np.nan if kind.kind == "f" else np.iinfo(kind).min
+    return ops.add(ops.sum(values, dtype=kind), kind.type(nothing))
 
 
 def _middle(input: Any, dim: int, keepdim: bool) -> Picked:
@@ -115,7 +141,7 @@ def _middle(input: Any, dim: int, keepdim: bool) -> Picked:
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median of the elements that are not NaN, as `median` does."""
     if dim is None:
-        return nanmedian(ops.ravel(input), 0).values
+        return _of_all(input, input.detach(), nanmedian)
     order = argsort(input, dim)
     count = ops.sum(~ops.isnan(input.detach()), axis=dim, keepdims=True)
     place = ops.maximum((count - 1) // 2, 0)
@@ -142,9 +168,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Picked:
     shape = [1] * input.ndim
     shape[dim] = input.shape[dim]
     place = np.arange(input.shape[dim]).reshape(shape)
-    start = ops.ufunc_method(np.maximum, "accumulate")(
-        ops.where(begins, place, 0), axis=dim
-    )
+    start = np.maximum.accumulate(ops.where(begins, place, 0), axis=dim)
     best = ops.argmax(place - start, axis=dim, keepdims=True)
     found = at(input, ops.take_along_axis(order, best, dim), dim)
     return found if keepdim else Picked(*(ops.squeeze(x, dim) for x in found))
@@ -154,12 +178,15 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Picked:
 
 
 def _running(ufunc: np.ufunc, input: Any, dim: int) -> Picked:
-    values = ops.ufunc_method(ufunc, "accumulate")(input.detach(), axis=dim)
+    values = ufunc.accumulate(input.detach(), axis=dim)
     shape = [1] * input.ndim
     shape[dim] = input.shape[dim]
     place = np.arange(input.shape[dim]).reshape(shape)
-    here = ops.where(ops.equal(input.detach(), values), place, 0)
-    index = ops.ufunc_method(np.maximum, "accumulate")(here, axis=dim)
+    picked = ops.equal(input.detach(), values)
+    if np.dtype(input.dtype).kind == "f":  # what follows a NaN is NaN
+        picked = ops.logical_or(picked, ops.isnan(input.detach()))
+    here = ops.where(picked, place, 0)
+    index = np.maximum.accumulate(here, axis=dim)
     return at(input, index, dim)
 
 

@@ -96,6 +96,8 @@ def _clamp_min(input: Any, min: Any) -> Maybe:
 def _masked_fill(input: Any, mask: Any, value: Any) -> Maybe:
     if not isinstance(input, Operand) or input.dtype == np.bool_:
         return None
+    if input.dtype.kind in "iu" and getattr(value, "number", None) is float:
+        return None
     return passed(METHODS["masked_fill"], input, mask, value)
 
 

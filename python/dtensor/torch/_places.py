@@ -16,6 +16,7 @@ from dtensor.ops._make.words import Answer, Shape, method_of, rule
 from dtensor.ops.order.sort import put_along
 from dtensor.ops.reduce.gradient import restored
 from dtensor.torch._direct import row
+from dtensor.torch._order import middle_back
 from dtensor.torch._passed import direct
 from dtensor.torch._reduce import Picked
 
@@ -307,9 +308,7 @@ def _of_median(
 ) -> Any:
     if dim is not None:
         return _of_element(g, out, input, dim, keepdim)
-    place = _C.into_torch(ops.ravel(input.detach())).median(0).indices
-    found = put_along(ops.reshape(g, (1,)), ops.reshape(place, (1,)), 0, input.size)
-    return ops.reshape(found, input.shape)
+    return middle_back(g, out, input.detach())
 
 
 @row("median", None, _of_median)

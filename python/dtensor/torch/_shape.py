@@ -245,7 +245,7 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Return elements by index along a dim; `sparse_grad` is ignored."""
     if 0 in index.shape:
-        return input.new_zeros(tuple(index.shape))
+        return ops.reshape(ops.getitem(ops.ravel(input), slice(0)), tuple(index.shape))
     if input.ndim and index.ndim:
         return ops.METHODS["gather"](input, dim, index)
     found = ops.METHODS["gather"](ops.ravel(input), dim, ops.ravel(index))
