@@ -102,8 +102,16 @@ def _choice(condition: Any, x: Any, y: Any) -> bool:
     return bool(weak and fits)
 
 
+def _is_mask(x: Any) -> bool:
+    """Return whether an operand is a tensor of this rank that has dims."""
+    known = isinstance(x, Operand) and x.dtype is not None and x.layout is None
+    return known and x.ndim > 0
+
+
 @row("where", where_, operands=3)
-def _where(condition: Operand, input: Any = None, other: Any = None) -> Maybe:
+def _where(condition: Operand, input: Any = None, other: Any = None) -> Any:
+    if input is None and other is None and _is_mask(condition):
+        return _C.places_apart
     if not _choice(condition, input, other):
         return None
     found: Answer = where_.__wrapped__(condition, input, other)
