@@ -2,8 +2,6 @@
  * are equal; norms of vectors. */
 #include "ext/kernels/kernels.h"
 
-#include "kernels/vector_norm.h"
-
 #include <string.h>
 
 static PyArrayObject *
@@ -276,37 +274,6 @@ same_elements(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nar
     Py_XDECREF(b);
     return PyErr_Occurred() ? NULL : PyBool_FromLong(same);
 }
-
-/* --- norms --- */
-
-/* vector_norm(x, order, outer, length, inner, shape) */
-static PyObject *
-vector_norm(const ext_kernel *Py_UNUSED(kernel), const ext_argument *given, bool wide)
-{
-    PyArrayObject *x = given[0].array, *shape = given[5].array;
-    int64_t outer = given[2].integer, length = given[3].integer,
-            inner = given[4].integer;
-    npy_intp lengths[DT_MAX_NDIM], count = 1;
-    int ndim = (int)PyArray_SIZE(shape);
-    for (int d = 0; d < ndim && d < DT_MAX_NDIM; d++)
-        count *= lengths[d] = ((const int64_t *)PyArray_DATA(shape))[d];
-    if (ndim > DT_MAX_NDIM || count != outer * inner ||
-        outer * length * inner != PyArray_SIZE(x))
-        return PyErr_Format(PyExc_ValueError, "vector_norm: dims of another array");
-    PyArrayObject *out = ext_kernel_array(ndim, lengths, wide);
-    if (out == NULL)
-        return NULL;
-    PyThreadState *state = ext_kernel_begin(PyArray_SIZE(x));
-    dt_vector_norm(wide, PyArray_DATA(out), PyArray_DATA(x), (int)given[1].integer,
-                   outer, length, inner);
-    ext_kernel_end(state);
-    return (PyObject *)out;
-}
-
-const ext_kernel ext_shape_kernels[] = {
-    {"vector_norm", "xkkkki", vector_norm, 0},
-    {0},
-};
 
 PyMethodDef ext_shape_methods[] = {
     {"padded", padded, METH_VARARGS,

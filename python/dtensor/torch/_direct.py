@@ -25,6 +25,7 @@ from dtensor.ops.shape.join import _concatenate
 from dtensor.torch import _pointwise
 from dtensor.torch._promotion import dtype_for
 from dtensor.torch._reduce import Dims, Picked, dims_of, summed
+from dtensor.torch._totals import SUM, total_call
 
 __all__ = ["direct"]
 
@@ -155,7 +156,8 @@ def _sum(input: Operand, dim: Dims = None, keepdim: bool = False) -> Answer:
     found: Answer = ops.sum.__wrapped__(
         input, dims_of(dim), summed(input), None, keepdim
     )
-    return found
+    made = total_call(input, SUM, _axes(input, dim), keepdim)
+    return found if made is None else (found[0], made, input.dtype)
 
 
 def _count(x: Any, dim: Dims) -> int:
@@ -176,7 +178,9 @@ def _mean(input: Operand, dim: Dims = None, keepdim: bool = False) -> Maybe:
         return None
     axes = _axes(input, dim)
     text, _, dtype = ops.sum.__wrapped__(input, axes, None, None, keepdim)
-    kernel = call(_C.mean_of, input, _count(input, dim), axis=axes, keepdims=keepdim)
+    count = _count(input, dim)
+    made = total_call(input, SUM, axes, keepdim, count)
+    kernel = made or call(_C.mean_of, input, count, axis=axes, keepdims=keepdim)
     return text, kernel, dtype
 
 

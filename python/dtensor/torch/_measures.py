@@ -6,16 +6,18 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C, ops as _ops
-from dtensor.ops._make.direct import Maybe, is_cut
+from dtensor.ops._make.direct import Maybe
 from dtensor.ops._make.kernel import DIRECT
 from dtensor.ops._make.operator import Operand, call, letters, operator
 from dtensor.ops._make.reduction import kept, reduced_axes
 from dtensor.ops._make.words import Answer, Shape, rule
+from dtensor.ops.index.take import added_along
 from dtensor.ops.reduce.gradient import restored, spread
 from dtensor.ops.reduce.rows import of_std, of_var, spread_row
 from dtensor.torch._direct import METHOD_ROWS, row
 from dtensor.torch._places import direct
-from dtensor.torch._reduce import Dims, dims_of
+from dtensor.torch._reduce import Dims, Picked, dims_of
+from dtensor.torch._totals import running_extreme, total_call
 
 __all__ = ["direct"]
 
@@ -38,27 +40,14 @@ def _order(p: Any) -> int | None:
 
 def _vector_norm(input: Any, p: Any, dim: Any, keepdim: Any) -> Maybe:
     order = _order(p)
-    if order is None or not isinstance(input, Operand) or input.dtype not in DIRECT:
+    if order is None or not _is_plain(input) or not input.ndim:
         return None
     axes = reduced_axes(dims_of(dim), input.ndim)
-    first, end = (axes[0], axes[-1] + 1) if axes else (0, 0)
-    apart = axes != tuple(range(first, end))
-    if apart or not input.ndim or is_cut(input, axes) or _is_partial(input):
+    kernel = total_call(input, order, axes, keepdim)
+    if kernel is None:
         return None
-    if input.layout is not None and input.layout.mesh.size() > 1:
-        return None
-    sizes = [
-        math.prod(input.shape[slice(*ends)])
-        for ends in ((0, first), (first, end), (end, None))
-    ]
-    after = kept([str(n) for n in input.shape], axes, bool(keepdim))
-    shape = np.array([int(n) for n in after], np.int64)
-    kernel = call(_C.kernel("vector_norm"), input, order, *sizes, shape)
-    return rule([[str(n) for n in input.shape]], [after]), kernel, input.dtype
-
-
-def _is_partial(x: Operand) -> bool:
-    return x.layout is not None and bool(x.layout.is_partial)
+    names = letters(input.ndim, whole=axes)
+    return rule([names], [kept(names, axes, bool(keepdim))]), kernel, input.dtype
 
 
 def _of_norm(grad: Any, out: Any, input: Any, p: Any, dim: Any, keepdim: Any) -> Any:
@@ -92,6 +81,26 @@ def _norm_of_vectors(
 ) -> Maybe:
     return _vector_norm(x, ord, dim, keepdim)
 
+
+# --- running extremes -----------------------------------------------------------------
+
+
+def _most(x: Any, least: bool, dim: int) -> Picked:
+    return Picked(*_C.kernel("running_extreme")(x, least, dim))
+
+
+def _running_extreme(name: str, least: bool) -> None:
+    def back(grad: Any, out: Any, _input: Any, dim: int) -> Any:
+        places = out[1].detach()
+        return added_along(grad[0], places, dim % _input.ndim, tuple(_input.shape))
+
+    @row(name, None, back)
+    def ask(input: Any, dim: Any) -> Maybe:
+        return running_extreme(input, least, dim, _most, np.dtype(np.int64))
+
+
+_running_extreme("cummax", False)
+_running_extreme("cummin", True)
 
 # --- a spread and the mean ------------------------------------------------------------
 
