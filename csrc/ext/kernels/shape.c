@@ -157,6 +157,130 @@ windows_of(PyObject *Py_UNUSED(module), PyObject *args)
     return view;
 }
 
+/* --- turned, shifted, cut off --- */
+
+static PyObject *
+flipped(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyArrayObject *x;
+    PyObject *axes;
+    npy_intp strides[DT_MAX_NDIM];
+    int64_t shape[DT_MAX_NDIM];
+    if (!PyArg_ParseTuple(args, "O!O!:flipped", &PyArray_Type, &x, &PyTuple_Type,
+                          &axes))
+        return NULL;
+    int ndim = ext_array_shape(shape, x);
+    char *begin = PyArray_BYTES(x);
+    for (int d = 0; d < ndim; d++)
+        strides[d] = PyArray_STRIDE(x, d);
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(axes); k++) {
+        long d = PyLong_AsLong(PyTuple_GET_ITEM(axes, k));
+        if (d < 0 || d >= ndim || PyErr_Occurred())
+            return PyErr_Format(PyExc_ValueError, "flipped: dim %ld", d);
+        if (PyArray_SIZE(x) > 0)
+            begin += (shape[d] - 1) * PyArray_STRIDE(x, (int)d);
+        strides[d] = -PyArray_STRIDE(x, (int)d);
+    }
+    PyObject *view = view_of(x, begin, ndim, PyArray_DIMS(x), strides);
+    PyArrayObject *out = view == NULL ? NULL : new_array(ndim, shape, x);
+    if (out != NULL && PyArray_CopyInto(out, (PyArrayObject *)view) < 0)
+        Py_CLEAR(out);
+    Py_XDECREF(view);
+    return (PyObject *)out;
+}
+
+static PyObject *
+rolled(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *object;
+    Py_ssize_t shift;
+    int dim;
+    int64_t shape[DT_MAX_NDIM], outer = 1;
+    if (!PyArg_ParseTuple(args, "Oni:rolled", &object, &shift, &dim))
+        return NULL;
+    PyArrayObject *x = in_order(object), *out = NULL;
+    int ndim = x == NULL ? 0 : ext_array_shape(shape, x);
+    if (x != NULL && (dim < 0 || dim >= ndim || shift < 0 || shift > shape[dim]))
+        PyErr_Format(PyExc_ValueError, "rolled: %zd along dim %d", shift, dim);
+    else if (x != NULL)
+        out = new_array(ndim, shape, x);
+    size_t bytes = out == NULL ? 0 : (size_t)PyArray_ITEMSIZE(x);
+    for (int d = 0; d < ndim; d++)
+        if (d > dim)
+            bytes *= (size_t)shape[d];
+        else if (d < dim)
+            outer *= shape[d];
+    const size_t whole = bytes * (size_t)(out == NULL ? 0 : shape[dim]);
+    const size_t first = bytes * (size_t)shift;
+    for (int64_t o = 0; out != NULL && o < outer; o++) {
+        char *to = PyArray_BYTES(out) + (size_t)o * whole;
+        const char *from = PyArray_BYTES(x) + (size_t)o * whole;
+        memcpy(to + first, from, whole - first);
+        memcpy(to, from + whole - first, first);
+    }
+    Py_XDECREF(x);
+    return (PyObject *)out;
+}
+
+/* One row of a triangle: columns from `bound` on, or up to there. */
+static void
+cut_row(char *to, const char *from, const int64_t *columns, npy_intp count, size_t size,
+        int64_t bound, bool upper)
+{
+    bool rising = count > 0 && columns[count - 1] - columns[0] == count - 1;
+    memset(to, 0, (size_t)count * size);
+    if (rising) { /* one after the other, as parts of a dim are */
+        int64_t cut = bound - columns[0] + (upper ? 0 : 1);
+        cut = cut < 0 ? 0 : cut > count ? count : cut;
+        size_t first = (size_t)cut * size, all = (size_t)count * size;
+        if (upper)
+            memcpy(to + first, from + first, all - first);
+        else
+            memcpy(to, from, first);
+        return;
+    }
+    for (npy_intp j = 0; j < count; j++)
+        if (upper ? columns[j] >= bound : columns[j] <= bound)
+            memcpy(to + (size_t)j * size, from + (size_t)j * size, size);
+}
+
+static PyObject *
+triangle(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *object, *given[2];
+    Py_ssize_t k;
+    int upper;
+    int64_t shape[DT_MAX_NDIM];
+    if (!PyArg_ParseTuple(args, "OOOnp:triangle", &object, &given[0], &given[1], &k,
+                          &upper))
+        return NULL;
+    PyArrayObject *x = in_order(object), *out = NULL, *at[2] = {NULL};
+    for (int d = 0; d < 2; d++)
+        at[d] =
+            (PyArrayObject *)PyArray_FromAny(given[d], PyArray_DescrFromType(NPY_INT64),
+                                             1, 1, NPY_ARRAY_CARRAY_RO, NULL);
+    bool good = x != NULL && at[0] != NULL && at[1] != NULL;
+    int ndim = good ? ext_array_shape(shape, x) : 0;
+    if (good && (ndim < 2 || PyArray_SIZE(at[0]) != shape[ndim - 2] ||
+                 PyArray_SIZE(at[1]) != shape[ndim - 1]))
+        PyErr_SetString(PyExc_ValueError, "triangle: rows of another array");
+    else if (good)
+        out = new_array(ndim, shape, x);
+    npy_intp columns = out == NULL ? 0 : shape[ndim - 1];
+    npy_intp rows = columns == 0 ? 0 : PyArray_SIZE(x) / columns;
+    size_t size = out == NULL ? 0 : (size_t)PyArray_ITEMSIZE(x);
+    for (npy_intp i = 0; i < rows; i++) {
+        int64_t row = ((const int64_t *)PyArray_DATA(at[0]))[i % shape[ndim - 2]];
+        size_t offset = (size_t)(i * columns) * size;
+        cut_row(PyArray_BYTES(out) + offset, PyArray_BYTES(x) + offset,
+                PyArray_DATA(at[1]), columns, size, row + k, upper != 0);
+    }
+    Py_XDECREF(x);
+    Py_XDECREF(at[0]);
+    Py_XDECREF(at[1]);
+    return (PyObject *)out;
+}
+
 /* --- where elements are not 0 --- */
 
 /* The array of a Tensor of this rank; borrowed. */
@@ -286,6 +410,17 @@ PyMethodDef ext_shape_methods[] = {
      "windows_of(x, dim, size, step, /)\n--\n\n"
      "Return a view of windows along a dim, as a new last dim; read-only if they\n"
      "overlap."},
+    {"flipped", flipped, METH_VARARGS,
+     "flipped(x, axes, /)\n--\n\n"
+     "Return a copy with the order along some dims reversed."},
+    {"rolled", rolled, METH_VARARGS,
+     "rolled(x, shift, dim, /)\n--\n\n"
+     "Return a copy whose elements are `shift` places further along a dim; what is\n"
+     "beyond its end comes first."},
+    {"triangle", triangle, METH_VARARGS,
+     "triangle(x, rows, columns, k, upper, /)\n--\n\n"
+     "Return a copy with zeros but for elements in columns from row + k on, or up to\n"
+     "there; `rows` and `columns` number those of the last two dims."},
     {"places_of", places_of, METH_O,
      "places_of(tensor, /)\n--\n\n"
      "Return the indices of a Tensor's elements that are not 0, one row for each."},

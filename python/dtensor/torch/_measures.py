@@ -202,6 +202,107 @@ def _unfold(input: Any, dimension: Any, size: Any, step: Any) -> Maybe:
     return found
 
 
+# --- turned and shifted ---------------------------------------------------------------
+
+
+def _flipped(input: Any, dims: tuple[Any, ...]) -> Maybe:
+    """Return the row of a copy with the order along some dims reversed."""
+    known = _is_plain(input) and all(
+        type(d) is int and -input.ndim <= d < input.ndim for d in dims
+    )
+    axes = tuple(d % input.ndim for d in dims) if known else ()
+    if not known or len({*axes}) < len(dims) or input.dtype.kind == "V":
+        return None
+    names = letters(input.ndim, whole=axes)
+    return rule([names], [names], "any"), call(_C.flipped, input, axes), input.dtype
+
+
+def _dims(dims: Any) -> tuple[Any, ...]:
+    return tuple(dims) if isinstance(dims, list | tuple) else (dims,)
+
+
+@row("flip", None, lambda grad, _out, _input, dims: ops.flip(grad, _dims(dims)))
+def _flip(input: Any, dims: Any) -> Maybe:
+    return _flipped(input, _dims(dims))
+
+
+@row(
+    "flip",
+    None,
+    lambda grad, _out, _input, *dims: ops.flip(
+        grad, _dims(dims[0] if len(dims) == 1 else dims)
+    ),
+    rows=METHOD_ROWS,
+)
+def _flip_method(input: Any, *dims: Any) -> Maybe:
+    return _flipped(input, _dims(dims[0] if len(dims) == 1 else dims))
+
+
+@row(
+    "roll",
+    None,
+    lambda g, _out, _input, shifts, dims=None: ops.roll(g, -shifts, dims),
+)
+def _roll(input: Any, shifts: Any, dims: Any = None) -> Maybe:
+    numbers = type(shifts) is int and type(dims) is int
+    if not _is_plain(input) or not numbers or 0 in input.shape:
+        return None
+    if not -input.ndim <= dims < input.ndim or input.dtype.kind == "V":
+        return None
+    dim = dims % input.ndim
+    names = letters(input.ndim, whole=[dim])
+    kernel = call(_C.rolled, input, shifts % input.shape[dim], dim)
+    return rule([names], [names], "any"), kernel, input.dtype
+
+
+# --- products that are added ----------------------------------------------------------
+
+
+def _alike(*xs: Any) -> bool:
+    """Return whether these are tensors of this rank of one shape, float32 or 64."""
+    plain = all(_is_plain(x) for x in xs)
+    return (
+        plain and len({(x.shape, x.dtype) for x in xs}) == 1 and xs[0].dtype in DIRECT
+    )
+
+
+def _three(name: str, kernel: Any, *gradients: Any) -> None:
+    @row(name, None, *gradients)
+    def ask(input: Any, tensor1: Any, tensor2: Any) -> Maybe:
+        if not _alike(input, tensor1, tensor2):
+            return None
+        names = letters(input.ndim)
+        return rule([names] * 3, [names]), call(kernel, input, tensor1, tensor2)
+
+
+def _sum_of_product(x: Any, a: Any, b: Any) -> Any:
+    product = np.asarray(a * b)
+    product += x
+    return product
+
+
+def _sum_of_quotient(x: Any, a: Any, b: Any) -> Any:
+    quotient = np.asarray(a / b)
+    quotient += x
+    return quotient
+
+
+_three(
+    "addcmul",
+    _sum_of_product,
+    lambda g, _out, _input, _tensor1, _tensor2: g,
+    lambda g, _out, _input, _tensor1, tensor2: g * tensor2,
+    lambda g, _out, _input, tensor1, _tensor2: g * tensor1,
+)
+_three(
+    "addcdiv",
+    _sum_of_quotient,
+    lambda g, _out, _input, _tensor1, _tensor2: g,
+    lambda g, _out, _input, _tensor1, tensor2: g / tensor2,
+    lambda g, _out, _input, tensor1, tensor2: -g * tensor1 / (tensor2 * tensor2),
+)
+
+
 # --- where elements are, and equality -------------------------------------------------
 
 

@@ -107,6 +107,26 @@ def _gather(input: Any, dim: Any, index: Any) -> Maybe:
     return _fixed(input.shape, index.shape, index.shape), kernel, input.dtype
 
 
+@row(
+    "take_along_dim",
+    None,
+    lambda g, _out, _input, indices, dim: _put_at(
+        g, indices, dim % _input.ndim, _input.shape, True
+    ),
+    None,
+)
+def _take_along_dim(input: Any, indices: Any, dim: Any = None) -> Maybe:
+    at = _dim(input, dim)
+    plain = at is not None and _are_plain(indices, input) and _adds(input)
+    if not plain or indices.ndim != input.ndim or 0 in indices.shape:
+        return None
+    beside = zip(input.shape, indices.shape, strict=True)
+    if any(n != k for d, (n, k) in enumerate(beside) if d != at):
+        return None
+    kernel = call(_C.picked_along, input, indices, at)
+    return _fixed(input.shape, indices.shape, indices.shape), kernel, input.dtype
+
+
 def _scattered(input: Any, dim: Any, index: Any, src: Any, adds: bool) -> Maybe:
     at, number = _dim(input, dim), type(src) in (int, float)
     arrays = (input,) if number else (input, src)
@@ -145,7 +165,7 @@ def _without(g: Any, dim: int, index: Any) -> Any:
     None,
     lambda g, _out, _input, dim, index, _src: _gathered(g, dim, index),
 )
-def _scatter(input: Any, dim: Any, index: Any, src: Any) -> Maybe:
+def _scatter(input: Any, dim: Any, index: Any, src: Any = None) -> Maybe:
     return _scattered(input, dim, index, src, False)
 
 

@@ -6,7 +6,7 @@ import numpy.typing as npt
 
 from dtensor import linalg
 from dtensor.linalg import *  # noqa: F403
-from dtensor.torch import _errors, _lu, _matrix, _reduce
+from dtensor.torch import _errors, _lu, _matrix, _measures, _reduce
 
 __all__ = [
     "lstsq",
@@ -47,3 +47,6 @@ matrix_exp = _matrix.matrix_exp
 solve_triangular = _lu.solve_triangular
 vander = _matrix.vander
 _errors.speak(globals(), [name for name in __all__ if name != "norm"])
+_of_vectors: dict[str, Any] = {"vector_norm": vector_norm}
+_measures.direct(_of_vectors)
+globals().update(_of_vectors)

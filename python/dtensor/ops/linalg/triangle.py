@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor._C import Layout
 from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.operator import (
@@ -71,6 +72,9 @@ def _triangle(kernel: Callable[..., Array], m: Operand, k: int) -> Answer:
         after = [str(m.size), *names]
     # Zeros are alike in all addends, whatever the operation.
     inside = rule([names], [after], "any")
+    if m.ndim > 1:
+        upper = kernel is _above
+        return inside, call(_C.triangle, m, rows, _indices(-1), k, upper), m.dtype
     return inside, call(kernel, m, rows, _indices(-1), k), m.dtype
 
 
