@@ -116,6 +116,20 @@ ADDS(f64, double)
 ADDS_PAIRS(c64, pair32)
 ADDS_PAIRS(c128, pair64)
 
+/* The one that is more, or NaN. */
+#define TAKE_IF(is_more)                                                               \
+    if (values[k] is_more array[at] || values[k] != values[k])                         \
+    array[at] = values[k]
+#define REDUCES(suffix, type)                                                          \
+    LINES(max_##suffix, type *, const type *, TAKE_IF(>))                              \
+    LINES(min_##suffix, type *, const type *, TAKE_IF(<))                              \
+    LINES(multiply_##suffix, type *, const type *, array[at] *= values[k])
+
+REDUCES(f32, float)
+REDUCES(f64, double)
+REDUCES(i32, int32_t)
+REDUCES(i64, int64_t)
+
 bool
 dt_along_take(const dt_along *along, void *out, const void *x, const int64_t *index,
               size_t size)
@@ -197,6 +211,26 @@ dt_along_add(const dt_along *along, void *x, const int64_t *index, const void *v
 {
 #define ADD(suffix, type) add_##suffix(along, x, values, index, 1)
     FOR_DTYPES(ADD);
+}
+
+#define REDUCE(suffix)                                                                 \
+    return op == DT_ALONG_MAX   ? max_##suffix(along, x, values, index, 1)             \
+           : op == DT_ALONG_MIN ? min_##suffix(along, x, values, index, 1)             \
+                                : multiply_##suffix(along, x, values, index, 1)
+
+bool
+dt_along_reduce(const dt_along *along, void *x, const int64_t *index,
+                const void *values, dt_along_op op, dt_dtype dtype)
+{
+    if (dtype == DT_FLOAT32)
+        REDUCE(f32);
+    if (dtype == DT_FLOAT64)
+        REDUCE(f64);
+    if (dtype == DT_INT32)
+        REDUCE(i32);
+    if (dtype == DT_INT64)
+        REDUCE(i64);
+    return false;
 }
 
 /* --- whole rows --- */

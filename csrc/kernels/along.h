@@ -32,6 +32,12 @@ bool dt_along_add(const dt_along *along, void *x, const int64_t *index,
 /* Whether dt_along_add is there for a dtype. */
 bool dt_along_adds(dt_dtype dtype);
 
+typedef enum { DT_ALONG_MAX, DT_ALONG_MIN, DT_ALONG_PRODUCT } dt_along_op;
+/* x[at k] becomes the larger or smaller of both, or NaN, or their product: of float32,
+ * float64, int32 and int64. */
+bool dt_along_reduce(const dt_along *along, void *x, const int64_t *index,
+                     const void *values, dt_along_op op, dt_dtype dtype);
+
 /* x[o, index[k], :] += values[o, k, :] for arrays (outer, length, inner) and (outer,
  * count, inner). */
 bool dt_rows_add(void *x, const int64_t *index, const void *values, int64_t outer,

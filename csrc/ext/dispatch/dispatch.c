@@ -79,13 +79,6 @@ op_dispatch(op_entry *entry, const op_call *call, PyObject *out)
                                      : run_watched(entry, call, out);
 }
 
-bool
-op_asks_other(const op_entry *entry, const OperatorObject *op)
-{
-    return op->otherwise != NULL && entry->solo && entry->composite == NULL &&
-           PyErr_ExceptionMatches(PyExc_IndexError);
-}
-
 PyObject *
 op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)

@@ -42,7 +42,12 @@ PyObject *op_dispatch(op_entry *entry, const op_call *call, PyObject *out);
 
 /* Whether a kernel has met a wrong index of a Tensor, and the operator's other function
  * is called, which says in its own words what is wrong. */
-bool op_asks_other(const op_entry *entry, const OperatorObject *op);
+static inline bool
+op_asks_other(const op_entry *entry, const OperatorObject *op)
+{
+    return op->otherwise != NULL && entry->solo && entry->composite == NULL &&
+           PyErr_ExceptionMatches(PyExc_IndexError);
+}
 
 /* A call of which `out` has been taken away, with all arguments in the function's own
  * order and words. Nobody records it, and it is not within autocast. */

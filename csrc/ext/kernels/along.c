@@ -143,31 +143,39 @@ end(writing *w, bool good)
     return PyErr_Occurred() ? NULL : raise_index();
 }
 
+/* How values come to where they go. */
+enum { PUTS, ADDS, REDUCES }; /* from REDUCES on: a dt_along_op */
+
 static PyObject *
 put_along(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *given[3];
-    int dim, adds;
+    int dim, how;
     writing w;
     dt_along along;
     dt_dtype dtype;
-    if (!PyArg_ParseTuple(args, "OOOip:put_along", &given[0], &given[1], &given[2],
-                          &dim, &adds))
+    if (!PyArg_ParseTuple(args, "OOOii:put_along", &given[0], &given[1], &given[2],
+                          &dim, &how))
         return NULL;
     bool good = begin(&w, given) && read_along(&along, w.x, w.index, dim) == 0 &&
                 ext_dtype(&dtype, PyArray_DESCR(w.x), "an index") == 0;
     int step = good && PyArray_NDIM(w.values) > 0;
-    if (good && (step > 0 || adds) && !PyArray_SAMESHAPE(w.values, w.index))
+    if (good && (step > 0 || how != PUTS) && !PyArray_SAMESHAPE(w.values, w.index))
         good = ext_fail(PyExc_ValueError, "values of another shape than their index");
-    if (good && adds && !dt_along_adds(dtype))
+    if (good && how == ADDS && !dt_along_adds(dtype))
         good = ext_fail(PyExc_TypeError, "no sums of %s", dt_dtype_name(dtype));
     if (PyErr_Occurred() || PyArray_SIZE(w.index) == 0)
         return end(&w, good && !PyErr_Occurred());
     PyThreadState *state = ext_kernel_begin(PyArray_SIZE(w.index));
     void *x = PyArray_DATA(w.x), *values = PyArray_DATA(w.values);
     const int64_t *at = PyArray_DATA(w.index);
-    good = adds ? dt_along_add(&along, x, at, values, dtype)
-                : dt_along_put(&along, x, at, values, step, dt_dtype_size(dtype));
+    if (how == PUTS)
+        good = dt_along_put(&along, x, at, values, step, dt_dtype_size(dtype));
+    else if (how == ADDS)
+        good = dt_along_add(&along, x, at, values, dtype);
+    else
+        good =
+            dt_along_reduce(&along, x, at, values, (dt_along_op)(how - REDUCES), dtype);
     ext_kernel_end(state);
     return end(&w, good);
 }
@@ -224,9 +232,11 @@ PyMethodDef ext_along_methods[] = {
      "`index`\n"
      "may be shorter."},
     {"put_along", put_along, METH_VARARGS,
-     "put_along(x, index, values, dim, adds, /)\n--\n\n"
+     "put_along(x, index, values, dim, how, /)\n--\n\n"
      "Return a copy of an array, or zeros of a shape, in which values, or one, are at\n"
-     "indices along a dim, or are added there, in their order."},
+     "indices along a dim. `how`: 0; 1, they are added there, in their order; 2 and 3, "
+     "the\n"
+     "larger or smaller one stays; 4, they are multiplied."},
     {"rows_added", rows_added, METH_VARARGS,
      "rows_added(x, index, values, dim, /)\n--\n\n"
      "Return a copy of an array, or zeros of a shape, to whose slices along a dim "

@@ -61,14 +61,31 @@ square_root(PyObject *x)
                                                       : PyObject_CallOneArg(sqrt, x);
 }
 
+/* The pair of a spread and the mean, which has all dims: both of one shape. */
+static PyObject *
+with_mean(PyObject *found, PyArrayObject *mean, bool keeps)
+{
+    npy_intp none[DT_MAX_NDIM] = {0};
+    PyArray_Dims shape = {none, 0};
+    if (PyArray_Check(found))
+        shape = (PyArray_Dims){PyArray_DIMS((PyArrayObject *)found),
+                               PyArray_NDIM((PyArrayObject *)found)};
+    PyObject *other = keeps ? Py_NewRef((PyObject *)mean)
+                            : PyArray_Newshape(mean, &shape, NPY_CORDER);
+    PyObject *both = other == NULL ? NULL : PyTuple_Pack(2, found, other);
+    Py_XDECREF(other);
+    return both;
+}
+
 static PyObject *
 spread_of(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyArrayObject *x;
     PyObject *axes, *dtype, *count, *divisor;
-    int keeps, root;
-    if (!PyArg_ParseTuple(args, "O!O!OOOpp:spread_of", &PyArray_Type, &x, &PyTuple_Type,
-                          &axes, &dtype, &count, &divisor, &keeps, &root))
+    int keeps, root, both = 0;
+    if (!PyArg_ParseTuple(args, "O!O!OOOpp|p:spread_of", &PyArray_Type, &x,
+                          &PyTuple_Type, &axes, &dtype, &count, &divisor, &keeps, &root,
+                          &both))
         return NULL;
     PyObject *mean = sum_over((PyObject *)x, axes, dtype, true, count);
     PyObject *apart = mean == NULL ? NULL : PyNumber_Subtract((PyObject *)x, mean);
@@ -77,6 +94,8 @@ spread_of(PyObject *Py_UNUSED(module), PyObject *args)
         squares == NULL ? NULL : sum_over(squares, axes, dtype, keeps, divisor);
     if (found != NULL && root)
         Py_SETREF(found, square_root(found));
+    if (found != NULL && both)
+        Py_SETREF(found, with_mean(found, (PyArrayObject *)mean, keeps));
     Py_XDECREF(mean);
     Py_XDECREF(apart);
     Py_XDECREF(squares);
@@ -212,10 +231,11 @@ PyMethodDef ext_reduce_methods[] = {
      "Return numpy.add.reduce(x, **options) divided by a number: the mean of what\n"
      "`x` is a part of."},
     {"spread_of", spread_of, METH_VARARGS,
-     "spread_of(x, axes, dtype, count, divisor, keepdims, root, /)\n--\n\n"
+     "spread_of(x, axes, dtype, count, divisor, keepdims, root, both=False, /)\n--\n\n"
      "Return the squares of the distances from the mean of `count` elements, added "
      "and\n"
-     "divided: a variance, or its root. dtype: to add in, or None."},
+     "divided: a variance, or its root; `both`: and the mean. dtype: to add in, or\n"
+     "None."},
     {"parts_of", parts_of, METH_VARARGS,
      "parts_of(x, at, dim, /)\n--\n\n"
      "Return a tuple of views: the array, split along a dim before the indices of a\n"

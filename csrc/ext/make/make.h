@@ -8,10 +8,10 @@
 
 #include "ext/tape/tape.h"
 
-/* --- create.c, without_data.c, random.c: functions of the module --- */
+/* --- create.c, without_data.c, filled.c, random.c: functions of the module --- */
 
 extern PyMethodDef ext_create_methods[], ext_without_data_methods[],
-    ext_random_methods[];
+    ext_filled_methods[], ext_random_methods[];
 
 /* --- distribute.c, callback.c: rows of the table in create.c --- */
 

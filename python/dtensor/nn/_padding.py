@@ -5,11 +5,57 @@ from typing import Any
 
 import numpy as np
 
+from dtensor.ops._make.direct import Maybe, in_front
+from dtensor.ops._make.operator import Operand
+from dtensor.ops.shape.pad import pad as _pad, unpadded
+
 __all__ = ["pad"]
 
 _PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
+def _ends(pad: Sequence[int], ndim: int) -> list[tuple[int, int]]:
+    """Return the numbers before and after each dim."""
+    ends = [*zip(pad[0::2], pad[1::2], strict=True)][::-1]
+    return [(0, 0)] * (ndim - len(ends)) + ends
+
+
+def _row(input: Any, pad: Any, mode: Any = "constant", value: Any = None) -> Maybe:
+    """Return the row of what keeps all elements, and repeats no more than there are."""
+    given = isinstance(pad, list | tuple) and all(
+        type(n) is int and n >= 0 for n in pad
+    )
+    if not isinstance(input, Operand) or not given or isinstance(value, Operand):
+        return None
+    if len(pad) % 2 or len(pad) > 2 * input.ndim or not pad or 0 in input.shape:
+        return None
+    ends, to = _ends(pad, input.ndim), _PAD_MODES.get(mode)
+    if mode == "constant":
+        number = 0 if value is None else value
+        found = _pad.__wrapped__(input, ends, constant_values=number)
+        return found if isinstance(found, tuple) else None
+    less = {"reflect": 1, "wrap": 0, "edge": -max(pad, default=0)}.get(to or "")
+    if less is None or any(
+        max(both) > n - less for both, n in zip(ends, input.shape, strict=True)
+    ):
+        return None
+    found = _pad.__wrapped__(input, ends, to)
+    return found if isinstance(found, tuple) else None
+
+
+def _back(
+    grad: Any,
+    _out: Any,
+    _input: Any,
+    pad: Any,
+    mode: Any = "constant",
+    value: Any = None,
+) -> Any:
+    ends = _ends(pad, _input.ndim)
+    return unpadded(grad, None, _input, ends, _PAD_MODES.get(mode, mode))
+
+
+@in_front(_row, _pad, _back)
 def pad(
     input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Any:
@@ -40,8 +86,7 @@ def pad(
             f"dimension but got padding length {len(pad)} and input of dimension "
             f"{input.ndim}"
         )
-    ends = [*zip(pad[0::2], pad[1::2], strict=True)][::-1]
-    ends = [(0, 0)] * (input.ndim - len(ends)) + ends
+    ends = _ends(pad, input.ndim)
     lengths = [n + sum(both) for n, both in zip(input.shape, ends, strict=True)]
     if min(lengths, default=0) < 0:
         raise RuntimeError(

@@ -73,8 +73,8 @@ from dtensor.torch import (
     _foreach,
     _layers,
     _legacy,
+    _measures,
     _methods,
-    _places,
     _types,
     accelerator as accelerator,
     amp as amp,
@@ -112,7 +112,7 @@ from dtensor.torch.version import __version__ as __version__
 
 _edges.mend(globals(), out=True)
 _errors.speak(globals())
-_places.direct(globals())
+_measures.direct(globals())
 Tensor = _C.TorchTensor
 FloatTensor = _legacy.legacy("float32")
 DoubleTensor = _legacy.legacy("float64")

@@ -32,6 +32,13 @@ class _Make(NamedTuple):
     value: Any = None
 
 
+def _known(x: Any, value: Any, options: dict[str, Any]) -> Any:
+    """Return a tensor of one number like a Tensor; None: it takes more than that."""
+    if options or _device.kind_of(None) != "cpu":
+        return None
+    return _C.filled_like(x, value)
+
+
 def _like(
     make: _Make,
     x: Any,
@@ -61,6 +68,7 @@ def _is_row(x: Any) -> bool:
 
 
 _EMPTY = _Make(ops.empty_like)
+_ZEROS, _ONES = _Make(ops.zeros_like, 0), _Make(ops.ones_like, 1)
 
 
 @takes(_like)
@@ -69,24 +77,32 @@ def empty_like(input: Any, **options: Any) -> Any:
 
     `input` may be a DTensor. Options as for `empty`; the defaults are those of `input`.
     """
-    return _like(_EMPTY, input, **options)
+    made = _known(input, None, options)
+    return _like(_EMPTY, input, **options) if made is None else made
 
 
 @takes(_like)
 def zeros_like(input: Any, **options: Any) -> Any:
     """Return zeros in the layout of another tensor: see `empty_like`."""
-    return _like(_Make(ops.zeros_like, 0), input, **options)
+    made = _known(input, False, options)
+    return _like(_ZEROS, input, **options) if made is None else made
 
 
 @takes(_like)
 def ones_like(input: Any, **options: Any) -> Any:
     """Return ones in the layout of another tensor: see `empty_like`."""
-    return _like(_Make(ops.ones_like, 1), input, **options)
+    made = _known(input, 1, options)
+    return _like(_ONES, input, **options) if made is None else made
 
 
 @takes(_like)
 def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
     """Return a tensor of one value in the layout of another one: see `empty_like`."""
+
+    if type(fill_value) is float and input.dtype.kind == "f":
+        made = _known(input, fill_value, options)
+        if made is not None:
+            return made
 
     def make(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
         return ops.full_like(x, fill_value, dtype=dtype)
@@ -97,7 +113,7 @@ def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
 @takes(_like)
 def rand_like(input: Any, *, generator: Generator | None = None, **options: Any) -> Any:
     """Return uniform numbers in the layout of another tensor: see `empty_like`."""
-    return _like(_EMPTY, input, **options).uniform_(generator=generator)
+    return empty_like(input, **options).uniform_(generator=generator)
 
 
 @takes(_like)
@@ -105,7 +121,7 @@ def randn_like(
     input: Any, *, generator: Generator | None = None, **options: Any
 ) -> Any:
     """Return normal numbers in the layout of another tensor: see `empty_like`."""
-    return _like(_EMPTY, input, **options).normal_(generator=generator)
+    return empty_like(input, **options).normal_(generator=generator)
 
 
 @takes(_like)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from dtensor import _C, ops
 from dtensor._core import device as _device
-from dtensor.ops.elementwise.transcendental import cos, sin
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
 from dtensor.torch._types import numpy_dtype, takes
@@ -23,7 +22,6 @@ __all__ = [
     "as_tensor",
     "asarray",
     "bernoulli",
-    "complex",
     "empty",
     "eye",
     "from_numpy",
@@ -32,7 +30,6 @@ __all__ = [
     "logspace",
     "normal",
     "ones",
-    "polar",
     "rand",
     "randint",
     "randn",
@@ -151,6 +148,20 @@ def _sized(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
     return (options.pop("size"),)
 
 
+def _made(
+    size: tuple[Any, ...], value: Any, fill: Fill, options: dict[str, Any]
+) -> _C.Tensor:
+    """Return a tensor of a number (False: 0; None: until `fill` has filled it)."""
+    if not options and _device.kind_of(None) == "cpu":
+        one = len(size) == 1 and type(size[0]) in (tuple, list)
+        made = _C.filled(tuple(size[0]) if one else size, value)
+        if made is not None:
+            if value is None:
+                fill(made)
+            return made
+    return _new(_sized(size, options), fill, **options)
+
+
 def filler(value: Any) -> Fill:
     """Return what sets all elements of a new tensor to one number."""
     plain = type(value) in (int, float) and not 6e4 < abs(value) < math.inf
@@ -166,6 +177,9 @@ def filler(value: Any) -> Fill:
             x.fill_(value)
 
     return fill
+
+
+_ZEROS, _ONES = filler(0), filler(1)
 
 
 @takes(_new)
@@ -186,27 +200,26 @@ def empty(*size: Any, **options: Any) -> _C.Tensor:
     RuntimeError
         If there is no such device.
     """
-    size = _sized(size, options)
-    return _new(size, lambda x: x, **options)
+    return _made(size, None, lambda x: x, options)
 
 
 @takes(_new)
 def zeros(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of zeros; arguments as for `empty`."""
-    size = _sized(size, options)
-    return _new(size, filler(0), **options)
+    return _made(size, False, _ZEROS, options)
 
 
 @takes(_new)
 def ones(*size: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of ones; arguments as for `empty`."""
-    size = _sized(size, options)
-    return _new(size, filler(1), **options)
+    return _made(size, 1, _ONES, options)
 
 
 @takes(_new)
 def full(size: Sequence[int], fill_value: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of one value, by default in its dtype: see `empty`."""
+    if type(fill_value) is float:
+        return _made((size,), fill_value, filler(fill_value), options)
     if options.get("dtype") is None:
         options["dtype"] = _C.tensor(fill_value).dtype
     return _new((size,), filler(fill_value), **options)
@@ -216,7 +229,12 @@ def full(size: Sequence[int], fill_value: Any, **options: Any) -> _C.Tensor:
 def eye(n: int, m: int | None = None, **options: Any) -> _C.Tensor:
     """Return a matrix with ones on its diagonal; options as for `empty`."""
     columns = n if m is None else m
-    return _new((n, columns), lambda x: x.copy_(np.eye(n, columns)), **options)
+    if options:
+        return _new((n, columns), lambda x: x.copy_(np.eye(n, columns)), **options)
+    made = zeros(n, columns)
+    if not _device.is_meta(made):
+        np.fill_diagonal(_C.Tensor.numpy(made)[:columns], 1)
+    return made
 
 
 # --- sequences of numbers -------------------------------------------------------------
@@ -314,15 +332,13 @@ def rand(*size: Any, generator: Generator | None = None, **options: Any) -> _C.T
     generator : Generator, optional
         Default: that of `manual_seed`, which starts equal on all ranks.
     """
-    size = _sized(size, options)
-    return _new(size, lambda x: x.uniform_(generator=generator), **options)
+    return _made(size, None, lambda x: x.uniform_(generator=generator), options)
 
 
 @takes(_new)
 def randn(*size: Any, generator: Generator | None = None, **options: Any) -> _C.Tensor:
     """Return normal numbers with mean 0 and variance 1; arguments as for `rand`."""
-    size = _sized(size, options)
-    return _new(size, lambda x: x.normal_(generator=generator), **options)
+    return _made(size, None, lambda x: x.normal_(generator=generator), options)
 
 
 @takes(_new)
@@ -381,16 +397,3 @@ def normal(
             made = ops.astype(made, numpy_dtype(of.dtype))
         return _C.into_torch(made)
     return _new((size,), lambda x: x.normal_(mean, std, generator=generator), **options)
-
-
-# --- complex --------------------------------------------------------------------------
-
-
-def complex(real: Any, imag: Any) -> Any:
-    """Return complex numbers with these real and imaginary parts."""
-    return real + 1j * imag
-
-
-def polar(abs: Any, angle: Any) -> Any:
-    """Return complex numbers with these absolute values and angles."""
-    return complex(abs * cos(angle), abs * sin(angle))

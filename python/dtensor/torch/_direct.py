@@ -25,6 +25,7 @@ from dtensor.ops.shape.join import _concatenate
 from dtensor.torch import _pointwise
 from dtensor.torch._promotion import dtype_for
 from dtensor.torch._reduce import Dims, Picked, dims_of, summed
+from dtensor.torch._totals import SUM, total_call
 
 __all__ = ["direct"]
 
@@ -102,8 +103,16 @@ def _choice(condition: Any, x: Any, y: Any) -> bool:
     return bool(weak and fits)
 
 
+def _is_mask(x: Any) -> bool:
+    """Return whether an operand is a tensor of this rank that has dims."""
+    known = isinstance(x, Operand) and x.dtype is not None and x.layout is None
+    return known and x.ndim > 0
+
+
 @row("where", where_, operands=3)
-def _where(condition: Operand, input: Any = None, other: Any = None) -> Maybe:
+def _where(condition: Operand, input: Any = None, other: Any = None) -> Any:
+    if input is None and other is None and _is_mask(condition):
+        return _C.places_apart
     if not _choice(condition, input, other):
         return None
     found: Answer = where_.__wrapped__(condition, input, other)
@@ -147,7 +156,8 @@ def _sum(input: Operand, dim: Dims = None, keepdim: bool = False) -> Answer:
     found: Answer = ops.sum.__wrapped__(
         input, dims_of(dim), summed(input), None, keepdim
     )
-    return found
+    made = total_call(input, SUM, _axes(input, dim), keepdim)
+    return found if made is None else (found[0], made, input.dtype)
 
 
 def _count(x: Any, dim: Dims) -> int:
@@ -168,7 +178,9 @@ def _mean(input: Operand, dim: Dims = None, keepdim: bool = False) -> Maybe:
         return None
     axes = _axes(input, dim)
     text, _, dtype = ops.sum.__wrapped__(input, axes, None, None, keepdim)
-    kernel = call(_C.mean_of, input, _count(input, dim), axis=axes, keepdims=keepdim)
+    count = _count(input, dim)
+    made = total_call(input, SUM, axes, keepdim, count)
+    kernel = made or call(_C.mean_of, input, count, axis=axes, keepdims=keepdim)
     return text, kernel, dtype
 
 

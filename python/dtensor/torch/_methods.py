@@ -21,9 +21,9 @@ from dtensor.torch import (
     _index,
     _lu,
     _matrix,
+    _measures,
     _memory,
     _order,
-    _places,
     _pointwise,
     _products,
     _questions,
@@ -230,7 +230,9 @@ def view_as(self: Any, other: Any) -> Any:
 
 
 def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
-    """Return windows along a dim, as a new last dim; a copy.
+    """Return windows along a dim, as a new last dim.
+
+    Of a Tensor it is a view, read-only if windows overlap; of a DTensor a copy.
 
     Raises
     ------
@@ -317,7 +319,7 @@ _edges.mend(TABLE)
 TABLE |= {name: rename(name, _casts(dtype)) for name, dtype in CASTS.items()}
 _changed = {name: TABLE.get(name) or METHODS[name] for name in IN_PLACE}
 _errors.speak(_changed)
-_places.direct(_changed, methods=True)
+_measures.direct(_changed, methods=True)
 TABLE |= {f"{name}_": changes(_changed[name], f"{name}_") for name in IN_PLACE}
 TABLE |= {
     f"{name}_": turns(TABLE[name], f"{name}_")
@@ -371,7 +373,7 @@ TABLE |= {
     "to_dense": itself,
 }
 _errors.speak(TABLE)
-_places.direct(TABLE, methods=True)
+_measures.direct(TABLE, methods=True)
 
 
 def install(constructor: Callable[..., Any], whole: dict[str, Any]) -> None:

@@ -11,16 +11,18 @@ from dtensor._core.dtype import CASTS, dtype_of
 from dtensor.ops._make.copies import astype
 from dtensor.ops._make.direct import Maybe, passed
 from dtensor.ops._make.operator import METHODS, Operand
-from dtensor.ops._make.reduction import MISSING
+from dtensor.ops._make.reduction import MISSING, reduced_axes
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise import pointwise, powers
 from dtensor.ops.elementwise.piecewise import clip_row
 from dtensor.ops.reduce.gradient import of_product, reduced
 from dtensor.ops.reduce.rows import of_std, of_var, spread_row
+from dtensor.ops.reduce.scan import whole_scan
 from dtensor.torch import _pointwise
 from dtensor.torch._direct import METHOD_ROWS, direct, row
 from dtensor.torch._promotion import dtype_for
 from dtensor.torch._reduce import Dims, dims_of, summed
+from dtensor.torch._totals import PRODUCT, SUM, running, total_call
 from dtensor.torch._types import dtype as torch_type, numpy_dtype
 
 __all__ = ["direct"]
@@ -193,10 +195,18 @@ def _unbind(input: Any, dim: Any = MISSING) -> Maybe:
 # --- along dims -----------------------------------------------------------------------
 
 
-@row("cumsum")
-def _cumsum(input: Any, dim: Any) -> Maybe:
-    fits = isinstance(input, Operand) and input.ndim and input.dtype.kind in "fc"
-    return passed(ops.cumsum, input, dim) if fits else None
+def _running(name: str, total: int, base: Any, other: Any) -> None:
+    @row(name, base)
+    def ask(input: Any, dim: Any) -> Maybe:
+        found = running(input, total, dim)
+        if found is not None:
+            return found
+        fits = isinstance(input, Operand) and input.ndim and input.dtype.kind in "fc"
+        return passed(other, input, dim) if fits else None
+
+
+_running("cumsum", SUM, whole_scan(np.add), ops.cumsum)
+_running("cumprod", PRODUCT, whole_scan(np.multiply), ops.cumprod)
 
 
 def _of_prod(
@@ -210,7 +220,8 @@ def _prod(input: Any, dim: int | None = None, keepdim: bool = False) -> Maybe:
     if not isinstance(input, Operand) or isinstance(dim, list | tuple):
         return None
     found: Answer = ops.prod.__wrapped__(input, dim, summed(input), None, keepdim)
-    return found
+    made = total_call(input, PRODUCT, reduced_axes(dim, input.ndim), keepdim)
+    return found if made is None else (found[0], made, input.dtype)
 
 
 def _spread(name: str, root: bool, of_base: Any) -> None:

@@ -25,6 +25,8 @@ __all__ = ["direct"]
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 INDEX = np.dtype(np.int64)
 LONGEST = 16  # bytes of an element
+PUTS, ADDS = 0, 1  # how values come to where they go
+REDUCES = {"sum": ADDS, "amax": 2, "amin": 3, "prod": 4}
 
 
 def _dim(x: Any, dim: Any) -> int | None:
@@ -58,9 +60,9 @@ def _fixed(*shapes: Shape) -> Rule:
 
 
 @operator(name="scatter_add", operands=2)
-def _put_at(x: Operand, index: Operand, dim: int, shape: Shape, adds: bool) -> Answer:
+def _put_at(x: Operand, index: Operand, dim: int, shape: Shape, how: int) -> Answer:
     """Return zeros of a shape, with elements put or added where an index says."""
-    kernel = call(_C.put_along, shape, index, x, dim, adds)
+    kernel = call(_C.put_along, shape, index, x, dim, how)
     return _fixed(x.shape, index.shape, shape), kernel, x.dtype
 
 
@@ -73,10 +75,10 @@ def _gathered(x: Operand, dim: int, index: Operand) -> Answer:
 
 
 _put_at.vjp(
-    lambda g, _out, _x, index, dim, _shape, _adds: _gathered(g, dim, index), None
+    lambda g, _out, _x, index, dim, _shape, _how: _gathered(g, dim, index), None
 )
 _gathered.vjp(
-    lambda g, _out, _x, dim, index: _put_at(g, index, dim % _x.ndim, _x.shape, True),
+    lambda g, _out, _x, dim, index: _put_at(g, index, dim % _x.ndim, _x.shape, ADDS),
     None,
 )
 
@@ -94,7 +96,7 @@ def _fits(x: Operand, dim: int, index: Operand) -> bool:
     "gather",
     None,
     lambda g, _out, _input, dim, index: _put_at(
-        g, index, dim % _input.ndim, _input.shape, True
+        g, index, dim % _input.ndim, _input.shape, ADDS
     ),
     None,
 )
@@ -108,17 +110,37 @@ def _gather(input: Any, dim: Any, index: Any) -> Maybe:
     return _fixed(input.shape, index.shape, index.shape), kernel, input.dtype
 
 
-def _scattered(input: Any, dim: Any, index: Any, src: Any, adds: bool) -> Maybe:
+@row(
+    "take_along_dim",
+    None,
+    lambda g, _out, _input, indices, dim: _put_at(
+        g, indices, dim % _input.ndim, _input.shape, ADDS
+    ),
+    None,
+)
+def _take_along_dim(input: Any, indices: Any, dim: Any = None) -> Maybe:
+    at = _dim(input, dim)
+    plain = at is not None and _are_plain(indices, input) and _adds(input)
+    if not plain or indices.ndim != input.ndim or 0 in indices.shape:
+        return None
+    beside = zip(input.shape, indices.shape, strict=True)
+    if any(n != k for d, (n, k) in enumerate(beside) if d != at):
+        return None
+    kernel = call(_C.picked_along, input, indices, at)
+    return _fixed(input.shape, indices.shape, indices.shape), kernel, input.dtype
+
+
+def _scattered(input: Any, dim: Any, index: Any, src: Any, how: int) -> Maybe:
     at, number = _dim(input, dim), type(src) in (int, float)
     arrays = (input,) if number else (input, src)
     if at is None or not _are_plain(index, *arrays) or not _fits(input, at, index):
         return None
     if not number and src.shape != index.shape:
         return None
-    if (number and (adds or input.dtype.kind != "f")) or not _adds(input):
+    if (number and (how != PUTS or input.dtype.kind != "f")) or not _adds(input):
         return None
     operands = [input.shape, index.shape, *([] if number else [src.shape])]
-    kernel = call(_C.put_along, input, index, src, at, adds)
+    kernel = call(_C.put_along, input, index, src, at, how)
     return _fixed(*operands, input.shape), kernel, input.dtype
 
 
@@ -130,12 +152,12 @@ def _scattered(input: Any, dim: Any, index: Any, src: Any, adds: bool) -> Maybe:
     lambda g, _out, _input, dim, index, _src: _gathered(g, dim, index),
 )
 def _scatter_add(input: Any, dim: Any, index: Any, src: Any) -> Maybe:
-    return _scattered(input, dim, index, src, True)
+    return _scattered(input, dim, index, src, ADDS)
 
 
 def _without(g: Any, dim: int, index: Any) -> Any:
     """Return a gradient with zeros where an index says."""
-    there = _put_at(ops.ones_like(index, dtype=g.dtype), index, dim, g.shape, False)
+    there = _put_at(ops.ones_like(index, dtype=g.dtype), index, dim, g.shape, PUTS)
     return ops.where(ops.equal(there, 0), g, 0)
 
 
@@ -146,8 +168,47 @@ def _without(g: Any, dim: int, index: Any) -> Any:
     None,
     lambda g, _out, _input, dim, index, _src: _gathered(g, dim, index),
 )
-def _scatter(input: Any, dim: Any, index: Any, src: Any) -> Maybe:
-    return _scattered(input, dim, index, src, False)
+def _scatter(input: Any, dim: Any, index: Any, src: Any = None) -> Maybe:
+    return _scattered(input, dim, index, src, PUTS)
+
+
+def _taken(g: Any, out: Any, input: Any, dim: int, index: Any, src: Any) -> Any:
+    """Return which elements were taken of both, and the share of each that were."""
+    own = ops.astype(ops.equal(input, out), g.dtype)
+    given = ops.astype(ops.equal(src, _gathered(out, dim, index)), g.dtype)
+    more = _put_at(given, index, dim % input.ndim, tuple(input.shape), ADDS)
+    return own, given, g / (own + more)
+
+
+def _of_input(
+    g: Any, out: Any, input: Any, dim: int, index: Any, src: Any, reduce: str
+) -> Any:
+    if reduce == "sum":
+        return g
+    own, _, share = _taken(g, out, input, dim, index, src)
+    return share * own
+
+
+def _of_src(
+    g: Any, out: Any, input: Any, dim: int, index: Any, src: Any, reduce: str
+) -> Any:
+    if reduce == "sum":
+        return _gathered(g, dim, index)
+    _, given, share = _taken(g, out, input, dim, index, src)
+    return _gathered(share, dim, index) * given
+
+
+@row("scatter_reduce", None, _of_input, None, _of_src)
+def _scatter_reduce(input: Any, dim: Any, index: Any, src: Any, reduce: Any) -> Maybe:
+    how = REDUCES.get(reduce) if isinstance(reduce, str) else None
+    known = isinstance(input, Operand) and input.dtype is not None
+    if how is None or not known or not isinstance(src, Operand):
+        return None
+    if how > ADDS and input.dtype.char not in "fdil":
+        return None
+    if reduce == "prod" and input.dtype.kind == "f":  # it is not differentiated
+        return None
+    return _scattered(input, dim, index, src, how)
 
 
 # --- slices by an index ---------------------------------------------------------------

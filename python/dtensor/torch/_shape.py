@@ -23,6 +23,7 @@ __all__ = [
     "broadcast_tensors",
     "cat",
     "concat",
+    "complex",
     "concatenate",
     "diag",
     "diagonal",
@@ -37,6 +38,7 @@ __all__ = [
     "nan_to_num",
     "narrow",
     "nonzero",
+    "polar",
     "repeat_interleave",
     "roll",
     "rot90",
@@ -326,6 +328,16 @@ def nan_to_num(
 ) -> Any:
     """Return the elements with NaN and infinities replaced by numbers."""
     return ops.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def complex(real: Any, imag: Any) -> Any:
+    """Return complex numbers with these real and imaginary parts."""
+    return real + 1j * imag
+
+
+def polar(abs: Any, angle: Any) -> Any:
+    """Return complex numbers with these absolute values and angles."""
+    return complex(abs * ops.cos(angle), abs * ops.sin(angle))
 
 
 def view_as_real(input: Any) -> Any:

@@ -12,6 +12,7 @@ from dtensor.torch import (
     _errors,
     _lu,
     _matrix,
+    _measures,
     _reduce,
     _reflected,
     _shape,
@@ -78,3 +79,6 @@ solve_ex = _edges.writes(_checked.solve_ex)
 solve_triangular = _lu.solve_triangular
 vander = _matrix.vander
 _errors.speak(globals(), [name for name in __all__ if name != "norm"])
+_of_vectors: dict[str, Any] = {"vector_norm": vector_norm}
+_measures.direct(_of_vectors)
+globals().update(_of_vectors)

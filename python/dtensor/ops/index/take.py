@@ -240,6 +240,9 @@ def added_along(
 
 def _add_along(x: Array, indices: Array, axis: int, shape: tuple[int, ...]) -> Array:
     """Add up elements by their indices in the flattened result."""
+    alike = (*x.shape[:axis], shape[axis], *x.shape[axis + 1 :]) == tuple(shape)
+    if x.dtype.char in "fdFD" and x.shape == indices.shape and alike:
+        return _C.put_along(shape, indices, x, axis, 1)
     grid = list(np.ogrid[tuple(slice(n) for n in x.shape)])
     grid[axis] = np.where(indices < 0, indices + shape[axis], indices)
     number: Any = 0

@@ -73,6 +73,9 @@ def _triangle(kernel: Callable[..., Array], m: Operand, k: int) -> Answer:
         after = [str(m.size), *names]
     # Zeros are alike in all addends, whatever the operation.
     inside = rule([names], [after], "any")
+    if m.ndim > 1:
+        upper = kernel is _above
+        return inside, call(_C.triangle, m, rows, _indices(-1), k, upper), m.dtype
     return inside, call(kernel, m, rows, _indices(-1), k), m.dtype
 
 

@@ -159,7 +159,8 @@ def t(self: Any) -> Any:
 @method
 def fill_(self: Any, value: Any) -> Any:
     """Set all elements to one number, and return this tensor."""
-    if not _C.overwrite(self, value, "fill_"):
+    number = type(value) in (int, float)
+    if not (number and _C.overwrite(self, value, "fill_")):
         METHODS["fill"](self, value)
     return self
 

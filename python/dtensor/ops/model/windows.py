@@ -228,7 +228,7 @@ def put(x: Array, index: Array, lengths: Ints) -> Array:
     if x.dtype in DIRECT and there.all():
         places = (rows, math.prod(index.shape[2:]))
         flat = index.reshape(places), x.reshape(places)
-        added = _C.put_along((rows, count), *flat, 1, True)
+        added = _C.put_along((rows, count), *flat, 1, 1)
         return added.reshape(*x.shape[:2], *lengths)
     sums = np.zeros(rows * count, _wide(x[:0]).dtype)
     np.add.at(sums, (index + first)[there], _wide(x)[there])

@@ -124,7 +124,7 @@ def put_along(x: Operand, order: Operand, axis: int, length: int) -> Any:
 
 def _put_along(x: Array, order: Array, dim: int, shape: tuple[int, ...]) -> Array:
     if x.dtype.itemsize <= 16:
-        return _C.put_along(shape, order, x, dim, False)
+        return _C.put_along(shape, order, x, dim, 0)
     result = np.zeros(shape, x.dtype)
     np.put_along_axis(result, order, x, dim)
     return result

@@ -17,7 +17,7 @@ from dtensor.ops.index.gradient import added, along
 from dtensor.ops.index.read import getitem
 from dtensor.ops.shape.joined import chunked, joinable, joined
 
-__all__ = ["pad"]
+__all__ = ["pad"]  # and `unpadded`, for what pads in other words
 
 Widths = npt.NDArray[np.int64]
 
@@ -67,10 +67,31 @@ def pad(
     zeros = mode == "constant" and not np.any(kwargs.get("constant_values", 0))
     partial = "any" if moves or zeros else None
     kernel = call(np.pad, array, pad_width, mode, **kwargs)
+    if _has_kernel(array, widths, mode, kwargs):
+        value = kwargs.get("constant_values", 0)
+        flat = tuple(widths.ravel().tolist())
+        kernel = call(_C.padded, array, flat, mode[0], value)
     return rule([names], [after], partial), kernel, array.dtype
 
 
-def _back(
+def _has_kernel(x: Operand, widths: Widths, mode: Any, kwargs: dict[str, Any]) -> bool:
+    """Return whether there is a C kernel: copies reach no further than the elements."""
+    value = kwargs.get("constant_values", 0)
+    numbers = (int, float) if x.dtype is not None and x.dtype.kind == "f" else (int,)
+    if not x.ndim or mode not in ("constant", "edge", "reflect", "wrap"):
+        return False
+    if kwargs.keys() - {"constant_values"} or type(value) not in numbers:
+        return False
+    if mode == "constant":
+        return x.dtype.kind in "fiuc" and (x.dtype.kind not in "iu" or value == 0)
+    less = {"edge": 0, "reflect": 1, "wrap": 0}[mode]
+    most = [n - less if mode != "edge" else n * widths.size for n in x.shape]
+    return not kwargs and all(
+        max(both) <= max(n, 0) for both, n in zip(widths.tolist(), most, strict=True)
+    )
+
+
+def unpadded(
     grad: Any,
     _out: Any,
     _array: Any,
@@ -133,7 +154,7 @@ def _sources(
     return [whole[: width[0]], whole[width[0] + length :]]
 
 
-pad.vjp(_back)
+pad.vjp(unpadded)
 
 
 def _pad_widths(pad_width: Any, ndim: int) -> Widths:
@@ -194,7 +215,7 @@ def _parts(layout: _C.Layout, dim: int) -> int:
     return math.prod(layout.mesh.shape[m] for m in layout.cut_by(dim))
 
 
-@one_step("pad", _back)
+@one_step("pad", unpadded)
 def _pad_dims(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """Pad one dim after another; cut dims by joining pieces."""
     widths = _pad_widths(pad_width, array.ndim)
