@@ -7701,7 +7701,8 @@ class TorchTensor(Tensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def geometric_(self, p: builtins.float, *, generator: Any = None) -> Self: ...
-    def ger(a, b: _ArrayLike, out: _Out = None) -> TorchTensor: ...
+    def geqrf(input) -> TorchTensor: ...
+    def ger(input, vec2: _ArrayLike) -> TorchTensor: ...
     def get_device(self) -> builtins.int: ...
     def greater(
         x1,
@@ -8001,6 +8002,18 @@ class TorchTensor(Tensor):
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
         signature: builtins.object = None,
+    ) -> TorchTensor: ...
+    def istft(
+        input,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Any = None,
+        center: builtins.bool = True,
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        length: builtins.int | None = None,
+        return_complex: builtins.bool = False,
     ) -> TorchTensor: ...
     def item(self) -> Any: ...
     def kron(a, b: _ArrayLike) -> TorchTensor: ...
@@ -8775,7 +8788,15 @@ class TorchTensor(Tensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def outer(a, b: _ArrayLike, out: _Out = None) -> TorchTensor: ...
+    def orgqr(input, tau: Any) -> TorchTensor: ...
+    def ormqr(
+        input,
+        tau: Any,
+        other: _ArrayLike,
+        left: builtins.bool = True,
+        transpose: builtins.bool = False,
+    ) -> TorchTensor: ...
+    def outer(input, vec2: _ArrayLike) -> TorchTensor: ...
     def partition(
         x,
         kth: Any,
@@ -9298,6 +9319,19 @@ class TorchTensor(Tensor):
         keepdim: builtins.bool = False,
         *,
         correction: builtins.float | None = None,
+    ) -> TorchTensor: ...
+    def stft(
+        input,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Any = None,
+        center: builtins.bool = True,
+        pad_mode: builtins.str = "reflect",
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        return_complex: builtins.bool | None = None,
+        align_to_window: builtins.bool | None = None,
     ) -> TorchTensor: ...
     def storage_offset(self) -> builtins.int: ...
     def sub(
@@ -11207,7 +11241,8 @@ class TorchDTensor(TorchTensor, DTensor):
         signature: builtins.object | None = None,
     ) -> Self: ...
     def geometric_(self, p: builtins.float, *, generator: Any = None) -> Self: ...
-    def ger(a, b: _ArrayLike, out: _Out = None) -> TorchDTensor: ...
+    def geqrf(input) -> TorchDTensor: ...
+    def ger(input, vec2: _ArrayLike) -> TorchDTensor: ...
     def get_device(self) -> builtins.int: ...
     def greater(
         x1,
@@ -11507,6 +11542,18 @@ class TorchDTensor(TorchTensor, DTensor):
         dtype: npt.DTypeLike | None = None,
         subok: builtins.bool = True,
         signature: builtins.object = None,
+    ) -> TorchDTensor: ...
+    def istft(
+        input,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Any = None,
+        center: builtins.bool = True,
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        length: builtins.int | None = None,
+        return_complex: builtins.bool = False,
     ) -> TorchDTensor: ...
     def item(self) -> Any: ...
     def kron(a, b: _ArrayLike) -> TorchDTensor: ...
@@ -12281,7 +12328,15 @@ class TorchDTensor(TorchTensor, DTensor):
         subok: builtins.bool = True,
         signature: builtins.object | None = None,
     ) -> Self: ...
-    def outer(a, b: _ArrayLike, out: _Out = None) -> TorchDTensor: ...
+    def orgqr(input, tau: Any) -> TorchDTensor: ...
+    def ormqr(
+        input,
+        tau: Any,
+        other: _ArrayLike,
+        left: builtins.bool = True,
+        transpose: builtins.bool = False,
+    ) -> TorchDTensor: ...
+    def outer(input, vec2: _ArrayLike) -> TorchDTensor: ...
     def partition(
         x,
         kth: Any,
@@ -12804,6 +12859,19 @@ class TorchDTensor(TorchTensor, DTensor):
         keepdim: builtins.bool = False,
         *,
         correction: builtins.float | None = None,
+    ) -> TorchDTensor: ...
+    def stft(
+        input,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Any = None,
+        center: builtins.bool = True,
+        pad_mode: builtins.str = "reflect",
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        return_complex: builtins.bool | None = None,
+        align_to_window: builtins.bool | None = None,
     ) -> TorchDTensor: ...
     def storage_offset(self) -> builtins.int: ...
     def sub(

@@ -50,6 +50,10 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -69,6 +73,7 @@ __all__ = [
     "layer_norm",
     "leaky_relu",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
@@ -642,6 +647,78 @@ def fold(
     stride: _Shape = 1,
 ) -> _C.Tensor: ...
 @overload
+def fractional_max_pool2d(
+    input: _T,
+    kernel_size: _Shape,
+    output_size: _Axis | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> _T: ...
+@overload
+def fractional_max_pool2d(
+    input: _Plain,
+    kernel_size: _Shape,
+    output_size: _Axis | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> _C.Tensor: ...
+@overload
+def fractional_max_pool2d_with_indices(
+    input: _T,
+    kernel_size: _Shape,
+    output_size: _Axis | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = True,
+    _random_samples: Any = None,
+) -> _T: ...
+@overload
+def fractional_max_pool2d_with_indices(
+    input: _Plain,
+    kernel_size: _Shape,
+    output_size: _Axis | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = True,
+    _random_samples: Any = None,
+) -> _C.Tensor: ...
+@overload
+def fractional_max_pool3d(
+    input: _T,
+    kernel_size: _Shape,
+    output_size: _Axis | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> _T: ...
+@overload
+def fractional_max_pool3d(
+    input: _Plain,
+    kernel_size: _Shape,
+    output_size: _Axis | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Any = None,
+) -> _C.Tensor: ...
+@overload
+def fractional_max_pool3d_with_indices(
+    input: _T,
+    kernel_size: _Shape,
+    output_size: _Axis | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = True,
+    _random_samples: Any = None,
+) -> _T: ...
+@overload
+def fractional_max_pool3d_with_indices(
+    input: _Plain,
+    kernel_size: _Shape,
+    output_size: _Axis | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = True,
+    _random_samples: Any = None,
+) -> _C.Tensor: ...
+@overload
 def gaussian_nll_loss(
     input: _T,
     target: _ArrayLike,
@@ -872,6 +949,32 @@ def linear(input: _T, weight: _ArrayLike, bias: _ArrayLike | None = None) -> _T:
 @overload
 def linear(
     input: _Plain, weight: _ArrayLike, bias: _ArrayLike | None = None
+) -> _C.Tensor: ...
+@overload
+def linear_cross_entropy(
+    input: _T,
+    linear_weight: Any,
+    target: _ArrayLike,
+    *,
+    linear_bias: Any = None,
+    weight: _ArrayLike | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> _T: ...
+@overload
+def linear_cross_entropy(
+    input: _Plain,
+    linear_weight: Any,
+    target: _ArrayLike,
+    *,
+    linear_bias: Any = None,
+    weight: _ArrayLike | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
 ) -> _C.Tensor: ...
 @overload
 def local_response_norm(

@@ -58,6 +58,7 @@ from dtensor.torch import (
     profiler as profiler,
     random as random,
     serialization as serialization,
+    signal as signal,
     sparse as sparse,
     special as special,
     testing as testing,
@@ -66,6 +67,7 @@ from dtensor.torch import (
     version as version,
 )
 from dtensor.torch._dtypes import *
+from dtensor.torch._print import set_printoptions as set_printoptions
 from dtensor.torch._types import Size, dtype as _dtype
 from dtensor.torch.compiler import compile as compile
 from dtensor.torch.func import vmap as vmap
@@ -681,6 +683,7 @@ def binary_cross_entropy_with_logits(
 def bincount(
     input: _T, weights: _ArrayLike | None = None, minlength: builtins.int = 0
 ) -> _T: ...
+def binomial(count: Any, prob: Any, generator: Any = None) -> TorchTensor: ...
 @overload
 def bitwise_and(
     x1: _T,
@@ -1097,6 +1100,17 @@ def conv_transpose3d(
     groups: builtins.int = 1,
     dilation: _Shape = 1,
 ) -> _T: ...
+def convolution(
+    input: _T,
+    weight: _ArrayLike,
+    bias: _ArrayLike,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: builtins.bool,
+    output_padding: Any,
+    groups: builtins.int,
+) -> _T: ...
 @overload
 def copysign(
     x1: _T,
@@ -1360,6 +1374,23 @@ def embedding(
     scale_grad_by_freq: builtins.bool = False,
     sparse: builtins.bool = False,
 ) -> TorchTensor: ...
+def embedding_bag(
+    weight: _ArrayLike,
+    indices: _ArrayLike,
+    offsets: _ArrayLike,
+    scale_grad_by_freq: builtins.bool = False,
+    mode: builtins.int = 0,
+    sparse: builtins.bool = False,
+    per_sample_weights: _ArrayLike | None = None,
+    include_last_offset: builtins.bool = False,
+    padding_idx: builtins.int | None = None,
+) -> tuple[TorchTensor, TorchTensor, TorchTensor, TorchTensor]: ...
+def embedding_renorm_(
+    input: _T,
+    indices: _ArrayLike,
+    max_norm: builtins.float,
+    norm_type: builtins.float = 2.0,
+) -> _T: ...
 def empty(
     *size: _Shape,
     dtype: npt.DTypeLike | None = None,
@@ -1736,6 +1767,19 @@ def frexp(
 def frobenius_norm(
     input: _T, dim: Any = None, keepdim: builtins.bool = False
 ) -> _T: ...
+def from_file(
+    filename: builtins.str,
+    shared: builtins.bool | None = None,
+    size: builtins.int | None = 0,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> TorchTensor: ...
 def from_numpy(ndarray: npt.NDArray[Any]) -> TorchTensor: ...
 def frombuffer(
     buffer: Any,
@@ -1858,10 +1902,8 @@ def ge(
     subok: builtins.bool = True,
     signature: builtins.object | None = None,
 ) -> _T: ...
-@overload
-def ger(a: _T, b: _ArrayLike, out: _Out = None) -> _T: ...
-@overload
-def ger(a: _Plain, b: _T, out: _Out = None) -> _T: ...
+def geqrf(input: _T) -> _T: ...
+def ger(input: _T, vec2: _ArrayLike) -> _T: ...
 def get_default_device() -> TorchTensor: ...
 def get_deterministic_debug_mode() -> builtins.int: ...
 def get_device(self: Any) -> builtins.int: ...
@@ -1933,6 +1975,20 @@ def group_norm(
     weight: _ArrayLike | None = None,
     bias: _ArrayLike | None = None,
     eps: builtins.float = 1e-05,
+) -> _T: ...
+def gru(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> tuple[_T, ...]: ...
+def gru_cell(
+    input: _T, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> _T: ...
 @overload
 def gt(
@@ -2021,6 +2077,14 @@ def histogram(
     weight: _ArrayLike | None = None,
     density: builtins.bool = False,
 ) -> tuple[_T, _T]: ...
+def histogramdd(
+    input: _T,
+    bins: _ArrayLike,
+    *,
+    range: _ArrayLike | None = None,
+    weight: _ArrayLike | None = None,
+    density: builtins.bool = False,
+) -> tuple[_T, list[_T]]: ...
 def hsplit(ary: _T, indices_or_sections: _ArrayLike) -> list[_T]: ...
 def hstack(
     tup: Sequence[_T],
@@ -2238,6 +2302,18 @@ def isreal(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
+def istft(
+    input: _T,
+    n_fft: builtins.int,
+    hop_length: builtins.int | None = None,
+    win_length: builtins.int | None = None,
+    window: Any = None,
+    center: builtins.bool = True,
+    normalized: builtins.bool = False,
+    onesided: builtins.bool | None = None,
+    length: builtins.int | None = None,
+    return_complex: builtins.bool = False,
+) -> _T: ...
 def kaiser_window(
     window_length: builtins.int,
     periodic: builtins.bool = True,
@@ -2433,6 +2509,22 @@ def linspace(
     pin_memory: builtins.bool = False,
     memory_format: builtins.object | None = None,
 ) -> TorchTensor: ...
+def lobpcg(
+    A: Any,
+    k: builtins.int | None = None,
+    B: Any = None,
+    X: Any = None,
+    n: builtins.int | None = None,
+    iK: Any = None,
+    niter: builtins.int | None = None,
+    tol: builtins.float | None = None,
+    largest: builtins.bool | None = None,
+    method: builtins.str | None = None,
+    tracker: Any = None,
+    ortho_iparams: Any = None,
+    ortho_fparams: Any = None,
+    ortho_bparams: Any = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
 def log(
     x: _T,
     /,
@@ -2701,6 +2793,20 @@ def logspace(
 ) -> TorchTensor: ...
 def logsumexp(
     a: _T, axis: _Axis | None = None, keepdims: builtins.bool = False
+) -> _T: ...
+def lstm(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> tuple[_T, ...]: ...
+def lstm_cell(
+    input: _T, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> _T: ...
 @overload
 def lt(
@@ -3193,6 +3299,7 @@ def norm(
     keepdim: builtins.bool = False,
     dtype: npt.DTypeLike | None = None,
 ) -> _T: ...
+def norm_except_dim(v: _T, pow: builtins.int = 2, dim: builtins.int = 0) -> _T: ...
 def normal(
     mean: _ArrayLike = 0.0,
     std: _ArrayLike = 1.0,
@@ -3255,10 +3362,15 @@ def ones_like(
     pin_memory: builtins.bool = False,
     memory_format: builtins.object | None = None,
 ) -> _T: ...
-@overload
-def outer(a: _T, b: _ArrayLike, out: _Out = None) -> _T: ...
-@overload
-def outer(a: _Plain, b: _T, out: _Out = None) -> _T: ...
+def orgqr(input: _T, tau: Any) -> _T: ...
+def ormqr(
+    input: _T,
+    tau: Any,
+    other: _ArrayLike,
+    left: builtins.bool = True,
+    transpose: builtins.bool = False,
+) -> _T: ...
+def outer(input: _T, vec2: _ArrayLike) -> _T: ...
 @overload
 def pairwise_distance(
     x1: _T,
@@ -3275,11 +3387,18 @@ def pairwise_distance(
     eps: builtins.float = 1e-06,
     keepdim: builtins.bool = False,
 ) -> _T: ...
+def pca_lowrank(
+    A: Any,
+    q: builtins.int | None = None,
+    center: builtins.bool = True,
+    niter: builtins.int = 2,
+) -> TorchTensor: ...
 def pdist(input: _T, p: builtins.float = 2) -> _T: ...
 def permute(a: _T, axes: _Axis | None = None) -> _T: ...
 def pinverse(input: _T, rcond: builtins.float = 1e-15) -> _T: ...
 def pixel_shuffle(input: _T, upscale_factor: builtins.int) -> _T: ...
 def pixel_unshuffle(input: _T, downscale_factor: builtins.int) -> _T: ...
+def poisson(input: _T, generator: Any = None) -> _T: ...
 def poisson_nll_loss(
     *args: _T,
     out: _Out = None,
@@ -3568,6 +3687,34 @@ def rms_norm(
     weight: _ArrayLike | None = None,
     eps: builtins.float | None = None,
 ) -> _T: ...
+def rnn_relu(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> tuple[_T, ...]: ...
+def rnn_relu_cell(
+    input: _T, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> _T: ...
+def rnn_tanh(
+    input: _T,
+    *args: _ArrayLike,
+    out: _Out = None,
+    where: _ArrayLike = True,
+    casting: builtins.str = "same_kind",
+    order: builtins.str = "K",
+    dtype: npt.DTypeLike | None = None,
+    subok: builtins.bool = True,
+    signature: builtins.object = None,
+) -> tuple[_T, ...]: ...
+def rnn_tanh_cell(
+    input: _T, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> _T: ...
 def roll(input: _T, shifts: _Shape, dims: _Axis | None = None) -> _T: ...
 def rot90(input: _T, k: builtins.int = 1, dims: Sequence[builtins.int] = ...) -> _T: ...
 def round(a: _T, decimals: builtins.int = 0, out: _Out = None) -> _T: ...
@@ -3688,6 +3835,9 @@ def selu_(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> _T: ...
+def set_anomaly_enabled(
+    enabled: builtins.bool, check_nan: builtins.bool = True
+) -> None: ...
 def set_default_device(device: builtins.str) -> None: ...
 def set_default_tensor_type(t: Any) -> None: ...
 def set_deterministic_debug_mode(debug_mode: builtins.int | builtins.str) -> None: ...
@@ -3924,6 +4074,19 @@ def std_mean(
     *,
     correction: builtins.float | None = None,
 ) -> tuple[_T, _T]: ...
+def stft(
+    input: _T,
+    n_fft: builtins.int,
+    hop_length: builtins.int | None = None,
+    win_length: builtins.int | None = None,
+    window: Any = None,
+    center: builtins.bool = True,
+    pad_mode: builtins.str = "reflect",
+    normalized: builtins.bool = False,
+    onesided: builtins.bool | None = None,
+    return_complex: builtins.bool | None = None,
+    align_to_window: builtins.bool | None = None,
+) -> _T: ...
 @overload
 def sub(
     input: _T,
@@ -3990,6 +4153,9 @@ def sum(
 def svd(
     input: _T, some: builtins.bool = True, compute_uv: builtins.bool = True
 ) -> tuple[_T, _T, _T]: ...
+def svd_lowrank(
+    A: Any, q: builtins.int | None = 6, niter: builtins.int | None = 2, M: Any = None
+) -> TorchTensor: ...
 def swapaxes(input: _T, dim0: builtins.int, dim1: builtins.int) -> _T: ...
 def swapdims(input: _T, dim0: builtins.int, dim1: builtins.int) -> _T: ...
 def t(self: Any) -> TorchTensor: ...

@@ -24,6 +24,7 @@ from dtensor._C import (
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cholesky_ex",
     "cond",
     "cross",
     "det",
@@ -32,10 +33,16 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
+    "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",
+    "lu_factor_ex",
     "lu_solve",
     "matmul",
     "matrix_exp",
@@ -50,6 +57,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",
@@ -63,6 +71,9 @@ __all__ = [
 ]
 
 def cholesky(a: _T, /, *, upper: builtins.bool = False) -> _T: ...
+def cholesky_ex(
+    A: Any, *, upper: builtins.bool = False, check_errors: builtins.bool = False
+) -> TorchTensor: ...
 def cond(x: _T, p: builtins.float | builtins.str | None = None) -> _T: ...
 @overload
 def cross(x1: _T, x2: _ArrayLike, /, *, axis: builtins.int = -1) -> _T: ...
@@ -74,7 +85,16 @@ def eig(a: _T) -> _EigResult[_T]: ...
 def eigh(a: _T, UPLO: builtins.str = "L") -> _EighResult[_T]: ...
 def eigvals(a: _T) -> _T: ...
 def eigvalsh(a: _T, UPLO: builtins.str = "L") -> _T: ...
+def householder_product(input: _T, tau: Any) -> _T: ...
 def inv(a: _T) -> _T: ...
+def inv_ex(A: Any, *, check_errors: builtins.bool = False) -> TorchTensor: ...
+def ldl_factor(A: Any, *, hermitian: builtins.bool = False) -> TorchTensor: ...
+def ldl_factor_ex(
+    A: Any, *, hermitian: builtins.bool = False, check_errors: builtins.bool = False
+) -> TorchTensor: ...
+def ldl_solve(
+    LD: Any, pivots: Any, B: Any, *, hermitian: builtins.bool = False
+) -> TorchTensor: ...
 def lstsq(
     A: Any,
     B: Any,
@@ -88,6 +108,9 @@ def lu(
 def lu_factor(
     A: Any, *, pivot: builtins.bool = True
 ) -> tuple[TorchTensor, TorchTensor]: ...
+def lu_factor_ex(
+    A: Any, *, pivot: builtins.bool = True, check_errors: builtins.bool = False
+) -> TorchTensor: ...
 def lu_solve(
     LU: Any,
     pivots: Any,
@@ -165,6 +188,9 @@ def slogdet(a: _T) -> _SlogdetResult[_T]: ...
 def solve(a: _T, b: _ArrayLike) -> _T: ...
 @overload
 def solve(a: _Plain, b: _T) -> _T: ...
+def solve_ex(
+    A: Any, B: Any, *, left: builtins.bool = True, check_errors: builtins.bool = False
+) -> TorchTensor: ...
 def solve_triangular(
     A: Any,
     B: Any,
