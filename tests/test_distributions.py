@@ -126,7 +126,7 @@ def test_what_is_drawn_has_gradients_where_pytorchs_has():
 
 
 def test_bad_parameters_and_values_are_refused():
-    with pytest.raises(ValueError, match="scale .* greater_than"):
+    with pytest.raises(ValueError, match="scale .* GreaterThan"):
         d.Normal(torch.zeros(2), torch.tensor([1.0, -1.0]))
     d.Normal(torch.zeros(2), torch.tensor([1.0, -1.0]), validate_args=False)
     with pytest.raises(ValueError, match="within the support"):

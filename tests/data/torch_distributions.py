@@ -21,6 +21,9 @@ TABLE = [[0.2, 0.3, 0.5], [0.7, 0.2, 0.1]]
 VECTORS = [[0.1, -0.4, 2.0], [1.0, 0.5, -1.0]]
 ONES = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
 FACTOR = [[0.5], [1.0], [-0.2]]
+STICKS = [[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]]
+FACTORS = [[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.48, 0.64, 0.6]]
+SQUARE = [[1.0, 0.2, 0.1], [0.2, 2.0, 0.3], [0.1, 0.3, 1.5]]
 
 # name: class, parameters by name, values, parameters of another one.
 ROWS = {
@@ -94,6 +97,25 @@ ROWS = {
         {"temperature": 0.7, "probs": TABLE},
         TABLE[::-1],
     ),
+    "VonMises": ("VonMises", {"loc": LOCS, "concentration": RATES}, REALS),
+    "Kumaraswamy": (
+        "Kumaraswamy",
+        {"concentration1": SCALES, "concentration0": RATES},
+        PROBS,
+    ),
+    "FisherSnedecor": ("FisherSnedecor", {"df1": SCALES, "df2": RATES}, POSITIVE),
+    "InverseGamma": (
+        "InverseGamma",
+        {"concentration": SCALES, "rate": RATES},
+        POSITIVE,
+    ),
+    "ContinuousBernoulli": ("ContinuousBernoulli", {"probs": PROBS}, PROBS[::-1]),
+    "ContinuousBernoulli logits": ("ContinuousBernoulli", {"logits": LOGITS}, PROBS),
+    "LogisticNormal": ("LogisticNormal", {"loc": VECTORS, "scale": TABLE}, STICKS),
+    "LKJCholesky": ("LKJCholesky", {"dim": 3, "concentration": RATES}, FACTORS),
+    "Wishart": ("Wishart", {"df": 4.5, "covariance_matrix": MATRIX}, SQUARE),
+    "Wishart tril": ("Wishart", {"df": 3.5, "scale_tril": TRIL}, SQUARE),
+    "Wishart precision": ("Wishart", {"df": 6.0, "precision_matrix": MATRIX}, SQUARE),
 }
 ASKED = "mean mode variance stddev batch_shape event_shape".split()
 CALLED = "log_prob cdf entropy icdf grad kl".split()
@@ -120,6 +142,7 @@ def mixtures(torch):
     normal = d.Normal(f(LOCS), f(SCALES))
     weights = d.Categorical(probs=f(PROBS))
     vectors = d.Independent(d.Normal(f(VECTORS), f(TABLE)), 1)
+    affines = t.AffineTransform(f(LOCS[1:]), f(SCALES[1:]))
     affine = t.AffineTransform(f(LOCS), f(SCALES))
     yield "mixture", d.MixtureSameFamily(weights, normal), f(0.3)
     two = d.Categorical(logits=f([0.3, -0.3]))
@@ -138,6 +161,12 @@ def mixtures(torch):
         ("power", [t.ExpTransform(), t.PowerTransform(f(2.0))], 0.4),
         ("wider", [t.AffineTransform(f([[0.0], [1.0]]), f(1.0))], 0.4),
         ("reshaped", [t.ReshapeTransform((4,), (2, 2))], [[0.1, 0.2], [0.3, 0.4]]),
+        ("cat", [t.CatTransform([t.ExpTransform(), affines], 0, [1, 3])], PROBS),
+        (
+            "stack",
+            [t.StackTransform([t.ExpTransform(), *[t.SigmoidTransform()] * 3])],
+            PROBS,
+        ),
         ("sticks", [t.StickBreakingTransform()], [0.1, 0.2, 0.2, 0.2, 0.3]),
     ]:
         yield name, d.TransformedDistribution(normal, transforms), f(value)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dtensor import _C, ops as _ops
 from dtensor.nn import functional as F
-from dtensor.torch._pointwise import cast, floating
+from dtensor.torch._pointwise import cast, cast_alike, floating
 from dtensor.torch._promotion import can_cast
 from dtensor.torch._types import keeps
 
@@ -68,6 +68,53 @@ def _each(change: Function) -> Callable[[Function], Function]:
         return answer
 
     return wrapper
+
+
+def _differ(tensors: Any) -> bool:
+    return len({x.dtype for x in tensors if _is_tensor(x)}) > 1
+
+
+def of_pairs(function: Function) -> Function:
+    """Return a function that promotes its first two arguments as PyTorch does."""
+
+    @functools.wraps(function)
+    def answer(*args: Any, **options: Any) -> Any:
+        names = [n for n in ("input", "target", "other") if n in options]
+        names = names[: 2 - len(args[:2])]
+        pair = [*args[:2], *(options[name] for name in names)]
+        if len(pair) == 2 and all(map(_is_tensor, pair)) and _differ(pair):
+            pair = list(cast_alike(*pair))
+            options |= dict(zip(names, pair[len(args) :], strict=True))
+            args = (*pair[: len(args)], *args[2:])
+        return function(*args, **options)
+
+    return answer
+
+
+def of_targets(function: Function) -> Function:
+    """Return a function that takes its second argument in the dtype of its first."""
+
+    @functools.wraps(function)
+    def answer(input: Any, target: Any, *args: Any, **options: Any) -> Any:
+        floats = np.dtype(input.dtype).kind not in "bui"
+        if floats and _is_tensor(target) and target.dtype != input.dtype:
+            target = cast(target, input.dtype)
+        return function(input, target, *args, **options)
+
+    return answer
+
+
+def of_lists(function: Function) -> Function:
+    """Return a function that promotes the tensors of a list as PyTorch does."""
+
+    @functools.wraps(function)
+    def answer(tensors: Any, *args: Any, **options: Any) -> Any:
+        listed = isinstance(tensors, list | tuple) and all(map(_is_tensor, tensors))
+        if listed and _differ(tensors):
+            tensors = cast_alike(*tensors)
+        return function(tensors, *args, **options)
+
+    return answer
 
 
 def unchanged(function: Function) -> Function:
@@ -255,12 +302,18 @@ OUT = """
     take_along_dim tensordot threshold topk trace tril tril_indices triu
     triu_indices unique_consecutive var var_mean vstack where zeros zeros_like
 """
+PAIRS = "kron mse_loss l1_loss smooth_l1_loss"
+TARGETS = "huber_loss soft_margin_loss"
+LISTS = "column_stack dstack hstack row_stack vstack"
 UNCHANGED = "hardtanh relu6 threshold"
 WRAPPERS: list[tuple[Function, str]] = [
     (of_complex, " ".join(FORMULAS)),
     (lifted, LIFTED),
     (_each(floating), FLOATS),
     (unchanged, UNCHANGED),
+    (of_pairs, PAIRS),
+    (of_targets, TARGETS),
+    (of_lists, LISTS),
     (of_bytes, "all any"),
     (real, "conj conj_physical"),
     (of_kinds, "sign sgn"),

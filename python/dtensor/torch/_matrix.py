@@ -224,7 +224,8 @@ def chain_matmul(*matrices: Any) -> Any:
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
     """Return the powers of the elements of a vector, as columns."""
-    return _like(ops.vander(x, N, increasing), x)
+    found = _like(ops.vander(x, N, increasing), x)
+    return found if found.dtype == x.dtype else ops.astype(found, np.dtype(x.dtype))
 
 
 def _like(found: Any, x: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from dtensor import ops as _ops
 from dtensor._C import Operator, Tensor
 from dtensor.ops._make.autocast import narrowed as _narrowed
+from dtensor.torch._pointwise import cast_alike as _cast_alike
 from dtensor.torch._types import torch_dtype as _torch_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -62,13 +63,31 @@ mm = _product("mm", ops.matmul, 2, 2)
 bmm = _product("bmm", ops.matmul, 3, 3)
 mv = _product("mv", ops.matmul, 2, 1)
 dot = _product("dot", ops.dot, 1, 1)
-outer = ger = _product("outer", ops.outer, 1, 1)
+_outer = _product("outer", ops.outer, 1, 1)
+
+
+def outer(input: Any, vec2: Any) -> Any:
+    """Return the products of all pairs of elements of two vectors."""
+    return _outer(*_cast_alike(input, vec2))
+
+
+ger = outer
 
 
 def einsum(equation: str, *operands: Any) -> Any:
-    """Return a sum of products, as the equation says; operands may be in one list."""
+    """Return a sum of products, as the equation says; operands may be in one list.
+
+    Dims of an ellipsis that the result has not are summed over.
+    """
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
+    if isinstance(equation, str):
+        operands = _cast_alike(*operands)
+        terms, arrow, result = equation.partition("->")
+        if arrow and "..." in terms and "..." not in result:
+            found = ops.einsum(f"{terms}->...{result}", *operands)
+            count = found.ndim - len(result.replace(" ", ""))
+            return ops.sum(found, axis=tuple(range(count)))
     return ops.einsum(equation, *operands)
 
 
@@ -132,7 +151,7 @@ def addbmm(
 @_narrowed
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """Return ``beta * input + alpha * outer(vec1, vec2)``."""
-    return _weighted(input, ops.outer(vec1, vec2), beta, alpha)
+    return _weighted(input, outer(vec1, vec2), beta, alpha)
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:

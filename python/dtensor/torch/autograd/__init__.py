@@ -8,4 +8,8 @@ from dtensor.torch.autograd.anomaly_mode import (
     detect_anomaly as detect_anomaly,
     set_detect_anomaly as set_detect_anomaly,
 )
+from dtensor.torch.autograd.gradcheck import (
+    gradcheck as gradcheck,
+    gradgradcheck as gradgradcheck,
+)
 from dtensor.torch.autograd.variable import Variable as Variable

@@ -5,6 +5,8 @@ dimension. Tensors are `Tensor`s or NumPy arrays.
 """
 
 from dtensor.torch.distributed._collectives import *  # noqa: F403
+from dtensor.torch.distributed._exchange import *  # noqa: F403
+from dtensor.torch.distributed._point import *  # noqa: F403
 from dtensor.torch.distributed._world import *  # noqa: F403
 from dtensor.torch.distributed.device_mesh import (
     DeviceMesh as DeviceMesh,

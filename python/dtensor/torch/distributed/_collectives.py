@@ -19,6 +19,7 @@ __all__ = [
     "all_reduce",
     "barrier",
     "broadcast",
+    "monitored_barrier",
     "reduce_scatter_tensor",
 ]
 
@@ -205,3 +206,13 @@ def barrier(
     if world is not None and mesh.get_coordinate() is not None:
         world.agree(b"", "barrier", None, mesh)
     return _done(async_op)
+
+
+def monitored_barrier(
+    group: Group = None, timeout: Any = None, wait_all_ranks: bool = False
+) -> None:
+    """Wait until all ranks of the group have made this call: see `barrier`.
+
+    Which rank is missing, each error says; `timeout` and `wait_all_ranks` are ignored.
+    """
+    barrier(group)

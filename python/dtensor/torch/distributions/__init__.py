@@ -11,19 +11,26 @@ from dtensor.torch.distributions.categorical import Categorical
 from dtensor.torch.distributions.cauchy import Cauchy
 from dtensor.torch.distributions.chi2 import Chi2
 from dtensor.torch.distributions.constraint_registry import biject_to, transform_to
+from dtensor.torch.distributions.continuous_bernoulli import ContinuousBernoulli
 from dtensor.torch.distributions.dirichlet import Dirichlet
 from dtensor.torch.distributions.distribution import Distribution
 from dtensor.torch.distributions.exp_family import ExponentialFamily
 from dtensor.torch.distributions.exponential import Exponential
+from dtensor.torch.distributions.fishersnedecor import FisherSnedecor
 from dtensor.torch.distributions.gamma import Gamma
+from dtensor.torch.distributions.generalized_pareto import GeneralizedPareto
 from dtensor.torch.distributions.geometric import Geometric
 from dtensor.torch.distributions.gumbel import Gumbel
 from dtensor.torch.distributions.half_cauchy import HalfCauchy
 from dtensor.torch.distributions.half_normal import HalfNormal
 from dtensor.torch.distributions.independent import Independent
+from dtensor.torch.distributions.inverse_gamma import InverseGamma
 from dtensor.torch.distributions.kl import kl_divergence, register_kl
+from dtensor.torch.distributions.kumaraswamy import Kumaraswamy
 from dtensor.torch.distributions.laplace import Laplace
+from dtensor.torch.distributions.lkj_cholesky import LKJCholesky
 from dtensor.torch.distributions.log_normal import LogNormal
+from dtensor.torch.distributions.logistic_normal import LogisticNormal
 from dtensor.torch.distributions.lowrank_multivariate_normal import (
     LowRankMultivariateNormal,
 )
@@ -47,9 +54,20 @@ from dtensor.torch.distributions.studentT import StudentT
 from dtensor.torch.distributions.transformed_distribution import TransformedDistribution
 from dtensor.torch.distributions.transforms import *  # noqa: F403
 from dtensor.torch.distributions.uniform import Uniform
+from dtensor.torch.distributions.von_mises import VonMises
 from dtensor.torch.distributions.weibull import Weibull
+from dtensor.torch.distributions.wishart import Wishart
 
 __all__ = [
+    "Wishart",
+    "VonMises",
+    "LogisticNormal",
+    "LKJCholesky",
+    "Kumaraswamy",
+    "InverseGamma",
+    "GeneralizedPareto",
+    "FisherSnedecor",
+    "ContinuousBernoulli",
     "Bernoulli",
     "Beta",
     "Binomial",

@@ -8,6 +8,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import dtensor.torch as _torch
 
 __all__ = [
@@ -19,7 +21,9 @@ __all__ = [
     "standard_like",
     "sum_rightmost",
     "torch",
+    "tril_matrix_to_vec",
     "uniform_like",
+    "vec_to_tril_matrix",
     "without_gradients",
 ]
 
@@ -119,3 +123,48 @@ def uniform_like(like: Any, shape: Any, inside: bool = True) -> Any:
     """Draw numbers between 0 and 1, by default neither of them, as `standard_like`."""
     drawn = torch.rand_like(like.detach().expand(shape))
     return drawn.clamp(min=torch.finfo(drawn.dtype).tiny) if inside else drawn
+
+
+def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
+    """Return lower triangular matrices of vectors of their elements, row by row.
+
+    Raises
+    ------
+    ValueError
+        If there are no such matrices with so many elements.
+    """
+    count = vec.shape[-1]
+    n = next(
+        (n for n in range(count + 2 + abs(diag)) if _count(n, diag) == count), None
+    )
+    if n is None:
+        raise ValueError(
+            f"The size of last dimension is {count} which cannot be expressed as the "
+            "lower triangular part of a square D x D matrix."
+        )
+    rows, columns = np.tril_indices(n, diag)
+    place = np.zeros((n, n), np.int64)
+    place[rows, columns] = np.arange(count)
+    inside = torch.tensor(np.tri(n, n, diag, dtype=bool))
+    if not count:
+        return torch.zeros((*vec.shape[:-1], n, n), dtype=vec.dtype)
+    return torch.where(inside, vec[..., torch.tensor(place)], 0.0)
+
+
+def _count(n: int, diag: int) -> int:
+    return len(np.tril_indices(n, diag)[0])
+
+
+def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
+    """Return the elements of the lower triangles of matrices, row by row.
+
+    Raises
+    ------
+    ValueError
+        If there is no such diagonal.
+    """
+    n = mat.shape[-1]
+    if diag < -n or diag >= n:
+        raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
+    rows, columns = np.tril_indices(n, diag)
+    return mat[..., torch.tensor(rows), torch.tensor(columns)]

@@ -88,3 +88,10 @@ for _each in (biject_to, transform_to):
     _each.register(constraints.real_vector, lambda c: transforms.identity_transform)
 biject_to.register(constraints.simplex, lambda c: transforms.StickBreakingTransform())
 transform_to.register(constraints.simplex, lambda c: transforms.SoftmaxTransform())
+for _each in (biject_to, transform_to):
+    _each.register(
+        constraints.corr_cholesky, lambda c: transforms.CorrCholeskyTransform()
+    )
+transform_to.register(
+    constraints.positive_definite, lambda c: transforms.PositiveDefiniteTransform()
+)

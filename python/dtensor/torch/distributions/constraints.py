@@ -41,6 +41,12 @@ __all__ = [
 ]
 
 
+def _shown(constraint: Any) -> str:
+    """Return the name of a constraint's type as PyTorch writes it."""
+    words = type(constraint).__name__.strip("_").split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
 class Constraint:
     """What values satisfy: `check` tells for each event, one of `event_dim` dims."""
 
@@ -52,7 +58,7 @@ class Constraint:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return self.__class__.__name__[1:] + "()"
+        return f"{_shown(self)}()"
 
 
 class _Dependent(Constraint):
@@ -116,7 +122,7 @@ class _Bounded(Constraint):
         self._shown = ", ".join(f"{name}={x}" for name, x in bounds.items())
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__.strip('_')}({self._shown})"
+        return f"{_shown(self)}({self._shown})"
 
 
 class greater_than(_Bounded):  # noqa: N801
@@ -206,7 +212,8 @@ class independent(Constraint):  # noqa: N801
         return found.all(tuple(range(-more, 0))) if more else found
 
     def __repr__(self) -> str:
-        return f"{self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+        inner = f"{self.base_constraint!r}, {self.reinterpreted_batch_ndims}"
+        return f"IndependentConstraint({inner})"
 
 
 class MixtureSameFamilyConstraint(Constraint):

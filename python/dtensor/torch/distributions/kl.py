@@ -11,6 +11,7 @@ from dtensor.torch.distributions.beta import Beta
 from dtensor.torch.distributions.binomial import Binomial
 from dtensor.torch.distributions.categorical import Categorical
 from dtensor.torch.distributions.cauchy import Cauchy
+from dtensor.torch.distributions.continuous_bernoulli import ContinuousBernoulli
 from dtensor.torch.distributions.dirichlet import Dirichlet
 from dtensor.torch.distributions.distribution import Distribution
 from dtensor.torch.distributions.exponential import Exponential
@@ -35,6 +36,7 @@ from dtensor.torch.distributions.transformed_distribution import (
     TransformedDistribution,
 )
 from dtensor.torch.distributions.uniform import Uniform
+from dtensor.torch.distributions.wishart import Wishart
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -142,6 +144,29 @@ def _binomial(p: Any, q: Any) -> Any:
         p.probs * (p.logits - q.logits) + torch.log1p(-p.probs) - torch.log1p(-q.probs)
     )
     return torch.where(p.total_count > q.total_count, math.inf, found)
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Any:
+    norms = p._log_norm() - q._log_norm()
+    ends = torch.log1p(-p.probs) - torch.log1p(-q.probs)
+    return p.mean * (p.logits - q.logits) + norms + ends
+
+
+@register_kl(Wishart, Wishart)
+def _wishart(p: Any, q: Any) -> Any:
+    n = p.event_shape[-1]
+    solved = torch.cholesky_solve(p.covariance_matrix, q._tril)
+    trace = solved.diagonal(dim1=-2, dim2=-1).sum(-1)
+    places = torch.arange(n, dtype=p.df.dtype) / 2
+    slopes = torch.digamma(p.df.unsqueeze(-1) / 2 - places).sum(-1)
+    return (
+        q.df * (q._log_volume() - p._log_volume())
+        + p.df / 2 * (trace - n)
+        + torch.mvlgamma(q.df / 2, n)
+        - torch.mvlgamma(p.df / 2, n)
+        + (p.df - q.df) / 2 * slopes
+    )
 
 
 @register_kl(Categorical, Categorical)

@@ -4,6 +4,11 @@ import math
 from typing import Any
 
 from dtensor.torch.distributions import constraints
+from dtensor.torch.distributions._joined import (
+    CatTransform,
+    CorrCholeskyTransform,
+    StackTransform,
+)
 from dtensor.torch.distributions._transform import (
     ComposeTransform,
     IndependentTransform,
@@ -16,16 +21,20 @@ from dtensor.torch.distributions._values import sum_rightmost, torch
 __all__ = [
     "AbsTransform",
     "AffineTransform",
+    "CatTransform",
     "ComposeTransform",
+    "CorrCholeskyTransform",
     "CumulativeDistributionTransform",
     "ExpTransform",
     "IndependentTransform",
     "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
     "PowerTransform",
     "ReshapeTransform",
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
     "StickBreakingTransform",
     "TanhTransform",
     "Transform",
@@ -328,3 +337,22 @@ class LowerCholeskyTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         diagonal = torch.log(y.diagonal(dim1=-2, dim2=-1))
         return y.tril(-1) + torch.diag_embed(diagonal)
+
+
+class PositiveDefiniteTransform(Transform):
+    """Positive definite matrices, of any square ones."""
+
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.positive_definite
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PositiveDefiniteTransform)
+
+    __hash__ = object.__hash__
+
+    def _call(self, x: Any) -> Any:
+        low = LowerCholeskyTransform()(x)
+        return low @ low.mT
+
+    def _inverse(self, y: Any) -> Any:
+        return LowerCholeskyTransform().inv(torch.linalg.cholesky(y))
