@@ -1,4 +1,4 @@
-"""Weighted quantiles along cut dims: the elements at which sums of weights reach them."""
+"""Weighted quantiles along cut dims: elements at which sums of weights reach them."""
 
 import math
 from typing import Any

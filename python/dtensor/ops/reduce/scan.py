@@ -19,7 +19,7 @@ from dtensor.ops._make.copies import copy
 from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import Operand, call, letters, operator
-from dtensor.ops._make.parts import inside, local, make, move, positions
+from dtensor.ops._make.parts import alone, inside, local, make, move, positions
 from dtensor.ops._make.reduction import (
     DTypeLike,
     kind_of,
@@ -140,6 +140,10 @@ def _parts_scanned(
     totals = stacked(to, (axis,))
     everywhere = totals.whole(0)
     part = total = np.empty(0, wide)
+    if alone(to) and not is_meta(x):
+        part = np.flip(local(x), axis) if backwards else local(x)
+        part = function.accumulate(part, axis=axis, dtype=wide)
+        return make(np.flip(part, axis) if backwards else part, to)
     if inside(to) and not is_meta(x):
         part = np.flip(local(x), axis) if backwards else local(x)
         total = np.expand_dims(function.reduce(part, axis=axis, dtype=wide), 0)
