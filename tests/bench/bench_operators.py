@@ -2,8 +2,8 @@
 """What operators cost on one rank beside NumPy, on about a million elements.
 
 Of both the fastest of many calls in turn counts. Views, and functions of few elements,
-cost what a call costs: `bench_dispatch` counts that. BLAS has one thread; `--only` names
-the rows that are wanted.
+cost what a call costs: `bench_dispatch` counts that. BLAS has one thread. `--only`
+names the rows that are wanted.
 """
 
 import argparse
