@@ -77,6 +77,8 @@ MOVES = [
     *each(
         "sliding_window_view", np.lib.stride_tricks.sliding_window_view, "d7", [(3,)]
     ),
+    *each("packbits", np.packbits, "B5,19 | ?9,3", [(), (0,), (-1, "little")]),
+    *each("unpackbits", np.unpackbits, "B5,3 | B9", [(), (0,), (-1, -3, "little")]),
     *each("tile", np.tile, "d5,7 | d3", [(2,), ((2, 3),), ((2, 1, 3),), (0,), ((),)]),
     *each("flip", np.flip, "d5,7 | l7,5 | d2,3,4", [{}, {"axis": 0}, {"axis": (0, 1)}]),
     *each("flip", np.flip, "d7 | d0,3 | d"),

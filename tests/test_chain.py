@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from meshes import line, square
+from order_parts import sent_parts
 from placed import layouts, placed
 from slow import slow
 
@@ -134,6 +135,32 @@ def test_gradients_are_those_of_one_rank(ranks, name):
             y.sum().backward()
             grads.append(np.asarray(x.grad.full_tensor()))
         np.testing.assert_allclose(*grads, rtol=1e-12)
+
+    ranks(body)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
+def test_gradients_of_running_extrema_stay_in_parts(ranks, name):
+    def body():
+        mesh, function = square(), getattr(np, name)
+        for k, placements in enumerate(layouts(2, mesh.ndim)):
+            rng = np.random.default_rng(k)
+            array = rng.integers(0, 4, (11, 3)) * (-1.0) ** k
+            if k % 3 == 0:
+                array[rng.integers(0, 11), 1] = np.nan
+            weights = rng.normal(size=(11, 3))
+            for dim in (0, 1):
+                grads = []
+                for layout in (placements, [Replicate()] * mesh.ndim):
+                    x, _ = placed(array, mesh, layout)
+                    x.requires_grad_()
+                    (function.accumulate(x, dim) * weights).sum().backward()
+                    grads.append(np.asarray(x.grad.full_tensor()))
+                np.testing.assert_allclose(*grads, atol=1e-12)
+        x = distribute_tensor(np.arange(80_000.0) % 999, line(), [Shard(0)])
+        x.requires_grad_()
+        sent = sent_parts(lambda x: function.accumulate(x, 0).sum().backward(), x)
+        assert sent < 0.01
 
     ranks(body)
 

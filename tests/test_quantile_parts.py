@@ -166,3 +166,92 @@ def test_lines_of_nan_alone_have_the_dtype_of_others(ranks, function):
                 assert (got.dtype, got.shape) == (want.dtype, want.shape)
 
     ranks(body)
+
+
+WEIGHTED = {"method": "inverted_cdf"}
+
+
+@pytest.mark.parametrize("dtype", [*"dflB"])
+def test_weighted_quantiles_are_numpys(ranks, in_parts, dtype):
+    def body():
+        rng = np.random.default_rng(1)
+        for k, length in enumerate((1, 2, 61, 300)):
+            array = values((length,), dtype)
+            given = rng.integers(0, 4, length) + (np.arange(length) == length // 2)
+            for weights in (given, given / 4, np.ones(length, "f")):
+                x, whole = placed(array, line(), [Shard(0)])
+                for q in (0.3, 0, [0.0, 0.25, 1.0], [[0.5], [1.0]]):
+                    options = WEIGHTED | {"keepdims": k % 2 == 0}
+                    want = np.quantile(whole, q, weights=weights, **options)
+                    w = distribute_tensor(weights, line(), [Shard(0)])
+                    for known in (weights, weights.tolist(), w):
+                        same(np.quantile(x, q, weights=known, **options), want)
+                        many = np.multiply(q, 100)
+                        same(
+                            np.nanpercentile(x, many, weights=known, **options),
+                            np.nanpercentile(whole, many, weights=weights, **options),
+                        )
+
+    ranks(body)
+
+
+def test_weighted_quantiles_along_axes_of_many_lines_and_of_nan(ranks, in_parts):
+    def body():
+        rng = np.random.default_rng(2)
+        mesh = square()
+        for k, placements in enumerate(layouts(2, mesh.ndim)):
+            array = np.round(rng.normal(size=(31, 5)), 1)
+            if k % 2:
+                array = strewn(array, np.nan)
+            x, whole = placed(array, mesh, placements)
+            for axis, shape in ((0, (31,)), (0, (31, 5)), (None, (31, 5))):
+                weights = rng.integers(1, 5, shape)
+                options = WEIGHTED | {"axis": axis, "weights": weights}
+                for q in (0.4, [0.1, 0.9]):
+                    same(np.quantile(x, q, **options), np.quantile(whole, q, **options))
+                    if axis is None:  # of others NumPy 2.3 fails
+                        same(
+                            np.nanquantile(x, q, **options),
+                            np.nanquantile(whole, q, **options),
+                        )
+
+    ranks(body)
+
+
+def test_weighted_quantiles_send_little(ranks):
+    def body():
+        length = 400_000
+        x = distribute_tensor(
+            np.random.default_rng(0).normal(size=length), line(), [Shard(0)]
+        )
+        w = distribute_tensor(np.arange(1.0, 1 + length), line(), [Shard(0)])
+
+        def both(x):
+            return np.quantile(x, [0.3, 0.5], weights=w, **WEIGHTED)
+
+        assert sent_parts(both, x) < 0.25
+        x.requires_grad_()
+        with pytest.raises(NotImplementedError, match="weights"):
+            both(x).sum().backward()
+
+    ranks(body)
+
+
+def test_bad_weights_are_numpys_errors(ranks, in_parts):
+    def body():
+        x, whole = placed(np.arange(40.0).reshape(20, 2), line(), [Shard(0)])
+        for options, error in (
+            ({"weights": -np.ones((20, 2))}, ValueError),
+            ({"weights": np.zeros((20, 2))}, ValueError),
+            ({"weights": np.full((20, 2), np.nan)}, ValueError),
+            ({"weights": np.ones(20)}, TypeError),
+            ({"weights": np.ones(3), "axis": 0}, ValueError),
+            ({"weights": np.ones((20, 2)), "method": "linear"}, ValueError),
+        ):
+            options = WEIGHTED | options
+            with pytest.raises(error), np.errstate(all="ignore"):
+                np.quantile(whole, 0.5, **options)
+            with pytest.raises(error):
+                np.quantile(x, 0.5, **options)
+
+    ranks(body)

@@ -2,19 +2,26 @@
 """What operators cost on one rank beside NumPy, on about a million elements.
 
 Of both the fastest of many calls in turn counts. Views, and functions of few elements,
-cost what a call costs: `bench_dispatch` counts that.
+cost what a call costs: `bench_dispatch` counts that. BLAS has one thread. `--only`
+names the rows that are wanted.
 """
 
+import argparse
+import os
 import time
 import warnings
 
-import numpy as np
-from kept import keep
-from operator_rows import CALLS
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before NumPy reads them
+    os.environ.setdefault(name, "1")
 
-from dtensor import Shard, distribute_tensor, init_device_mesh
+import numpy as np  # noqa: E402
+from kept import keep  # noqa: E402
+from operator_rows import CALLS  # noqa: E402
+from operator_rows_more import MORE  # noqa: E402
 
-SECONDS = 0.6  # for each row, at least three calls of either
+from dtensor import Shard, distribute_tensor, init_device_mesh  # noqa: E402
+
+SECONDS, TURNS = 0.6, 5  # for each row, and calls of either, at least
 LEAST = 5e-4  # seconds of NumPy's, from which on a row counts
 AIM, MEDIAN_AIM = 1.5, 1.03
 
@@ -23,7 +30,7 @@ def fastest(calls: list, arrays: list) -> list[float]:
     """Seconds of the fastest call of each, called in turn."""
     best = [float("inf")] * len(calls)
     begin, turns = time.perf_counter(), 0
-    while turns < 3 or time.perf_counter() - begin < SECONDS:
+    while turns < TURNS or time.perf_counter() - begin < SECONDS:
         turns += 1
         for k, (call, array) in enumerate(zip(calls, arrays, strict=True)):
             start = time.perf_counter()
@@ -34,10 +41,16 @@ def fastest(calls: list, arrays: list) -> list[float]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", default=[])
+    asked = parser.parse_args()
     warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
     mesh = init_device_mesh("cpu", (1,))
     rows = []
-    for name, (array, call) in CALLS.items():
+    for name, (array, call) in (CALLS | MORE).items():
+        if asked.only and name not in asked.only:
+            continue
         x = distribute_tensor(array.copy(), mesh, [Shard(0)])
         ours, numpys = fastest([call, call], [x, array.copy()])
         rows.append((ours / numpys, name, ours, numpys))

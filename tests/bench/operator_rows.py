@@ -1,4 +1,8 @@
-"""Calls of operators on about a million elements, for a tensor or an array."""
+"""Calls of operators on about a million elements, for a tensor or an array.
+
+Of NumPy's functions those have none that compute with few elements: views, shapes and
+dtypes, and texts (`FEW`).
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -72,6 +72,7 @@ from dtensor.ops.reduce import (  # noqa: F401
     statistics as _statistics,
 )
 from dtensor.ops.shape import (  # noqa: F401
+    bits as _bits,
     called as _called,
     edit as _edit,
     join as _join,
@@ -127,6 +128,7 @@ from dtensor.ops.reduce.nan import *  # noqa: F403
 from dtensor.ops.reduce.quantile import *  # noqa: F403
 from dtensor.ops.reduce.reductions import *  # noqa: F403
 from dtensor.ops.reduce.statistics import *  # noqa: F403
+from dtensor.ops.shape.bits import *  # noqa: F403
 from dtensor.ops.shape.called import *  # noqa: F403
 from dtensor.ops.shape.edit import *  # noqa: F403
 from dtensor.ops.shape.join import *  # noqa: F403
@@ -140,6 +142,7 @@ from dtensor.ops.shape.view import *  # noqa: F403
 __all__ = ["FallbackWarning", "ImplicitRedistributeError", "strict"]
 __all__ += _activation.__all__
 __all__ += _arg.__all__
+__all__ += _bits.__all__
 __all__ += _called.__all__
 __all__ += _compare.__all__
 __all__ += _coordinates.__all__

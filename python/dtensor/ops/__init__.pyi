@@ -291,6 +291,7 @@ __all__ = [
     "not_equal",
     "ones_like",
     "outer",
+    "packbits",
     "pad",
     "partition",
     "percentile",
@@ -405,6 +406,7 @@ __all__ = [
     "unique_counts",
     "unique_inverse",
     "unique_values",
+    "unpackbits",
     "unravel_index",
     "unsqueeze",
     "unstack",
@@ -5974,6 +5976,16 @@ def outer(a: _Plain, b: _T, out: _Out = None) -> _T: ...
 @overload
 def outer(a: _Plain, b: _Plain, out: _Out = None) -> _C.Tensor: ...
 @overload
+def packbits(a: _T, axis: int | None = None, bitorder: str = "big") -> _T: ...
+@overload
+def packbits(
+    a: _Plain, axis: int | None = None, bitorder: str = "big"
+) -> _C.Tensor: ...
+@overload
+def packbits(a: _T, *, dim: int | None, bitorder: str = "big") -> _T: ...
+@overload
+def packbits(a: _Plain, *, dim: int | None, bitorder: str = "big") -> _C.Tensor: ...
+@overload
 def pad(
     array: _T,
     pad_width: _ArrayLike | Mapping[int, int | tuple[int, int]],
@@ -7995,6 +8007,22 @@ def unique_inverse(x: _Plain) -> _UniqueInverseResult[_C.Tensor]: ...
 def unique_values(x: _T) -> _T: ...
 @overload
 def unique_values(x: _Plain) -> _C.Tensor: ...
+@overload
+def unpackbits(
+    a: _T, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> _T: ...
+@overload
+def unpackbits(
+    a: _Plain, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> _C.Tensor: ...
+@overload
+def unpackbits(
+    a: _T, *, dim: int | None, count: int | None = None, bitorder: str = "big"
+) -> _T: ...
+@overload
+def unpackbits(
+    a: _Plain, *, dim: int | None, count: int | None = None, bitorder: str = "big"
+) -> _C.Tensor: ...
 def unravel_index(
     indices: _ArrayLike, shape: _Shape, order: str = "C"
 ) -> tuple[DTensor, ...]: ...

@@ -47,6 +47,7 @@ AT_ONCE: set[Function] = {
     np.nanstd,
     np.nanvar,
     np.nonzero,
+    np.resize,
     np.setdiff1d,
     np.setxor1d,
     np.std,

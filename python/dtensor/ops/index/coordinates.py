@@ -12,7 +12,7 @@ from dtensor._core import world
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh
 from dtensor.ops._make.operator import Operand, Rule, call, letters, operator
-from dtensor.ops._make.parts import inside, local
+from dtensor.ops._make.parts import alone, inside, local
 from dtensor.ops.index.read import getitem
 
 __all__ = ["ix_", "ravel_multi_index", "unravel_index"]
@@ -22,7 +22,11 @@ INDEX = np.dtype(np.intp)
 
 
 def _checked(name: str, x: _C.DTensor, check: Callable[[Array], object]) -> None:
-    """Check this rank's part; if a check fails, every rank raises. Collective."""
+    """Check this rank's part; if a check fails, every rank raises. Collective.
+
+    One rank that has all needs no check: the function raises."""
+    if alone(x.layout):
+        return
     error = None
     try:
         if inside(x.layout):

@@ -360,6 +360,9 @@ def _put_along(arr: _C.DTensor, indices: Any, values: Any, dim: int) -> None:
     value = brought(values, layout, dims, arr.dtype)
     if not inside(layout):
         return
+    if not layout.is_cut(dim) or alone(layout):
+        np.put_along_axis(local(arr), index, value, dim)
+        return
     index = np.where(index < 0, index + arr.shape[dim], index).astype(np.intp)
     at, mine = find(layout, dim, index)
     here = local(arr)

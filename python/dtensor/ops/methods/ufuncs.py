@@ -130,6 +130,8 @@ def _is_chained(ufunc: np.ufunc, x: Operand, axis: Axis) -> bool:
     return (
         len(axes) == 1
         and in_parts(x.layout, axes[0])
+        and x.layout is not None
+        and x.layout.mesh.size() > 1
         and x.shape[axes[0]] > 0
         and kind_of(ufunc, x.dtype) is None
         and ufunc in REDUCED

@@ -80,7 +80,8 @@ def scanned_in_parts(function: np.ufunc, x: _C.DTensor, dim: int, dtype: Any) ->
 def _joined(
     name: str, function: np.ufunc, x: _C.DTensor, to: _C.Layout, dim: int, dtype: Any
 ) -> _C.DTensor:
-    totals = _totals(name, function, x, to, dim, dtype)
+    count = len(ranges_of(to, dim))
+    totals = _totals(name, function, x, to, dim, dtype) if count > 1 else np.empty(0)
     if is_meta(x):
         return _C.without_data(to)
     if not inside(to):

@@ -26,6 +26,7 @@ from dtensor.ops._make.reduction import Axis, kept, probe
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.reduce.quantile_gradient import of_median, of_quantile
 from dtensor.ops.reduce.quantile_parts import Reduced, of_parts
+from dtensor.ops.reduce.quantile_weighted import of_weighted_parts
 from dtensor.ops.reduce.selection import is_selected
 
 __all__ = [
@@ -181,12 +182,16 @@ def _quantile(function: Callable[..., Any]) -> Any:
         method: Any = "linear",
         keepdims: bool = False,
         *,
-        weights: None = None,
+        weights: Any = None,
     ) -> Any:
         options = {"q": _levels(function.__name__, q), "method": method}
-        return of_parts(
-            a, Reduced(function, options, axes_of(axis, a.ndim), bool(keepdims))
-        )
+        what = Reduced(function, options, axes_of(axis, a.ndim), bool(keepdims))
+        if weights is None:
+            return of_parts(a, what)
+        return of_weighted_parts(a, what, weights, axis)
+
+    def of_list(*args: Any, weights: Any, **options: Any) -> Any:
+        return answer(*args, weights=np.asarray(weights), **options)
 
     def make(
         a: Operand,
@@ -200,18 +205,26 @@ def _quantile(function: Callable[..., Any]) -> Any:
         weights: Any = None,
     ) -> Answer | Callable[..., Any]:
         options: dict[str, Any] = {"method": method, "keepdims": keepdims}
+        if isinstance(weights, list | tuple):
+            return of_list
+        if axis is None and getattr(weights, "shape", a.shape) != a.shape:
+            raise TypeError(
+                "Axis must be specified when shapes of a and weights differ."
+            )
         if weights is not None:
             options["weights"] = weights
         answer = _sorted_out(function, a, axis, q, **options)
-        in_parts = weights is None and _is_selected(a, axis)
-        return run if in_parts else answer
+        if weights is not None:  # or NumPy's error
+            function(np.ones(1), 0.5, weights=np.ones(1), method=method)
+        is_real = weights is None or a.dtype.kind in "iuf"
+        return run if is_real and _is_selected(a, axis) else answer
 
     make.__name__ = function.__name__
     make.__doc__ = f"""Along axes: see `numpy.{function.__name__}`.
 
     Along cut axes that are long (2^14 elements a line) the elements around each
-    quantile are found by samples: a few thousand are sent. Otherwise, and with weights,
-    the axes are made whole.
+    quantile are found by samples: a few thousand are sent, and weights that are not cut
+    as `a` is. Otherwise the axes are made whole.
 
     Parameters
     ----------

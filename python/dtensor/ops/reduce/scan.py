@@ -19,7 +19,7 @@ from dtensor.ops._make.copies import copy
 from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import Operand, call, letters, operator
-from dtensor.ops._make.parts import inside, local, make, move, positions
+from dtensor.ops._make.parts import alone, inside, local, make, move, positions
 from dtensor.ops._make.reduction import (
     DTypeLike,
     kind_of,
@@ -140,6 +140,10 @@ def _parts_scanned(
     totals = stacked(to, (axis,))
     everywhere = totals.whole(0)
     part = total = np.empty(0, wide)
+    if alone(to) and not is_meta(x):
+        part = np.flip(local(x), axis) if backwards else local(x)
+        part = function.accumulate(part, axis=axis, dtype=wide)
+        return make(np.flip(part, axis) if backwards else part, to)
     if inside(to) and not is_meta(x):
         part = np.flip(local(x), axis) if backwards else local(x)
         total = np.expand_dims(function.reduce(part, axis=axis, dtype=wide), 0)
@@ -233,6 +237,50 @@ def _taken(values: Array, out: Array, x: Array, axis: int) -> Array:
     return np.asarray(values[_index(out, x, axis)])
 
 
+def _of_extremes(grad: Any, out: Any, x: Any, axis: int) -> Any:
+    dim = normalize_axis_index(axis, x.ndim)
+    if _C.is_grad_enabled() or not _is_in_parts(x, dim) or x.layout.mesh.size() == 1:
+        return _to_chosen(grad, out, x, axis)
+    settle = functools.partial(settled, "accumulate")
+    return _to_chosen_in_parts(settle(grad), settle(out), settle(x), dim)
+
+
+def _to_chosen_in_parts(grad: Any, out: Any, x: _C.DTensor, dim: int) -> _C.DTensor:
+    """Add up the gradient of elements for the one that each of them is: in their own
+    part, or before it. Two rows of each part are sent to all ranks."""
+    to = x.layout.with_dtype(grad.dtype)
+    grad, out = (
+        move("accumulate", y, x.layout.with_dtype(y.dtype)) for y in (grad, out)
+    )
+    of_rows = stacked(to, (dim,))
+    if is_meta(x):
+        return _C.without_data(to)
+    rows, found, last = [np.empty(0, to.dtype)] * 2, np.empty(0, to.dtype), np.empty(0)
+    if inside(to):
+        g, here = (np.moveaxis(local(y), dim, 0) for y in (grad, x))
+        same = (here == np.moveaxis(local(out), dim, 0)) | (here != here)
+        index: list[Any] = list(np.indices(here.shape, sparse=True))
+        at = np.where(same, index[0], -1)
+        index[0] = np.maximum.accumulate(at, axis=0)
+        known = index[0] >= 0
+        found, last = np.zeros_like(g), at.max(0, initial=-1)
+        np.add.at(found, tuple(index), np.where(known, g, 0))
+        ahead = np.sum(np.where(known, 0, g), axis=0, dtype=to.dtype)
+        rows = [ahead[None], (last >= 0)[None].astype(to.dtype)]
+    carried, ends = (
+        local(move("accumulate", make(row, of_rows), of_rows.whole(0))) for row in rows
+    )
+    if inside(to):
+        is_open, more = last >= 0, np.zeros(last.shape, to.dtype)
+        for k in range(int(positions(of_rows, 0)[0]) + 1, len(carried)):
+            more += np.where(is_open, carried[k], 0)
+            is_open &= ends[k] == 0
+        if len(found):
+            index[0] = np.maximum(last, 0)[None]
+            found[tuple(index)] += more
+    return make(np.ascontiguousarray(np.moveaxis(found, 0, dim)), to)
+
+
 def _of_sums(
     grad: Any, _out: Any, _x: Any, axis: int = 0, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -268,10 +316,10 @@ def _with_data(core: Callable[..., Any]) -> Callable[..., Any]:
 GRADIENTS: dict[np.ufunc, Callable[..., Any]] = {
     np.add: _of_sums,
     np.multiply: _with_data(_of_products),
-    np.maximum: _with_data(_to_chosen),
-    np.minimum: _with_data(_to_chosen),
-    np.fmax: _with_data(_to_chosen),
-    np.fmin: _with_data(_to_chosen),
+    np.maximum: _with_data(_of_extremes),
+    np.minimum: _with_data(_of_extremes),
+    np.fmax: _with_data(_of_extremes),
+    np.fmin: _with_data(_of_extremes),
     np.logaddexp: _with_data(_of_logarithms(np.exp, np.log, np.logaddexp)),
     np.logaddexp2: _with_data(_of_logarithms(np.exp2, np.log2, np.logaddexp2)),
 }

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
-from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.composite import (
     array_of,
     as_dtype,
@@ -53,6 +52,7 @@ from dtensor.ops.reduce.rows import (
     std_row,
     var_row,
 )
+from dtensor.ops.reduce.weights import weights_beside
 
 __all__ = ["average", "logsumexp", "mean", "ptp", "std", "var"]
 
@@ -277,7 +277,7 @@ def average(
         total = np.full_like(result, counted(a, axes, True, False))
     else:
         wide = [np.float64] if a.dtype.kind in "biu" else []
-        weights = _weights(weights, a, axis)
+        weights = weights_beside(weights, a, axis)
         dtype = np.result_type(a.dtype, weights.dtype, *wide)
         total = settled(
             "average", weights.sum(axis=axes, dtype=dtype, keepdims=keepdims)
@@ -289,24 +289,6 @@ def average(
     if not returned:
         return result
     return result, np.broadcast_to(total, result.shape)
-
-
-def _weights(weights: Any, a: Any, axis: Axis) -> Any:
-    """Return the weights in dims that are broadcast against those of `a`."""
-    weights = array_of(weights)
-    if weights.shape == a.shape:
-        return weights
-    if axis is None:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    dims = normalize_axis_tuple(axis, a.ndim)
-    if weights.shape != tuple(a.shape[dim] for dim in dims):
-        raise ValueError(
-            "Shape of weights must be consistent with shape of a along specified axis."
-        )
-    weights = np.transpose(weights, tuple(np.argsort(dims).tolist()))
-    return np.reshape(
-        weights, [n if dim in dims else 1 for dim, n in enumerate(a.shape)]
-    )
 
 
 @composite

@@ -328,11 +328,14 @@ def block(arrays: Any) -> Any:
 
     def join(item: Any, level: int) -> Any:
         if isinstance(item, list):
+            if len(item) == 1:
+                return join(item[0], level + 1)
             return np.concatenate([join(x, level + 1) for x in item], level - depth)
         array = item if hasattr(item, "ndim") else np.asarray(item)
         return np.reshape(array, (1,) * (ndim - array.ndim) + tuple(array.shape))
 
-    return join(arrays, 0)
+    joined = join(arrays, 0)
+    return joined if len([*leaves(arrays)]) > 1 else np.copy(joined)
 
 
 def _emptied(arrays: Any) -> Any:
