@@ -147,6 +147,16 @@ def test_many_elements_are_no_number(ranks):
     ranks(body)
 
 
+def test_plain_arrays_are_averaged_with_weights_that_are_cut(ranks):
+    def body():
+        weights = placed(np.arange(1.0, 6))
+        for array in (np.arange(5), np.arange(5, dtype=np.float32), [0, 1, 2, 3, 4]):
+            expected = np.average(array, weights=np.arange(1.0, 6))
+            assert np.isclose(float(np.average(array, weights=weights)), expected)
+
+    ranks(body)
+
+
 def test_the_average_over_nothing_is_a_division_by_zero(ranks):
     def body():
         x = placed(np.ones((0, 3)))

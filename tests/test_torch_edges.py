@@ -95,3 +95,19 @@ def test_methods_of_ufuncs_keep_the_dialect(ranks):
             assert isinstance(found, torch.Tensor)
 
     ranks(body)
+
+
+def test_integers_are_not_divided_by_zero():
+    x, zero = torch.tensor([3, 4]), torch.tensor([1, 0])
+    for divided in (
+        lambda: x // zero,
+        lambda: x % zero,
+        lambda: x // 0,
+        lambda: torch.fmod(x, zero),
+        lambda: x.clone().remainder_(zero),
+        lambda: torch.div(x, zero, rounding_mode="floor"),
+    ):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            divided()
+    assert (x // 2).tolist() == [1, 2]
+    assert np.isnan((x % 0.0).numpy()).all()

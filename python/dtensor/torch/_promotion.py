@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor.ops._make.operator import call
 from dtensor.torch._types import dtype, numpy_dtype, torch_dtype
 
 __all__ = ["can_cast", "default_dtype", "promote_types", "promoted", "result_type"]
@@ -178,14 +179,41 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
 
     def answer(*xs: Any, **options: Any) -> Any:
         given = {"dtype", "signature", "sig"} & options.keys()
-        if not given and len(xs) == function.nin:
-            options |= _options(function, xs, floats)
-        return make(*xs, **options)
+        if given or len(xs) != function.nin:
+            return make(*xs, **options)
+        options |= _options(function, xs, floats)
+        found = make(*xs, **options)
+        if function not in DIVISIONS or any(_is_float(x) for x in xs):
+            return found
+        return found[0], call(DIVISIONS[function], *xs, **options)
 
     answer.__name__ = base.__name__
     answer.__doc__ = base.__doc__
     answer.ufunc = function  # type: ignore[attr-defined]  # its signature is shown
     return _C.Operator(answer, base.__name__, base.operands, base=base)
+
+
+def _is_float(x: Any) -> bool:
+    return _kind(np.dtype(x.number) if x.dtype is None else x.dtype) >= 2
+
+
+def _refusing_zero(function: np.ufunc) -> Callable[..., Any]:
+    """Return the kernel of a division of integers, which by 0 is an error in PyTorch."""
+
+    def divided(*xs: Any, **options: Any) -> Any:
+        try:
+            with np.errstate(divide="raise"):
+                return function(*xs, **options)
+        except FloatingPointError:
+            raise RuntimeError("ZeroDivisionError") from None
+
+    return divided
+
+
+DIVISIONS = {
+    function: _refusing_zero(function)
+    for function in (np.floor_divide, np.remainder, np.fmod)
+}
 
 
 def _check(function: np.ufunc, xs: Sequence[Any]) -> None:

@@ -263,7 +263,7 @@ def _to_chosen_in_parts(grad: Any, out: Any, x: _C.DTensor, dim: int) -> _C.DTen
         at = np.where(same, index[0], -1)
         index[0] = np.maximum.accumulate(at, axis=0)
         known = index[0] >= 0
-        found, last = np.zeros_like(g), at.max(0, initial=-1)
+        found, last = np.zeros_like(g), np.max(at, 0, initial=-1)
         np.add.at(found, tuple(index), np.where(known, g, 0))
         ahead = np.sum(np.where(known, 0, g), axis=0, dtype=to.dtype)
         rows = [ahead[None], (last >= 0)[None].astype(to.dtype)]

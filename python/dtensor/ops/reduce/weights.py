@@ -83,7 +83,7 @@ def reaching(lines: Lines, sums: Array, levels: Array) -> Integers:
         ends = cut_points(
             lines, [(k, min(n, int(lines.counts[k].sum()))) for k, n in wanted]
         )
-        places = ends.reshape(every, -1, parts).transpose(0, 2, 1)
+        places = np.swapaxes(ends.reshape(every, -1, parts), 1, 2)
         with np.errstate(all="ignore"):
             reached = before(places) / totals
         if levels.dtype.kind == "f":  # as NumPy compares them
@@ -92,7 +92,11 @@ def reaching(lines: Lines, sums: Array, levels: Array) -> Integers:
         reached[reached == 0] = -1  # elements of no weight
         tried = tried.reshape(apart.shape)
         is_enough = reached >= levels[:, None]
-        high = np.minimum(high, np.where(is_enough, tried, high[:, :, None]).min(-1))
-        low = np.maximum(low, np.where(is_enough, low[:, :, None], tried + 1).max(-1))
+        high = np.minimum(
+            high, np.min(np.where(is_enough, tried, high[:, :, None]), -1)
+        )
+        low = np.maximum(
+            low, np.max(np.where(is_enough, low[:, :, None], tried + 1), -1)
+        )
         low = np.minimum(low, high)
     return low
