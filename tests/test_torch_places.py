@@ -54,6 +54,7 @@ def in_order(shape, dim, dtype):
         yield torch.topk, x, max(1, shape[dim] - 1), dim, least
         yield torch.kthvalue, x, shape[dim], dim, least
         yield torch.median, x, dim, least
+        yield torch.mode, x, dim, least
     yield torch.median, x
 
 
@@ -68,6 +69,14 @@ def totals(shape, dim, dtype):
     for p in (1, 2, "fro"):
         yield torch.norm, x, p, dim, True
         yield torch.norm, x, p
+    if len(shape) == 2:
+        yield (
+            torch.addmm,
+            some(shape, dtype),
+            some((shape[0], 3), dtype),
+            some((3, shape[1]), dtype),
+        )
+        yield torch.addmv, some(shape[:1], dtype), x, some(shape[1:], dtype)
     yield torch.addcmul, x, some(shape, dtype), some(shape, dtype)
     yield torch.addcdiv, x, some(shape, dtype), some(shape, dtype)
 
