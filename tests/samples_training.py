@@ -341,7 +341,7 @@ CONVOLUTION = [
     ),
     *each(
         "convolution_weight",
-        lambda g, x, shape: conv._convolution_weight(g, x, shape, STEPS),
+        lambda g, x, shape: conv.convolution_weight(g, x, shape, STEPS),
         "d2,6,2,4 d2,4,4,7",
         [((6, 2, 3, 3),), ((6, 4, 3, 3),)],
         SUM,

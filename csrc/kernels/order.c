@@ -151,3 +151,9 @@ dt_order_at(const void *x, const dt_line *line, int64_t place, bool nan, void *s
 {
     return (is_wide(line) ? at_wide : at_narrow)(x, line, place, nan, scratch);
 }
+
+int64_t
+dt_order_mode(const void *x, const dt_line *line, void *scratch)
+{
+    return (is_wide(line) ? mode_wide : mode_narrow)(x, line, scratch);
+}

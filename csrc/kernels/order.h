@@ -27,5 +27,8 @@ void dt_order_first(int64_t *out, int64_t out_step, const void *x, const dt_line
  * that of the first NaN, if there is one. */
 int64_t dt_order_at(const void *x, const dt_line *line, int64_t place, bool nan,
                     void *scratch);
+/* The index of the last one of those elements that there are most of, the smallest of
+ * several; no NaN is equal to another. */
+int64_t dt_order_mode(const void *x, const dt_line *line, void *scratch);
 
 #endif

@@ -150,3 +150,24 @@ K(at)(const void *x, const dt_line *line, int64_t place, bool nan, void *scratch
         found = keys[k] > found ? keys[k] : found;
     return (int64_t)(found & (one - 1));
 }
+
+static int64_t
+K(mode)(const void *x, const dt_line *line, void *scratch)
+{
+    const int64_t n = line->length;
+    const bool floats = dt_dtype_kind(line->dtype) == 'f';
+    const KEY most = (KEY)most_of(line->dtype);
+    KEY *keys = scratch;
+    int64_t best = 0, count = 0, run = 0;
+    K(fill)(keys, x, line);
+    keys = K(sort)(keys, keys + n, n, line->dtype, false);
+    for (int64_t k = 0; k < n; k++) {
+        bool same = k > 0 && keys[k] >> BITS == keys[k - 1] >> BITS;
+        run = same && !(floats && keys[k] >> BITS == most) ? run + 1 : 1;
+        if (run > count) {
+            count = run;
+            best = k;
+        }
+    }
+    return (int64_t)(keys[best] & (((KEY)1 << BITS) - 1));
+}

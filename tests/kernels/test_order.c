@@ -78,16 +78,20 @@ integers_keep_their_sign(void)
 }
 
 static void
-the_first_nan_is_found(void)
+the_first_nan_and_the_mode_are_found(void)
 {
     const float x[] = {3, NAN, 1, NAN, 2};
     dt_line line = {.dtype = DT_FLOAT32, .length = 5, .step = sizeof *x};
     char scratch[200];
     CHECK(dt_order_at(x, &line, 0, true, scratch) == 1);
     CHECK(dt_order_at(x, &line, 0, false, scratch) == 2);
+    const float y[] = {2, 1, 2, 1, 5, -0.0f, 0};
+    line.length = 7;
+    line.step = sizeof *y;
+    CHECK(dt_order_mode(y, &line, scratch) == 6);
     CHECK(!dt_order_has(DT_COMPLEX64) && !dt_order_has(DT_LONGDOUBLE));
     CHECK(dt_order_has(DT_BFLOAT16) && dt_order_has(DT_BOOL));
 }
 
 DT_MAIN(TEST(lines_of_every_length_are_in_order), TEST(integers_keep_their_sign),
-        TEST(the_first_nan_is_found))
+        TEST(the_first_nan_and_the_mode_are_found))

@@ -59,10 +59,17 @@ target_of(PyObject *object, PyArrayObject *values)
     return zeros;
 }
 
+/* NumPy's error for the first index that is wrong. */
 static PyObject *
-raise_index(void)
+raise_index(PyArrayObject *index, PyArrayObject *x, int dim)
 {
-    return PyErr_Format(PyExc_IndexError, "an index is out of bounds");
+    const int64_t *at = PyArray_DATA(index), length = PyArray_DIM(x, dim);
+    npy_intp k = 0;
+    while (k + 1 < PyArray_SIZE(index) && at[k] >= -length && at[k] < length)
+        k++;
+    return PyErr_Format(PyExc_IndexError,
+                        "index %lld is out of bounds for axis %d with size %lld",
+                        (long long)at[k], dim, (long long)length);
 }
 
 /* Where indices are along a dim of an array; -1 with an exception. */
@@ -103,7 +110,7 @@ picked_along(PyObject *Py_UNUSED(module), PyObject *args)
                                   PyArray_DATA(index), (size_t)PyArray_ITEMSIZE(x));
         ext_kernel_end(state);
         if (!good) {
-            raise_index();
+            raise_index(index, x, dim);
             Py_CLEAR(out);
         }
     }
@@ -131,16 +138,18 @@ begin(writing *w, PyObject *const given[3])
     return w->x != NULL && w->index != NULL && w->values != NULL;
 }
 
-/* Gives the result, if it is `good`. */
+/* Gives the result, if it is `good`; else an index of the dim is wrong. */
 static PyObject *
-end(writing *w, bool good)
+end(writing *w, bool good, int dim)
 {
+    if (!good && !PyErr_Occurred())
+        raise_index(w->index, w->x, dim);
     Py_XDECREF(w->index);
     Py_XDECREF(w->values);
     if (good)
         return (PyObject *)w->x;
     Py_XDECREF(w->x);
-    return PyErr_Occurred() ? NULL : raise_index();
+    return NULL;
 }
 
 /* How values come to where they go. */
@@ -165,7 +174,7 @@ put_along(PyObject *Py_UNUSED(module), PyObject *args)
     if (good && how == ADDS && !dt_along_adds(dtype))
         good = ext_fail(PyExc_TypeError, "no sums of %s", dt_dtype_name(dtype));
     if (PyErr_Occurred() || PyArray_SIZE(w.index) == 0)
-        return end(&w, good && !PyErr_Occurred());
+        return end(&w, good && !PyErr_Occurred(), dim);
     PyThreadState *state = ext_kernel_begin(PyArray_SIZE(w.index));
     void *x = PyArray_DATA(w.x), *values = PyArray_DATA(w.values);
     const int64_t *at = PyArray_DATA(w.index);
@@ -177,7 +186,7 @@ put_along(PyObject *Py_UNUSED(module), PyObject *args)
         good =
             dt_along_reduce(&along, x, at, values, (dt_along_op)(how - REDUCES), dtype);
     ext_kernel_end(state);
-    return end(&w, good);
+    return end(&w, good, dim);
 }
 
 /* The product of lengths from `first` to before `end`. */
@@ -215,14 +224,14 @@ rows_added(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     if (!begin(&w, given) || !are_rows(&w, dim) ||
         ext_dtype(&dtype, PyArray_DESCR(w.x), "an index") < 0)
-        return end(&w, false);
+        return end(&w, false, dim);
     PyThreadState *state = ext_kernel_begin(PyArray_SIZE(w.values));
     bool good =
         dt_rows_add(PyArray_DATA(w.x), PyArray_DATA(w.index), PyArray_DATA(w.values),
                     product(w.x, 0, dim), PyArray_DIM(w.x, dim), PyArray_SIZE(w.index),
                     product(w.x, dim + 1, PyArray_NDIM(w.x)), dtype);
     ext_kernel_end(state);
-    return end(&w, good);
+    return end(&w, good, dim);
 }
 
 PyMethodDef ext_along_methods[] = {

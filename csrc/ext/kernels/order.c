@@ -141,7 +141,8 @@ copy_at(const lines *l, PyArrayObject *pair[2], int64_t place, bool nan)
     for (int64_t o = 0; o < l->outer; o++)
         for (int64_t i = 0; i < l->inner; i++, index++, value += size) {
             const char *from = begin_of(l, o, i);
-            *index = dt_order_at(from, &l->line, place, nan, l->scratch);
+            *index = place < 0 ? dt_order_mode(from, &l->line, l->scratch)
+                               : dt_order_at(from, &l->line, place, nan, l->scratch);
             memcpy(value, from + *index * l->line.step, size);
         }
 }
@@ -159,7 +160,8 @@ element_of(PyObject *Py_UNUSED(module), PyObject *args)
     lines l;
     PyArrayObject *pair[2] = {NULL};
     bool good = read_lines(&l, x, dim, false) == 0;
-    if (good && (place < 0 || place >= l.line.length || !is_named_tuple(type))) {
+    if (good && (place < -1 || place >= l.line.length || l.line.length == 0 ||
+                 !is_named_tuple(type))) {
         PyErr_Format(PyExc_ValueError, "element_of: place %zd", place);
         good = false;
     }
@@ -183,6 +185,6 @@ PyMethodDef ext_order_methods[] = {
      "element_of(x, dim, place, keepdims, nan, type, /)\n--\n\n"
      "Return the elements that sorting would put at a place of a dim, and their\n"
      "indices, in a named tuple of this type; of dim -1 that of all. `nan`: the first\n"
-     "NaN, if there is one."},
+     "NaN, if there is one. Place -1: the element that is there most often."},
     {0},
 };

@@ -24,6 +24,24 @@ read_lengths(int64_t shape[DT_MAX_NDIM], PyObject *size)
     return (int)ndim;
 }
 
+/* Fills in float32 and float64 faster than NumPy. */
+static int
+fill(PyArrayObject *array, PyObject *value)
+{
+    const npy_intp count = PyArray_SIZE(array);
+    const int type = PyArray_TYPE(array);
+    if (type != NPY_FLOAT && type != NPY_DOUBLE)
+        return PyArray_FillWithScalar(array, value);
+    double number = PyFloat_AsDouble(value);
+    float *narrow = PyArray_DATA(array);
+    double *wide = PyArray_DATA(array);
+    for (npy_intp k = 0; k < count && type == NPY_FLOAT; k++)
+        narrow[k] = (float)number;
+    for (npy_intp k = 0; k < count && type == NPY_DOUBLE; k++)
+        wide[k] = number;
+    return PyErr_Occurred() == NULL ? 0 : -1;
+}
+
 /* A Tensor, filled with a number unless that is None. */
 static PyObject *
 made(int ndim, const int64_t *shape, dt_dtype dtype, PyObject *value)
@@ -34,7 +52,7 @@ made(int ndim, const int64_t *shape, dt_dtype dtype, PyObject *value)
     if (failed == 0 && value == Py_False)
         memset(PyArray_DATA(array), 0, (size_t)PyArray_NBYTES(array));
     else if (failed == 0 && value != Py_None)
-        failed = PyArray_FillWithScalar(array, value);
+        failed = fill(array, value);
     if (failed < 0)
         Py_CLEAR(array);
     ext_local_end(&local, array != NULL);

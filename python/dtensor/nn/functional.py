@@ -62,7 +62,7 @@ from dtensor.ops.model.activation import (
 )
 from dtensor.ops.model.attention import scaled_dot_product_attention
 from dtensor.ops.model.batch_norm import batch_norm
-from dtensor.ops.model.conv import conv1d, conv2d, conv3d
+from dtensor.ops.model.conv_rows import conv1d, conv2d, conv3d
 from dtensor.ops.model.conv_transpose import (
     conv_transpose1d,
     conv_transpose2d,

@@ -303,6 +303,44 @@ _three(
 )
 
 
+def _added_product(name: str, dims: tuple[int, int], *gradients: Any) -> None:
+    """A row of ``input + a @ b``, of matrices and vectors of so many dims."""
+
+    @row(name, None, lambda g, _out, _input, _a, _b: g, *gradients)
+    def ask(input: Any, mat1: Any, mat2: Any) -> Maybe:
+        given = (input, mat1, mat2)
+        if not all(_is_plain(x) and x.dtype == mat1.dtype for x in given):
+            return None
+        if mat1.dtype not in DIRECT or (mat1.ndim, mat2.ndim) != dims:
+            return None
+        shape = (mat1.shape[0], *mat2.shape[1:])
+        if mat1.shape[1] != mat2.shape[0] or input.shape not in (shape, shape[-1:]):
+            return None
+        words = [[str(n) for n in x.shape] for x in given]
+        kernel = call(_sum_with_product, *given)
+        return rule(words, [[str(n) for n in shape]]), kernel, mat1.dtype
+
+
+def _sum_with_product(x: Any, a: Any, b: Any) -> Any:
+    product = np.asarray(np.matmul(a, b))
+    product += x
+    return product
+
+
+_added_product(
+    "addmm",
+    (2, 2),
+    lambda g, _out, _input, _mat1, mat2: ops.matmul(g, mat2.mT),
+    lambda g, _out, _input, mat1, _mat2: ops.matmul(mat1.mT, g),
+)
+_added_product(
+    "addmv",
+    (2, 1),
+    lambda g, _out, _input, _mat, vec: ops.outer(g, vec),
+    lambda g, _out, _input, mat, _vec: ops.matmul(mat.mT, g),
+)
+
+
 # --- where elements are, and equality -------------------------------------------------
 
 

@@ -364,6 +364,12 @@ def _kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: Any = False) -> Maybe:
     return _element(input, at, k - 1, keepdim, False)
 
 
+@row("mode", None, lambda g, out, x, dim=-1, k=False: _of_element(g, out, x, dim, k))
+def _mode(input: Any, dim: Any = -1, keepdim: Any = False) -> Maybe:
+    at = _lines(input, dim)
+    return None if at is None else _element(input, at, -1, keepdim, False)
+
+
 def _of_median(
     g: Any, out: Any, input: Any, dim: int | None = None, keepdim: bool = False
 ) -> Any:

@@ -2,6 +2,7 @@
 
 import math
 
+from dtensor._C import Layout
 from dtensor.ops._make.kernel import inexact
 from dtensor.ops._make.operator import Operand
 
@@ -13,8 +14,10 @@ LEAST_BYTES = 64 << 20
 
 def is_large(a: Operand) -> bool:
     """Return whether a matrix is cut and takes more than 64 MiB."""
-    layout = getattr(a, "layout", None)
-    if a.ndim != 2 or layout is None or a.dtype.kind == "V":
+    layout = getattr(
+        a, "layout", None
+    )  # of a tensor in PyTorch's dialect, torch.strided
+    if a.ndim != 2 or not isinstance(layout, Layout) or a.dtype.kind == "V":
         return False
     dtype, layout = inexact(a.dtype), layout.settled()
     cutting = {*layout.cut_by(0), *layout.cut_by(1)}

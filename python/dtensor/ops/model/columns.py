@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
+from dtensor import _C
+
 __all__ = [
     "Ints",
     "Steps",
@@ -81,6 +83,10 @@ def columns_of(
     x: Array, kernel: Ints, places: Ints, groups: int, steps: Steps
 ) -> Array:
     """Return matrices (samples, groups, channels and kernel, places)."""
+    if x.dtype.itemsize in (4, 8, 16) and len(kernel) <= 3 and x.shape[1]:
+        stride, low, _, dilation = steps
+        rows_of = zip(x.shape[2:], kernel, places, stride, low, dilation, strict=True)
+        return _C.columns_of(x, [*rows_of], max(groups, 1))
     if any(steps[1] + steps[2]):
         padded = np.zeros(padded_shape(x.shape, steps), x.dtype)
         padded[_inside(x.shape, steps)] = x

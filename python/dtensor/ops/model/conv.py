@@ -27,11 +27,15 @@ from dtensor.ops.model.linear import adds_once
 from dtensor.ops.reduce.reductions import sum as sum_
 
 __all__ = [
+    "check",
     "check_dtypes",
+    "check_places",
     "conv1d",
     "conv2d",
     "conv3d",
+    "convolution",
     "convolution_input",
+    "convolution_weight",
     "lengths_of",
     "steps_of",
 ]
@@ -61,7 +65,7 @@ _ROWS_WITH_BIAS = (
 
 
 @operator(name="convolution")
-def _convolution(
+def convolution(
     input: Operand,  # noqa: A002
     weight: Operand,
     bias: Operand | None,
@@ -90,7 +94,7 @@ def convolution_input(
 
 
 @operator(name="convolution_weight")
-def _convolution_weight(
+def convolution_weight(
     grad: Operand,
     input: Operand,
     shape: Ints,
@@ -103,11 +107,11 @@ def _convolution_weight(
     return product, wide_call(convolve_weight, grad, input, local, steps), grad.dtype
 
 
-_convolution.vjp(
+convolution.vjp(
     lambda grad, _out, _input, weight, _bias, steps: convolution_input(
         grad, conj(weight), _input.shape, steps
     ),
-    lambda grad, _out, input, _weight, _bias, steps: _convolution_weight(
+    lambda grad, _out, input, _weight, _bias, steps: convolution_weight(
         grad, conj(input), _weight.shape, steps
     ),
     lambda grad, _out, _input, _weight, _bias, _steps: sum_(
@@ -115,15 +119,15 @@ _convolution.vjp(
     ),
 )
 convolution_input.vjp(
-    lambda grad, _out, _grad, weight, _shape, steps: _convolution(
+    lambda grad, _out, _grad, weight, _shape, steps: convolution(
         grad, conj(weight), None, steps
     ),
-    lambda grad, _out, rows, _weight, _shape, steps: _convolution_weight(
+    lambda grad, _out, rows, _weight, _shape, steps: convolution_weight(
         conj(rows), grad, _weight.shape, steps
     ),
 )
-_convolution_weight.vjp(
-    lambda grad, _out, _grad, input, _shape, steps: _convolution(
+convolution_weight.vjp(
+    lambda grad, _out, _grad, input, _shape, steps: convolution(
         conj(input), grad, None, steps
     ),
     lambda grad, _out, rows, _input, _shape, steps: convolution_input(
@@ -191,7 +195,7 @@ def check_dtypes(x: Any, weight: Any, bias: Any, groups: int) -> None:
         )
 
 
-def _check(x: Any, weight: Any, bias: Any, groups: int) -> None:
+def check(x: Any, weight: Any, bias: Any, groups: int) -> None:
     """Raise what torch raises, of an input that is a batch."""
     check_dtypes(x, weight, bias, groups)
     of = f"Given groups={groups}, "
@@ -219,7 +223,7 @@ def _check(x: Any, weight: Any, bias: Any, groups: int) -> None:
         )
 
 
-def _check_places(x: Any, weight: Any, steps: Steps) -> None:
+def check_places(x: Any, weight: Any, steps: Steps) -> None:
     padded = padded_shape(x.shape, steps)[2:]
     reach = [d * (k - 1) + 1 for d, k in zip(steps[3], weight.shape[2:], strict=True)]
     if any(n < k for n, k in zip(padded, reach, strict=True)):
@@ -254,9 +258,9 @@ def _convolve(
     if alone:
         x = x[None]
     steps = steps_of(weight.shape[2:], stride, padding, dilation)
-    _check(x, weight, bias, groups)
-    _check_places(x, weight, steps)
-    out = _convolution(x, weight, bias, steps)
+    check(x, weight, bias, groups)
+    check_places(x, weight, steps)
+    out = convolution(x, weight, bias, steps)
     return out[0] if alone else out
 
 

@@ -1,0 +1,76 @@
+/* columns.c: what lies under the places of a kernel, in columns: convolutions are
+ * products of these. */
+#include "ext/kernels/kernels.h"
+
+#include "kernels/columns.h"
+
+enum { LEAD = 2, FIELDS = sizeof(dt_kernel_dim) / sizeof(int64_t) };
+
+/* The rows of a table, the last of which is the last dim's. */
+static int
+read_dims(dt_kernel_dim out[DT_COLUMNS_DIMS], PyArrayObject *x, PyArrayObject *table)
+{
+    int count = PyArray_NDIM(x) - LEAD;
+    bool fits = count >= 0 && count <= DT_COLUMNS_DIMS && PyArray_NDIM(table) == 2 &&
+                PyArray_DIM(table, 0) == count && PyArray_DIM(table, 1) == FIELDS;
+    for (int d = 0; d < DT_COLUMNS_DIMS; d++)
+        out[d] = (dt_kernel_dim){1, 1, 1, 1, 0, 1};
+    for (int d = 0; d < count && fits; d++) {
+        dt_kernel_dim *dim = &out[DT_COLUMNS_DIMS - count + d];
+        *dim = ((const dt_kernel_dim *)PyArray_DATA(table))[d];
+        fits = dim->length == PyArray_DIM(x, LEAD + d) && dim->size >= 0 &&
+               dim->places >= 0 && dim->stride > 0 && dim->dilation > 0;
+    }
+    return fits ? 0 : ext_fail(PyExc_ValueError, "columns of another array");
+}
+
+static PyObject *
+columns_of(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *object, *given;
+    int groups;
+    dt_dtype dtype;
+    dt_kernel_dim dims[DT_COLUMNS_DIMS];
+    if (!PyArg_ParseTuple(args, "OOi:columns_of", &object, &given, &groups))
+        return NULL;
+    PyArrayObject *x =
+        (PyArrayObject *)PyArray_FromAny(object, NULL, 0, 0, NPY_ARRAY_CARRAY_RO, NULL);
+    PyArrayObject *table = (PyArrayObject *)PyArray_FromAny(
+        given, PyArray_DescrFromType(NPY_INT64), 0, 0, NPY_ARRAY_CARRAY_RO, NULL);
+    PyObject *out = NULL;
+    bool good = x != NULL && table != NULL && read_dims(dims, x, table) == 0 &&
+                ext_dtype(&dtype, PyArray_DESCR(x), "columns") == 0;
+    size_t size = good ? dt_dtype_size(dtype) : 0;
+    if (good && (groups < 1 || PyArray_DIM(x, 1) % groups != 0 ||
+                 (size != 4 && size != 8 && size != 16))) {
+        PyErr_SetString(PyExc_ValueError, "columns of another array");
+        good = false;
+    }
+    if (good) {
+        int64_t kernel = 1, places = 1, planes = PyArray_DIM(x, 0) * PyArray_DIM(x, 1);
+        for (int d = 0; d < DT_COLUMNS_DIMS; d++) {
+            kernel *= dims[d].size;
+            places *= dims[d].places;
+        }
+        int64_t shape[] = {PyArray_DIM(x, 0), groups,
+                           PyArray_DIM(x, 1) / groups * kernel, places};
+        out = ext_array(4, shape, dtype);
+        PyThreadState *state = ext_kernel_begin(PyArray_SIZE(x));
+        if (out != NULL)
+            dt_columns(PyArray_DATA((PyArrayObject *)out), PyArray_DATA(x), planes,
+                       dims, size);
+        ext_kernel_end(state);
+    }
+    Py_XDECREF(x);
+    Py_XDECREF(table);
+    return out;
+}
+
+PyMethodDef ext_columns_methods[] = {
+    {"columns_of", columns_of, METH_VARARGS,
+     "columns_of(x, dims, groups, /)\n--\n\n"
+     "Return what lies under the places of a kernel, (samples, groups, channels and\n"
+     "kernel, places). A row of `dims` for each dim: its length, that of the kernel,\n"
+     "places, stride, padding before it and dilation."},
+    {0},
+};
