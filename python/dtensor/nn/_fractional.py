@@ -169,7 +169,7 @@ def fractional_max_pool2d_with_indices(
     kernel_size: Lengths,
     output_size: Lengths | None = None,
     output_ratio: Any = None,
-    return_indices: bool = True,
+    return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:
     """Return maxima and their indices: see `fractional_max_pool2d`."""
@@ -182,7 +182,7 @@ def fractional_max_pool3d_with_indices(
     kernel_size: Lengths,
     output_size: Lengths | None = None,
     output_ratio: Any = None,
-    return_indices: bool = True,
+    return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:
     """Return maxima and their indices: see `fractional_max_pool3d`."""

@@ -160,7 +160,6 @@ class HistogramDD(NamedTuple):
 def histogramdd(
     input: Any,
     bins: Any,
-    *,
     range: Any = None,
     weight: Any = None,
     density: bool = False,
