@@ -84,7 +84,9 @@ def _pool(
             raise RuntimeError(
                 f"{name}(): pool {side} {size} too large relative to input {side} {n}"
             )
-    x = settled(name, input if input.ndim == dims + 2 else np.expand_dims(input, 0))
+    x: Any = settled(
+        name, input if input.ndim == dims + 2 else np.expand_dims(input, 0)
+    )
     rows = tuple(int(n) for n in x.shape[:2])
     if samples is None:
         samples = default_generator().random((*rows, dims))
@@ -97,7 +99,7 @@ def _pool(
     places, shape = _places(starts, lengths, sizes)
     flat = np.reshape(x, (*rows, math.prod(lengths)))
     windows = (*rows, *shape, math.prod(sizes))
-    found = np.reshape(np.take_along_axis(flat, places, -1), windows)
+    found: Any = np.reshape(np.take_along_axis(flat, places, -1), windows)
     best = np.expand_dims(np.argmax(found.detach(), axis=-1), -1)
     values = np.squeeze(np.take_along_axis(found, best, -1), -1)
     values = values if input.ndim == dims + 2 else np.squeeze(values, 0)

@@ -70,7 +70,10 @@ def _fused(layer: Any, bn: Any, transpose: bool) -> Any:
     of_norm = bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
     given = made.weight.detach(), None if made.bias is None else made.bias.detach()
     values = [x.detach() if hasattr(x, "detach") else x for x in of_norm]
-    made.weight, made.bias = fuse_conv_bn_weights(*given, *values, transpose)
+    mean, var, eps, weight, bias = values
+    made.weight, made.bias = fuse_conv_bn_weights(
+        *given, mean, var, eps, weight, bias, transpose
+    )
     made.weight.requires_grad_(layer.weight.requires_grad)
     return made
 

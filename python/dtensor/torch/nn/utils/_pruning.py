@@ -61,7 +61,7 @@ class BasePruningMethod:
         if old is not None:
             key, before = old
             del module._forward_pre_hooks[key]
-            container = before
+            container: Any = before
             if not isinstance(before, PruningContainer):
                 container = PruningContainer(before)
             container.add_pruning_method(method)
@@ -175,8 +175,8 @@ def _is_row(x: Any) -> bool:
 def check_amount(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    whole = isinstance(amount, numbers.Integral)
-    if (whole and amount < 0) or (not whole and not 0.0 <= float(amount) <= 1.0):
+    whole, number = isinstance(amount, numbers.Integral), float(amount)
+    if (whole and number < 0) or (not whole and not 0.0 <= number <= 1.0):
         raise ValueError(
             f"amount={amount} should either be a float in the range [0, 1] or a "
             "non-negative integer"
@@ -186,8 +186,9 @@ def check_amount(amount: Any) -> None:
 def count_of(amount: Any, size: int) -> int:
     """Return how many of so many are to be pruned."""
     if not isinstance(amount, numbers.Integral):
-        return round(amount * size)
-    if amount > size:
+        share: int = round(amount * size)
+        return share
+    if int(amount) > size:
         raise ValueError(
             f"amount={amount} should be smaller than the number of parameters to prune="
             f"{size}"

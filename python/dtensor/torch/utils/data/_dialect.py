@@ -6,6 +6,7 @@ from typing import Any
 from dtensor import _C
 from dtensor._core.nested import mapped
 from dtensor.utils import data
+from dtensor.utils.data import collate
 
 __all__ = ["DataLoader", "default_collate", "default_convert"]
 
@@ -15,9 +16,9 @@ def default_collate(batch: Any) -> Any:  # noqa: D103
     return mapped(data.default_collate(batch), _C.Tensor, _C.Tensor.as_torch)
 
 
-@functools.wraps(data.default_convert)
-def default_convert(data_: Any) -> Any:  # noqa: D103
-    return mapped(data.default_convert(data_), _C.Tensor, _C.Tensor.as_torch)
+@functools.wraps(collate.default_convert)
+def default_convert(data: Any) -> Any:  # noqa: D103
+    return mapped(collate.default_convert(data), _C.Tensor, _C.Tensor.as_torch)
 
 
 for _function in (default_collate, default_convert):
