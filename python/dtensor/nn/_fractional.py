@@ -90,7 +90,7 @@ def _pool(
     rows = tuple(int(n) for n in x.shape[:2])
     if samples is None:
         samples = default_generator().random((*rows, dims))
-    drawn = np.broadcast_to(floats(samples), (*rows, dims))
+    drawn = np.broadcast_to(floats(samples)[: rows[0]], (*rows, dims))
     order = range(dims) if dims == 3 else reversed(range(dims))
     starts = [
         _starts(drawn[..., k], *each)
