@@ -1,8 +1,9 @@
 """How many of PyTorch's public names there are.
 
-The list is PyTorch 2.13's, of torch, Tensor, nn, nn.functional and optim, less those of
+The list is PyTorch 2.13's, of torch, Tensor, and the modules of `ROOMS`, less those of
 CUDA and other devices, quantization, sparse tensors, named dims, storages, compilers
-(jit, fx, export), and what PyTorch itself only keeps to say that it is gone.
+(jit, fx, export), data pipes, stores and options of process groups, and what PyTorch
+itself only keeps to say that it is gone.
 """
 
 import re
@@ -11,13 +12,12 @@ from pathlib import Path
 import dtensor.torch as torch
 
 LIST = Path(__file__).parent / "data" / "torch_names.txt"
-ROOMS = {
-    "torch": torch,
-    "Tensor": torch.Tensor,
-    "nn": torch.nn,
-    "nn.functional": torch.nn.functional,
-    "optim": torch.optim,
-}
+ROOMS = """
+    torch Tensor nn nn.functional nn.init nn.utils nn.utils.parametrizations
+    nn.utils.parametrize nn.utils.rnn optim optim.lr_scheduler optim.swa_utils special
+    linalg fft signal.windows distributions func autograd autograd.functional utils.data
+    distributed
+""".split()
 LEAST = 0.9  # of each room
 
 
@@ -34,7 +34,10 @@ def lacking():
     found = {}
     for part in re.split(r"^# ", LIST.read_text(), flags=re.M)[1:]:
         title, *names = part.split()
-        missing = [n for n in names if n != "name" and not has(ROOMS[title], n)]
+        room = torch
+        for word in title.replace("torch", "").split("."):
+            room = getattr(room, word) if word else room
+        missing = [n for n in names if n != "name" and not has(room, n)]
         found[title] = names, missing
     return found
 

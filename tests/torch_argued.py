@@ -6,6 +6,7 @@ from pathlib import Path
 from torch_compared import last, resolved
 
 from dtensor._C import Operator
+from dtensor.torch import linalg, special
 from dtensor.torch._edges import PLACED, PLACES
 
 sys.path.insert(0, str(Path(__file__).parent / "data"))
@@ -18,16 +19,17 @@ IGNORED = set(
     layout max_value min_value names orig_func out out_dtype pin_memory
     """.split()
 )
-ALSO = {*PLACED.split(), "logsumexp", "glu", "copy"}
+ALSO = {*PLACED.split(), *linalg.PLACED, *special.SPECIAL, "logsumexp", "glu", "copy"}
 # Which form it is, the types of the first arguments say: values are compared.
 TOLD_APART = set(
     """
-    arange max min randint randint_like repeat_interleave scatter scatter_ searchsorted
-    std std_mean var var_mean where polygamma
+    arange gru lstm max min randint randint_like repeat_interleave rnn_relu rnn_tanh
+    scatter scatter_ searchsorted std std_mean var var_mean where polygamma
     """.split()
 )
 AXES = {"dim": "axis", "keepdim": "keepdims", "axis": "dim"}  # taken by either name
 SAME = [{"None", "none"}, {"None", ""}, {"1.0", "None"}, {"'ij'", "None"}]
+SAME += [{"'sum'", "RedOpType.SUM"}]
 SAME += [{"0.0", "None"}, {"0.0", "'valid'"}, {"0.0", "False"}]
 
 

@@ -22,9 +22,10 @@ TOLERANCES = {
 DRAWN = set(
     """
     alpha_dropout bernoulli cauchy dropout dropout1d dropout2d dropout3d empty
-    empty_like empty_permuted empty_strided exponential feature_alpha_dropout geometric
-    log_normal multinomial new_empty new_empty_strided normal rand rand_like randint
-    randint_like randn randn_like random rrelu uniform
+    empty_like empty_permuted empty_strided exponential feature_alpha_dropout
+    fractional_max_pool2d fractional_max_pool3d geometric log_normal multinomial
+    new_empty new_empty_strided normal rand rand_like randint randint_like randn
+    randn_like random rrelu uniform
     """.split()
 )
 # Which one of equal elements is picked is not said: of their indices as well.

@@ -63,7 +63,8 @@ def forms(path, torch):
         return [of_python(call)]
     except (TypeError, ValueError):
         pass
-    name = path.split(".")[-1]
+    room, name = path.split(".")[-2:]
+    name = f"{room}_{name}" if room in ("fft", "linalg", "special") else name
     schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}")
     chosen = []
     for schema in schemas:

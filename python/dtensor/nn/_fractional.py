@@ -84,11 +84,13 @@ def _pool(
             raise RuntimeError(
                 f"{name}(): pool {side} {size} too large relative to input {side} {n}"
             )
-    x = settled(name, input if input.ndim == dims + 2 else np.expand_dims(input, 0))
+    x: Any = settled(
+        name, input if input.ndim == dims + 2 else np.expand_dims(input, 0)
+    )
     rows = tuple(int(n) for n in x.shape[:2])
     if samples is None:
         samples = default_generator().random((*rows, dims))
-    drawn = np.broadcast_to(floats(samples), (*rows, dims))
+    drawn = np.broadcast_to(floats(samples)[: rows[0]], (*rows, dims))
     order = range(dims) if dims == 3 else reversed(range(dims))
     starts = [
         _starts(drawn[..., k], *each)
@@ -97,7 +99,7 @@ def _pool(
     places, shape = _places(starts, lengths, sizes)
     flat = np.reshape(x, (*rows, math.prod(lengths)))
     windows = (*rows, *shape, math.prod(sizes))
-    found = np.reshape(np.take_along_axis(flat, places, -1), windows)
+    found: Any = np.reshape(np.take_along_axis(flat, places, -1), windows)
     best = np.expand_dims(np.argmax(found.detach(), axis=-1), -1)
     values = np.squeeze(np.take_along_axis(found, best, -1), -1)
     values = values if input.ndim == dims + 2 else np.squeeze(values, 0)
@@ -169,7 +171,7 @@ def fractional_max_pool2d_with_indices(
     kernel_size: Lengths,
     output_size: Lengths | None = None,
     output_ratio: Any = None,
-    return_indices: bool = True,
+    return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:
     """Return maxima and their indices: see `fractional_max_pool2d`."""
@@ -182,7 +184,7 @@ def fractional_max_pool3d_with_indices(
     kernel_size: Lengths,
     output_size: Lengths | None = None,
     output_ratio: Any = None,
-    return_indices: bool = True,
+    return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:
     """Return maxima and their indices: see `fractional_max_pool3d`."""

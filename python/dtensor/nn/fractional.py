@@ -40,7 +40,7 @@ class _FractionalMaxPool(Module):
         self,
         kernel_size: int | Sequence[int],
         output_size: int | Sequence[int] | None = None,
-        output_ratio: float | Sequence[float] | None = None,
+        output_ratio: Any = None,
         return_indices: bool = False,
         _random_samples: Any = None,
     ) -> None:

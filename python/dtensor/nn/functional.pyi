@@ -670,7 +670,7 @@ def fractional_max_pool2d_with_indices(
     kernel_size: _Shape,
     output_size: _Axis | None = None,
     output_ratio: Any = None,
-    return_indices: bool = True,
+    return_indices: bool = False,
     _random_samples: Any = None,
 ) -> _T: ...
 @overload
@@ -679,7 +679,7 @@ def fractional_max_pool2d_with_indices(
     kernel_size: _Shape,
     output_size: _Axis | None = None,
     output_ratio: Any = None,
-    return_indices: bool = True,
+    return_indices: bool = False,
     _random_samples: Any = None,
 ) -> _C.Tensor: ...
 @overload
@@ -706,7 +706,7 @@ def fractional_max_pool3d_with_indices(
     kernel_size: _Shape,
     output_size: _Axis | None = None,
     output_ratio: Any = None,
-    return_indices: bool = True,
+    return_indices: bool = False,
     _random_samples: Any = None,
 ) -> _T: ...
 @overload
@@ -715,7 +715,7 @@ def fractional_max_pool3d_with_indices(
     kernel_size: _Shape,
     output_size: _Axis | None = None,
     output_ratio: Any = None,
-    return_indices: bool = True,
+    return_indices: bool = False,
     _random_samples: Any = None,
 ) -> _C.Tensor: ...
 @overload

@@ -115,7 +115,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """
         self._check(input_, target_)
         alone = target_.ndim == 0
-        input = np.expand_dims(input_, 0) if alone else input_
+        input: Any = np.expand_dims(input_, 0) if alone else input_
         target = numbers(target_).reshape(-1)
         if target.size and not 0 <= target.min() <= target.max() < self.n_classes:
             raise RuntimeError(
@@ -124,8 +124,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             )
         cluster = np.searchsorted(self.cutoffs, target, side="right")
         places = np.where(cluster == 0, target, self.shortlist_size + cluster - 1)
-        head = F.log_softmax(self.head(input), 1)
-        output = np.take_along_axis(head, places[:, None], 1)[:, 0]
+        head: Any = F.log_softmax(self.head(input), 1)
+        output: Any = np.take_along_axis(head, places[:, None], 1)[:, 0]
         rows, parts = [np.flatnonzero(cluster == 0)], []
         if rows[0].size:
             parts.append(np.take(output, rows[0], axis=0))

@@ -2080,7 +2080,6 @@ def histogram(
 def histogramdd(
     input: _T,
     bins: _ArrayLike,
-    *,
     range: _ArrayLike | None = None,
     weight: _ArrayLike | None = None,
     density: builtins.bool = False,

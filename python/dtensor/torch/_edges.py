@@ -203,8 +203,8 @@ def of_kinds(function: Function) -> Function:
 
 # Where arguments of PyTorch's names go in functions that have others: as in named.c.
 PLACES = (
-    {name: 0 for name in "input self tensors elements".split()}
-    | {name: 1 for name in "other mat2 vec vec2 tensor dims size shape".split()}
+    {name: 0 for name in "input self tensors elements A x".split()}
+    | {name: 1 for name in "other mat2 vec vec2 tensor dims size shape B y n".split()}
     | {name: 1 for name in "dim0 axis0 source decimals indices repeats".split()}
     | {name: 1 for name in "split_size split_size_or_sections split_sizes".split()}
     | {name: 2 for name in "dim1 axis1 destination".split()}

@@ -94,8 +94,9 @@ def _no_tensor(error: AttributeError, args: tuple[Any, ...]) -> TypeError | None
 # Their functions are wrapped; what is not here raises PyTorch's exceptions already.
 _ROOMS = ("dtensor.ops", "dtensor.linalg", "dtensor.fft")
 _OURS = """
-    _alike _checked _create _draws _index _lu _matrix _order _pointwise _products
-    _questions _recurrent _reduce _reflected _scans _seldom _shape _special _spectra
+    _alike _checked _create _draws _index _linalg _lu _matrix _order _pointwise
+    _products _questions _recurrent _reduce _reflected _scans _seldom _shape _special
+    _spectra
 """.split()
 _OF = (*_ROOMS, *(f"dtensor.torch.{name}" for name in _OURS))
 # Where a wrong index, or an object that is no number, is a RuntimeError.

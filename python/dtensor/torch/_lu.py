@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dtensor import linalg as _linalg, ops as _ops
+from dtensor import _C, linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.pivoted import factored, permuted
 from dtensor.torch._pointwise import cast, floating
 
@@ -84,7 +84,8 @@ def _halves(packed: Any) -> tuple[Any, Any]:
 
 
 def _nothing(x: Any) -> Any:
-    return ops.zeros_like(x.detach(), shape=(0,))
+    found = ops.zeros_like(x.detach(), shape=(0,))
+    return found.as_torch() if isinstance(x, _C.TorchTensor) else found
 
 
 def lu_unpack(
@@ -196,13 +197,14 @@ def lstsq(
         Singular values up to this, relative to the largest, count as 0; default: the
         precision of the dtype times the longer side.
     driver : str, optional
-        A name of LAPACK's: with "gelsd" and "gelss" there are singular values.
+        A name of LAPACK's, by default "gelsy": with "gelsd" and "gelss" there are
+        singular values, with "gels" no ranks.
 
     Returns
     -------
     Solved
-        The solution, sums of squares of what is left if m > n and all ranks are n (else
-        nothing), ranks, and the singular values.
+        The solution; with a `driver` other than "gelsy", sums of squares of what is
+        left if m > n and all ranks are n; ranks; and the singular values.
 
     Raises
     ------
@@ -225,9 +227,12 @@ def lstsq(
         x = ops.matmul(linalg.pinv(A, rcond), right)
         values = linalg.svdvals(A)
         rank = ops.sum(ops.greater(values, rcond * values[..., :1]), axis=-1)
-    left = _nothing(A)
-    if m > n and bool(ops.all(ops.equal(rank.detach(), n))):
+    left = none = ops.real(_nothing(A))
+    given = "gelsy" if driver is None else driver
+    full = given == "gels" or bool(ops.all(ops.equal(rank.detach(), n)))
+    if m > n and given != "gelsy" and full:
         left = ops.sum(ops.square(ops.abs(right - ops.matmul(A, x))), axis=-2)
-    if driver not in ("gelsd", "gelss"):
-        values = _nothing(A)
+    if given not in ("gelsd", "gelss"):
+        values = none
+    rank = ops.astype(none if given == "gels" else rank, np.int64)
     return Solved(ops.squeeze(x, -1) if is_vector else x, left, rank, values)

@@ -8,6 +8,7 @@ from dtensor import linalg as _linalg, ops as _ops
 from dtensor.ops.linalg.indefinite import reflectors
 from dtensor.torch._alike import randn_like
 from dtensor.torch._pointwise import floating
+from dtensor.torch._types import keeps
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 linalg: Any = _linalg
@@ -55,6 +56,7 @@ def _vectors(input: Any, tau: Any) -> Any:
     return ops.tril(input[..., :k], -1) + one
 
 
+@keeps
 def orgqr(input: Any, tau: Any) -> Any:
     """Return the first columns of a product of reflections: Q of `geqrf`.
 

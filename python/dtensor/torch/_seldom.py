@@ -54,8 +54,8 @@ def convolution(
     if transposed:
         how = (stride, padding, output_padding, groups, dilation)
         return _TURNED[dims](input, weight, bias, *map(_tuple, how))
-    how = (stride, padding, dilation, groups)
-    return _PLAIN[dims](input, weight, bias, *map(_tuple, how))
+    plain = (stride, padding, dilation, groups)
+    return _PLAIN[dims](input, weight, bias, *map(_tuple, plain))
 
 
 def _tuple(x: Any) -> Any:
@@ -160,7 +160,6 @@ class HistogramDD(NamedTuple):
 def histogramdd(
     input: Any,
     bins: Any,
-    *,
     range: Any = None,
     weight: Any = None,
     density: bool = False,
@@ -183,7 +182,7 @@ def histogramdd(
     dtype, d = np.dtype(input.dtype), input.shape[-1]
     points = ops.reshape(input.detach(), (-1, d))
     ends = None if range is None else list(zip(range[::2], range[1::2], strict=True))
-    edges = bins if isinstance(bins, int) else list(bins)
+    edges: Any = bins if isinstance(bins, int) else list(bins)
     if not isinstance(bins, int) and hasattr(edges[0], "shape"):
         edges = [np.asarray(_whole(each)) for each in edges]
     weights = None if weight is None else ops.ravel(weight)

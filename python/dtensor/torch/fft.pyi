@@ -2,12 +2,11 @@
 
 # ruff: noqa: F403, F405
 import builtins
-from collections.abc import Sequence
-from typing import overload
+from typing import Any
 
 import numpy.typing as npt
 
-from dtensor._C import _T, TorchTensor, _ArrayLike, _Axis, _Out
+from dtensor._C import _T, TorchTensor, _ArrayLike, _Out
 
 __all__ = [
     "fft",
@@ -16,11 +15,15 @@ __all__ = [
     "fftn",
     "fftshift",
     "hfft",
+    "hfft2",
+    "hfftn",
     "ifft",
     "ifft2",
     "ifftn",
     "ifftshift",
     "ihfft",
+    "ihfft2",
+    "ihfftn",
     "irfft",
     "irfft2",
     "irfftn",
@@ -30,30 +33,13 @@ __all__ = [
     "rfftn",
 ]
 
-@overload
 def fft(
-    a: _T,
+    input: _T,
     n: builtins.int | None = None,
-    axis: builtins.int = -1,
+    dim: builtins.int = -1,
     norm: builtins.str | None = None,
-    out: _Out = None,
 ) -> _T: ...
-@overload
-def fft(
-    a: _T,
-    n: builtins.int | None = None,
-    *,
-    dim: builtins.int,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-def fft2(
-    a: _T,
-    s: Sequence[builtins.int] | None = None,
-    axes: Sequence[builtins.int] | None = ...,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
+def fft2(input: _T, s: Any = None, dim: Any = ..., norm: Any = None) -> _T: ...
 def fftfreq(
     n: builtins.int,
     d: builtins.float = 1.0,
@@ -66,135 +52,48 @@ def fftfreq(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> TorchTensor: ...
-def fftn(
-    a: _T,
-    s: Sequence[builtins.int] | None = None,
-    axes: Sequence[builtins.int] | None = None,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-def fftshift(x: _T, axes: _Axis | None = None) -> _T: ...
-@overload
+def fftn(input: _T, s: Any = None, dim: Any = None, norm: Any = None) -> _T: ...
+def fftshift(input: _T, dim: Any = None) -> _T: ...
 def hfft(
-    a: _T,
+    input: _T,
     n: builtins.int | None = None,
-    axis: builtins.int = -1,
+    dim: builtins.int = -1,
     norm: builtins.str | None = None,
-    out: _Out = None,
 ) -> _T: ...
-@overload
-def hfft(
-    a: _T,
-    n: builtins.int | None = None,
-    *,
-    dim: builtins.int,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-@overload
+def hfft2(input: _T, s: Any = None, dim: Any = ..., norm: Any = None) -> _T: ...
+def hfftn(input: _T, s: Any = None, dim: Any = None, norm: Any = None) -> _T: ...
 def ifft(
-    a: _T,
+    input: _T,
     n: builtins.int | None = None,
-    axis: builtins.int = -1,
+    dim: builtins.int = -1,
     norm: builtins.str | None = None,
-    out: _Out = None,
 ) -> _T: ...
-@overload
-def ifft(
-    a: _T,
-    n: builtins.int | None = None,
-    *,
-    dim: builtins.int,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-def ifft2(
-    a: _T,
-    s: Sequence[builtins.int] | None = None,
-    axes: Sequence[builtins.int] | None = ...,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-def ifftn(
-    a: _T,
-    s: Sequence[builtins.int] | None = None,
-    axes: Sequence[builtins.int] | None = None,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-def ifftshift(x: _T, axes: _Axis | None = None) -> _T: ...
-@overload
+def ifft2(input: _T, s: Any = None, dim: Any = ..., norm: Any = None) -> _T: ...
+def ifftn(input: _T, s: Any = None, dim: Any = None, norm: Any = None) -> _T: ...
+def ifftshift(input: _T, dim: Any = None) -> _T: ...
 def ihfft(
-    a: _T,
+    input: _T,
     n: builtins.int | None = None,
-    axis: builtins.int = -1,
+    dim: builtins.int = -1,
     norm: builtins.str | None = None,
-    out: _Out = None,
 ) -> _T: ...
-@overload
-def ihfft(
-    a: _T,
-    n: builtins.int | None = None,
-    *,
-    dim: builtins.int,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-@overload
+def ihfft2(input: _T, s: Any = None, dim: Any = ..., norm: Any = None) -> _T: ...
+def ihfftn(input: _T, s: Any = None, dim: Any = None, norm: Any = None) -> _T: ...
 def irfft(
-    a: _T,
+    input: _T,
     n: builtins.int | None = None,
-    axis: builtins.int = -1,
+    dim: builtins.int = -1,
     norm: builtins.str | None = None,
-    out: _Out = None,
 ) -> _T: ...
-@overload
-def irfft(
-    a: _T,
-    n: builtins.int | None = None,
-    *,
-    dim: builtins.int,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-def irfft2(
-    a: _T,
-    s: Sequence[builtins.int] | None = None,
-    axes: Sequence[builtins.int] | None = ...,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-def irfftn(
-    a: _T,
-    s: Sequence[builtins.int] | None = None,
-    axes: Sequence[builtins.int] | None = None,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-@overload
+def irfft2(input: _T, s: Any = None, dim: Any = ..., norm: Any = None) -> _T: ...
+def irfftn(input: _T, s: Any = None, dim: Any = None, norm: Any = None) -> _T: ...
 def rfft(
-    a: _T,
+    input: _T,
     n: builtins.int | None = None,
-    axis: builtins.int = -1,
+    dim: builtins.int = -1,
     norm: builtins.str | None = None,
-    out: _Out = None,
 ) -> _T: ...
-@overload
-def rfft(
-    a: _T,
-    n: builtins.int | None = None,
-    *,
-    dim: builtins.int,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
-def rfft2(
-    a: _T,
-    s: Sequence[builtins.int] | None = None,
-    axes: Sequence[builtins.int] | None = ...,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
+def rfft2(input: _T, s: Any = None, dim: Any = ..., norm: Any = None) -> _T: ...
 def rfftfreq(
     n: builtins.int,
     d: builtins.float = 1.0,
@@ -207,10 +106,4 @@ def rfftfreq(
     subok: builtins.bool = True,
     signature: builtins.object = None,
 ) -> TorchTensor: ...
-def rfftn(
-    a: _T,
-    s: Sequence[builtins.int] | None = None,
-    axes: Sequence[builtins.int] | None = None,
-    norm: builtins.str | None = None,
-    out: _Out = None,
-) -> _T: ...
+def rfftn(input: _T, s: Any = None, dim: Any = None, norm: Any = None) -> _T: ...

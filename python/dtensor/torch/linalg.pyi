@@ -12,12 +12,12 @@ from dtensor._C import (
     _T,
     TorchTensor,
     _ArrayLike,
-    _Axis,
     _EighResult,
     _EigResult,
     _Out,
     _Plain,
     _QRResult,
+    _Shape,
     _SlogdetResult,
 )
 
@@ -76,9 +76,9 @@ def cholesky_ex(
 ) -> TorchTensor: ...
 def cond(x: _T, p: builtins.float | builtins.str | None = None) -> _T: ...
 @overload
-def cross(x1: _T, x2: _ArrayLike, /, *, axis: builtins.int = -1) -> _T: ...
+def cross(input: _T, other: _ArrayLike, *, dim: builtins.int = -1) -> _T: ...
 @overload
-def cross(x1: _Plain, x2: _T, /, *, axis: builtins.int = -1) -> _T: ...
+def cross(input: _Plain, other: _T, *, dim: builtins.int = -1) -> _T: ...
 def det(a: _T) -> _T: ...
 def diagonal(
     A: Any,
@@ -87,9 +87,9 @@ def diagonal(
     dim1: builtins.int = -2,
     dim2: builtins.int = -1,
 ) -> TorchTensor: ...
-def eig(a: _T) -> _EigResult[_T]: ...
+def eig(A: Any) -> _EigResult[TorchTensor]: ...
 def eigh(a: _T, UPLO: builtins.str = "L") -> _EighResult[_T]: ...
-def eigvals(a: _T) -> _T: ...
+def eigvals(A: Any) -> TorchTensor: ...
 def eigvalsh(a: _T, UPLO: builtins.str = "L") -> _T: ...
 def householder_product(input: _T, tau: Any) -> _T: ...
 def inv(a: _T) -> _T: ...
@@ -149,51 +149,45 @@ def matrix_exp(input: _T) -> _T: ...
 def matrix_norm(
     A: Any,
     ord: builtins.float | builtins.str = "fro",
-    *,
+    dim: Any = ...,
     keepdim: builtins.bool = False,
+    *,
+    dtype: npt.DTypeLike | None = None,
 ) -> TorchTensor: ...
 def matrix_power(a: _T, n: builtins.int) -> _T: ...
 def matrix_rank(
-    A: _ArrayLike,
+    A: Any,
     tol: builtins.float | None = None,
     hermitian: builtins.bool = False,
     *,
+    atol: builtins.float | None = None,
     rtol: builtins.float | None = None,
 ) -> TorchTensor: ...
 def matrix_transpose(x: _T, /) -> _T: ...
 def multi_dot(arrays: Sequence[_T], *, out: _Out = None) -> _T: ...
-@overload
 def norm(
-    x: _T,
+    A: Any,
     ord: builtins.float | builtins.str | None = None,
-    axis: _Axis | None = None,
-    keepdims: builtins.bool = False,
-) -> _T: ...
-@overload
-def norm(
-    x: _T,
-    ord: builtins.float | builtins.str | None = None,
-    *,
-    dim: _Axis | None,
+    dim: Any = None,
     keepdim: builtins.bool = False,
-) -> _T: ...
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> TorchTensor: ...
 @overload
 def outer(x1: _T, x2: _ArrayLike, /) -> _T: ...
 @overload
 def outer(x1: _Plain, x2: _T, /) -> _T: ...
 def pinv(
-    a: _T,
+    A: Any,
     rcond: builtins.float | None = None,
     hermitian: builtins.bool = False,
     *,
-    rtol: builtins.float = ...,
-) -> _T: ...
+    atol: builtins.float | None = None,
+    rtol: builtins.float | None = None,
+) -> TorchTensor: ...
 def qr(a: _T, mode: builtins.str = "reduced") -> _QRResult[_T]: ...
 def slogdet(a: _T) -> _SlogdetResult[_T]: ...
-@overload
-def solve(a: _T, b: _ArrayLike) -> _T: ...
-@overload
-def solve(a: _Plain, b: _T) -> _T: ...
+def solve(A: Any, B: Any, *, left: builtins.bool = True) -> TorchTensor: ...
 def solve_ex(
     A: Any, B: Any, *, left: builtins.bool = True, check_errors: builtins.bool = False
 ) -> TorchTensor: ...
@@ -206,12 +200,9 @@ def solve_triangular(
     unitriangular: builtins.bool = False,
 ) -> TorchTensor: ...
 def svd(
-    a: _T,
-    full_matrices: builtins.bool = True,
-    compute_uv: builtins.bool = True,
-    hermitian: builtins.bool = False,
-) -> tuple[_T, _T, _T]: ...
-def svdvals(x: _T, /) -> _T: ...
+    A: Any, full_matrices: builtins.bool = True, *, driver: builtins.str | None = None
+) -> tuple[TorchTensor, TorchTensor, TorchTensor]: ...
+def svdvals(A: Any, *, driver: builtins.str | None = None) -> TorchTensor: ...
 @overload
 def tensordot(
     a: _T,
@@ -225,18 +216,11 @@ def tensordot(
     axes: builtins.int | Sequence[builtins.int | Sequence[builtins.int]] = 2,
 ) -> _T: ...
 def tensorinv(a: _T, ind: builtins.int = 2) -> _T: ...
-@overload
-def tensorsolve(
-    a: _T, b: _ArrayLike, axes: Sequence[builtins.int] | None = None
-) -> _T: ...
-@overload
-def tensorsolve(a: _Plain, b: _T, axes: Sequence[builtins.int] | None = None) -> _T: ...
+def tensorsolve(A: Any, B: Any, dims: _Shape | None = None) -> TorchTensor: ...
 def trace(
     x: _T, /, *, offset: builtins.int = 0, dtype: npt.DTypeLike | None = None
 ) -> _T: ...
-def vander(
-    x: _T, N: builtins.int | None = None, increasing: builtins.bool = False
-) -> _T: ...
+def vander(x: _T, N: builtins.int | None = None) -> _T: ...
 @overload
 def vecdot(
     x1: _T,
@@ -256,28 +240,6 @@ def vecdot(
     out: _Out = None,
     *,
     axis: builtins.int = -1,
-    dtype: npt.DTypeLike | None = None,
-    casting: builtins.str = "same_kind",
-) -> _T: ...
-@overload
-def vecdot(
-    x1: _T,
-    x2: _ArrayLike,
-    /,
-    out: _Out = None,
-    *,
-    dim: builtins.int,
-    dtype: npt.DTypeLike | None = None,
-    casting: builtins.str = "same_kind",
-) -> _T: ...
-@overload
-def vecdot(
-    x1: _Plain,
-    x2: _T,
-    /,
-    out: _Out = None,
-    *,
-    dim: builtins.int,
     dtype: npt.DTypeLike | None = None,
     casting: builtins.str = "same_kind",
 ) -> _T: ...

@@ -11,7 +11,7 @@ from typing import Any
 
 from dtensor import _C, ops as _ops
 from dtensor.ops.elementwise.special import SLOPES, SPECIAL
-from dtensor.torch import _edges, _errors, _order, _pointwise, _special
+from dtensor.torch import _edges, _errors, _order, _pointwise, _same, _special
 from dtensor.torch._pointwise import floating, mul, where
 from dtensor.torch._promotion import default_dtype, dtype_for
 
@@ -25,15 +25,25 @@ digamma = psi = _special.digamma
 erfinv, i0, polygamma = _special.erfinv, _special.i0, _special.polygamma
 gammainc, gammaincc = _special.igamma, _special.igammac
 gammaln, multigammaln = _special.lgamma, _special.mvlgamma
-logsumexp, round, sinc = ops.logsumexp, ops.round, ops.sinc
+round = ops.round
 
 
-def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def sinc(input: Any) -> Any:
+    """Return ``sin(pi x) / (pi x)``."""
+    return ops.sinc(floating(input))
+
+
+def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    """Return the logarithm of the sum of exponentials over dims."""
+    return _same.logsumexp(input, dim, keepdim)
+
+
+def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """Return exponentials that add up to 1 along a dim."""
     return _order.softmax(input, dim, dtype=dtype)
 
 
-def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """Return the logarithm of `softmax`, which does not underflow."""
     return _order.log_softmax(input, dim, dtype=dtype)
 
@@ -94,8 +104,9 @@ for _name in SPECIAL:
     _two = "polynomial" in _name or _name == "zeta"
     _made = (_of_two if _two else _of_one)(_name)
     _made.__name__ = _made.__qualname__ = _name
-    globals()[_name] = _made
+    globals()[_name] = _edges.placed(_made)
 __all__ = [*_SAME, *SPECIAL]  # noqa: PLE0604
+_edges.mend(globals())
 for _name in __all__:
     globals()[_name] = _edges.writes(globals()[_name])
 _errors.speak(globals(), __all__)

@@ -33,8 +33,8 @@ def _batches(a: Operand, *results: list[str]) -> Any:
 def cholesky_info(a: Operand) -> Answer:
     """Return lower factors, and orders of the first minors that are not positive, or 0.
 
-    Of a matrix that has no factor there are those columns that were computed. Orders are
-    floats: beside integers, no factor would be kept for the gradient.
+    Of a matrix that has no factor there are those columns that were computed. Orders
+    are floats: beside integers, no factor would be kept for the gradient.
     """
     n = str(a.shape[-1])
     return _batches(a, [n, n], []), call(_cholesky_info, a)

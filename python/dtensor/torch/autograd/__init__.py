@@ -7,6 +7,7 @@ from dtensor.torch.autograd import functional as functional, profiler as profile
 from dtensor.torch.autograd.anomaly_mode import (
     detect_anomaly as detect_anomaly,
     set_detect_anomaly as set_detect_anomaly,
+    set_multithreading_enabled as set_multithreading_enabled,
 )
 from dtensor.torch.autograd.gradcheck import (
     gradcheck as gradcheck,

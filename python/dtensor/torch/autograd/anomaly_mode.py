@@ -1,8 +1,8 @@
-"""``torch.autograd.anomaly_mode``: backward looks for no anomalies."""
+"""``torch.autograd.anomaly_mode``: backward looks for no anomalies, in one thread."""
 
 from typing import Any
 
-__all__ = ["detect_anomaly", "set_detect_anomaly"]
+__all__ = ["detect_anomaly", "set_detect_anomaly", "set_multithreading_enabled"]
 
 
 class set_detect_anomaly:  # noqa: N801
@@ -23,3 +23,10 @@ class detect_anomaly(set_detect_anomaly):  # noqa: N801
 
     def __init__(self, check_nan: bool = True) -> None:
         super().__init__(True, check_nan)
+
+
+class set_multithreading_enabled(set_detect_anomaly):  # noqa: N801
+    """Accept the setting, also for a block: backward runs in the thread that calls."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(mode)

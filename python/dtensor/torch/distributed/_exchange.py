@@ -117,7 +117,7 @@ def gather(
     _check_list("gather_list", gather_list, here[0] == root, "destination", "gather")
     with no_grad():
         x = DTensor.from_local(np.expand_dims(tensor, 0), mesh, [Shard(0)])
-        whole = x.full_tensor(root=root)
+        whole: Any = x.full_tensor(root=root)
         for out, part in zip(
             gather_list or (), whole if here[0] == root else (), strict=True
         ):
@@ -245,12 +245,12 @@ def all_to_all(
     mesh = mesh_of(group)
     if mesh.get_coordinate() is not None:
         flat = np.concatenate([np.ravel(x) for x in input_tensor_list])
-        sizes = [
+        sizes: Any = [
             [int(np.size(x)) for x in each]
             for each in (output_tensor_list, input_tensor_list)
         ]
         with no_grad():
-            found = _functional.all_to_all_single(flat, *sizes, mesh)
+            found: Any = _functional.all_to_all_single(flat, sizes[0], sizes[1], mesh)
             ends = np.cumsum(sizes[0])
             for out, end, n in zip(output_tensor_list, ends, sizes[0], strict=True):
                 _write(out, np.reshape(found[end - n : end], np.shape(out)))

@@ -129,7 +129,8 @@ class CatTransform(_Joined):
 
     @property
     def event_dim(self) -> int:
-        return max(t.event_dim for t in self.transforms)
+        dims: int = max(t.event_dim for t in self.transforms)
+        return dims
 
     @property
     def length(self) -> int:
@@ -154,13 +155,13 @@ class CatTransform(_Joined):
         return torch.cat(found, dim=dim) if dim < 0 else sum(found)
 
     @constraints.dependent_property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """What it takes."""
         of = [t.domain for t in self.transforms]
         return constraints.cat(of, self.dim, self.lengths)
 
     @constraints.dependent_property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """What it gives."""
         of = [t.codomain for t in self.transforms]
         return constraints.cat(of, self.dim, self.lengths)
@@ -185,11 +186,11 @@ class StackTransform(_Joined):
         return self._join(self._slopes(x, y))
 
     @constraints.dependent_property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """What it takes."""
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
     @constraints.dependent_property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """What it gives."""
         return constraints.stack([t.codomain for t in self.transforms], self.dim)

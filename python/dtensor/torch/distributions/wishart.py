@@ -79,7 +79,7 @@ class Wishart(ExponentialFamily):
     support = constraints.positive_definite
 
     @property
-    def arg_constraints(self) -> Any:  # type: ignore[override]
+    def arg_constraints(self) -> Any:
         """What parameters must fulfil."""
         return {
             "covariance_matrix": constraints.positive_definite,

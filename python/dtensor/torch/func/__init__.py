@@ -5,6 +5,7 @@ What is nested works: gradients of gradients, of `vmap`, and `vmap` of gradients
 
 from dtensor.torch.func._call import (
     functional_call as functional_call,
+    replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_,
     stack_module_state as stack_module_state,
 )
 from dtensor.torch.func._grad import (
@@ -14,6 +15,7 @@ from dtensor.torch.func._grad import (
     jacfwd as jacfwd,
     jacrev as jacrev,
     jvp as jvp,
+    linearize as linearize,
     vjp as vjp,
 )
 from dtensor.torch.func._vmap import vmap as vmap

@@ -8,7 +8,11 @@ from typing import Any
 from dtensor import ops as _ops
 from dtensor.nn import Module
 
-__all__ = ["functional_call", "stack_module_state"]
+__all__ = [
+    "functional_call",
+    "replace_all_batch_norm_modules_",
+    "stack_module_state",
+]
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 
@@ -171,3 +175,14 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return stacked, {
         name: ops.stack([each[name] for each in buffers]) for name in buffers[0]
     }
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Let all batch norms of a module keep no running averages, in place, and return
+    it: then `vmap` of a forward writes nothing."""
+    for module in root.modules():
+        if hasattr(module, "track_running_stats"):
+            module.track_running_stats = False
+            module.running_mean = module.running_var = None
+            module.num_batches_tracked = None
+    return root

@@ -11,7 +11,16 @@ from typing import Any
 from dtensor import _C, autograd, ops as _ops
 from dtensor._core.nested import leaves, mapped, with_leaves
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
+__all__ = [
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "vjp",
+]
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
 Argnums = int | tuple[int, ...]
@@ -352,3 +361,15 @@ def jacfwd(
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """Return a function that gives the second derivatives of `func`."""
     return jacrev(jacrev(func, argnums), argnums)
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Any]:
+    """Return what `func` gives, and the function of tangents that `jvp` is.
+
+    The function is called anew for each tangent.
+    """
+
+    def product(*tangents: Any) -> Any:
+        return jvp(func, primals, tangents)[1]
+
+    return func(*primals), product

@@ -7,12 +7,12 @@ import importlib
 from typing import Any
 
 import dtensor.torch.nn.functional as functional  # type: ignore[no-redef] # noqa: F401
+import dtensor.torch.nn.init as init  # type: ignore[no-redef] # noqa: F401
 import dtensor.torch.nn.utils as utils  # type: ignore[no-redef] # noqa: F401
-from dtensor.torch.nn import (  # type: ignore[no-redef]
+from dtensor.torch.nn import (
     _modules,
     attention as attention,
     common_types as common_types,
-    init,  # noqa: F401
     parallel as parallel,
     parameter as parameter,
 )

@@ -1,10 +1,12 @@
 """Data for training: the names of ``torch.utils.data``."""
 
-from dtensor.utils.data.collate import default_collate
+from dtensor.utils.data.collate import default_collate, default_convert
 from dtensor.utils.data.dataset import (
+    ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
+    StackDataset,
     Subset,
     TensorDataset,
     random_split,
@@ -23,6 +25,7 @@ from dtensor.utils.data.workers import get_worker_info
 
 __all__ = [
     "BatchSampler",
+    "ChainDataset",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
@@ -31,11 +34,13 @@ __all__ = [
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
     "default_collate",
+    "default_convert",
     "get_worker_info",
     "random_split",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 
 from dtensor import _C
 
-__all__ = ["default_collate"]
+__all__ = ["default_collate", "default_convert"]
 
 
 def default_collate(batch: Any) -> Any:
@@ -52,3 +52,21 @@ def default_collate(batch: Any) -> Any:
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or "
         f"lists; found {type(first)}"
     )
+
+
+def default_convert(data: Any) -> Any:
+    """Return data with a Tensor for each array of numbers, in the same containers.
+
+    Numbers and strings, and what is no container, stay as they are.
+    """
+    if isinstance(data, np.ndarray | np.generic) and data.dtype.kind in "biufc":
+        return _C.as_tensor(data)
+    if isinstance(data, Mapping):
+        values = {key: default_convert(each) for key, each in data.items()}
+        return values if type(data) is dict else type(data)(values)  # type: ignore
+    if isinstance(data, tuple):
+        parts = [default_convert(each) for each in data]
+        return type(data)(*parts) if hasattr(data, "_fields") else parts
+    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+        return [default_convert(each) for each in data]
+    return data

@@ -12,9 +12,11 @@ import numpy as np
 from dtensor.random import Generator, default_generator
 
 __all__ = [
+    "ChainDataset",
     "ConcatDataset",
     "Dataset",
     "IterableDataset",
+    "StackDataset",
     "Subset",
     "TensorDataset",
     "random_split",
@@ -38,6 +40,9 @@ class IterableDataset(Dataset[T]):
 
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError("Subclasses of IterableDataset implement __iter__.")
+
+    def __add__(self, other: Dataset[T]) -> "ChainDataset[T]":  # type: ignore[override]
+        return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset[tuple[Any, ...]]):
@@ -100,6 +105,65 @@ class ConcatDataset(Dataset[T]):
         which = bisect.bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[which - 1] if which else 0
         return self.datasets[which][index - before]
+
+
+class ChainDataset(IterableDataset[T]):
+    """The samples of several datasets without indices, one dataset after the other.
+
+    Parameters
+    ----------
+    datasets : iterable of IterableDataset
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[T]:
+        for each in self.datasets:
+            if not isinstance(each, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield from each
+
+    def __len__(self) -> int:
+        return sum(len(each) for each in self.datasets)
+
+
+class StackDataset(Dataset[Any]):
+    """Samples of several datasets beside each other: tuples, or dicts by name.
+
+    Parameters
+    ----------
+    *args, **kwargs : Dataset
+        Of one length; all by position, or all by name.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, there are none, or some are given by position and some by
+        name.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or ``dict``- (via "
+                "``kwargs``) like input/output, but both types are given."
+            )
+        given = list(args) or list(kwargs.values())
+        if not given:
+            raise ValueError("At least one dataset should be passed")
+        if len({len(each) for each in given}) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self.datasets: Any = args or kwargs
+        self._length = len(given[0])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: each[index] for name, each in self.datasets.items()}
+        return tuple(each[index] for each in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
 
 
 class Subset(Dataset[T]):

@@ -11,6 +11,7 @@ from dtensor.utils.data import *  # noqa: F403
 from dtensor.torch.utils.data._dialect import (
     DataLoader as DataLoader,
     default_collate as default_collate,
+    default_convert as default_convert,
 )
 
 # isort: split

@@ -1,0 +1,3 @@
+"""``torch.nn.utils.fusion``: `dtensor.nn.utils.fusion`."""
+
+from dtensor.nn.utils.fusion import *  # noqa: F403
