@@ -1,9 +1,9 @@
 # ranks: 1
 """What operators cost on one rank beside NumPy, on about a million elements.
 
-Of both the fastest of many calls in turn counts. Views, and functions of few elements,
-cost what a call costs: `bench_dispatch` counts that. BLAS has one thread. `--only`
-names the rows that are wanted.
+Of both the fastest of many calls in turn counts; where these are far apart, of some
+more. Views, and functions of few elements, cost what a call costs: `bench_dispatch`
+counts that. BLAS has one thread. `--only` names the rows that are wanted.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from operator_rows_more import MORE  # noqa: E402
 from dtensor import Shard, distribute_tensor, init_device_mesh  # noqa: E402
 
 SECONDS, TURNS = 0.6, 5  # for each row, and calls of either, at least
+FAR, MORE_SECONDS = 1.2, 3.0  # ratios from which on, and for how long
 LEAST = 5e-4  # seconds of NumPy's, from which on a row counts
 AIM, MEDIAN_AIM = 1.5, 1.03
 
@@ -30,7 +31,11 @@ def fastest(calls: list, arrays: list) -> list[float]:
     """Seconds of the fastest call of each, called in turn."""
     best = [float("inf")] * len(calls)
     begin, turns = time.perf_counter(), 0
-    while turns < TURNS or time.perf_counter() - begin < SECONDS:
+
+    def wanted() -> float:
+        return MORE_SECONDS if max(best) > FAR * min(best) else SECONDS
+
+    while turns < TURNS or time.perf_counter() - begin < wanted():
         turns += 1
         for k, (call, array) in enumerate(zip(calls, arrays, strict=True)):
             start = time.perf_counter()

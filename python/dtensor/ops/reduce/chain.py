@@ -124,11 +124,13 @@ def _chained(
     ]
     here = inside(to) and not is_meta(x)
     mine = number_of(to, dim) if inside(to) else -1
-    part = local(x).astype(to.dtype) if here else np.empty(0, to.dtype)
+    part = local(x) if here else np.empty(0, to.dtype)
     key = (slice(None),) * dim
     carry: Array = np.empty(alone[0].local_shape() if here else 0, to.dtype)
     if mine == first:
         part = function.accumulate(part, axis=dim, dtype=to.dtype)
+    else:
+        part = part.astype(to.dtype)
     for k in range(first, len(own) - 1):
         row = part[(*key, slice(-1, None))] if part.shape[dim:][:1] != (0,) else carry
         none = part[(*key, slice(0))]
