@@ -23,7 +23,7 @@ MODULES = [
     ("utils.data.dataset", "utils.data.dataset", "Dataset"),
     ("utils.data.sampler", "utils.data.sampler", "Sampler"),
     ("random", "random", "manual_seed fork_rng"),
-    ("linalg", "linalg", "inv norm svd"),
+    ("linalg", "linalg", "inv det qr"),
     ("fft", "fft", "fft rfft"),
     ("distributed.device_mesh", "device_mesh", "DeviceMesh init_device_mesh"),
     ("distributed.fsdp", "fsdp", "fully_shard FullyShardedDataParallel"),
