@@ -104,8 +104,24 @@ def pools(shape, dim, dtype):
         yield F.max_pool1d, x, 2, step, 1
         yield F.avg_pool2d, image, (2, 3), step, 1, True, False
         yield F.max_pool2d, image, 3, step, 1, 1, True
+        yield F.conv1d, x, some((4, x.shape[1], 2), dtype), some((4,), dtype), step, 1
         yield F.conv2d, image, some((4, 3, 2, 2), dtype), some((4,), dtype), step, 1
+        volume, weight = some((1, 2, *shape), dtype), some((2, 2, 2, 2, 2), dtype)
+        yield F.conv3d, volume, weight, None, step, 1
     yield F.adaptive_avg_pool2d, image, (3, 2)
+
+
+KINDS = [by_index, in_order, totals, turned, pools]
+
+
+def operators():
+    """The names of all that is called."""
+    return {
+        operator.__name__
+        for calls in KINDS
+        for shape in SHAPES
+        for operator, *_ in calls(shape, 0, "float32")
+    }
 
 
 def results(found):
@@ -131,7 +147,7 @@ def gradients(function, args):
     return [x.detach() for x in found], [x for x in grads if x is not None]
 
 
-@pytest.mark.parametrize("calls", [by_index, in_order, totals, turned, pools])
+@pytest.mark.parametrize("calls", KINDS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_operators_give_what_their_functions_give(calls, dtype):
     single = dtype in ("float32", "complex64")

@@ -175,9 +175,23 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 # --- with the linear map --------------------------------------------------------------
 
 
-@dataclasses.dataclass(slots=True, frozen=True)
+@dataclasses.dataclass(frozen=True)
 class LinearCrossEntropyOptions:
-    """How PyTorch computes `LinearCrossEntropyLoss` in parts; it has no effect here."""
+    """How PyTorch computes `LinearCrossEntropyLoss` in parts; it has no effect here.
+
+    Parameters
+    ----------
+    allow_retain_graph : bool
+        Whether backward may run twice.
+    batch_chunk_size : int, optional
+        How many samples a part has.
+    chunking_method : str, optional
+        What is cut into parts.
+    acc_policy : {"auto", "accurate", "balanced", "compact"}
+        How sums over parts are kept.
+    acc_dtype : dtype, optional
+        In which dtype.
+    """
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import linalg as _linalg, ops as _ops
+from dtensor.ops.linalg.triangle import written_diagonal
 from dtensor.torch import _reduce
 from dtensor.torch._pointwise import floating
 from dtensor.torch._types import keeps, numpy_dtype
@@ -121,8 +122,8 @@ def diagonal(
     dim1: int = -2,
     dim2: int = -1,
 ) -> Any:
-    """Return the diagonals of matrices, as the last dim."""
-    return ops.diagonal(A, offset, dim1, dim2)
+    """Return the diagonals of matrices, as the last dim: a view."""
+    return written_diagonal(A, offset, dim1, dim2)
 
 
 def vander(x: Any, N: int | None = None) -> Any:  # noqa: N803
@@ -133,10 +134,10 @@ def vander(x: Any, N: int | None = None) -> Any:  # noqa: N803
     RuntimeError
         If there are not more than one.
     """
-    if N is not None and N <= 1:
-        raise RuntimeError("N must be greater than 1.")
     x = x if x.ndim else ops.expand_dims(x, 0)
     count = x.shape[-1] if N is None else N
+    if count <= 1:
+        raise RuntimeError("N must be greater than 1.")
     dtype = np.dtype(x.dtype)
     dtype = np.dtype(np.int64) if dtype.kind in "bui" else dtype
     x = ops.expand_dims(ops.astype(x, dtype), -1)

@@ -198,7 +198,7 @@ def _is_float(x: Any) -> bool:
 
 
 def _refusing_zero(function: np.ufunc) -> Callable[..., Any]:
-    """Return the kernel of a division of integers, which by 0 is an error in PyTorch."""
+    """Return the kernel that divides integers; by 0 it is an error, as in PyTorch."""
 
     def divided(*xs: Any, **options: Any) -> Any:
         try:
