@@ -162,12 +162,14 @@ static PyObject *
 set_origin(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *tensor, *owner = NULL, *index = NULL;
-    if (!PyArg_ParseTuple(args, "O!|O!O:set_origin", &ext_tensor_type, &tensor,
-                          &ext_tensor_type, &owner, &index))
+    if (!PyArg_ParseTuple(args, "O!|OO:set_origin", &ext_tensor_type, &tensor, &owner,
+                          &index))
         return NULL;
+    if (owner != NULL && owner != Py_None && !ext_is_tensor(owner))
+        return PyErr_Format(PyExc_TypeError, "the owner is a Tensor");
     PyArray_CLEARFLAGS((PyArrayObject *)((TensorObject *)tensor)->array,
                        NPY_ARRAY_WRITEABLE);
-    if (index != NULL && keep_origin(tensor, owner, index) < 0)
+    if (index != NULL && owner != Py_None && keep_origin(tensor, owner, index) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
