@@ -93,8 +93,13 @@ def array_of(x: Any) -> Any:
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:
-    """Return a tensor in a dtype; the tensor itself if it has that dtype."""
-    return x if x.dtype == dtype else astype(x, dtype)
+    """Return a tensor or an array in a dtype; itself if it has that dtype.
+
+    An array stays one: it goes with tensors of any mesh, as no Tensor does.
+    """
+    if x.dtype == dtype:
+        return x
+    return x.astype(dtype) if isinstance(x, np.ndarray) else astype(x, dtype)
 
 
 def rounded_once(function: F) -> F:

@@ -284,8 +284,6 @@ def average(
         )
         if anywhere(total == 0):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        if isinstance(a, np.ndarray):  # as_dtype would make it a rank's own Tensor
-            a = a.astype(dtype)
         product = multiply(as_dtype(a, dtype), weights)
         result = divide(reductions.sum(product, axes, keepdims=keepdims), total)
     if not returned:

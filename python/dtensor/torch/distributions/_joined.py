@@ -1,6 +1,7 @@
 """Transforms of parts of a tensor, and of matrices."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,7 +61,7 @@ class CorrCholeskyTransform(Transform):
         return torch.Size((*shape[:-2], shape[-1] * (shape[-1] - 1) // 2))
 
 
-class _Joined(Transform):
+class _Joined(Transform, ABC):
     """Transforms, each of one part of a tensor."""
 
     def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
@@ -75,14 +76,17 @@ class _Joined(Transform):
     def bijective(self) -> bool:  # type: ignore[override]
         return all(t.bijective for t in self.transforms)
 
+    @abstractmethod
     def _length(self) -> int:
-        raise NotImplementedError
+        """Return how long the dim of parts is."""
 
+    @abstractmethod
     def _parts(self, x: Any) -> list[Any]:
-        raise NotImplementedError
+        """Return the parts of a tensor, one for each transform."""
 
+    @abstractmethod
     def _join(self, parts: list[Any]) -> Any:
-        raise NotImplementedError
+        """Return the tensor of its parts."""
 
     def _checked(self, x: Any) -> list[Any]:
         if not -x.ndim <= self.dim < x.ndim:

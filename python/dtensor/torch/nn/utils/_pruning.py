@@ -1,6 +1,7 @@
 """What methods of pruning have in common, and several of one parameter."""
 
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +21,7 @@ __all__ = [
 ]
 
 
-class BasePruningMethod:
+class BasePruningMethod(ABC):
     """What all methods have in common; subclasses define `compute_mask`.
 
     Attributes
@@ -35,9 +36,9 @@ class BasePruningMethod:
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self._tensor_name, self.apply_mask(module))
 
+    @abstractmethod
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """Return the mask of a tensor that has one already."""
-        raise NotImplementedError
 
     def apply_mask(self, module: Any) -> Any:
         """Return the product of the parameter and its mask."""

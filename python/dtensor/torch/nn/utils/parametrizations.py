@@ -129,6 +129,9 @@ def orthogonal(
     ValueError
         If there is no such parameter or map, it has less than two dims, or is complex
         with reflections.
+    NotImplementedError
+        When the parameter is assigned to, without trivialization, by another map than
+        "householder": no parameter is known that gives it.
     """
     weight = getattr(module, name, None)
     if not isinstance(weight, _C.Tensor):
