@@ -28,6 +28,7 @@ typedef enum {
     DT_INTERRUPTED, /* a signal handler raised: the exception is already set */
     DT_PARTED,      /* the ranks make the same call with different values */
     DT_BUG,
+    DT_CALLERS, /* from here on: the caller's own, which only it tells apart */
 } dt_status;
 
 typedef struct {

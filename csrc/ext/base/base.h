@@ -57,6 +57,8 @@ ext_check(dt_status status, const dt_error *err)
  * it, keeping the object for ext_raise to raise again on this rank. */
 void ext_catch(dt_error *err);
 extern PyObject *ext_mpi_error; /* dtensor.MPIError, a RuntimeError */
+/* Imports the exceptions of NumPy that the table has, once. */
+int ext_errors_make(void);
 
 /* --- convert.c --- */
 

@@ -8,9 +8,64 @@ PyObject *ext_mpi_error;
 /* Where a thread keeps the exception that it caught, in its thread state. */
 static const char KEPT[] = "dtensor.caught";
 
+/* What Python and NumPy raise beside these, such as a function of the user's: subclasses
+ * before their bases. The status of a row is DT_CALLERS and its place. */
+static PyObject *linalg_error, *axis_error;
+static PyObject **const OTHERS[] = {
+    &linalg_error, /* a ValueError, as the next two */
+    &axis_error,
+    &PyExc_UnicodeError,
+    &PyExc_ZeroDivisionError,
+    &PyExc_OverflowError,
+    &PyExc_UnboundLocalError,
+    &PyExc_NameError,
+    &PyExc_AttributeError,
+    &PyExc_ModuleNotFoundError,
+    &PyExc_ImportError,
+    &PyExc_RecursionError, /* a RuntimeError */
+    &PyExc_FileNotFoundError,
+    &PyExc_FileExistsError,
+    &PyExc_IsADirectoryError,
+    &PyExc_NotADirectoryError,
+    &PyExc_PermissionError,
+    &PyExc_TimeoutError,
+    &PyExc_ConnectionError,
+    &PyExc_OSError,
+    &PyExc_EOFError,
+    &PyExc_BufferError,
+    &PyExc_StopIteration,
+    &PyExc_RuntimeWarning,
+    &PyExc_DeprecationWarning,
+    &PyExc_FutureWarning,
+    &PyExc_UserWarning,
+    &PyExc_Warning,
+};
+enum { OTHER_COUNT = sizeof OTHERS / sizeof *OTHERS };
+
+static PyObject *
+import_exception(const char *module, const char *name)
+{
+    PyObject *from = PyImport_ImportModule(module);
+    PyObject *exception = from != NULL ? PyObject_GetAttrString(from, name) : NULL;
+    Py_XDECREF(from);
+    return exception;
+}
+
+int
+ext_errors_make(void)
+{
+    if (linalg_error == NULL)
+        linalg_error = import_exception("numpy.linalg", "LinAlgError");
+    if (axis_error == NULL)
+        axis_error = import_exception("numpy.exceptions", "AxisError");
+    return linalg_error != NULL && axis_error != NULL ? 0 : -1;
+}
+
 static PyObject *
 exception_for(dt_status status)
 {
+    if (status >= DT_CALLERS && status < DT_CALLERS + OTHER_COUNT)
+        return *OTHERS[status - DT_CALLERS];
     switch (status) { /* no default: the compiler finds a status without a row */
     case DT_VALUE:
         return PyExc_ValueError;
@@ -36,16 +91,20 @@ exception_for(dt_status status)
     case DT_INTERRUPTED:
         return PyExc_KeyboardInterrupt;
     case DT_BUG:
+    case DT_CALLERS:
     case DT_OK:
         break;
     }
     return PyExc_SystemError;
 }
 
-/* DT_OK: no row of the table. */
+/* DT_OK: no row of the tables. */
 static dt_status
 status_for(PyObject *exception)
 {
+    for (int k = 0; k < OTHER_COUNT; k++)
+        if (PyErr_GivenExceptionMatches(exception, *OTHERS[k]))
+            return (dt_status)(DT_CALLERS + k);
     /* RuntimeError last: others are subclasses of it. */
     static const dt_status rows[] = {
         DT_VALUE,          DT_TYPE,      DT_INDEX,           DT_KEY,

@@ -139,7 +139,7 @@ module_fill(PyObject *module)
         ext_carried_methods,      ext_torch_methods,        ext_dialect_methods,
         ext_reduce_methods,       ext_along_methods,        ext_order_methods,
         ext_shape_methods,        ext_filled_methods,       ext_columns_methods};
-    if (ext_state_make() < 0)
+    if (ext_state_make() < 0 || ext_errors_make() < 0)
         return -1;
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         if (PyModule_AddFunctions(module, tables[k]) < 0)
