@@ -127,14 +127,18 @@ def verdict(played: Program, heard: Sequence[Sequence[Heard]]) -> tuple[str, str
     """In which class what all ranks did is, and why."""
     inside = range(int(np.prod(played.mesh)))
     drawn: dict[tuple[Step, int], Any] = {}
+
+    def alone(function: Callable[..., Any], *arguments: Any) -> Any:
+        return run_ranks(1, quietly, function, *arguments)[0]
+
     for rank in inside:
-        (judged,) = run_ranks(1, quietly, what_is_wrong, played, rank, heard[rank])
+        judged = alone(what_is_wrong, played, rank, heard[rank])
         if judged.wrong:
             return unseen(played), f"rank {rank}: {judged.wrong}"
         for k, value in judged.drawn.items():
             step = played.of(rank)[k]
             other = drawn.setdefault((step, k), value)
-            if not alike(played, step, other, value):
+            if not alone(alike, played, step, other, value):
                 return unseen(played), f"rank {rank}: {step} gave {value}, not {other}"
     raised = [rank for rank in inside if any(h.what == "error" for h in heard[rank])]
     sentences = "\n".join(

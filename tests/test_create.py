@@ -20,6 +20,7 @@ from dtensor import (
     as_tensor,
     distribute_tensor,
     empty,
+    eye,
     from_callback,
     full,
     get_default_dtype,
@@ -343,3 +344,10 @@ def test_a_tensor_holds_an_array():
     assert tensor([1, 2], dtype="float32").dtype == np.float32
     assert tensor(1.0, requires_grad=True).requires_grad
     assert np.array_equal(np.asarray(pickle.loads(pickle.dumps(copied))), copied)
+
+
+@pytest.mark.parametrize("function", [zeros, ones, empty, eye])
+@pytest.mark.parametrize("length", [2**63, 2**64, -(2**63), -(2**63) - 1])
+def test_lengths_that_no_array_has_are_refused_as_numpy_refuses_them(function, length):
+    with line(), pytest.raises(ValueError, match="dimension|negative"):
+        function(length)

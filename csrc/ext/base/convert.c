@@ -170,7 +170,7 @@ ext_dtype_of(dt_dtype *out, PyObject *object, const char *what)
     return failed;
 }
 
-/* One length; false with TypeError or OverflowError. */
+/* One length; false with TypeError, or with ValueError as NumPy has it. */
 static bool
 read_length(int64_t *out, PyObject *object, const char *what)
 {
@@ -180,7 +180,12 @@ read_length(int64_t *out, PyObject *object, const char *what)
         return false;
     }
     *out = PyLong_AsLongLong(object);
-    return *out != -1 || !PyErr_Occurred();
+    if (*out != -1 || !PyErr_Occurred())
+        return true;
+    if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_ValueError, "%s: maximum allowed dimension exceeded by %R",
+                     what, object);
+    return false;
 }
 
 /* True if `object` is read as one integer: an int, a NumPy integer, a 0-d array. */
