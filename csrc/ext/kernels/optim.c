@@ -96,11 +96,19 @@ data_of(PyArrayObject *array)
 }
 
 /* Notes that the tensors at place k of all lists were written, by a step whose numbers
- * are hashed. */
+ * are hashed, of its gradient, what it keeps and its count. */
 static int
-note_written(const lists *given, Py_ssize_t k, uint64_t numbers)
+note_written(const lists *given, Py_ssize_t k, uint64_t numbers, PyObject *steps)
 {
     uint64_t call = ext_lineage_add(numbers, PyList_GET_ITEM(given->grads, k));
+    for (int s = 0; s < ADAM_STATES; s++)
+        if (given->states[s] != NULL && given->states[s] != Py_None)
+            call = ext_lineage_add(call, PyList_GET_ITEM(given->states[s], k));
+    PyObject *count = steps == NULL ? Py_NewRef(Py_None) : PySequence_GetItem(steps, k);
+    if (count == NULL)
+        return -1;
+    call = ext_lineage_add(call, count);
+    Py_DECREF(count);
     ext_journal_note(call, PyUnicode_FromString("a step of an optimizer"), NULL, call,
                      true, 0);
     int failed = tape_written((TensorObject *)PyList_GET_ITEM(given->params, k), call);
@@ -134,7 +142,7 @@ run_steps(const lists *given, step_of *step, const void *how, PyObject *steps,
         } else if (ready == LEFT)
             ext_append(&left, PyLong_FromSsize_t(k));
         if (failed == 0 && ready != WITHOUT_DATA)
-            failed = note_written(given, k, numbers);
+            failed = note_written(given, k, numbers, steps);
         if (failed < 0)
             Py_CLEAR(left);
     }

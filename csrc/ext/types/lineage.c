@@ -88,8 +88,28 @@ add_integer(uint64_t hash, PyObject *number)
 {
     int overflow;
     int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
-    return dt_mix(hash, overflow == 0 ? (uint64_t)value
-                                      : (uint64_t)PyLong_Type.tp_hash(number));
+    if (overflow == 0)
+        return dt_mix(hash, (uint64_t)value);
+    hash = dt_mix(hash, PyLong_AsUnsignedLongLongMask(number));
+    return dt_mix(hash, (uint64_t)PyLong_Type.tp_hash(number));
+}
+
+/* Of long doubles, of which some bytes are none. */
+static uint64_t
+add_repr(uint64_t hash, PyObject *numbers)
+{
+    PyObject *text = PyObject_Repr(numbers);
+    if (text != NULL)
+        hash = add_name(hash, text);
+    PyErr_Clear();
+    Py_XDECREF(text);
+    return hash;
+}
+
+static bool
+is_long_double(int type)
+{
+    return type == NPY_LONGDOUBLE || type == NPY_CLONGDOUBLE;
 }
 
 static uint64_t
@@ -97,10 +117,9 @@ add_scalar(uint64_t hash, PyObject *scalar)
 {
     char bytes[2 * sizeof(npy_longdouble)] = {0};
     PyArray_Descr *descr = PyArray_DescrFromScalar(scalar);
-    bool plain = descr != NULL && PyTypeNum_ISNUMBER(descr->type_num) &&
-                 descr->type_num != NPY_LONGDOUBLE && /* of which some bytes are none */
-                 descr->type_num != NPY_CLONGDOUBLE;
-    if (plain)
+    if (descr != NULL && is_long_double(descr->type_num))
+        hash = add_repr(hash, scalar);
+    else if (descr != NULL && PyTypeNum_ISNUMBER(descr->type_num))
         PyArray_ScalarAsCtype(scalar, bytes);
     Py_XDECREF(descr);
     PyErr_Clear();
@@ -115,19 +134,48 @@ add_array(uint64_t hash, PyArrayObject *array)
     for (int d = 0; d < ndim; d++)
         hash = dt_mix(hash, (uint64_t)PyArray_DIM(array, d));
     if ((PyArray_NBYTES(array) > ARRAY_BYTES && !ext_trace.whole) ||
-        PyDataType_REFCHK(PyArray_DESCR(array)) || type == NPY_LONGDOUBLE ||
-        type == NPY_CLONGDOUBLE)
+        PyDataType_REFCHK(PyArray_DESCR(array)))
         return hash;
-    if (PyArray_IS_C_CONTIGUOUS(array))
+    if (PyArray_IS_C_CONTIGUOUS(array) && !is_long_double(type))
         return dt_hash(hash, PyArray_DATA(array), (size_t)PyArray_NBYTES(array));
-    PyObject *copy = PyArray_NewCopy(array, NPY_CORDER);
+    PyObject *copy = is_long_double(type) ? PyArray_ToList(array)
+                                          : PyArray_NewCopy(array, NPY_CORDER);
     if (copy == NULL) {
         PyErr_Clear();
         return hash;
     }
-    hash = dt_hash(hash, PyArray_DATA((PyArrayObject *)copy),
-                   (size_t)PyArray_NBYTES(array));
+    if (is_long_double(type))
+        hash = add_repr(hash, copy);
+    else
+        hash = dt_hash(hash, PyArray_DATA((PyArrayObject *)copy),
+                       (size_t)PyArray_NBYTES(array));
     Py_DECREF(copy);
+    return hash;
+}
+
+/* What NumPy makes an array of, such as an array.array. */
+static uint64_t
+add_as_array(uint64_t hash, PyObject *object)
+{
+    PyObject *array = PyArray_FromAny(object, NULL, 0, 0, 0, NULL);
+    if (array != NULL)
+        hash = add_array(hash, (PyArrayObject *)array);
+    PyErr_Clear();
+    Py_XDECREF(array);
+    return hash;
+}
+
+/* Attributes that are part of what an object is. */
+static uint64_t
+add_attributes(uint64_t hash, PyObject *object, const char *const *names, int depth)
+{
+    for (; *names != NULL; names++) {
+        PyObject *value = PyObject_GetAttrString(object, *names);
+        if (value != NULL)
+            hash = add(hash, value, depth);
+        PyErr_Clear();
+        Py_XDECREF(value);
+    }
     return hash;
 }
 
@@ -167,10 +215,17 @@ add_code(uint64_t hash, PyObject *code, int depth)
     return hash;
 }
 
-/* The name of a function, of a lambda its code, and of a closure what it refers to. */
+/* The name of a function, of a lambda its code; what a closure and defaults refer to; and
+ * what a partial is made of. */
 static uint64_t
 add_function(uint64_t hash, PyObject *function, int depth)
 {
+    static const char *const held[] = {"__defaults__", "__kwdefaults__", NULL};
+    static const char *const parts[] = {"func", "args", "keywords", NULL};
+    if (strcmp(Py_TYPE(function)->tp_name, "functools.partial") == 0)
+        return add_attributes(hash, function, parts, depth);
+    if (PyFunction_Check(function))
+        hash = add_attributes(hash, function, held, depth);
     PyObject *name = PyObject_GetAttrString(function, "__qualname__");
     if (name != NULL && PyUnicode_Check(name))
         hash = add_name(hash, name);
@@ -206,6 +261,25 @@ add_items(uint64_t hash, PyObject *sequence, int depth)
     return hash;
 }
 
+/* Numbers and arrays that are neither Python's nor NumPy's, by value. */
+static uint64_t
+add_other(uint64_t hash, PyObject *object)
+{
+    const PyNumberMethods *number = Py_TYPE(object)->tp_as_number;
+    if (number != NULL && number->nb_float != NULL) {
+        PyObject *value = PyNumber_Float(object);
+        PyErr_Clear();
+        if (value != NULL) {
+            hash = dt_mix(hash, ext_float_bits(value));
+            Py_DECREF(value);
+            return hash;
+        }
+    }
+    bool array = PyObject_CheckBuffer(object) ||
+                 PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__array__");
+    return array ? add_as_array(hash, object) : hash;
+}
+
 static uint64_t
 add(uint64_t hash, PyObject *object, int depth)
 {
@@ -214,19 +288,23 @@ add(uint64_t hash, PyObject *object, int depth)
     hash = add_text(hash, Py_TYPE(object)->tp_name);
     if (ext_is_tensor(object) && ext_trace.whole && !ext_trace.differs)
         return add_array(hash, (PyArrayObject *)((TensorObject *)object)->array);
-    bool number = PyFloat_CheckExact(object) || PyComplex_CheckExact(object) ||
+    bool number = PyFloat_Check(object) || PyComplex_Check(object) ||
                   PyLong_Check(object) || PyArray_IsScalar(object, Generic);
     if (depth == 0 || object == Py_None || ext_is_tensor(object) ||
         (ext_trace.differs && (number || PyArray_Check(object))))
         return hash;
     if (PyLong_Check(object))
         return add_integer(hash, object);
-    if (PyFloat_CheckExact(object) || PyComplex_CheckExact(object)) {
+    if (PyFloat_Check(object)) {
+        double value = PyFloat_AS_DOUBLE(object);
+        return dt_hash(hash, &value, sizeof value);
+    }
+    if (PyArray_IsScalar(object, Generic))
+        return add_scalar(hash, object);
+    if (PyComplex_Check(object)) {
         Py_complex value = PyComplex_AsCComplex(object);
         return dt_hash(hash, &value, sizeof value);
     }
-    if (number)
-        return add_scalar(hash, object);
     if (PyUnicode_Check(object))
         return add_name(hash, object);
     if (PyBytes_Check(object))
@@ -248,7 +326,12 @@ add(uint64_t hash, PyObject *object, int depth)
         return add_placement(hash, ((PlacementObject *)object)->placement);
     if (PyDict_Check(object) || PyAnySet_Check(object))
         return add_unordered(hash, object, depth - 1);
-    return PyCallable_Check(object) ? add_function(hash, object, depth - 1) : hash;
+    static const char *const bounds[] = {"start", "stop", "step", NULL};
+    if (PyRange_Check(object))
+        return add_attributes(hash, object, bounds, depth - 1);
+    if (PyCallable_Check(object))
+        return add_function(hash, object, depth - 1);
+    return ext_trace.differs ? hash : add_other(hash, object);
 }
 
 uint64_t

@@ -47,7 +47,8 @@ tape_share_version(TensorObject *tensor, TensorObject *owner)
 }
 
 /* A hash of the writes counts them in their order, and whichever of the tensors that
- * share the memory was written to. */
+ * share the memory was written to. What a composite writes is made of what it was called
+ * with, whatever has become of that in its Python code. */
 int
 tape_written(TensorObject *tensor, uint64_t call)
 {
@@ -59,8 +60,13 @@ tape_written(TensorObject *tensor, uint64_t call)
     if (!global)
         return 0;
     uint64_t before = ext_lineage((DTensorObject *)tensor);
+    uint64_t by = call;
+    if (ext_trace.scope.lineage != 0) {
+        by = ext_trace.scope.lineage;
+        call = dt_mix(call, by);
+    }
     version->writes = dt_mix(dt_mix(version->writes, call), before);
-    ext_journal_write(ext_lineage((DTensorObject *)tensor), call, before);
+    ext_journal_write(ext_lineage((DTensorObject *)tensor), by, before);
     return 0;
 }
 

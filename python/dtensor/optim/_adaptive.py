@@ -11,9 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from dtensor import _C
 from dtensor._C import DTensor, tensor
 from dtensor.ops._make.halves import is_half
 from dtensor.optim._params import (
+    NUMBERS,
     check_flags,
     check_settings,
     evaluate,
@@ -96,6 +98,17 @@ class Adaptive(Optimizer):
         if half:
             for x, wide in zip(held, work, strict=True):
                 x[...] = wide.astype(x.dtype)
+        self._note(param, grad, [state[name] for name in names], group)
+
+    def _note(self, param: Any, grad: Any, kept: list[Any], group: Group) -> None:
+        """Tell the lineages of what a step has written what it was made of."""
+        state = self.state[param]
+        numbers = [float(state[name]) for name in NUMBERS if name in state]
+        settings = {k: v for k, v in group.items() if k not in ("params", "param_names")}
+        name = f"{type(self).__qualname__}.step"
+        _C.written(param, name, settings, numbers, grad, *kept)
+        for x in kept:
+            _C.written(x, name, param)
 
     @abstractmethod
     def _update(

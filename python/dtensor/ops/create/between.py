@@ -96,7 +96,7 @@ def sampled_between(
     """
     name = function.__name__
     at = normalize_axis_index(options["axis"], layout.ndim + 1)
-    with within(name, *ends, num):
+    with within(name, *ends, num, options):
         own = _Samples(function, [_own(name, x, layout) for x in ends], num, options)
         probes = [np.ones(1, x.dtype) if np.ndim(x) else x for x in own.ends]
         like = function(*probes, 1, **options | {"axis": 0})

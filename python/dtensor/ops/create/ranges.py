@@ -138,6 +138,7 @@ def _sampled(
             options["base"] = values_of(function.__name__, options["base"])[()]
         return sampled_between(function, ends, python.index(num), options, layout)[0]
     name = function.__name__
+    how = (name, *ends, num, dict(options))
     device_mesh = mesh_like(device_mesh, *ends, options.get("base"))
     numbers = (int, float, complex)  # which leave dtypes as they are
     ends = [end if isinstance(end, numbers) else values_of(name, end) for end in ends]
@@ -149,10 +150,10 @@ def _sampled(
     if num < 0 or one or spread:
         whole = function(*ends, num, **options)
         layout = layout_of(whole.shape, whole.dtype, device_mesh, placements)
-        return made(layout, lambda own: whole[key_of(own)])
+        return _C.made_of(made(layout, lambda own: whole[key_of(own)]), *how)
     like = function(*ends, 1, **options)
     layout = layout_of((num,), like.dtype, device_mesh, placements)
-    return made(layout, lambda own: part(positions(own, 0), ends))
+    return _C.made_of(made(layout, lambda own: part(positions(own, 0), ends)), *how)
 
 
 @implements(np.linspace)

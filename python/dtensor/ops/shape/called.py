@@ -9,7 +9,6 @@ from dtensor import _C
 from dtensor._core import world
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import as_dtype, settled, within
-from dtensor.ops._make.copies import astype
 from dtensor.ops._make.fallback import composed, fallback, mesh_of, on_mesh
 from dtensor.ops._make.parts import inside, local, make, move, other_dim, values_of
 from dtensor.ops.elementwise.piecewise import where_
@@ -163,5 +162,5 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             if np.ndim(value):
                 value = back(as_dtype(value, x.dtype), None, x, mask)
         value = value if isinstance(value, _C.Tensor) else np.asarray(value)
-        result = where_(mask, astype(value, x.dtype), result)
+        result = where_(mask, as_dtype(value, x.dtype), result)
     return result

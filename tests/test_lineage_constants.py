@@ -1,0 +1,201 @@
+"""Numbers of all kinds, what an optimizer keeps, and what functions refer to are part of
+what a value is made of."""
+
+import array
+import decimal
+import fractions
+import functools
+
+import numpy as np
+import pytest
+
+import dtensor
+from dtensor import DTensor, Replicate, Shard, distribute_tensor, init_device_mesh
+from dtensor.nn import Parameter
+from dtensor.nn import functional as F
+from dtensor.optim import SGD, Adafactor, Adagrad, Adam, AdamW, Adamax, ASGD
+from dtensor.optim import Adadelta, NAdam, RAdam, RMSprop, Rprop
+from dtensor.testing import run_ranks
+
+NUMBERS = np.arange(24.0).reshape(6, 4) + 1
+
+
+def start(numbers=NUMBERS, placement=Shard(0)):
+    mesh = init_device_mesh("cpu", (2,))
+    x = distribute_tensor(numbers, mesh, [placement])
+    return x, mesh.get_rank()
+
+
+def all_raise(program, *args):
+    """Ranks that get 0 and 1 raise, and ranks that all get 0 or 1 do not."""
+
+    def body(alike):
+        _, rank = start()
+        try:
+            result = program(rank if alike is None else alike, *args)
+            return np.asarray(result.full_tensor()).tolist() is None
+        except RuntimeError as error:
+            return "different" in str(error)
+
+    assert run_ranks(2, body, None) == [True, True]
+    for alike in (0, 1):
+        assert run_ranks(2, body, alike) == [False, False]
+
+
+# --- optimizers -----------------------------------------------------------------------
+
+OPTIMIZERS = [SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, NAdam, RAdam, Adamax]
+OPTIMIZERS += [Rprop, ASGD, Adafactor]
+
+
+def other_rate(optimizer, rank):
+    for group in optimizer.param_groups:
+        group["lr"] *= 1 + rank
+
+
+def step_left_out(optimizer, rank):
+    if not rank:
+        optimizer.step()
+
+
+def other_state(optimizer, rank):
+    for state in optimizer.state.values():
+        for x in state.values():
+            if isinstance(x, DTensor):
+                x *= 1 - rank / 2
+
+
+def no_state(optimizer, rank):
+    if rank:
+        optimizer.state.clear()
+
+
+@pytest.mark.parametrize("change", [other_rate, step_left_out, other_state, no_state])
+@pytest.mark.parametrize("kind", OPTIMIZERS, ids=lambda kind: kind.__name__)
+def test_a_step_is_made_of_settings_and_state(kind, change):
+    def program(rank):
+        w = Parameter(start()[0] * 1)
+        w.grad = start()[0] / 7
+        optimizer = kind([w], lr=0.1, **({"momentum": 0.9} if kind is SGD else {}))
+        optimizer.step()
+        change(optimizer, rank)
+        optimizer.step()
+        return w
+
+    all_raise(program)
+
+
+# --- constants ------------------------------------------------------------------------
+
+
+class Float(float):
+    """As some libraries have for numbers with units."""
+
+
+class Whole:
+    """What NumPy makes an array of."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.numbers, dtype)
+
+
+def written(value):
+    def program(rank):
+        x, _ = start()
+        x[1] = value(rank)
+        return x
+
+    return program
+
+
+def picked(rank):
+    x, _ = start()
+    x[range(1 + rank, 3 + rank)] = 7
+    return x
+
+
+def added_at(rank):
+    x, _ = start()
+    np.add.at(x, range(rank, 2 + rank), 9)
+    return x
+
+
+def placed(rank):
+    x, _ = start()
+    np.place(x, x > 5, [1.0, 2.0 + rank])
+    return x
+
+
+def put_by_mask(rank):
+    x, _ = start()
+    np.putmask(x, x > 5, [1.0, 2.0 + rank])
+    return x
+
+
+def large_integers(rank):
+    x, _ = start(np.arange(6, dtype=np.uint64))
+    return x ^ (2**63 + (2**61 - 1) * rank)
+
+
+CONSTANTS = {
+    "float": written(lambda rank: Float(2 + rank)),
+    "long double": written(lambda rank: np.longdouble(2 + rank)),
+    "long doubles": written(lambda rank: np.full(4, 2 + rank, np.longdouble)),
+    "fraction": written(lambda rank: fractions.Fraction(1, 2 + rank)),
+    "decimal": written(lambda rank: decimal.Decimal(1 + rank)),
+    "range": written(lambda rank: range(rank, 4 + rank)),
+    "array": written(lambda rank: array.array("d", [rank] * 4)),
+    "__array__": written(lambda rank: Whole([rank] * 4)),
+    "index": picked,
+    "add.at": added_at,
+    "place": placed,
+    "putmask": put_by_mask,
+    "large integers": large_integers,
+    "long double times": lambda rank: start()[0] * np.longdouble(2 + rank),
+    "layer_norm": lambda rank: F.layer_norm(start()[0], (4,), eps=Float(0.1 + rank)),
+    "piecewise": lambda rank: np.piecewise(
+        start()[0], [start()[0] < 5], [1.0, 2.0 + rank]
+    ),
+    "repeat": lambda rank: np.repeat(start()[0], range(1 - rank, 7 - rank), axis=0),
+    "linspace": lambda rank: np.linspace(
+        start()[0], start()[0] + 1, 3, endpoint=not rank
+    ),
+    "linspace of replicas": lambda rank: (
+        np.linspace(
+            start(placement=Replicate())[0],
+            start(placement=Replicate())[0] + 1,
+            3,
+            endpoint=not rank,
+        )
+        + start()[0]
+    ),
+    "logspace": lambda rank: np.logspace(
+        start()[0] / 24, start()[0] / 12, 3, base=2.0 + rank
+    ),
+    "partial": lambda rank: np.apply_along_axis(
+        functools.partial(np.multiply, 2 + rank), 1, start()[0]
+    ),
+    "default": lambda rank: np.apply_along_axis(
+        lambda line, k=rank: line * k, 1, start()[0]
+    ),
+    "closure": lambda rank: np.apply_along_axis(
+        lambda line: line * (rank + 1), 1, start()[0]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants_of_all_kinds_are_part_of_a_value(name):
+    all_raise(CONSTANTS[name])
+
+
+def test_what_is_made_of_numbers_alone_is_made_of_all_its_arguments():
+    def program(rank):
+        mesh = start()[0].device_mesh
+        made = dtensor.linspace(0, 9, 12, endpoint=not rank, device_mesh=mesh)
+        return made + distribute_tensor(np.ones(12), mesh, [Shard(0)])
+
+    all_raise(program)
