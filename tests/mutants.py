@@ -38,6 +38,7 @@ EXPLAINED = [
     ("", "^C may be cut", "quantile", "the points could be cut"),
     ("", "^reduce is 'product'", "^where=$", "a product of booleans is their minimum"),
     ("", "^reduce is 'bitwise_or'", "", "of booleans it is their maximum"),
+    ("", "^reduce is '(sum|max)'", "^bitwise_or", "of booleans it is the same"),
     ("", "may not be cut$", "", "another cut costs the same"),
     (r"^\(", "swap$", "resize", "another cut costs the same"),
     ("g=2$", "^operand 0: g is z", "attention", "another cut costs the same"),

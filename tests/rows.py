@@ -214,6 +214,9 @@ KINDS: dict[str, Callable[..., np.ndarray]] = {
     "wide": lambda shape, dtype, rng: rng.integers(
         np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True
     ),
+    "bits": lambda shape, dtype, rng: (
+        (1 << rng.integers(0, 5, shape)) * (rng.random(shape) < 0.1)
+    ),
     "nan": with_nan,
     "inf": lambda shape, dtype, rng: with_infinities(
         KINDS["any"](shape, dtype, rng), rng

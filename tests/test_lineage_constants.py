@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 import dtensor
+import dtensor.torch as torch
 from dtensor import DTensor, Replicate, Shard, distribute_tensor, init_device_mesh
+from dtensor.experimental import local_map
+from dtensor.experimental.attention import context_parallel
 from dtensor.nn import Parameter
 from dtensor.nn import functional as F
 from dtensor.optim import SGD, Adafactor, Adagrad, Adam, AdamW, Adamax, ASGD
 from dtensor.optim import Adadelta, NAdam, RAdam, RMSprop, Rprop
+from dtensor.overlap import map_overlap
 from dtensor.testing import run_ranks
 
 NUMBERS = np.arange(24.0).reshape(6, 4) + 1
@@ -197,5 +201,64 @@ def test_what_is_made_of_numbers_alone_is_made_of_all_its_arguments():
         mesh = start()[0].device_mesh
         made = dtensor.linspace(0, 9, 12, endpoint=not rank, device_mesh=mesh)
         return made + distribute_tensor(np.ones(12), mesh, [Shard(0)])
+
+    all_raise(program)
+
+
+# --- functions of parts ---------------------------------------------------------------
+
+
+def twice(u):
+    return u * 2
+
+
+def thrice(u):
+    return u * 3
+
+
+def by_vmap(function, x):
+    return torch.vmap(function)(x)
+
+
+def by_overlap(function, x):
+    return map_overlap(function, x, {0: 1}, "nearest")
+
+
+def by_local_map(function, x):
+    return local_map(function, [Shard(0)], ([Shard(0)],))(x)
+
+
+@pytest.mark.parametrize("apply", [by_vmap, by_overlap, by_local_map])
+def test_what_functions_make_of_parts_is_made_of_function_and_operands(apply):
+    def other_array(rank):
+        x, _ = start()
+        return apply(twice, x * 0.5 if rank else x)
+
+    def other_function(rank):
+        return apply(thrice if rank else twice, start()[0])
+
+    def other_lambda(rank):
+        thrice, twice = (lambda u: u * 3), (lambda u: u * 2)
+        return apply(thrice if rank else twice, start()[0])
+
+    for program in (other_array, other_function, other_lambda):
+        all_raise(program)
+
+
+def test_a_local_function_may_refer_to_what_is_of_its_rank():
+    def body():
+        x, rank = start()
+        by_local_map(lambda u: u * (1 + rank), x).full_tensor()
+        by_overlap(lambda u: u * (1 + rank), x).full_tensor()
+
+    run_ranks(2, body)
+
+
+def test_attention_in_a_context_is_made_of_its_operands():
+    def program(rank):
+        numbers = np.random.default_rng(0).random((1, 2, 8, 4))
+        q, k = (start(numbers * f, Shard(2))[0] for f in (1, 2))
+        with context_parallel(q.device_mesh, buffers=[], buffer_seq_dims=[]):
+            return F.scaled_dot_product_attention(q, q if rank else k, k)
 
     all_raise(program)

@@ -1,5 +1,6 @@
 """Functions of parts and of the rows around them: stencils, filters, windows."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from operator import index
 from typing import Any
@@ -160,6 +161,7 @@ def _trimmed(
 ) -> Callable[[Any], Any]:
     """Return a function whose results have no borders."""
 
+    @functools.wraps(function)
     def call(u: Any) -> Any:
         if not inside(layout):
             return u

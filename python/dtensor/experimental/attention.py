@@ -15,6 +15,7 @@ from dtensor.device_mesh import DeviceMesh
 from dtensor.experimental import _ring, _sequence
 from dtensor.functional_collectives._collectives import gathering
 from dtensor.functional_collectives._moves import moved, together
+from dtensor.ops._make.composite import within
 from dtensor.ops.model import attention
 from dtensor.placement_types import Shard
 
@@ -306,7 +307,8 @@ def _call(
         return _local(mesh, tensors, options), None
     given = _check_dtensors(mesh, query, key, value)
     out = _local(mesh, [x.to_local() for x in given], options)
-    return _C.DTensor.from_local(out, query.device_mesh, query.placements), None
+    with within("scaled_dot_product_attention", *given, options):
+        return _C.DTensor.from_local(out, query.device_mesh, query.placements), None
 
 
 def _call_with_dropout(*args: Any) -> Any:

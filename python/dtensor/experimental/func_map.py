@@ -1,6 +1,7 @@
 """local_map: a function of one rank's tensors, applied to DTensors."""
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from dtensor import _C
 from dtensor._core import world
 from dtensor._core.nested import leaves, with_leaves
 from dtensor.device_mesh import DeviceMesh
+from dtensor.ops._make.composite import within
 from dtensor.placement_types import Placement
 
 __all__ = ["local_map"]
@@ -149,13 +151,13 @@ class _LocalMap:
                 world.current().agree(b"", "local_map", error, mesh)
             raise
         pairs = zip(leaves(out), self.out, strict=True)
-        return with_leaves(
-            out,
-            [
+        operands = [x for x in flat if isinstance(x, _C.DTensor)]
+        with within("local_map", _identity(self.func), *operands):
+            made = [
                 x if spec is None else _C.DTensor.from_local(x, mesh, spec)
                 for x, spec in pairs
-            ],
-        )
+            ]
+        return with_leaves(out, made)
 
     def _part(self, x: Any, mesh: DeviceMesh, spec: Any, grad: Any) -> Any:
         """Return what the function gets for an argument."""
@@ -225,6 +227,19 @@ def _for_each(placements: InputPlacements, flat: list[Any], name: str) -> list[A
         f"{name} length {len(placements)} does not match the number of input args "
         f"{len(flat)}!"
     )
+
+
+def _identity(function: Callable[..., Any]) -> Any:
+    """Return what is to be the same on all ranks: the name of a function, of a lambda
+    its code. What it refers to may be of this rank, as its results are."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_name != "<lambda>":
+        return name
+    return name, code.co_code, code.co_names, code.co_consts
 
 
 def _is_array(x: Any) -> bool:

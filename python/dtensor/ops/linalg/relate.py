@@ -205,6 +205,8 @@ def _folded_parts(
         (i, j), (first, _) = own[number], wanted[number]
         if i == j:
             return rows.astype(np.result_type(rows.dtype, v.dtype))
+        if i + skip >= reach and j + skip <= a.size:  # no row is missing
+            return _folded(rows, v, "valid", name)
         return _folded(rows, v, "full", name)[i + skip - first : j + skip - first]
 
     to = resized(a.layout, 0, [j - i for i, j in own])

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from dtensor import _C, ops as _ops
 from dtensor._core import world
 from dtensor._core.nested import leaves, with_leaves
+from dtensor.ops._make.composite import within
 from dtensor.placement_types import Partial, Replicate, Shard
 from dtensor.random import get_rng_state, set_rng_state
 
@@ -317,12 +318,13 @@ def _along(
         if mesh.get_coordinate() is not None:
             world.current().agree(b"", "vmap", error, mesh)
         raise
-    flat = [
-        _C.DTensor.from_local(x, mesh, _placed(x, d, cuts, mesh.ndim))
-        if isinstance(x, _C.Tensor)
-        else x
-        for x, d in _pairs(leaves(part), made)
-    ]
+    with within("vmap", run, given, dims):
+        flat = [
+            _C.DTensor.from_local(x, mesh, _placed(x, d, cuts, mesh.ndim))
+            if isinstance(x, _C.Tensor)
+            else x
+            for x, d in _pairs(leaves(part), made)
+        ]
     return with_leaves(part, flat)
 
 
