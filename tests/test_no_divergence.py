@@ -46,6 +46,16 @@ def numbers_that_differ():
     return y
 
 
+def gradients_of_numbers_that_differ():
+    _, a, _, odd = start()
+    a.requires_grad_()
+    with dtensor.differs():
+        y = np.clip(a * (1.0 + odd), 2, 90 + odd) ** (1.0 + odd)
+        y = y + recomputed(lambda v: v * (3.0 + odd), a, use_reentrant=False)
+    y.sum().backward()
+    return a.grad.sum().item()
+
+
 def writes_into_local_parts():
     _, a, _, odd = start()
     part = a.to_local()

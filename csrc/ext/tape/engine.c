@@ -146,9 +146,12 @@ compute(const journey *j, NodeObject *node, PyObject *const *grads)
         const stop *next = target == NULL ? NULL : route_find(j, target);
         sent[e] = next != NULL && (next->needed || next->wanted);
     }
+    bool differs = ext_trace.differs;
+    ext_trace.differs = differs || node->differs;
     PyObject *results = node->op != NULL
                             ? tape_node_backward(node, grads, sent)
                             : tape_fit_all(node, call_function(node, grads), sent);
+    ext_trace.differs = differs;
     if (sent != space)
         PyMem_Free(sent);
     return results;

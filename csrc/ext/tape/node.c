@@ -44,6 +44,7 @@ tape_node(PyObject *name, int inputs, int outputs)
     }
     node->input_count = inputs;
     node->output_count = outputs;
+    node->differs = ext_trace.differs;
     return node;
 }
 

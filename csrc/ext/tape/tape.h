@@ -54,6 +54,7 @@ typedef struct {
     bool done;         /* what was kept is given back */
     bool floats;       /* backward goes through it after the oldest node that uses it */
     bool several;      /* the operator gave a tuple or list */
+    bool differs;      /* its call was in a block of dtensor.differs */
     Py_ssize_t nargs;  /* arguments by place */
     PyObject **args;   /* Saved, Operand or as they came; lists hold these too */
     Py_ssize_t count;  /* of args */
