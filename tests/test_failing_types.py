@@ -89,3 +89,22 @@ def test_what_errstate_calls_may_raise_anything(ranks):
         assert all("by zero" in each for each in raised)
 
     ranks(body)
+
+
+def test_a_function_of_piecewise_that_raises_on_one_rank_raises_on_all(ranks):
+    def body():
+        x = distribute_tensor(np.arange(12.0), line(), [S0])
+
+        def function(part):
+            if x.device_mesh.get_rank() == x.device_mesh.size() - 1:
+                raise ValueError("not here")
+            return part * 2
+
+        with pytest.raises(ValueError, match="not here"):
+            np.piecewise(x, [x < 5], [function, 1.0]).full_tensor()
+        if x.device_mesh.get_rank() == x.device_mesh.size() - 1 > 0:
+            with pytest.raises(ValueError, match="not here"):
+                x.full_tensor()  # this rank is told what the others were
+        assert x.sum() == 66
+
+    ranks(body)

@@ -1,5 +1,5 @@
-"""Numbers of all kinds, what an optimizer keeps, and what functions refer to are part of
-what a value is made of."""
+"""Numbers of all kinds, what an optimizer keeps, and what functions refer to are part
+of what a value is made of."""
 
 import array
 import decimal
@@ -14,17 +14,29 @@ import dtensor.torch as torch
 from dtensor import DTensor, Replicate, Shard, distribute_tensor, init_device_mesh
 from dtensor.experimental import local_map
 from dtensor.experimental.attention import context_parallel
-from dtensor.nn import Parameter
-from dtensor.nn import functional as F
-from dtensor.optim import SGD, Adafactor, Adagrad, Adam, AdamW, Adamax, ASGD
-from dtensor.optim import Adadelta, NAdam, RAdam, RMSprop, Rprop
+from dtensor.nn import Parameter, functional as F
+from dtensor.optim import (
+    ASGD,
+    SGD,
+    Adadelta,
+    Adafactor,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    NAdam,
+    RAdam,
+    RMSprop,
+    Rprop,
+)
 from dtensor.overlap import map_overlap
 from dtensor.testing import run_ranks
 
+S0 = Shard(0)
 NUMBERS = np.arange(24.0).reshape(6, 4) + 1
 
 
-def start(numbers=NUMBERS, placement=Shard(0)):
+def start(numbers=NUMBERS, placement=S0):
     mesh = init_device_mesh("cpu", (2,))
     x = distribute_tensor(numbers, mesh, [placement])
     return x, mesh.get_rank()

@@ -223,7 +223,8 @@ def casts_that_one_rank_made_first():
 
 
 ALIKE = [
-    logging_on_one_rank, numbers_that_differ, writes_into_local_parts,
+    logging_on_one_rank, numbers_that_differ, gradients_of_numbers_that_differ,
+    writes_into_local_parts,
     stages_on_submeshes, errors_swallowed_alike, accumulation, moves_between_meshes,
     async_moves, partials, uneven_last_batches, ranks_outside,
     checkpoint_of_a_subgroup, recomputation, functional_collectives_of_parts,

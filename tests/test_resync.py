@@ -348,3 +348,50 @@ def test_moves_that_a_signal_has_ended_meet_no_later_call(world, after):
     resync(x)
     is_in_step()
     assert x.sum().item() == 1.0e6 * (1.0e6 - 1) / 2
+
+
+# --- ranks that are in calls of several meshes ----------------------------------------
+
+
+def test_a_rank_that_waits_for_one_that_has_waited_itself_raises_at_once():
+    def body():
+        rank, start = own_rank(), time.monotonic()
+        pairs = [dtensor.DeviceMesh("cpu", ranks) for ranks in ([0, 1], [1, 2])]
+        x, y = (distribute_tensor(np.arange(8.0), pair, [S0]) for pair in pairs)
+        try:
+            if rank == 2:
+                raise OnlyHereError
+            if rank == 1:
+                y.sum().item()
+            x.sum().item()
+        except (OnlyHereError, RuntimeError):
+            pass
+        resync(x, y)
+        assert time.monotonic() - start < 5
+        if rank < 2:
+            assert x.sum() == 28
+        if rank > 0:
+            assert y.sum() == 28
+
+    run_ranks(3, body, timeout=20)
+
+
+def test_ranks_of_two_dims_come_back_in_step():
+    def body():
+        start = time.monotonic()
+        mesh = dtensor.init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+        x, y = (
+            distribute_tensor(np.arange(8.0), mesh[name], [S0])
+            for name in mesh.mesh_dim_names
+        )
+        try:
+            if own_rank() == 3:
+                raise OnlyHereError
+            assert x.sum() == y.sum().item() == 28
+        except (OnlyHereError, RuntimeError):
+            pass
+        resync(x, y)
+        assert time.monotonic() - start < 5
+        assert x.sum() == y.sum().item() == 28
+
+    run_ranks(4, body, timeout=20)

@@ -108,16 +108,21 @@ dt_notes_gone(const dt_notes *notes, double seconds)
     return -1;
 }
 
-uint64_t
-dt_notes_epoch(const dt_notes *notes)
+/* Whether a rank waits in dt_resync for a newer epoch than this world's. */
+static bool
+resyncs(const dt_notes *notes, int rank)
 {
-    uint64_t epoch = 0;
-    for (int rank = 0; rank < notes->world->transport->size; rank++) {
-        const dt_heard *h = notes->last[DT_NOTE_RESYNC][rank];
-        if (h != NULL && h->note.number > epoch)
-            epoch = h->note.number;
-    }
-    return epoch;
+    const dt_heard *h = notes->last[DT_NOTE_RESYNC][rank];
+    return h != NULL && h->note.number > notes->world->epoch;
+}
+
+int
+dt_notes_resync_count(const dt_notes *notes)
+{
+    int count = 0;
+    for (int rank = 0; rank < notes->world->transport->size; rank++)
+        count += resyncs(notes, rank);
+    return count;
 }
 
 int
@@ -127,12 +132,12 @@ dt_notes_resyncing(dt_sentence *out, dt_notes *notes, bool wait)
     const char *why = NULL;
     int count = 0, size = world->transport->size;
     for (int rank = 0; rank < size; rank++) {
-        const dt_heard *h = notes->last[DT_NOTE_RESYNC][rank];
-        bool waits = h != NULL && h->note.number > world->epoch;
+        bool waits = resyncs(notes, rank);
         bool own = rank == world->transport->rank;
         notes->labels[rank] = !own && waits == wait;
         count += notes->labels[rank];
-        why = wait && waits && why == NULL ? h->text : why;
+        if (wait && waits && why == NULL)
+            why = notes->last[DT_NOTE_RESYNC][rank]->text;
     }
     dt_sentence_ranks_on(out, world->transport, world->all->ranks, notes->labels, size,
                          1);

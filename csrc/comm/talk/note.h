@@ -91,8 +91,8 @@ bool dt_notes_settled(dt_error *out, const dt_notes *notes, const dt_group *grou
  * after the world's, and why. False: it could not be told yet. */
 bool dt_notes_tell_resync(dt_notes *notes, const char *why);
 
-/* The newest epoch that another rank has said this of. */
-uint64_t dt_notes_epoch(const dt_notes *notes);
+/* How many other ranks have said this of an epoch after the world's. */
+int dt_notes_resync_count(const dt_notes *notes);
 
 /* Adds which ranks wait in dt_resync for a newer epoch than the world's, and why, or which
  * of the others do not. Returns how many. */

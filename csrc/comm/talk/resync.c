@@ -190,5 +190,5 @@ bool
 dt_resync_called(dt_world *world)
 {
     dt_notes_collect(world->notes);
-    return dt_notes_epoch(world->notes) > world->epoch;
+    return dt_notes_resync_count(world->notes) > 0;
 }

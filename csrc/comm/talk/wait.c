@@ -220,7 +220,7 @@ typedef struct {
     double since;       /* ... since then */
     bool told;          /* the other ranks know ... */
     bool late;          /* ... or did, of the same task under an older number */
-    bool asked;         /* those that have called resync() are asked to answer */
+    int asked;          /* so many that have called resync() are asked to answer */
     bool shown;         /* whoever looks at the board sees it */
     double interrupted; /* when; 0: not */
 } waiting;
@@ -286,15 +286,15 @@ heed_time(waiting *v, double now)
     dt_world *world = v->queue->world;
     double waited = now - v->since, late = dt_late_seconds(world);
     dt_notes_collect(world->notes);
-    bool resync = dt_notes_epoch(world->notes) > world->epoch;
-    if (waited < late && !resync && !v->late)
+    int resync = dt_notes_resync_count(world->notes);
+    if (waited < late && resync == 0 && !v->late)
         return;
     /* Some rank is about to end the task for one that failed, and to tell all. */
     dt_error failed;
-    if (waited < SETTLES_LATE * late && !resync &&
+    if (waited < SETTLES_LATE * late && resync == 0 &&
         dt_notes_failure(&failed, world->notes, head->group, head->number) != 0)
         return;
-    if (!v->told || (resync && !v->asked))
+    if (!v->told || resync > v->asked) /* one that came since may not have answered */
         dt_notes_tell(world->notes, head, DT_NOTE_WAITS, head->what);
     if (!v->told)
         dt_spread_begin(world->notes);
@@ -309,7 +309,7 @@ heed_time(waiting *v, double now)
      * waiting: then it is not missed at once. */
     int ended = head->moved ? -1 : dt_notes_ended(world->notes, head, ENDED_SECONDS);
     char text[1024];
-    if (left != NULL && resync) {
+    if (left != NULL && resync > 0) {
         dt_sentence s = {.out = text, .size = sizeof text};
         dt_sentence_add(&s, "%.400s #%" PRIu64 " was given up: ", head->what,
                         dt_count_in(head->number));
@@ -344,7 +344,8 @@ look(waiting *v)
         v->since = now;
         if (v->shown)
             dt_board_show(world->board, NULL, 0);
-        v->told = v->asked = v->shown = false;
+        v->told = v->shown = false;
+        v->asked = 0;
     }
     if (!v->shown && now - v->since >= SHOWN_SECONDS) {
         dt_board_show(world->board, head, v->since);

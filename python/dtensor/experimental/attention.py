@@ -303,8 +303,7 @@ def _call(
     if attn_mask is not None:
         _refuse("attn_mask is not supported; use is_causal", mesh)
     if not any(isinstance(x, _C.DTensor) for x in (query, key, value)):
-        tensors = [_C.as_tensor(x) for x in (query, key, value)]
-        return _local(mesh, tensors, options), None
+        return _local(mesh, [*map(_C.as_tensor, (query, key, value))], options), None
     given = _check_dtensors(mesh, query, key, value)
     out = _local(mesh, [x.to_local() for x in given], options)
     with within("scaled_dot_product_attention", *given, options):
@@ -344,8 +343,8 @@ def _check_dtensors(mesh: DeviceMesh, *tensors: Any) -> tuple[_C.DTensor, ...]:
         odd = x.layout.is_partial or any(map(x.layout.is_strided, range(x.ndim)))
         if odd or not along and any(dim >= x.ndim - 2 for dim in cut):
             raise NotImplementedError(
-                f"context_parallel: DTensors may be sharded only along batch and "
-                f"head dims, not {x.layout}"
+                "context_parallel: DTensors may be sharded only along batch and head "
+                f"dims, not {x.layout}"
             )
     return tensors
 

@@ -104,7 +104,9 @@ class Adaptive(Optimizer):
         """Tell the lineages of what a step has written what it was made of."""
         state = self.state[param]
         numbers = [float(state[name]) for name in NUMBERS if name in state]
-        settings = {k: v for k, v in group.items() if k not in ("params", "param_names")}
+        settings = {
+            k: v for k, v in group.items() if k not in ("params", "param_names")
+        }
         name = f"{type(self).__qualname__}.step"
         _C.written(param, name, settings, numbers, grad, *kept)
         for x in kept:

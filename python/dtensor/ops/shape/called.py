@@ -158,7 +158,11 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             chosen = getitem(x, mask)
             if not chosen.size:
                 continue
-            value = function(chosen, *args, **kw)
+            try:
+                value = function(chosen, *args, **kw)
+            except Exception:
+                _C.call_failed("piecewise", (x,), {})
+                raise
             if np.ndim(value):
                 value = back(as_dtype(value, x.dtype), None, x, mask)
         value = value if isinstance(value, _C.Tensor) else np.asarray(value)
