@@ -42,7 +42,8 @@ def numbers_that_differ():
     mesh, a, _, odd = start()
     with dtensor.differs():
         x = a * (2.0 if odd else 1.0)
-    y = np.sum(x).item()
+        z = np.linalg.pinv(a, rcond=1e-3 if odd else 1e-2)
+    y = np.sum(x).item() + np.sum(z).item()
     return y
 
 

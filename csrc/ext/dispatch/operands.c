@@ -74,7 +74,8 @@ move_all(PyObject **moved, const op_entry *entry, const op_call *call)
     if (failed == 0 && !entry->sends)
         failed = move_here(entry, items, places, count, moved, call->op->text);
     else if (failed == 0) {
-        failed = ext_move_operands(items, count, call->op->text, entry->detail,
+        failed = ext_move_operands(items, count, call->op->text,
+                                   ext_trace.differs ? entry->loose : entry->detail,
                                    call->lineage);
         for (int i = 0; i < count && failed == 0; i++)
             moved[places[i]] = items[i].result;
