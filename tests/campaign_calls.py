@@ -24,6 +24,7 @@ from rows import SHAPE, Sample
 from samples import SAMPLES
 
 import dtensor
+import dtensor.torch as torch
 from dtensor import Partial, Replicate, Shard, Tensor, checkpoint, nn, optim
 from dtensor.experimental import local_map
 
@@ -33,7 +34,7 @@ PRIVATE = set(
 )
 
 # They take what a rank holds for what all hold.
-BLIND = {"DTensor", "from_local", "to_local", "local_map", "halo", "map_overlap"}
+BLIND = {"DTensor", "from_local", "to_local", "local_map", "halo"}
 
 # --- dtensor.__all__ ------------------------------------------------------------------
 
@@ -207,10 +208,28 @@ LAYERS: dict[str, Callable[[], Any]] = {
     "nn.Sigmoid": nn.Sigmoid,
     "nn.Softplus": nn.Softplus,
 }
-MAKERS: dict[str, Callable[..., Any]] = {
-    "optim.SGD": lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
-    "optim.Adam": lambda p: optim.Adam(p, lr=0.1),
-    "optim.AdamW": lambda p: optim.AdamW(p, lr=0.1),
+OPTIMIZERS = """
+SGD Adam AdamW RMSprop Adagrad Adadelta Adamax NAdam RAdam ASGD Rprop Adafactor
+""".split()
+
+
+def optimizer(name: str, lr: float, params: Any) -> Any:
+    more = {"momentum": 0.9} if name == "SGD" else {}
+    return getattr(optim, name)(params, lr=lr, **more)
+
+
+def twice(x: Any) -> Any:
+    return x * 2
+
+
+def thrice(x: Any) -> Any:
+    return x * 3
+
+
+MAPS: dict[str, Callable[..., Any]] = {
+    "map_overlap": lambda f, x: dtensor.map_overlap(f, x, {0: 1}, "nearest"),
+    "vmap": lambda f, x: torch.vmap(f)(x),
+    "local_map": lambda f, x: local_map(f, x.placements)(x),
 }
 
 MODEL_ROWS = [
@@ -224,11 +243,23 @@ MODEL_ROWS = [
     ],
     *[
         s
-        for name, make in MAKERS.items()
-        for s in [
-            *row(name, "d6,4", trained([linear, nn.Tanh, linear], make)),
-            *row(name, "d6,4", trained([linear, nn.Tanh, linear], make, 0.5)),
-        ]
+        for name in OPTIMIZERS
+        for lr, clip in ((0.1, 0), (0.1, 0.5), (0.05, 0))
+        for s in row(
+            f"optim.{name}",
+            "d6,4",
+            trained(
+                [linear, nn.Tanh, linear],
+                functools.partial(optimizer, name, lr),
+                clip,
+            ),
+        )
+    ],
+    *[
+        s
+        for name, apply in MAPS.items()
+        for f in (twice, thrice)
+        for s in row(name, "d6,4 | d8,4", functools.partial(apply, f))
     ],
 ]  # fmt: skip
 
