@@ -46,6 +46,21 @@ def test_shuffle_loses_no_row(ranks, make):
     ranks(body)
 
 
+@pytest.mark.filterwarnings("ignore:you are shuffling")
+@pytest.mark.parametrize("turn", [lambda x: x[:, ::-1], np.flip, lambda x: x[::-1][1:]])
+def test_shuffle_loses_no_row_of_what_had_to_move(ranks, turn):
+    def body():
+        for placement in (R, S0, S1):
+            x = placed(ROWS, placement)
+            try:
+                np.random.default_rng(3).shuffle(turn(x))
+            except TypeError as error:
+                assert "x = x[rng.permutation(len(x))]" in str(error)
+            assert np.array_equal(np.sort(whole(x), axis=0), ROWS)
+
+    ranks(body)
+
+
 def test_the_way_out_of_shuffle_is_a_permutation(ranks):
     def body():
         x = placed(ROWS, S0)

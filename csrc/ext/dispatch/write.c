@@ -11,15 +11,19 @@ origin_name(void)
     return name;
 }
 
-/* The pair (owner, index) of a copy, borrowed; NULL without one. */
+enum { OWNER, INDEX, IS_VIEW, ORIGIN_SIZE };
+
+/* Where a copy, or a view of one, came from, borrowed; NULL without that: the owner; the
+ * index, or the name of an attribute; and whether it shows the owner's memory, which is
+ * then a copy itself. */
 static PyObject *
 origin_of(TensorObject *tensor)
 {
     if (tensor->dict == NULL || origin_name() == NULL)
         return NULL;
     PyObject *origin = PyDict_GetItemWithError(tensor->dict, origin_name());
-    bool good =
-        origin != NULL && PyTuple_CheckExact(origin) && PyTuple_GET_SIZE(origin) == 2;
+    bool good = origin != NULL && PyTuple_CheckExact(origin) &&
+                PyTuple_GET_SIZE(origin) == ORIGIN_SIZE;
     return good ? origin : NULL;
 }
 
@@ -50,16 +54,19 @@ op_end_write(PyObject *tensor, bool written)
     if (!written || origin == NULL)
         return 0;
     Py_INCREF(origin);
-    int failed = PyObject_SetItem(PyTuple_GET_ITEM(origin, 0),
-                                  PyTuple_GET_ITEM(origin, 1), tensor);
+    PyObject *owner = PyTuple_GET_ITEM(origin, OWNER);
+    PyObject *index = PyTuple_GET_ITEM(origin, INDEX);
+    int failed = PyUnicode_Check(index) ? PyObject_SetAttr(owner, index, tensor)
+                                        : PyObject_SetItem(owner, index, tensor);
     Py_DECREF(origin);
     return failed;
 }
 
 static int
-keep_origin(PyObject *tensor, PyObject *owner, PyObject *index)
+keep_origin(PyObject *tensor, PyObject *owner, PyObject *index, bool is_view)
 {
-    PyObject *origin = PyTuple_Pack(2, owner, index);
+    PyObject *origin =
+        PyTuple_Pack(ORIGIN_SIZE, owner, index, is_view ? Py_True : Py_False);
     int failed = origin == NULL ? -1 : PyObject_SetAttr(tensor, origin_name(), origin);
     Py_XDECREF(origin);
     return failed;
@@ -73,7 +80,7 @@ op_follow_origin(PyObject *result, PyObject *tensor, PyObject *index)
         !ext_is_tensor(result) || PyArray_ISWRITEABLE((PyArrayObject *)to->array) ||
         origin_of(to) != NULL)
         return 0;
-    return keep_origin(result, tensor, index);
+    return keep_origin(result, tensor, index, true);
 }
 
 /* Whether the statement under way is `x[i] = y` in Python, not a call of compiled code
@@ -129,9 +136,12 @@ op_note_read(PyObject *tensor, PyObject *index, PyObject *row)
 static bool
 is_part_of(TensorObject *row, TensorObject *tensor)
 {
+    PyObject *origin = origin_of(row);
+    if (origin != NULL)
+        return PyTuple_GET_ITEM(origin, IS_VIEW) == Py_True;
     PyObject *base = PyArray_BASE((PyArrayObject *)tensor->array);
     PyObject *of = PyArray_BASE((PyArrayObject *)row->array);
-    return origin_of(row) == NULL && of != NULL && (of == tensor->array || of == base);
+    return of != NULL && (of == tensor->array || of == base);
 }
 
 /* NumPy's shuffle of what is no ndarray does x[i], x[j] = x[j], x[i]. Where the rows
@@ -169,7 +179,8 @@ set_origin(PyObject *Py_UNUSED(module), PyObject *args)
         return PyErr_Format(PyExc_TypeError, "the owner is a Tensor");
     PyArray_CLEARFLAGS((PyArrayObject *)((TensorObject *)tensor)->array,
                        NPY_ARRAY_WRITEABLE);
-    if (index != NULL && owner != Py_None && keep_origin(tensor, owner, index) < 0)
+    if (index != NULL && owner != Py_None &&
+        keep_origin(tensor, owner, index, false) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
