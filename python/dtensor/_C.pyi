@@ -2328,14 +2328,12 @@ class Tensor:
     ) -> Tensor: ...
     def nan_to_num(
         x,
-        copy: builtins.bool = True,
         nan: _ArrayLike = 0.0,
         posinf: _ArrayLike | None = None,
         neginf: _ArrayLike | None = None,
     ) -> Tensor: ...
     def nan_to_num_(
         self,
-        copy: builtins.bool = True,
         nan: _ArrayLike = 0.0,
         posinf: _ArrayLike | None = None,
         neginf: _ArrayLike | None = None,
@@ -5285,14 +5283,12 @@ class DTensor(Tensor):
     ) -> DTensor: ...
     def nan_to_num(
         x,
-        copy: builtins.bool = True,
         nan: _ArrayLike = 0.0,
         posinf: _ArrayLike | None = None,
         neginf: _ArrayLike | None = None,
     ) -> DTensor: ...
     def nan_to_num_(
         self,
-        copy: builtins.bool = True,
         nan: _ArrayLike = 0.0,
         posinf: _ArrayLike | None = None,
         neginf: _ArrayLike | None = None,

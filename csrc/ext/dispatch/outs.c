@@ -95,20 +95,14 @@ check_casts_first(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     return failed;
 }
 
+/* Writes the results into `outs`, and returns them. */
 static PyObject *
-call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
-              PyObject *kwnames, PyObject *outs)
+write_all(OperatorObject *op, PyObject *made, PyObject *outs, PyObject *casting,
+          PyObject *mask)
 {
-    PyObject *casting = op_casting_of(args, nargs, kwnames);
-    PyObject *mask = mask_of(args, nargs, kwnames);
-    if (mask != NULL && check_casts_first(op, args, nargs, kwnames, casting, outs) < 0)
-        return NULL;
-    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
-    if (made == NULL)
-        return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(outs);
-    int failed = check_all(op, casting, made, outs);
-    PyObject *result = failed < 0 ? NULL : PyTuple_New(count);
+    int failed = 0;
+    PyObject *result = PyTuple_New(count);
     for (Py_ssize_t k = 0; result != NULL && k < count; k++) {
         PyObject *out = PyTuple_GET_ITEM(outs, k), *item = PyTuple_GET_ITEM(made, k);
         if (out == Py_None)
@@ -126,6 +120,59 @@ call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         else
             PyTuple_SET_ITEM(result, k, Py_NewRef(out));
     }
+    return result;
+}
+
+/* Allows to write into all of `outs`: `due` tells which are to be written back. */
+static int
+begin_all(const OperatorObject *op, PyObject *outs, bool *due)
+{
+    int failed = 0;
+    for (Py_ssize_t k = 0; failed >= 0 && k < PyTuple_GET_SIZE(outs); k++) {
+        PyObject *out = PyTuple_GET_ITEM(outs, k);
+        if (out == Py_None || !ext_has_data(op_array(out)))
+            continue;
+        failed = op_begin_write(out, op->text);
+        due[k] = failed > 0;
+    }
+    return failed < 0 ? -1 : 0;
+}
+
+/* In their order: where they came from one tensor, the last one counts. */
+static int
+end_all(PyObject *outs, const bool *due, bool written)
+{
+    int failed = 0;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(outs); k++)
+        if (due[k] &&
+            op_end_write(PyTuple_GET_ITEM(outs, k), written && failed == 0) < 0)
+            failed = -1;
+    return failed;
+}
+
+static PyObject *
+call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, PyObject *outs)
+{
+    PyObject *casting = op_casting_of(args, nargs, kwnames);
+    PyObject *mask = mask_of(args, nargs, kwnames);
+    if (mask != NULL && check_casts_first(op, args, nargs, kwnames, casting, outs) < 0)
+        return NULL;
+    PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
+    if (made == NULL)
+        return NULL;
+    bool *due = PyMem_New(bool, (size_t)PyTuple_GET_SIZE(outs) + 1);
+    PyObject *result = NULL;
+    if (due == NULL)
+        PyErr_NoMemory();
+    else if (check_all(op, casting, made, outs) == 0) {
+        memset(due, 0, (size_t)PyTuple_GET_SIZE(outs) * sizeof *due);
+        if (begin_all(op, outs, due) == 0)
+            result = write_all(op, made, outs, casting, mask);
+        if (end_all(outs, due, result != NULL) < 0)
+            Py_CLEAR(result);
+    }
+    PyMem_Free(due);
     Py_DECREF(made);
     return result;
 }

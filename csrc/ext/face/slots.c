@@ -415,7 +415,7 @@ ext_tensor_iter(PyObject *self)
     return PyErr_Format(PyExc_TypeError, "iteration over a 0-d array");
 }
 
-/* --- x.T --- */
+/* --- x.T and x.real --- */
 
 static PyObject *
 get_slot(PyObject *self, void *closure)
@@ -423,18 +423,33 @@ get_slot(PyObject *self, void *closure)
     return call_one((int)(intptr_t)closure, self);
 }
 
+/* A view that may be assigned: of a copy that is written back, it is written back too. */
+static PyObject *
+get_part(PyObject *self, void *closure)
+{
+    PyObject *view = get_slot(self, closure);
+    PyObject *name =
+        view == NULL ? NULL : PyUnicode_InternFromString(NAMES[(intptr_t)closure]);
+    if (name == NULL || op_follow_origin(view, self, name) < 0)
+        Py_CLEAR(view);
+    Py_XDECREF(name);
+    return view;
+}
+
 /* Through the slot of x[...] = value, for x.real is a view of x. */
 static int
-set_slot(PyObject *self, PyObject *value, void *closure)
+set_part(PyObject *self, PyObject *value, void *closure)
 {
-    PyObject *view = value == NULL ? NULL : get_slot(self, closure);
-    if (view == NULL) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_AttributeError, "cannot delete attribute");
-        return -1;
-    }
-    int failed = assign_subscript(view, Py_Ellipsis, value);
-    Py_DECREF(view);
+    if (value == NULL)
+        return ext_fail(PyExc_AttributeError, "cannot delete attribute");
+    const char *what = NAMES[(intptr_t)closure];
+    bool spread = ext_is_dtensor(self) && ext_has_data(op_array(self));
+    int due = spread ? op_begin_write(self, what) : 0;
+    PyObject *view = due < 0 ? NULL : get_slot(self, closure);
+    int failed = view == NULL ? -1 : assign_subscript(view, Py_Ellipsis, value);
+    Py_XDECREF(view);
+    if (due > 0 && op_end_write(self, failed == 0) < 0)
+        failed = -1;
     return failed;
 }
 
@@ -445,8 +460,8 @@ PyGetSetDef ext_slot_attributes[] = {
      CLOSURE(transpose)},
     {"mT", get_slot, NULL, "The tensor with its last two dims exchanged: a view.",
      CLOSURE(matrix_transpose)},
-    {"real", get_slot, set_slot, "The real part.", CLOSURE(real)},
-    {"imag", get_slot, set_slot, "The imaginary part.", CLOSURE(imag)},
+    {"real", get_part, set_part, "The real part.", CLOSURE(real)},
+    {"imag", get_part, set_part, "The imaginary part.", CLOSURE(imag)},
     {0},
 };
 

@@ -123,30 +123,41 @@ def _of_angle(g: Any, _out: Any, z: Any, deg: bool = False) -> Any:
 angle.vjp(_of_angle)
 
 
+@operator(name="nan_to_num")
+def as_numbers(
+    x: Operand, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Answer:
+    """Return a copy without NaN and infinities, for which numbers stand."""
+    more = (nan, posinf, neginf)
+    kernel = _bfloat16_to_num if is_bfloat16(x.dtype) else np.nan_to_num
+    return broadcast([x, *more]), call(kernel, x, True, *more)
+
+
+as_numbers.vjp(lambda g, _out, x, *_, **_options: where_(np.isfinite(x), g, 0))
+
+
 @implements(np.nan_to_num)
-@operator
 def nan_to_num(
-    x: Operand,
+    x: Any,
     copy: bool = True,
     nan: Any = 0.0,
     posinf: Any = None,
     neginf: Any = None,
-) -> Answer:
+) -> Any:
     """Replace NaN and infinities: see `numpy.nan_to_num`.
 
-    The three replacements may be arrays. Without `copy`, `x` itself is changed where it
-    is not Partial."""
-    more = (nan, posinf, neginf)
-    kernel = _bfloat16_to_num if is_bfloat16(x.dtype) else np.nan_to_num
-    return broadcast([x, *more]), call(kernel, x, copy, *more)
+    The three replacements may be arrays. Without `copy`, `x` itself is changed, and
+    returned."""
+    into = {} if copy or not hasattr(x, "dtype") else {"out": x}
+    return as_numbers(x, nan, posinf, neginf, **into)
 
 
 def _bfloat16_to_num(
-    x: npt.NDArray[Any], copy: bool, nan: Any, posinf: Any, neginf: Any
+    x: npt.NDArray[Any], _copy: bool, nan: Any, posinf: Any, neginf: Any
 ) -> Any:
     """Do what NumPy's function does, which does not know that these are numbers."""
     largest = x.dtype.type(_LARGEST_BFLOAT16)
-    out = x.copy() if copy else x
+    out = x.copy()
     for found, value in (
         (np.isnan(x), nan),
         (np.isposinf(x), largest if posinf is None else posinf),
@@ -157,15 +168,6 @@ def _bfloat16_to_num(
 
 
 _LARGEST_BFLOAT16 = 255 * 2.0**120
-
-
-def _of_numbers(g: Any, _out: Any, x: Any, copy: bool = True, **_options: Any) -> Any:
-    if not copy:
-        raise NotImplementedError("nan_to_num: no gradient where it works in place")
-    return where_(np.isfinite(x), g, 0)
-
-
-nan_to_num.vjp(_of_numbers)
 
 
 @method

@@ -167,7 +167,7 @@ RENAMED = {
     "div": div,
     "fix": pointwise.trunc,
     "mul": mul,
-    "nan_to_num": functions.nan_to_num,
+    "nan_to_num": functions.as_numbers,
     "neg": neg,
     "pow": powers.raised,
     "relu": relu,

@@ -28,6 +28,7 @@ from dtensor.ops._make.parts import (
 )
 from dtensor.ops._make.reduction import highest, kind_of, lowest
 from dtensor.ops.index.terms import checked_index
+from dtensor.ops.index.write import writing
 from dtensor.ops.order.exchange import exchanged
 from dtensor.ops.shape.borders import number_of
 from dtensor.ops.shape.reach import ranges_of, reachable
@@ -79,19 +80,20 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         ):
             kinds = (np.ones(1, getattr(x, "dtype", type(x))) for x in values)
             ufunc.at(np.ones(1, a.dtype), [0], *kinds)
-            _at_parts(name, ufunc, a.detach(), indices.detach(), values)
-            _C.record_write(
-                name, lambda g: (g, _INTO[ufunc](g[indices])), (a, *values), indices
-            )
+            with writing(a):
+                _at_parts(name, ufunc, a.detach(), indices.detach(), values)
+                _C.record_write(
+                    name, lambda g: (g, _INTO[ufunc](g[indices])), (a, *values), indices
+                )
             return
         index, *arrays = (_known(name, x, a) for x in (indices, *values))
         ones = (np.ones(1, np.asarray(x).dtype) for x in arrays)
         ufunc.at(np.ones(1, a.dtype), [0], *ones)  # an error of dtypes comes first
-        with within(name, a, index, *arrays):
+        with within(name, a, index, *arrays), writing(a):
             _write_at(name, ufunc, a.detach(), index, arrays)
-        _C.record_write(
-            name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values), index
-        )
+            _C.record_write(
+                name, lambda g: (g, _INTO[ufunc](g[index])), (a, *values), index
+            )
 
     return at
 

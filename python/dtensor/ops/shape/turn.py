@@ -179,14 +179,11 @@ def rot90(m: Operand, k: int = 1, axes: Any = (0, 1)) -> Answer | Callable[..., 
 
 
 def _rotated(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    """Reverse dims and swap them."""
+    """Swap dims, which makes a view, then reverse them: writes are sent back."""
     first, second = (dim % m.ndim for dim in axes)
     if k % 2 == 0:
         return flip(m, (first, second))
-    if k % 4 == 3:
-        m = flip(m, first)
-        return np.swapaxes(m, first, second)
-    return np.swapaxes(flip(m, second), first, second)
+    return flip(np.swapaxes(m, first, second), first if k % 4 == 1 else second)
 
 
 rot90.vjp(lambda grad, _out, _m, k=1, axes=(0, 1): rot90(grad, -k, axes))
