@@ -21,7 +21,7 @@ from dtensor.ops._make.operator import (
     letters,
     operator,
 )
-from dtensor.ops._make.parts import counted, find, inside, local, make, move, parts_of
+from dtensor.ops._make.parts import find, inside, local, make, move, parts_of
 from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, Shape, rule
@@ -34,6 +34,7 @@ from dtensor.ops.index.pick import (
     owners,
     partial_rows,
     select,
+    selection,
     with_mask,
     words_of,
 )
@@ -306,8 +307,8 @@ def _unmasked(
     to = leading(to, dim, mask)
     zeros = made(to, lambda own: np.zeros(own.local_shape(), own.dtype))
     _, chosen = with_mask("getitem_backward", zeros, mask, dim, to)
-    model = to.like([shape[d] for d in kept], kept, x.dtype, partial=True)
-    x = move("getitem_backward", x, counted(model, dim, int(chosen.sum())))
+    rows = selection(to, dim, mask, x.dtype, int(chosen.sum()))
+    x = move("getitem_backward", x, rows)
     if inside(to):
         local(zeros)[(ALL,) * dim + (chosen,)] = local(x)
     return zeros

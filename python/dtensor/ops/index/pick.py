@@ -17,6 +17,7 @@ from dtensor.ops._make.parts import (
     key_of,
     local,
     make,
+    move,
     move_all,
     parts_of,
 )
@@ -28,11 +29,13 @@ __all__ = [
     "first_result_dim",
     "in_words",
     "leading",
+    "mask_part",
     "masked",
     "owners",
     "partial_rows",
     "rows",
     "select",
+    "selection",
     "with_mask",
     "words_of",
 ]
@@ -200,42 +203,67 @@ def masked(x: _C.DTensor, mask: Array | _C.DTensor, dim: int) -> _C.DTensor:
     """
     layout = leading(x.layout, dim, mask)
     x, chosen = with_mask("getitem", x, mask, dim, layout)
-    kept = {d: d for d in range(dim + 1)}
-    kept |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, x.ndim)}
-    shape = [x.shape[d] for d in kept]
-    model = layout.like(shape, kept, x.dtype, partial=True)
     if not inside(layout):
-        return make((), counted(model, dim, 0))
+        return make((), selection(layout, dim, mask, x.dtype, 0))
     part = local(x)[(ALL,) * dim + (chosen,)]
-    return make(part, counted(model, dim, part.shape[dim]))
+    return make(part, selection(layout, dim, mask, x.dtype, part.shape[dim]))
+
+
+def selection(
+    layout: _C.Layout, dim: int, mask: Array | _C.DTensor, dtype: Any, count: int
+) -> _C.Layout:
+    """Return the layout of what a mask selects from the dims from `dim` on of an array
+    in a leading layout; `count`: how many elements of the mask are true on this rank.
+
+    Collective: the ranks count the elements together.
+    """
+    kept = {d: d for d in range(dim + 1)}
+    kept |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, layout.ndim)}
+    shape = [layout.shape[d] for d in kept]
+    return counted(layout.like(shape, kept, dtype, partial=True), dim, count)
 
 
 def with_mask(
     name: str, x: _C.DTensor, mask: Array | _C.DTensor, dim: int, layout: _C.Layout
 ) -> tuple[_C.DTensor, Array]:
     """Return a tensor in a layout, and the matching part of its mask."""
-    dims = {dim + d: d for d in range(mask.ndim)}
-    alike = layout.like(mask.shape, dims, bool)
     if isinstance(mask, _C.DTensor):
+        alike = _alike(mask, dim, layout)
         x, mask = move_all(name, [x, mask], [layout, alike])
         return x, local(mask)
     (x,) = move_all(name, [x], [layout])
-    return x, mask[key_of(alike)] if inside(layout) else mask
+    return x, mask_part(name, mask, dim, layout)
 
 
-def leading(layout: _C.Layout, dim: int, mask: Array | _C.DTensor) -> _C.Layout:
+def mask_part(
+    name: str, mask: Array | _C.DTensor, dim: int, layout: _C.Layout
+) -> Array:
+    """Return the part of a mask for the dims from `dim` on of this rank's part."""
+    alike = _alike(mask, dim, layout)
+    if isinstance(mask, _C.DTensor):
+        return local(move(name, mask, alike))
+    return mask[key_of(alike)] if inside(layout) else mask
+
+
+def _alike(mask: Array | _C.DTensor, dim: int, layout: _C.Layout) -> _C.Layout:
+    return layout.like(mask.shape, {dim + d: d for d in range(mask.ndim)}, bool)
+
+
+def leading(
+    layout: _C.Layout, dim: int, mask: Array | _C.DTensor, spread: bool = True
+) -> _C.Layout:
     """Return a layout in which the elements that a mask selects are in part order.
 
     Only the first dim of the mask, `dim`, may be cut, and only by ranges in the order
     of the mesh dims. Where the mask is cut and the tensor is whole, the
-    tensor is cut too, which moves nothing.
+    tensor is cut too, which moves nothing, unless it is not to be `spread`.
     """
     first = _C.Shard(dim)
     inner = range(dim + 1, dim + mask.ndim)
     placements: list[_C.Placement] = []
     for m, p in enumerate(layout.placements):
         cut = p._cut_dim == dim or p._cut_dim in inner
-        if p._is_whole and isinstance(mask, _C.DTensor):
+        if spread and p._is_whole and isinstance(mask, _C.DTensor):
             cut = mask.placements[m]._cut_dim is not None
         placements.append(first if cut else p)
     if tuple(placements) == layout.placements:

@@ -23,13 +23,11 @@ from dtensor.ops._make.parts import (
 )
 from dtensor.ops._make.refusal import in_dialect
 from dtensor.ops.index.basic import basic, held, whole, window
-from dtensor.ops.index.pick import first_result_dim, with_mask
 from dtensor.ops.index.read import getitem
+from dtensor.ops.index.selected import is_selection, result_of, write_selected
 from dtensor.ops.index.terms import (
     At,
-    Gap,
     Mask,
-    New,
     Pick,
     Span,
     Term,
@@ -41,7 +39,6 @@ from dtensor.ops.index.written import PICK, Value, brought, fitted, shown, write
 __all__ = ["setitem", "writing"]
 
 Array = npt.NDArray[Any]
-ALL = slice(None)
 
 
 def setitem(x: Any, index: Any, value: Any) -> None:
@@ -166,8 +163,8 @@ def _set(x: _C.DTensor, index: Any, value: Any) -> None:
         _write_whole(x, index, value)
     elif not any(isinstance(term, Pick | Mask) for term in terms):
         write_view(x, terms, value)
-    elif _is_spread(x, terms, value):
-        _write_mask(x, terms, value)
+    elif is_selection(terms):
+        write_selected(x, terms, value)
     else:
         _write_picked(x, terms, value)
 
@@ -246,59 +243,18 @@ def _is_odd(x: _C.DTensor, term: Term) -> bool:
     return isinstance(term, Span | At) and x.layout.is_strided(term.dim)
 
 
-def _is_spread(x: _C.DTensor, terms: Sequence[Term], value: Value) -> bool:
-    """Return whether a value is the same for all elements that a lone mask selects."""
-    lone = [isinstance(t, Mask) for t in terms].count(True) == 1
-    whole_dims = [t for t in terms if isinstance(t, Span) and t.size == x.shape[t.dim]]
-    if (
-        not lone
-        or len(whole_dims) != len(terms) - 1
-        or any(t.step < 0 for t in whole_dims)
-    ):
-        return False
-    dims_after = len(terms) - 1 - [isinstance(t, Mask) for t in terms].index(True)
-    return value.ndim <= dims_after or value.shape[-dims_after - 1] == 1
-
-
-def _write_mask(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
-    """Write one value, or one row, wherever a mask is true."""
-    dim = next(k for k, t in enumerate(terms) if isinstance(t, Mask))
-    mask = terms[dim].mask  # type: ignore[union-attr]
-    result = [Span(-1, 0, 1, 1) if k == dim else t for k, t in enumerate(terms)]
-    dims = {d: d for d in range(dim)}
-    dims |= {d: d - mask.ndim + 1 for d in range(dim + mask.ndim, x.ndim)}
-    part = brought(fitted(value, result, PICK), x.layout, dims, x.dtype)
-    _, chosen = with_mask("setitem", x, mask, dim, x.layout)
-    if inside(x.layout):
-        local(x)[(ALL,) * dim + (chosen,)] = part
-
-
-MASK = (
-    "NumPy boolean array indexing assignment cannot assign {} input values to the {} "
-    "output values where the mask is true"
-)
-
-
 def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
     """Write to the elements that arrays pick: each rank writes those that it holds.
 
     On each rank the dims of the arrays are moved to the front, both of its part and of
     the value; then a cut dim only decides which of the elements are on this rank.
     """
-    only_mask = len(terms) == 1 and isinstance(terms[0], Mask)
     terms = list(_without_masks(terms))
     picks = [t for t in terms if isinstance(t, At | Pick)]
     arrays = _broadcast([_positive(x, t) for t in picks])
     new = [Span(-1, 0, n, 1) for n in arrays[0].shape]
-    if only_mask and value.ndim == 1 and value.size not in (1, new[0].size):
-        raise ValueError(MASK.format(value.size, new[0].size))
-    keys = [_KEYS.get(type(t), "array") for t in terms]
-    rest = [t for t in terms if isinstance(t, Span | New)]
-    at = first_result_dim(keys)
-    whole_value = fitted(value, [*rest[:at], *new, *rest[at:]], PICK)
-    at = sum(isinstance(t, Span) for t in rest[:at])
-    kept = [t.dim for t in rest if isinstance(t, Span)]
-    dims = {d: k if k < at else k + len(new) for k, d in enumerate(kept)}
+    result, at, dims = result_of(terms, new)
+    whole_value = fitted(value, result, PICK)
     windows = [_window_of(x, t) for t in terms if isinstance(t, Span | At | Pick)]
     part = brought(whole_value, basic(x, windows).layout, dims, x.dtype)
     if not inside(x.layout):
@@ -313,9 +269,6 @@ def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
         here[tuple(a for a, _ in found)] = part
     else:
         here[tuple(a[mine] for a, _ in found)] = part[mine]
-
-
-_KEYS: dict[type, Any] = {Span: ALL, New: ALL, Gap: ...}
 
 
 def _broadcast(arrays: list[Array]) -> Sequence[Array]:
