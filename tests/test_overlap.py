@@ -10,6 +10,7 @@ import dtensor
 from dtensor import DeviceMesh, Replicate, Shard, distribute_tensor, halo, map_overlap
 from dtensor.debug import CommDebugMode
 from dtensor.ops.shape.borders import BOUNDARIES
+from dtensor.testing import run_ranks
 
 PAD = {"wrap": "wrap", "reflect": "reflect", "constant": "constant", "nearest": "edge"}
 DEPTHS = [1, {0: 1}, {0: (2, 0)}, {0: (0, 3)}, {0: (3, 4)}, {-1: 2}, {0: 1, -1: (1, 2)}]
@@ -125,6 +126,23 @@ def test_gradients_of_borders_come_back_to_their_rows(ranks, boundary):
         assert np.allclose(*grads)
 
     ranks(body)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_borders_cannot_be_taken_off_where_the_ends_have_none(n):
+    """On two ranks each part lacks one border row: results have the parts' shapes."""
+
+    def body():
+        x = cut(np.arange(8.0) ** 2)
+        for step in (lambda u: u[1:] - u[:-1], lambda u: u[2:] - u[:-2]):
+            with pytest.raises(ValueError, match='pass boundary="nearest"'):
+                map_overlap(step, x, {0: 1})
+            with pytest.raises(ValueError, match='pass boundary="nearest"'):
+                map_overlap(lambda u, step=step: np.asarray(step(u)), x, {0: 1})
+        y = map_overlap(lambda u: u[1:] - u[:-1], x, {0: (1, 0)}, "constant")
+        assert np.array_equal(y.full_tensor(), np.diff(x.full_tensor(), prepend=0))
+
+    run_ranks(n, body, timeout=60)
 
 
 def test_what_cannot_be_had_is_refused_on_all_ranks(ranks):

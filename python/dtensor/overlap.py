@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from dtensor import _C
 from dtensor.experimental.func_map import local_map
 from dtensor.ops._make.axes import normalize_axis_index
@@ -14,6 +16,12 @@ from dtensor.ops.shape.borders import BOUNDARIES, Border, bordered
 __all__ = ["halo", "map_overlap"]
 
 Depth = int | Mapping[int, int | tuple[int, int]]
+
+FEWER = (
+    'as boundary="none" gives the parts at the ends of the array fewer rows than '
+    'others; for a function that takes borders off, pass boundary="nearest" or another '
+    "that gives all parts their borders"
+)
 
 
 def _borders(
@@ -118,8 +126,11 @@ def map_overlap(
     ----------
     function : callable
         Of the Tensor that `halo` gives. It returns a Tensor or array of the same shape,
-        whose borders are cut off; or one that has no borders any more. A function that
-        raises on one rank raises on all.
+        whose borders are cut off; or, unless the boundary is "none", one that has no
+        borders any more. With "none" the parts at the ends of the array have fewer
+        rows than others, so that a function which takes borders off, such as
+        ``u[2:] - u[:-2]``, takes rows of the parts there. A function that raises on one
+        rank raises on all.
     x, depth, boundary, value
         As of `halo`.
 
@@ -132,7 +143,7 @@ def map_overlap(
     Raises
     ------
     ValueError
-        If the function returns another shape; and as `halo`. On all ranks.
+        If the function returns another shape, on any rank; and as `halo`. On all ranks.
 
     Examples
     --------
@@ -160,20 +171,21 @@ def _trimmed(
     function: Callable[[Any], Any], layout: _C.Layout, borders: Sequence[Border]
 ) -> Callable[[Any], Any]:
     """Return a function whose results have no borders."""
+    whole = all(border.boundary != "none" for border in borders)
 
     @functools.wraps(function)
     def call(u: Any) -> Any:
         if not inside(layout):
             return u
         result = function(u)
-        part = list(layout.local_shape())
-        if list(result.shape) == part:
+        shape, part = tuple(np.shape(result)), tuple(layout.local_shape())
+        if shape == part and whole:
             return result
-        if tuple(result.shape) != tuple(u.shape):
+        if shape != tuple(u.shape):
             raise ValueError(
-                f"map_overlap: the function returned an array of shape {result.shape}; "
-                f"expected {u.shape}, that of its argument, or without borders "
-                f"{tuple(part)}"
+                f"map_overlap: the function returned an array of shape {shape}; "
+                f"expected {u.shape}, that of its argument, "
+                + (f"or without borders {part}" if whole else FEWER)
             )
         key = [slice(None)] * layout.ndim
         for border in borders:
