@@ -99,7 +99,8 @@ def fully_shard(
 
     modules = _listed(module)
     own = together("fully_shard", mesh, lambda: _placed(modules, place, ignored_params))
-    _apply(modules, own, mp_policy, reshard, FSDPModule, "FSDP")
+    for parameter in _apply(modules, own, mp_policy, reshard, FSDPModule, "FSDP"):
+        parameter._replaced_by = "fully_shard"
     return module
 
 
@@ -145,7 +146,10 @@ def replicate(
     own = together(
         "replicate", mesh, lambda: _placed(modules, lambda _: spread, ignored_params)
     )
-    _apply(modules, own, mp_policy, False, ReplicateModule, "Replicate")
+    for parameter in _apply(
+        modules, own, mp_policy, False, ReplicateModule, "Replicate"
+    ):
+        parameter._replaced_by = "replicate"
     return module
 
 
@@ -236,11 +240,14 @@ def _apply(
     reshard: bool | int | None,
     base: type,
     prefix: str,
-) -> None:
+) -> list[Any]:
+    """Do it; return the parameters that are no longer the modules' own."""
     parameters = [Sharded(*each, policy.param_dtype) for each in placed]
     State(modules, Group(parameters, policy), reshard)
     for each in modules:
         become(each, base, prefix)
+    pairs = zip(placed, parameters, strict=True)
+    return [whole for (_, whole, _), now in pairs if now.sharded is not whole]
 
 
 def _listed(module: Any) -> list[Module]:

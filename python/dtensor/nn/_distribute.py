@@ -2,7 +2,7 @@
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from dtensor._C import DTensor, distribute_tensor
@@ -79,6 +79,7 @@ def distribute_module(
     (Replicate(),)
     """
     check_not_distributed(module)
+    olds = list(module.parameters())
     mesh = current_mesh() if device_mesh is None else device_mesh
     before = _border(input_fn, "input_fn", "inputs")
     after = _border(output_fn, "output_fn", "outputs")
@@ -95,7 +96,16 @@ def distribute_module(
             lambda called, _inputs, outputs: after(called, outputs, mesh)
         )
     module._distribute_module_applied = True
+    mark_replaced("distribute_module", olds, module)
     return module
+
+
+def mark_replaced(by: str, parameters: Iterable[Any], module: Module) -> None:
+    """Mark those parameters that a module no longer has, for optimizers' steps."""
+    kept = {id(parameter) for parameter in module.parameters()}
+    for parameter in parameters:
+        if id(parameter) not in kept:
+            parameter._replaced_by = by
 
 
 def check_not_distributed(module: Module) -> None:

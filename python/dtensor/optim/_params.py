@@ -1,6 +1,7 @@
 """What optimizers do with parameters, gradients, settings and steps."""
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -144,12 +145,31 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
         self._opt_called = True
         with no_grad():
             result = step(self, *args, **kwargs)
+        if not self._told:
+            _tell_of_replaced(self)
         for hook in list(self._hooks["step_post"].values()):
             hook(self, args, kwargs)
         return result
 
     answer._is_hooked = True  # type: ignore[attr-defined]
     return answer
+
+
+def _tell_of_replaced(optimizer: Any) -> None:
+    """Warn, once, if what trains is other tensors than those of an optimizer."""
+    params = [p for group in optimizer.param_groups for p in group["params"]]
+    if any(param.grad is not None for param in params):
+        return
+    by = next(filter(None, (getattr(p, "_replaced_by", None) for p in params)), None)
+    if by is not None:
+        optimizer._told = True
+        name = type(optimizer).__name__
+        warnings.warn(
+            f"{name}.step: no parameter has a gradient, and {by} has replaced some by "
+            f"others, which are not trained: create the optimizer after {by}, as "
+            f"{name}(model.parameters())",
+            stacklevel=4,
+        )
 
 
 def evaluate(closure: Callable[[], Any] | None) -> Any:

@@ -61,8 +61,12 @@ class Optimizer:
     Notes
     -----
     A subclass defines ``step``, which is called with a `closure` or None. It is not
-    recorded for backward, and hooks are called before and after it.
+    recorded for backward, and hooks are called before and after it. A step that finds
+    no gradient warns, once, if `fully_shard`, `parallelize_module` or the like has put
+    other parameters in the place of these since: the optimizer must be made after.
     """
+
+    _told = False  # that a module has other parameters since: `hooked`
 
     def __init__(self, params: Iterable[Any], defaults: Group) -> None:
         if isinstance(params, Tensor):

@@ -10,6 +10,7 @@ from dtensor._core.open_meshes import current_mesh
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._moves import together
 from dtensor.nn import Module
+from dtensor.nn._distribute import mark_replaced
 from dtensor.parallel._contract import ParallelStyle
 
 __all__ = ["parallelize_module"]
@@ -104,7 +105,7 @@ def parallelize_module(
     )
     for problem in problems:
         warnings.warn(problem, stacklevel=2)
-    shared = _shared_parameters(module)
+    shared, olds = _shared_parameters(module), list(module.parameters())
     root = module
     for place, style in steps:
         style.src_data_rank = src_data_rank
@@ -119,6 +120,7 @@ def parallelize_module(
             "parameters now because their layouts differ; each is trained on its own",
             stacklevel=2,
         )
+    mark_replaced("parallelize_module", olds, root)
     return root
 
 
