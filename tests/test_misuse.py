@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from meshes import line
 
-from dtensor import distribute_module, nn
+from dtensor import Shard, distribute_module, distribute_tensor, nn, zeros
 from dtensor.fsdp import fully_shard, replicate
 from dtensor.optim import SGD, Adam
-from dtensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+from dtensor.parallel import (
+    ColwiseParallel,
+    PrepareModuleInput,
+    RowwiseParallel,
+    parallelize_module,
+)
 from dtensor.testing import run_ranks
 
 PLAN = {"0": ColwiseParallel(), "2": RowwiseParallel()}
@@ -67,3 +72,81 @@ def test_optimizers_whose_parameters_have_no_gradients_for_other_reasons_are_sil
             optimizer.step()
 
     run_ranks(1, body, timeout=60)
+
+
+# --- arguments that are missing, misplaced or misspelt --------------------------------
+
+
+def wrapped_outside_in() -> None:
+    model = net()
+    fully_shard(model, mesh=line())
+    fully_shard(model[0], mesh=line())
+
+
+MISPLACED = {
+    "parallelize_module: `device_mesh` must be a DeviceMesh.*not dict .*plan=": (
+        lambda: parallelize_module(net(), PLAN)
+    ),
+    "parallelize_module: `module` must be a Module, not DeviceMesh": (
+        lambda: parallelize_module(line(), line(), PLAN)
+    ),
+    "parallelize_module: No device mesh is currently active": (
+        lambda: parallelize_module(net(), parallelize_plan=PLAN)
+    ),
+    "distribute_module: `device_mesh` must be a DeviceMesh": (
+        lambda: distribute_module(net(), (2,))
+    ),
+    "distribute_module: No device mesh is currently": lambda: distribute_module(net()),
+    "fully_shard: `mesh` must be a DeviceMesh, as .*, not tuple": (
+        lambda: fully_shard(net(), mesh=(2,))
+    ),
+    "fully_shard: expected a Module .* got Tensor in generator: pass the model": (
+        lambda: fully_shard(net().parameters(), mesh=line())
+    ),
+    "replicate: expected a Module .* got int": lambda: replicate(5, mesh=line()),
+    "Linear.weight is sharded .* call fully_shard on inner modules": wrapped_outside_in,
+}
+
+MISSPELT = {
+    r"distribute_tensor\(\) .* 'placement'. Did you mean 'placements'\?": (
+        lambda: distribute_tensor(np.ones(4), line(), placement=[Shard(0)])
+    ),
+    r"redistribute\(\) .* 'placement'. Did you mean 'placements'\?": (
+        lambda: zeros(4, device_mesh=line()).redistribute(placement=[Shard(0)])
+    ),
+    r"zeros\(\) .* 'mesh'. Did you mean 'device_mesh'\?": lambda: zeros(4, mesh=line()),
+    r"zeros\(\) got an unexpected keyword argument 'spam'$": lambda: zeros(4, spam=1),
+    r"parallelize_module\(\) .* 'plan'. Did you mean 'parallelize_plan'\?": (
+        lambda: parallelize_module(net(), line(), plan=PLAN)
+    ),
+    r"fully_shard\(\) .* 'device_mesh'. Did you mean 'mesh'\?": (
+        lambda: fully_shard(net(), device_mesh=line())
+    ),
+    r"^ColwiseParallel\(\) .* 'output_layout'. Did you mean 'output_layouts'\?": (
+        lambda: ColwiseParallel(output_layout=Shard(0))
+    ),
+    r"^PrepareModuleInput\(\) .*'input_layout'. Did you mean 'input_layouts'\?": (
+        lambda: PrepareModuleInput(input_layout=Shard(0))
+    ),
+}
+
+
+@pytest.mark.parametrize("text", MISPLACED | MISSPELT)
+def test_the_function_and_what_helps_are_named(ranks, text):
+    def body():
+        with pytest.raises((TypeError, ValueError, RuntimeError), match=text):
+            (MISPLACED | MISSPELT)[text]()
+
+    ranks(body)
+
+
+def test_modules_inside_out_and_modules_that_share_are_sharded(ranks):
+    def body():
+        model = net()
+        model[2].bias = model.bias = nn.Parameter(np.zeros(4, np.float32))
+        fully_shard(model[2], mesh=line())
+        fully_shard(model, mesh=line())
+        model(np.ones((2, 4), np.float32)).sum().backward()
+        assert model[2].bias.grad is not None
+
+    ranks(body)

@@ -14,14 +14,31 @@ find_name(const ext_signature *signature, PyObject *name)
     return -1;
 }
 
+/* Raises TypeError, with the keyword that may be meant. */
+static int
+unexpected(const ext_signature *signature, PyObject *name)
+{
+    static PyObject *told;
+    PyObject *names = PyList_New(signature->count);
+    for (int i = 0; names != NULL && i < signature->count; i++)
+        ext_put(&names, i, PyUnicode_FromString(signature->names[i]));
+    PyObject *text = NULL;
+    if (names != NULL && ext_import(&told, "dtensor._core.keywords", "unexpected"))
+        text = PyObject_CallFunction(told, "sOO", signature->function, name, names);
+    Py_XDECREF(names);
+    if (text != NULL)
+        PyErr_SetObject(PyExc_TypeError, text);
+    Py_XDECREF(text);
+    return -1;
+}
+
 static int
 take_keyword(PyObject **out, const ext_signature *signature, PyObject *name,
              PyObject *value)
 {
     int place = find_name(signature, name);
     if (place < 0)
-        return ext_fail(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'",
-                        signature->function, name);
+        return unexpected(signature, name);
     if (out[place] != NULL)
         return ext_fail(PyExc_TypeError, "%s() got multiple values for argument '%U'",
                         signature->function, name);

@@ -5,11 +5,12 @@ from typing import Any
 
 from dtensor import DeviceMesh, Placement, Replicate, Shard
 from dtensor._core import world
-from dtensor._core.open_meshes import current_mesh
+from dtensor._core.given import given_mesh
+from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import init_device_mesh
 from dtensor.fsdp._group import Group
 from dtensor.fsdp._module import FSDPModule, become
-from dtensor.fsdp._parameter import Owners, Sharded, Spread
+from dtensor.fsdp._parameter import Owners, Sharded, Spread, check_new
 from dtensor.fsdp._state import State, state_of
 from dtensor.fsdp.policies import (
     MixedPrecisionPolicy,
@@ -22,6 +23,7 @@ from dtensor.nn import Module, ModuleDict, ModuleList
 __all__ = [
     "ReplicateModule",
     "fully_shard",
+    "mesh_of_all",
     "register_fsdp_forward_method",
     "replicate",
 ]
@@ -35,6 +37,7 @@ class ReplicateModule(FSDPModule):
     """A module under `replicate`."""
 
 
+@suggesting
 def fully_shard(
     module: Any,
     *,
@@ -79,14 +82,17 @@ def fully_shard(
 
     Raises
     ------
+    TypeError
+        If `module` or `mesh` is something else. On every rank.
     ValueError
-        If the mesh has more than two dims, a container without a forward is given,
-        `reshard_after_forward` does not divide the number of ranks, or a parameter is
-        on a mesh that does not belong to this one. On every rank.
+        If an outer module was sharded first, the mesh has more than two dims, a
+        container without a forward is given, `reshard_after_forward` does not divide
+        the number of ranks, or a parameter is on a mesh that does not belong to this
+        one. On every rank.
     AssertionError
         If `fully_shard` was already applied to the module.
     """
-    mesh = _default_mesh() if mesh is None else mesh
+    mesh = mesh_of_all("fully_shard", mesh)
     if mesh.ndim not in (1, 2):
         raise ValueError(f"fully_shard expects a 1D or 2D DeviceMesh but got {mesh}")
     reshard = _checked_reshard(reshard_after_forward, mesh.shape[-1])
@@ -97,13 +103,14 @@ def fully_shard(
             return Spread(given.mesh, given.placement)
         return Spread(mesh, _checked_shard(given, parameter))
 
-    modules = _listed(module)
+    modules = _listed("fully_shard", module)
     own = together("fully_shard", mesh, lambda: _placed(modules, place, ignored_params))
     for parameter in _apply(modules, own, mp_policy, reshard, FSDPModule, "FSDP"):
         parameter._replaced_by = "fully_shard"
     return module
 
 
+@suggesting
 def replicate(
     module: Any,
     *,
@@ -135,14 +142,14 @@ def replicate(
 
     Raises
     ------
-    ValueError, AssertionError
+    TypeError, ValueError, AssertionError
         As `fully_shard`.
     """
-    mesh = _default_mesh() if mesh is None else mesh
+    mesh = mesh_of_all("replicate", mesh)
     if mesh.ndim != 1:
         raise ValueError(f"replicate expects a 1D DeviceMesh but got {mesh}")
     spread = Spread(mesh, Replicate())
-    modules = _listed(module)
+    modules = _listed("replicate", module)
     own = together(
         "replicate", mesh, lambda: _placed(modules, lambda _: spread, ignored_params)
     )
@@ -175,9 +182,10 @@ def register_fsdp_forward_method(module: Module, method_name: str) -> None:
 # --- how it is done -------------------------------------------------------------------
 
 
-def _default_mesh() -> DeviceMesh:
+def mesh_of_all(what: str, given: DeviceMesh | None = None) -> DeviceMesh:
+    """Return the mesh to use: by default that of a ``with`` block, else all ranks."""
     try:
-        mesh: DeviceMesh = current_mesh()
+        mesh: DeviceMesh = given_mesh(what, given, "mesh")
     except RuntimeError:
         mesh = init_device_mesh("cpu", (world.current().size,))
     return mesh
@@ -224,10 +232,10 @@ def _placed(
                 f"module once: fully_shard already has this {type(each).__name__}"
             )
     left_out = {id(parameter) for parameter in ignored or ()}
-    placed = [
-        (owners, parameter, place(parameter))
-        for parameter, owners in _parameters(_managed(modules), left_out)
-    ]
+    found = _parameters(_managed(modules), left_out)
+    for parameter, owners in found:
+        check_new(parameter, owners)
+    placed = [(owners, parameter, place(parameter)) for parameter, owners in found]
     for _, parameter, spread in placed:
         spread.layout(parameter)
     return placed
@@ -250,8 +258,18 @@ def _apply(
     return [whole for (_, whole, _), now in pairs if now.sharded is not whole]
 
 
-def _listed(module: Any) -> list[Module]:
-    return [module] if isinstance(module, Module) else list(module)
+def _listed(what: str, module: Any) -> list[Module]:
+    """Return the modules that a call is given."""
+    found = list(module) if isinstance(module, Iterable) else [module]
+    found = [module] if isinstance(module, Module) else found
+    for each in found:
+        if not isinstance(each, Module):
+            raise TypeError(
+                f"{what}: expected a Module or a list of Modules, got "
+                f"{type(each).__name__} in {type(module).__name__}: pass the model "
+                f"itself, {what}(model, mesh=mesh)"
+            )
+    return found
 
 
 def _managed(modules: Sequence[Module]) -> list[Module]:

@@ -21,7 +21,7 @@ from dtensor._C import hooks_of
 from dtensor._core.device import empty, is_meta
 from dtensor.nn import Module, Parameter
 
-__all__ = ["Sharded", "Spread", "reduced_placements"]
+__all__ = ["Sharded", "Spread", "check_new", "reduced_placements"]
 
 Owners = list[tuple[Module, str]]
 
@@ -297,6 +297,18 @@ class Sharded:
 
 
 _known: WeakValueDictionary[int, Sharded] = WeakValueDictionary()
+
+
+def check_new(parameter: Any, owners: Owners) -> None:
+    """Raise ValueError if a group has the parameter as one of the same module."""
+    twin = _twin(parameter)
+    for module, name in () if twin is None else twin.owners:
+        if any(module is mine and name == own for mine, own in owners):
+            raise ValueError(
+                f"fully_shard: {type(module).__name__}.{name} is sharded with an outer "
+                "module already: call fully_shard on inner modules first, and on the "
+                "module that has them last"
+            )
 
 
 def _twin(parameter: Any) -> Sharded | None:

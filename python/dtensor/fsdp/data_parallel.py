@@ -20,7 +20,7 @@ from dtensor import (
 from dtensor._C import queue_callback
 from dtensor._core import world
 from dtensor.autograd import is_grad_enabled
-from dtensor.fsdp._fully_shard import _default_mesh
+from dtensor.fsdp._fully_shard import mesh_of_all
 from dtensor.fsdp.wrapper import _mesh_of
 from dtensor.functional_collectives._moves import moved
 from dtensor.nn import Module
@@ -115,7 +115,9 @@ class DistributedDataParallel(Module):
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.require_backward_grad_sync = True
         self._syncs_buffers = True
-        self._mesh = _mesh_of(process_group, device_mesh) or _default_mesh()
+        self._mesh = _mesh_of(process_group, device_mesh) or mesh_of_all(
+            "DistributedDataParallel"
+        )
         self._trained = [p for p in module.parameters() if p.requires_grad]
         if not self._trained:
             raise RuntimeError(

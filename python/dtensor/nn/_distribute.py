@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from dtensor._C import DTensor, distribute_tensor
-from dtensor._core.open_meshes import current_mesh
+from dtensor._core.given import given_mesh
+from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import DeviceMesh
 from dtensor.nn import Module, Parameter
 from dtensor.placement_types import Placement, Replicate
@@ -18,6 +19,7 @@ PartitionFn = Callable[[str, Module, DeviceMesh], None]
 BorderFn = Callable[..., Any]
 
 
+@suggesting
 def distribute_module(
     module: M,
     device_mesh: DeviceMesh | None = None,
@@ -55,6 +57,8 @@ def distribute_module(
 
     Raises
     ------
+    TypeError
+        If `device_mesh` is no DeviceMesh. On every rank.
     RuntimeError
         If the module was distributed before, or there is no mesh. On every rank.
     ValueError
@@ -80,7 +84,7 @@ def distribute_module(
     """
     check_not_distributed(module)
     olds = list(module.parameters())
-    mesh = current_mesh() if device_mesh is None else device_mesh
+    mesh = given_mesh("distribute_module", device_mesh)
     before = _border(input_fn, "input_fn", "inputs")
     after = _border(output_fn, "output_fn", "outputs")
     for name, part in module.named_modules():
@@ -127,7 +131,7 @@ def _border(fn: BorderFn | None, name: str, what: str) -> BorderFn | None:
             f"Deprecating {name} that takes two arguments ({what}, device_mesh), "
             f"please use {name} that takes in (module, {what}, device_mesh) instead!",
             FutureWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return lambda _module, values, mesh: fn(values, mesh)
     if count != 3:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dtensor._C import DTensor
+from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import DeviceMesh
 from dtensor.nn import Module
 from dtensor.placement_types import Placement
@@ -35,6 +36,12 @@ class ParallelStyle(ABC):
     _prepare_input: Prepare | None
     _prepare_output: Prepare | None
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = suggesting(cls.__init__)  # type: ignore[method-assign]
+
+    @suggesting
     def __init__(
         self,
         _prepare_input: Prepare | None = None,

@@ -6,7 +6,8 @@ from fnmatch import fnmatch
 from typing import Any, NamedTuple
 
 from dtensor._C import DTensor
-from dtensor._core.open_meshes import current_mesh
+from dtensor._core.given import given_mesh
+from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._moves import together
 from dtensor.nn import Module
@@ -23,6 +24,7 @@ NO_PLAN = (
 )
 
 
+@suggesting
 def parallelize_module(
     module: Module,
     device_mesh: DeviceMesh | None = None,
@@ -62,7 +64,8 @@ def parallelize_module(
     Raises
     ------
     TypeError
-        If the plan, or a value of it, is neither a style nor a dict.
+        If the plan, or a value of it, is neither a style nor a dict, `module` is no
+        Module, or `device_mesh` is no DeviceMesh.
     ValueError
         If the mesh has several dimensions and `tp_mesh_dim` does not choose one.
     AssertionError
@@ -95,7 +98,13 @@ def parallelize_module(
     >>> mlp[2].weight.placements
     (Shard(dim=1),)
     """
-    mesh = current_mesh() if device_mesh is None else device_mesh
+    mesh = given_mesh("parallelize_module", device_mesh, hint=PLACE_OF_PLAN)
+    if not isinstance(module, Module):
+        raise TypeError(
+            "parallelize_module: `module` must be a Module, not "
+            f"{type(module).__name__}; the order is module, device_mesh, "
+            "parallelize_plan"
+        )
     mesh = _one_dimension(mesh, tp_mesh_dim)
     problems: list[str] = []
     steps = together(
@@ -104,7 +113,7 @@ def parallelize_module(
         lambda: _checked(_Place(module), parallelize_plan, mesh, problems),
     )
     for problem in problems:
-        warnings.warn(problem, stacklevel=2)
+        warnings.warn(problem, stacklevel=3)
     shared, olds = _shared_parameters(module), list(module.parameters())
     root = module
     for place, style in steps:
@@ -118,10 +127,13 @@ def parallelize_module(
         warnings.warn(
             f"parallelize_module: {names} were one shared parameter, and are separate "
             "parameters now because their layouts differ; each is trained on its own",
-            stacklevel=2,
+            stacklevel=3,
         )
     mark_replaced("parallelize_module", olds, root)
     return root
+
+
+PLACE_OF_PLAN = "the plan comes after the mesh, or by name: parallelize_plan="
 
 
 class _Place(NamedTuple):

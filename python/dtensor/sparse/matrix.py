@@ -9,7 +9,7 @@ import numpy as np
 
 from dtensor import _C
 from dtensor._core import world
-from dtensor._core.open_meshes import current_mesh
+from dtensor._core.given import given_mesh
 from dtensor._core.require import require
 from dtensor._core.told import told
 from dtensor.api import DTensor
@@ -270,7 +270,7 @@ def _matrix(
     name: str, device_mesh: DeviceMesh | None, block_of: Callable[[DeviceMesh], Any]
 ) -> SparseMatrix:
     """Return the matrix of everybody's blocks."""
-    mesh = current_mesh() if device_mesh is None else device_mesh
+    mesh = given_mesh(name, device_mesh)
     if mesh.get_coordinate() is None:
         return SparseMatrix(_outside(mesh))
 
