@@ -1,12 +1,23 @@
 """What is easily done wrong is said, with what to do, on all ranks."""
 
+import io
 import warnings
 
 import numpy as np
 import pytest
 from meshes import line
 
-from dtensor import Shard, distribute_module, distribute_tensor, nn, zeros
+from dtensor import (
+    Replicate,
+    Shard,
+    distribute_module,
+    distribute_tensor,
+    nn,
+    take,
+    torch,
+    zeros,
+)
+from dtensor.checkpoint import save, save_npy
 from dtensor.fsdp import fully_shard, replicate
 from dtensor.optim import SGD, Adam
 from dtensor.parallel import (
@@ -150,3 +161,45 @@ def test_modules_inside_out_and_modules_that_share_are_sharded(ranks):
         assert model[2].bias.grad is not None
 
     ranks(body)
+
+
+# --- arrays of NumPy and files --------------------------------------------------------
+
+
+def test_what_numpy_s_arrays_cannot_take_in_is_said_with_what_can():
+    def body():
+        u = distribute_tensor(np.arange(8.0), line(), [Shard(0)])
+        places = distribute_tensor(np.arange(4), line(), [Shard(0)])
+        new = np.zeros(8)
+        with pytest.raises(
+            RuntimeError, match=r"begin with np.zeros_like of a DTensor"
+        ):
+            new[1:-1] = u[1:-1]
+        new = np.zeros_like(u)
+        new[1:-1] = u[1:-1]
+        with pytest.raises(RuntimeError, match=r"write dtensor.take\(a, x\)"):
+            np.arange(8)[places]
+        assert take(np.arange(8), places).sum() == 6
+        with pytest.raises(RuntimeError, match=r"write np.stack\(\[x, y\]\), or float"):
+            np.array([u.sum(), u.sum()])
+        assert np.stack([u.sum(), u.sum()]).tolist() == [28, 28]
+
+    run_ranks(2, body, timeout=60)
+
+
+def test_what_cannot_be_saved_is_named_with_what_helps(tmp_path):
+    def body():
+        x = distribute_tensor(np.arange(8.0).reshape(4, 2), line(), [Shard(0)])
+        helps = r"partial placements! Reduce it first: .*placements=\[Replicate\(\)\]\)"
+        with pytest.raises(ValueError, match=rf"{helps} \(key 'a.mean'\)"):
+            save({"a": {"mean": x.mean(0)}}, checkpoint_id=tmp_path)
+        with pytest.raises(ValueError, match=helps):
+            save_npy(str(tmp_path / "x.npy"), x.mean(0))
+        whole = x.mean(0).redistribute(placements=[Replicate()])
+        save({"a": {"mean": whole}}, checkpoint_id=tmp_path)
+        model = fully_shard(net(), mesh=line())
+        keyed = r"\(key 'model.0.weight'\).* call x.full_tensor\(\) on all ranks"
+        with pytest.raises(TypeError, match=keyed):
+            torch.save({"n": [{"k": 1}], "model": model.state_dict()}, io.BytesIO())
+
+    run_ranks(2, body, timeout=60)

@@ -14,6 +14,26 @@ is_whole(const dt_layout *layout)
     return true;
 }
 
+/* Raises RuntimeError: what to do instead, for a number and for an array. */
+static PyObject *
+refuse_cut(const dt_layout *layout)
+{
+    char text[256];
+    dt_layout_print(text, sizeof text, layout);
+    return PyErr_Format(
+        PyExc_RuntimeError,
+        "a DTensor with placements %s is not whole on any rank and is no NumPy array: "
+        "call x.full_tensor() to gather it on every rank, or x.to_local() for this "
+        "rank's part. %s",
+        text,
+        layout->ndim == 0
+            ? "Instead of np.array([x, y]) write np.stack([x, y]), or float(x), on all "
+              "ranks."
+            : "Instead of new = np.zeros(shape); new[1:-1] = x begin with "
+              "np.zeros_like "
+              "of a DTensor; instead of a[x] write dtensor.take(a, x).");
+}
+
 PyObject *
 ext_tensor_numpy(TensorObject *tensor, bool force)
 {
@@ -25,16 +45,8 @@ ext_tensor_numpy(TensorObject *tensor, bool force)
         return NULL;
     bool global = ext_is_dtensor((PyObject *)tensor);
     const dt_layout *layout = global ? ((DTensorObject *)tensor)->layout->layout : NULL;
-    if (global && !is_whole(layout)) {
-        char text[256];
-        dt_layout_print(text, sizeof text, layout);
-        return PyErr_Format(
-            PyExc_RuntimeError,
-            "a DTensor with placements %s is not whole on any rank and is "
-            "no NumPy array: call x.full_tensor() to gather it on every "
-            "rank, or x.to_local() for this rank's part",
-            text);
-    }
+    if (global && !is_whole(layout))
+        return refuse_cut(layout);
     PyArrayObject *array = ext_local((PyObject *)tensor);
     if (array == NULL)
         return NULL;

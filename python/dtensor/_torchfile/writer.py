@@ -65,6 +65,7 @@ class _Writer:
         self.parts: list[bytes] = []
         self.memo: dict[int, tuple[int, Any]] = {}
         self.names: dict[str, int] = {}
+        self.keys: list[Any] = []  # of the dicts that are being written
         self.count = 0
         self.storages: list[Storage] = []
         self.places: dict[tuple[int, int, Any], int] = {}
@@ -200,7 +201,9 @@ class _Writer:
             self.write(b"(")
             for key, item in items[k : k + _BATCH]:
                 self.save(key)
+                self.keys.append(key)
                 self.save(item)
+                self.keys.pop()
             self.write(b"u")
         metadata = getattr(value, "_metadata", None)
         if metadata is not None:  # the versions of the modules of a state dict
@@ -231,9 +234,11 @@ class _Writer:
 
     def tensor(self, value: Any) -> None:
         if isinstance(value, _C.DTensor):
+            where = f" (key {'.'.join(map(str, self.keys))!r})" if self.keys else ""
             raise TypeError(
-                "torch.save cannot save a DTensor: its parts are on several ranks. Use "
-                "dtensor.checkpoint.save, or save x.full_tensor() on one rank"
+                f"torch.save cannot save a DTensor{where}: its parts are on "
+                "several ranks. Use dtensor.checkpoint.save; or call x.full_tensor() "
+                "on all ranks, and save what it returns on one"
             )
         is_parameter = value._is_param
         if is_parameter:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from dtensor._C import DTensor, Tensor
+from dtensor._C import DTensor, Layout, Tensor
 from dtensor._core.device import is_meta
 from dtensor.checkpoint._dtypes import dtype_of, raw_bytes, stored_as
 from dtensor.checkpoint._header import NOTES, Entry, Header, entry_of
@@ -21,6 +21,7 @@ from dtensor.checkpoint.metadata import (
     TensorStorageMetadata,
 )
 from dtensor.checkpoint.stateful import Stateful
+from dtensor.placement_types import Replicate
 
 __all__ = [
     "Plan",
@@ -30,14 +31,19 @@ __all__ = [
     "digest_of",
     "expanded",
     "files_for",
+    "partial_error",
     "merged",
     "seen",
 ]
 
-PARTIAL = (
-    "Any checkpointing related operations are not supported for DTensor with partial "
-    "placements!"
-)
+
+def partial_error(layout: Layout) -> ValueError:
+    """Return the error of a Partial: torch's sentence, and what helps."""
+    whole = [Replicate() if p.is_partial() else p for p in layout.placements]
+    return ValueError(
+        "Any checkpointing related operations are not supported for DTensor with "
+        f"partial placements! Reduce it first: x.redistribute(placements={whole})"
+    )
 
 
 def expanded(state: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -108,7 +114,7 @@ def seen(state: Mapping[Any, Any], digest: bool) -> tuple[Seen, dict[str, Any]]:
             result.layouts[name] = ""
             if isinstance(leaf, DTensor):
                 if leaf.layout.is_partial:
-                    raise ValueError(PARTIAL)
+                    raise partial_error(leaf.layout)
                 result.layouts[name] = f"{leaf.layout!r} {leaf.layout.cuts}"
                 result.meshes[name] = leaf.device_mesh.ranks.ravel().tolist()
             elif digest:

@@ -13,7 +13,7 @@ from dtensor._core.device import is_meta
 from dtensor.checkpoint._header import Entry, Header, read_header
 from dtensor.checkpoint._names import Path
 from dtensor.checkpoint._place import files_of, opened
-from dtensor.checkpoint._plan import PARTIAL, array_of
+from dtensor.checkpoint._plan import array_of, partial_error
 from dtensor.checkpoint._torch_header import is_archive, read_archive, read_strided
 
 __all__ = ["Store"]
@@ -182,7 +182,7 @@ class Store:
                 f"for {name}"
             )
         if isinstance(leaf, DTensor) and leaf.layout.is_partial:
-            raise ValueError(f"{PARTIAL} (key {name!r})")
+            raise ValueError(f"{partial_error(leaf.layout)} (key {name!r})")
         if not np.can_cast(dtype, leaf.dtype, "same_kind"):
             raise TypeError(
                 f"{name!r} is {dtype}, which cannot be cast to {leaf.dtype}"

@@ -15,7 +15,7 @@ from dtensor._C import DTensor, Tensor, as_tensor, from_callback
 from dtensor.checkpoint._dtypes import raw_bytes
 from dtensor.checkpoint._pieces import piece
 from dtensor.checkpoint._place import Place
-from dtensor.checkpoint._plan import PARTIAL, array_of, digest_of
+from dtensor.checkpoint._plan import array_of, digest_of, partial_error
 from dtensor.checkpoint._ranks import Alone, WorldRanks, checked, ranks_of, together
 from dtensor.checkpoint.filesystem import PathLike
 from dtensor.device_mesh import DeviceMesh
@@ -101,7 +101,7 @@ class _Npy:
 
     def _begin(self) -> bytes:
         if isinstance(self.array, DTensor) and self.array.layout.is_partial:
-            raise ValueError(PARTIAL)
+            raise partial_error(self.array.layout)
         if self.array.dtype.hasobject:
             raise TypeError("an array of objects cannot be saved")
         header = io.BytesIO()
