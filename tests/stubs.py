@@ -122,6 +122,7 @@ def of_package() -> str:
             if not any((a.asname or "").startswith("_") for a in node.names):
                 lines.append(ast.unparse(node))
     lines += [f"from {home} import {n} as {n}" for n, home in _later.HOMES.items()]
+    lines += [f"from dtensor import {n} as {n}" for n in _later.ROOMS]
     return "\n".join([*lines, exported(dtensor.__all__), "__version__: str"])
 
 

@@ -1,6 +1,7 @@
 """`import dtensor` loads what all programs need; the rest comes when asked for."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from jobs import run
@@ -8,7 +9,7 @@ from jobs import run
 import dtensor
 from dtensor import _later
 
-ROOMS = ("nn", "optim", "debug", "_export", "overlap", "torch", "parallel", "fsdp")
+ROOMS = ("nn", "optim", "debug", "_export", "overlap", *_later.ROOMS)
 PROGRAM = f"""
 import sys
 import dtensor
@@ -34,6 +35,25 @@ def test_a_new_python_loads_modules_when_they_are_asked_for():
 def test_what_is_loaded_later_is_public_and_there(name):
     assert name in dtensor.__all__ and name in dir(dtensor)
     assert getattr(dtensor, name).__name__.rpartition(".")[2] == name
+
+
+@pytest.mark.parametrize("name", _later.ROOMS)
+def test_modules_are_attributes_without_an_import(name):
+    program = f"""
+import sys
+import dtensor
+assert "{name}" in dir(dtensor) and "{name}" not in dtensor.__all__
+assert dtensor.{name} is sys.modules["dtensor.{name}"]
+"""
+    code, output, _ = run([sys.executable, "-c", program], 120)
+    assert code == 0, output
+
+
+def test_modules_in_the_folder_are_attributes():
+    folder = Path(dtensor.__file__).parent
+    names = {path.stem for path in folder.iterdir() if path.suffix in ("", ".py")}
+    names = {name for name in names if name[0] != "_"}
+    assert names - {"overlap", "py"} <= set(dir(dtensor))
 
 
 def test_a_name_that_is_not_there_is_said_so():

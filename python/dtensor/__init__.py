@@ -131,9 +131,9 @@ def load_ipython_extension(ipython: object) -> None:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, and those of modules that are loaded."""
+    """Return the public names, and those of modules."""
     public = (n for n in globals() if n[:1] != "_" or n[:2] == n[-2:] == "__")
-    return sorted({*public, *_later.HOMES})
+    return sorted({*public, *_later.HOMES, *_later.ROOMS})
 
 
 __version__ = "0.1.0"

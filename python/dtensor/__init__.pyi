@@ -2,15 +2,29 @@
 
 # ruff: noqa: F403, F405
 from dtensor import (
+    amp as amp,
     array_api as array_api,
     autograd as autograd,
+    checkpoint as checkpoint,
     debug as debug,
+    doctor as doctor,
+    experimental as experimental,
     fft as fft,
+    fsdp as fsdp,
+    functional_collectives as functional_collectives,
+    io as io,
     linalg as linalg,
     nn as nn,
+    notebook as notebook,
     ops as ops,
     optim as optim,
+    parallel as parallel,
     random as random,
+    sparse as sparse,
+    testing as testing,
+    top as top,
+    torch as torch,
+    utils as utils,
 )
 from dtensor._C import MPIError as MPIError
 from dtensor._core.costs import set_costs as set_costs

@@ -9,7 +9,7 @@ from typing import Any
 from dtensor import _C
 from dtensor.device_mesh import DeviceMesh
 
-__all__ = ["HOMES", "begin", "load"]
+__all__ = ["HOMES", "ROOMS", "begin", "load"]
 
 HOMES = {  # a name of `dtensor`: the module that it is imported from
     "ExportedProgram": "dtensor._export",
@@ -22,10 +22,27 @@ HOMES = {  # a name of `dtensor`: the module that it is imported from
     "optim": "dtensor",
 }
 
+ROOMS = (  # modules that are attributes of `dtensor`, and not of what `*` imports
+    "amp",
+    "checkpoint",
+    "doctor",
+    "experimental",
+    "fsdp",
+    "functional_collectives",
+    "io",
+    "notebook",
+    "parallel",
+    "sparse",
+    "testing",
+    "top",
+    "torch",
+    "utils",
+)
+
 
 def load(name: str) -> Any:
     """Return an attribute of `dtensor` that is not there yet: its `__getattr__`."""
-    home = HOMES.get(name)
+    home = HOMES.get(name, "dtensor" if name in ROOMS else None)
     if home is None:
         raise AttributeError(f"module 'dtensor' has no attribute {name!r}")
     if home == "dtensor":  # which has it from then on
