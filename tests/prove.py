@@ -130,6 +130,12 @@ part has 2^17 elements; of a square matrix, which is treated as one of more than
 320 rows on 4 ranks. Memory is that of arrays; not counted are what NumPy's functions
 hold while they run, and at most 12 MiB of buffers.
 
+Only operands that have this dim are cut; all others, such as indices, are short and
+whole. Two long operands that are both cut may send more. Of a result that every rank
+has whole, the part is the whole, so that what gathers to make it (`fft.fftshift` of a
+line) is called an all_to_all here. [What still gathers](science.md#what-still-gathers)
+names such cases.
+
 * **stays**: nothing is sent, and the result is complete.
 * **sum**: what parts give is added up, or waits for that as a Partial.
 * **selection**: the ranks tell each other some numbers of each part, to select elements
