@@ -1,6 +1,7 @@
 """What is easily done wrong is said, with what to do, on all ranks."""
 
 import io
+import time
 import warnings
 
 import numpy as np
@@ -203,3 +204,18 @@ def test_what_cannot_be_saved_is_named_with_what_helps(tmp_path):
             torch.save({"n": [{"k": 1}], "model": model.state_dict()}, io.BytesIO())
 
     run_ranks(2, body, timeout=60)
+
+
+# --- waits ----------------------------------------------------------------------------
+
+
+def test_a_wait_that_was_in_vain_names_the_limit_of_run_ranks():
+    def body():
+        x = distribute_tensor(np.arange(8.0), line(), [Shard(0)])
+        if line().get_rank() == 1:
+            time.sleep(1.5)
+        else:
+            x.full_tensor()
+
+    with pytest.raises(RuntimeError, match="a larger timeout= of run_ranks waits"):
+        run_ranks(2, body, timeout=0.5)

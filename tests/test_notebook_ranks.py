@@ -150,7 +150,40 @@ def test_what_is_wrong_in_a_call_is_said(three):
         notebook.start(2, "gpu")
 
 
+@pytest.mark.parametrize("on", [None, [0]])
+def test_who_waits_for_a_rank_at_the_end_of_its_cell_is_told_at_once(three, on):
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match="has come to the end of this cell"):
+        run(three, "if rank == 0: float(x.max())", on)
+    assert time.monotonic() - start < 10
+    assert run(three, "x.sum().item()") == [{"text/plain": "15.0"}]
+
+
+def test_ranks_that_are_late_are_waited_for(three):
+    """Also for longer than a wait may take, and while others communicate."""
+    pair = "pair = DeviceMesh('cpu', [1, 2])\ny = distribute_tensor(np.ones(4), pair)"
+    run(three, f"from dtensor import DeviceMesh\n{pair}")
+    worlds = [rank.world for rank in three._ranks]
+    for world in worlds:
+        world.timeout = 1
+    code = "for _ in range(4 if rank else 0): time.sleep(0.8); y.sum().item()\nrank"
+    assert [each["text/plain"] for each in run(three, code)] == ["0", "1", "2"]
+    for world in worlds:
+        world.timeout = 60
+    assert run(three, "x.sum().item()") == [{"text/plain": "15.0"}]
+
+
+def test_a_wait_that_was_in_vain_names_the_limit_that_counts():
+    code = "if rank == 0: x.sum().item()\ntime.sleep(2.5 * (rank == 1))"
+    limit = "a larger timeout= of dtensor.notebook.start waits longer"
+    with notebook.start(2, timeout=1) as ranks:
+        run(ranks, BEGIN.replace("(3,)", "(2,)"))
+        with pytest.raises(RuntimeError, match=limit):
+            run(ranks, code)
+
+
 def test_the_magic_starts_ranks_and_keeps_them(capsys):
+    from IPython.core.error import UsageError
     from IPython.testing.globalipapp import start_ipython
 
     output = sys.stdout
@@ -164,9 +197,15 @@ def test_the_magic_starts_ranks_and_keeps_them(capsys):
     assert capsys.readouterr().out == "[ranks 0, 1]\n1\n[rank 1]\n2\n"
     shell.run_cell_magic("ranks", "3", "z = 1")
     assert first.stopped and len(notebook.running()) == 3
+    told = "[3 new ranks: what cells have assigned on the 2 ranks before is gone]\n"
+    assert capsys.readouterr().out == told
     with pytest.raises(RuntimeError, match="have ended"):
         first.run("y")
-    with pytest.raises(ValueError, match="usage"):
-        shell.run_cell_magic("ranks", "2 --nodes 3", "y")
+    for line in ("2 --nodes 3", "two", "0", "--on a,b", "'"):
+        with pytest.raises(UsageError, match="usage|quotation"):
+            shell.run_cell_magic("ranks", line, "y")
+    shell.run_cell("%%ranks two\ny")
+    assert capsys.readouterr().err.count("\n") == 1
+    assert len(notebook.running()) == 3
     notebook.running().stop()
     assert notebook.running() is None and sys.stdout is output

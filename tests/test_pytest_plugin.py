@@ -307,6 +307,35 @@ def test_under_mpiexec_it_runs_in_place(try_out):
     assert "in test_hangs\n    time.sleep(100)" in output
 
 
+def test_a_marker_that_is_misspelt_and_the_limit_of_a_wait_are_named(try_out):
+    status, outcomes, output = try_out(
+        """
+        @pytest.mark.rank(2)
+        def test_misspelt(n_ranks):
+            pass
+
+        def test_unmarked(n_ranks):
+            pass
+
+        @pytest.mark.ranks(2, timeout=4)
+        def test_waits():
+            mesh = init_device_mesh("cpu", (2,))
+            if mesh.get_rank() == 1:
+                time.sleep(3)
+            else:
+                DTensor.from_local(np.ones(1), mesh, [Partial()]).full_tensor()
+        """
+    )
+    assert status == 1 and "PASSED" not in outcomes.values(), output
+    for said in (
+        "n_ranks is for tests with the marker ranks, as in @pytest.mark.ranks(1, 2, 4)",
+        "test_misspelt is marked rank",
+        "test_unmarked has no marker",
+        "a larger timeout= of the marker ranks waits longer",
+    ):
+        assert said in output, f"{said}: {output}"
+
+
 @pytest.mark.parametrize(
     "args, kwargs", [((), {}), (("2",), {}), ((0,), {}), ((2,), {"n": 1})]
 )

@@ -36,6 +36,13 @@ def pytest_configure(config: Any) -> None:
 
 def _n_ranks(request: Any) -> int:
     """Return how many ranks the test runs on."""
+    if not hasattr(request, "param"):
+        marked = sorted({mark.name for mark in request.node.iter_markers()})
+        has = f"is marked {', '.join(marked)}" if marked else "has no marker"
+        raise pytest.UsageError(
+            "the fixture n_ranks is for tests with the marker ranks, as in "
+            f"@pytest.mark.ranks(1, 2, 4); {request.node.nodeid} {has}"
+        )
     return int(request.param)
 
 

@@ -17,23 +17,43 @@ class _Parser(argparse.ArgumentParser):
         raise ValueError(f"%%ranks: {message}; {self.format_usage().strip()}")
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number of ranks, 1 or more, not {text!r}")
+    return int(text)
+
+
+def _listed(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"numbers of ranks, as 0,2, not {text!r}")
+    return [int(part) for part in parts]
+
+
 _LINE = _Parser("%%ranks", usage="%%%%ranks [N] [--mpi] [--on 0,2]", add_help=False)
-_LINE.add_argument("n", nargs="?", type=int)
+_LINE.add_argument("n", nargs="?", type=_count)
 _LINE.add_argument("--mpi", action="store_true")
-_LINE.add_argument("--on")
+_LINE.add_argument("--on", type=_listed)
 
 
 def _ranks_for(n: int | None, mpi: bool) -> Ranks:
     """Return the ranks that there are, or others if those are not the ones."""
     now = running()
     if now is None or n not in (None, len(now)) or (mpi and not now.are_processes):
-        return start(n or 4, "mpi" if mpi else "threads")
+        new = start(n or 4, "mpi" if mpi else "threads")
+        if now is not None:
+            print(
+                f"[{len(new)} new ranks: what cells have assigned on the {len(now)} "
+                "ranks before is gone]"
+            )
+        return new
     return now
 
 
 def register(ipython: Any) -> None:
     """Make the magic known to IPython."""
     display = require("ipyparallel", "IPython.display").display
+    usage_error = require("ipyparallel", "IPython.core.error").UsageError
 
     def ranks(line: str, cell: str) -> None:
         """Run a cell on ranks: ``%%ranks [N] [--mpi] [--on 0,2]``.
@@ -43,9 +63,11 @@ def register(ipython: Any) -> None:
         run the cell. What all print and display alike is shown once, with the ranks; an
         error is raised once. Variables are kept until N or the kind of ranks changes.
         """
-        given = _LINE.parse_args(shlex.split(line))
-        on = None if given.on is None else [int(rank) for rank in given.on.split(",")]
-        said = _ranks_for(given.n, given.mpi).run(cell, on)
+        try:
+            given = _LINE.parse_args(shlex.split(line))
+        except ValueError as error:  # IPython shows a UsageError in one line
+            raise usage_error(str(error)) from None
+        said = _ranks_for(given.n, given.mpi).run(cell, given.on)
         show(said, lambda data: display(data, raw=True))
 
     ipython.register_magic_function(ranks, magic_kind="cell")

@@ -63,7 +63,10 @@ class Ranks(abc.ABC):
 
         After a cell that failed on some rank all ranks are brought back in step, as by
         `dtensor.resync`: a rank that waits for one that has failed raises within a
-        second. Ctrl-C raises KeyboardInterrupt on all ranks, and here.
+        second. So are ranks that are threads after a cell that some end a second before
+        others, which may wait for them: a move that a cell begins with
+        ``async_op=True`` should be waited for in that cell. Ctrl-C raises
+        KeyboardInterrupt on all ranks, and here.
 
         Parameters
         ----------

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dtensor import _C
+from dtensor._core.limits import name_limit
 from dtensor.notebook._ranks import Ranks, Said, is_given_up
 from dtensor.notebook._shown import Routed, bundle, named
 
@@ -17,6 +18,8 @@ __all__ = ["Threads"]
 
 # What an interrupt waits for ranks that compute, and so do not hear of it.
 _END_SECONDS = 5.0
+# What a rank waits at the end of a cell before those that wait for it are told.
+_LATE_SECONDS = 1.0
 
 
 class Threads(Ranks):
@@ -111,8 +114,9 @@ class _Rank:
 class _Cell:
     """A cell that ranks run.
 
-    A rank that has failed calls `resync` at once, which ends what others wait for; one
-    that has not does so when all have ended and another one has failed.
+    A rank that has failed calls `resync` at once, which ends what others wait for. One
+    that has not does so when another one has failed, or is late: it may wait for those
+    that have come to the end, and never hear from them.
     """
 
     def __init__(self, ranks: Sequence[_Rank], parts: dict[int, Any]) -> None:
@@ -126,6 +130,7 @@ class _Cell:
         self.left: set[int] = set()
         self.done: set[int] = set()
         self.failed = False
+        self.late = False  # some are, so all end with resync
         self.apart = any(rank.apart for rank in ranks)  # so all begin with resync
 
     def be_rank(self, rank: _Rank) -> None:
@@ -141,16 +146,19 @@ class _Cell:
                     _execute(self.parts[rank.number], rank.names, said)
             except BaseException as error:
                 said.error = error
+                name_limit(error, "timeout= of dtensor.notebook.start")
             self._leave(rank, said)
         with self.changed:
             self.left.add(rank.number)
             self.failed |= said.error is not None
             self.changed.notify_all()
-            if said.error is None:
-                self.changed.wait_for(
-                    lambda: self.failed or len(self.left) == len(self.ranks)
-                )
-        if self.failed:
+            if said.error is None and not self.changed.wait_for(
+                lambda: self.failed or self.late or len(self.left) == len(self.ranks),
+                _LATE_SECONDS,
+            ):
+                self.late = True
+                self.changed.notify_all()
+        if self.failed or self.late:
             said.given_up = said.error is not None and is_given_up(said.error)
             self._resync(rank, said)
         with self.changed:
@@ -173,12 +181,16 @@ class _Cell:
             _nothing()
 
     def _resync(self, rank: _Rank, said: Said) -> None:
-        try:
-            rank.world.resync("has failed in this cell", ())
-            rank.apart = False
-        except RuntimeError as error:
-            rank.apart = True
-            said.error = said.error or error
+        why = "has come to the end of" if said.error is None else "has failed in"
+        rank.apart = True
+        while rank.apart:
+            try:
+                rank.world.resync(f"{why} this cell", ())
+                rank.apart = False
+            except RuntimeError as error:
+                if not self.busy():  # who computes will come
+                    said.error = said.error or error
+                    return
 
     def interrupt(self) -> None:
         """Raise KeyboardInterrupt on all ranks that run the user's code."""
