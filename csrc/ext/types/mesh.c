@@ -341,7 +341,7 @@ ext_argument_mesh(PyObject *object, const char *what)
         static PyObject *current;
         if (ext_import(&current, "dtensor._core.open_meshes", "current_mesh") == NULL)
             return NULL;
-        mesh = PyObject_CallNoArgs(current);
+        mesh = PyObject_CallFunction(current, "s", what);
         if (mesh == NULL)
             return NULL;
     } else {
