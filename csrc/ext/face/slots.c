@@ -81,8 +81,7 @@ static bool
 is_operand(PyObject *object)
 {
     op_kind kind = op_kind_of(object);
-    return (kind != OP_CONSTANT && kind != OP_LAYOUT) || PyList_Check(object) ||
-           PyTuple_Check(object);
+    return (kind != OP_CONSTANT && kind != OP_LAYOUT) || op_is_numbers(object);
 }
 
 static PyObject *

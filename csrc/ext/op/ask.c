@@ -71,11 +71,10 @@ put_meta(const op_maker *m, PyObject *object, bool expected, int *next)
 static PyObject *
 put_metas(const op_maker *m, PyObject *argument, bool expected, int *next)
 {
-    if (!op_holds_arrays(argument, m->call)) {
-        bool list = PyList_CheckExact(argument) || PyTuple_CheckExact(argument);
-        return list && expected ? next_meta(m, next)
-                                : put_meta(m, argument, expected, next);
-    }
+    if (!op_holds_arrays(argument, m->call))
+        return expected && op_is_numbers(argument)
+                   ? next_meta(m, next)
+                   : put_meta(m, argument, expected, next);
     Py_ssize_t count = PySequence_Fast_GET_SIZE(argument);
     PyObject *copy = PyList_New(count);
     for (Py_ssize_t k = 0; copy != NULL && k < count; k++)

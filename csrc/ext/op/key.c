@@ -340,7 +340,14 @@ read_list(op_call *call, PyObject *object)
     return 0;
 }
 
-/* Where an array is expected, a list or tuple of numbers is one; a mask of booleans. */
+bool
+op_is_numbers(PyObject *object)
+{
+    return PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
+           PyRange_Check(object);
+}
+
+/* Where an array is expected, a sequence of numbers is one; a mask of booleans. */
 static int
 read_numbers(op_call *call, PyObject *object, bool mask)
 {
@@ -363,7 +370,7 @@ read_argument(op_call *call, PyObject *object, bool expected, bool mask)
         return read_list(call, object);
     if (expected && (kind == OP_NUMBER || kind == OP_SCALAR))
         return push_operand(call, object, kind);
-    if (expected && (PyList_CheckExact(object) || PyTuple_CheckExact(object)))
+    if (expected && op_is_numbers(object))
         return read_numbers(call, object, mask);
     return push_static(call, object);
 }

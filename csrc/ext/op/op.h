@@ -167,6 +167,8 @@ bool op_is_array(op_kind kind, const op_call *call);
 /* Whether argument k, keywords after the others, is an operand even as numbers: the
  * leading ones, and a list of `where=`. */
 bool op_is_expected(const op_call *call, Py_ssize_t k);
+/* A list, tuple or range: where an array is expected, it is one. */
+bool op_is_numbers(PyObject *object);
 /* A list or tuple that holds arrays: its elements are operands. */
 bool op_holds_arrays(PyObject *object, const op_call *call);
 bool op_static_equal(PyObject *a, PyObject *b);
