@@ -270,20 +270,86 @@ item_of(TensorObject *tensor)
     return item;
 }
 
+/* The index of the element at a place in the flattened tensor. */
 static PyObject *
-tensor_item(PyObject *self, PyObject *Py_UNUSED(ignored))
+index_of_place(TensorObject *tensor, PyObject *place, const int64_t *shape, int ndim)
 {
-    return item_of((TensorObject *)self);
+    int64_t count = ext_tensor_count(tensor);
+    int64_t at = PyNumber_AsSsize_t(place, PyExc_IndexError);
+    if (at == -1 && PyErr_Occurred())
+        return NULL;
+    if (at < -count || at >= count)
+        return PyErr_Format(PyExc_IndexError,
+                            "index %lld is out of bounds for size %lld", (long long)at,
+                            (long long)count);
+    PyObject *index = PyTuple_New(ndim);
+    at += at < 0 ? count : 0;
+    for (int d = ndim - 1; index != NULL && d >= 0; at /= shape[d--]) {
+        PyObject *number = PyLong_FromLongLong(at % shape[d]);
+        if (number == NULL)
+            Py_CLEAR(index);
+        else
+            PyTuple_SET_ITEM(index, d, number);
+    }
+    return index;
 }
 
-PyDoc_STRVAR(item_doc,
-             "item($self, /)\n--\n\n"
-             "Return the one element as a Python number.\n\n"
-             "Of a DTensor collective: all ranks of the mesh get the same value.\n\n"
-             "Raises\n------\n"
-             "ValueError\n"
-             "    If there is not exactly one element. On every rank, before anything\n"
-             "    is sent.\n");
+/* The index of one element: of item(i), by its place, or of item(i, j). */
+static PyObject *
+item_index(TensorObject *tensor, PyObject *args)
+{
+    int64_t shape[DT_MAX_NDIM];
+    int ndim = ext_tensor_shape(shape, tensor);
+    Py_ssize_t count = PyTuple_GET_SIZE(args);
+    if (count != 1 && count != ndim)
+        return PyErr_Format(PyExc_ValueError, "incorrect number of indices for array");
+    PyObject *index = PyTuple_New(count);
+    for (Py_ssize_t k = 0; index != NULL && k < count; k++) {
+        PyObject *given = PyTuple_GET_ITEM(args, k), *number = NULL;
+        if (PyBool_Check(given))
+            PyErr_SetString(PyExc_TypeError, "an integer is required");
+        else
+            number = PyNumber_Index(given);
+        if (number == NULL)
+            Py_CLEAR(index);
+        else
+            PyTuple_SET_ITEM(index, k, number);
+    }
+    if (index != NULL && count == 1)
+        Py_SETREF(index,
+                  index_of_place(tensor, PyTuple_GET_ITEM(index, 0), shape, ndim));
+    return index;
+}
+
+static PyObject *
+tensor_item(PyObject *self, PyObject *args)
+{
+    if (PyTuple_GET_SIZE(args) == 1 && PyTuple_Check(PyTuple_GET_ITEM(args, 0)))
+        args = PyTuple_GET_ITEM(args, 0);
+    if (PyTuple_GET_SIZE(args) == 0)
+        return item_of((TensorObject *)self);
+    PyObject *index = item_index((TensorObject *)self, args);
+    PyObject *element = index == NULL ? NULL : PyObject_GetItem(self, index);
+    PyObject *item = element == NULL ? NULL : item_of((TensorObject *)element);
+    Py_XDECREF(index);
+    Py_XDECREF(element);
+    return item;
+}
+
+PyDoc_STRVAR(
+    item_doc,
+    "item($self, /, *args)\n--\n\n"
+    "Return one element as a Python number.\n\n"
+    "Of a DTensor collective: all ranks of the mesh get the same value.\n\n"
+    "Parameters\n----------\n"
+    "*args : int\n"
+    "    None: there is one element only. One: its place in the flattened\n"
+    "    tensor. Else its index, which may be a tuple.\n\n"
+    "Raises\n------\n"
+    "ValueError\n"
+    "    If there is not exactly one element, or not an index for each dim. On\n"
+    "    every rank, before anything is sent.\n"
+    "IndexError\n    If an index is out of range. Likewise.\n");
 
 static PyObject *
 tensor_wait(PyObject *self, PyObject *Py_UNUSED(ignored))
@@ -340,7 +406,7 @@ PyMethodDef ext_tensor_methods[] = {
     {"requires_grad_", EXT_FAST(tensor_requires_grad_), requires_grad_doc},
     {"detach", tensor_detach, METH_NOARGS, detach_doc},
     {"numpy", EXT_FAST(tensor_numpy), numpy_doc},
-    {"item", tensor_item, METH_NOARGS, item_doc},
+    {"item", tensor_item, METH_VARARGS, item_doc},
     {"tolist", tensor_tolist, METH_NOARGS, tolist_doc},
     {"as_torch", ext_tensor_as_torch, METH_NOARGS, ext_tensor_as_torch_doc},
     {"as_numpy", ext_tensor_as_numpy, METH_NOARGS, ext_tensor_as_numpy_doc},
