@@ -14,7 +14,6 @@ import numpy as np
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.operator import (
     Operand,
-    axes_of,
     call,
     implements,
     letters,
@@ -363,20 +362,20 @@ for _name, _many, _two in (
 
 
 @implements(np.fft.fftshift)
-@operator
-def fftshift(x: Operand, axes: Any = None) -> Answer:
-    """Move frequency 0 to the middle of some dims (default: all), which are whole."""
-    names = letters(x.ndim, whole=axes_of(axes, x.ndim))
-    return rule([names], [names], "any"), call(np.fft.fftshift, x, axes)
+def fftshift(x: Any, axes: Any = None) -> Any:
+    """Move frequency 0 to the middle of some dims (default: all), as `numpy.roll` does:
+    along a cut dim only elements whose rank changes move."""
+    return _shifted(x, axes, lambda length: length // 2)
 
 
 @implements(np.fft.ifftshift)
-@operator
-def ifftshift(x: Operand, axes: Any = None) -> Answer:
+def ifftshift(x: Any, axes: Any = None) -> Any:
     """Undo `fftshift`."""
-    names = letters(x.ndim, whole=axes_of(axes, x.ndim))
-    return rule([names], [names], "any"), call(np.fft.ifftshift, x, axes)
+    return _shifted(x, axes, lambda length: -(length // 2))
 
 
-fftshift.vjp(lambda grad, _out, _x, axes=None: ifftshift(grad, axes))
-ifftshift.vjp(lambda grad, _out, _x, axes=None: fftshift(grad, axes))
+def _shifted(x: Any, axes: Any, shift: Callable[[int], int]) -> Any:
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    dims = tuple(range(x.ndim)) if axes is None else axes
+    dims = (dims,) if np.ndim(dims) == 0 else tuple(dims)
+    return np.roll(x, tuple(shift(x.shape[d]) for d in dims), dims)
