@@ -226,7 +226,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 @operator(name="choose")
 def _choose(a: Operand, choices: Sequence[Any], mode: Any) -> Answer:
-    return broadcast([a, *choices]), call(np.choose, a, choices, mode=mode)
+    dtype = np.result_type(*(x.dtype for x in choices))  # a probe may be out of range
+    return broadcast([a, *choices]), call(np.choose, a, choices, mode=mode), dtype
 
 
 def _of_choose(

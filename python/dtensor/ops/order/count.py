@@ -114,11 +114,18 @@ def _known(name: str, bins: Any) -> Any:
     return bins
 
 
+def _countable(a: _C.DTensor) -> _C.DTensor:
+    """Return booleans as numbers, which have differences, with NumPy's warning."""
+    if a.dtype != bool:
+        return a
+    np.histogram_bin_edges(np.empty(0, bool), np.arange(2))  # warns
+    return a.astype(np.uint8)
+
+
 def _edges(
     name: str, a: _C.DTensor, bins: Any, range: Any, weights: _C.DTensor | None
 ) -> tuple[Array, Any, Any]:
     """Return the edges of bins, and bins and range as NumPy reads them for a part."""
-    a = a.astype(np.uint8) if a.dtype == bool and isinstance(bins, str) else a
     if isinstance(bins, str) and bins in RULES and a.dtype.kind in "biuf":
         if weights is not None:
             np.histogram_bin_edges(np.zeros(1), bins, weights=np.ones(1))  # raises
@@ -142,6 +149,7 @@ def histogram_bin_edges(
 ) -> Any:
     """Return the edges that `histogram` uses, replicated; parameters as there."""
     a, weights = _spread("histogram_bin_edges", a, weights, like=bins)
+    a = _countable(a)
     bins = _known("histogram_bin_edges", bins)
     edges = _edges("histogram_bin_edges", a, bins, range, weights)[0]
     return replicated(edges, a.device_mesh)
@@ -180,6 +188,7 @@ def histogram(
         The edges, replicated.
     """
     a, weights = _spread("histogram", a, weights, like=bins)
+    a = _countable(a)
     if weights is not None and weights.shape != a.shape:
         raise ValueError("weights should have the same shape as a.")
     bins = _known("histogram", bins)
