@@ -101,14 +101,16 @@ static int
 read_dim(PyObject *object, void *out)
 {
     if (!PyIndex_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "Shard: `dim` must be an int, not %R", object);
+        PyErr_Format(PyExc_TypeError, "Shard: `dim` must be an int, not %s %R",
+                     Py_TYPE(object)->tp_name, object);
         return 0;
     }
-    Py_ssize_t dim = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+    Py_ssize_t dim = PyNumber_AsSsize_t(object, NULL); /* clipped */
     if (dim == -1 && PyErr_Occurred())
         return 0;
     if (dim < INT_MIN || dim > INT_MAX) {
-        PyErr_Format(PyExc_OverflowError, "Shard: `dim` is %zd", dim);
+        PyErr_Format(PyExc_OverflowError, "Shard: `dim` is above the maximum: %R",
+                     object);
         return 0;
     }
     *(int *)out = (int)dim;
