@@ -1,6 +1,8 @@
 /* The arguments of fast calls, sorted by name. */
 #include "ext/base/base.h"
 
+#include <limits.h>
+
 /* The place of a keyword in a signature, or -1. */
 static int
 find_name(const ext_signature *signature, PyObject *name)
@@ -94,6 +96,23 @@ ext_argument_int(int64_t *out, PyObject *object)
         return -1;
     *out = value;
     return 0;
+}
+
+int
+ext_int(int *out, PyObject *object, const char *what)
+{
+    int64_t value = 0;
+    if (!PyIndex_Check(object))
+        return ext_fail(PyExc_TypeError, "%s must be an int, not %s %R", what,
+                        Py_TYPE(object)->tp_name, object);
+    bool read = ext_argument_int(&value, object) == 0;
+    if (read && value >= INT_MIN && value <= INT_MAX) {
+        *out = (int)value;
+        return 0;
+    }
+    if (read || PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_OverflowError, "%s is beyond the maximum: %R", what, object);
+    return -1;
 }
 
 PyObject *

@@ -134,6 +134,8 @@ int ext_arguments(PyObject **out, const ext_signature *signature, PyObject *cons
 /* Values of arguments; NULL and None leave *out as it is. */
 int ext_argument_bool(bool *out, PyObject *object);
 int ext_argument_int(int64_t *out, PyObject *object);
+/* `what` is for the error, as "Shard: `dim`". */
+int ext_int(int *out, PyObject *object, const char *what);
 /* Turns a switch on or off; returns what it was. */
 PyObject *ext_switch(bool *on, PyObject *wanted);
 

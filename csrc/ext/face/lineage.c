@@ -97,7 +97,8 @@ begin_call(PyObject *Py_UNUSED(module), PyObject *args)
     if (mesh_in(given, 2) == NULL && mesh_in(options, 2) == NULL)
         Py_RETURN_NONE;
     ext_told = false;
-    uint64_t hash = ext_lineage_add(before.lineage, name); /* and what that is made of */
+    uint64_t hash =
+        ext_lineage_add(before.lineage, name); /* and what that is made of */
     const char *text = before.name == NULL ? PyUnicode_AsUTF8(name) : before.name;
     if (text == NULL)
         return NULL;

@@ -1,7 +1,6 @@
 /* placement.c: Placement, Shard, Replicate, Partial, _StridedShard. */
 #include "ext/types/types.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* Common placements are made once: shards of dimensions -8 .. 7, and all others. */
@@ -96,34 +95,14 @@ placement_new(PyTypeObject *type, PyObject *Py_UNUSED(args),
     return placement_make(type, own);
 }
 
-/* The argument `dim`: a converter of PyArg_Parse. */
-static int
-read_dim(PyObject *object, void *out)
-{
-    if (!PyIndex_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "Shard: `dim` must be an int, not %s %R",
-                     Py_TYPE(object)->tp_name, object);
-        return 0;
-    }
-    Py_ssize_t dim = PyNumber_AsSsize_t(object, NULL); /* clipped */
-    if (dim == -1 && PyErr_Occurred())
-        return 0;
-    if (dim < INT_MIN || dim > INT_MAX) {
-        PyErr_Format(PyExc_OverflowError, "Shard: `dim` is above the maximum: %R",
-                     object);
-        return 0;
-    }
-    *(int *)out = (int)dim;
-    return 1;
-}
-
 static PyObject *
 shard_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"dim", NULL};
+    PyObject *given;
     int dim;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&:Shard", keywords, read_dim,
-                                     &dim))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:Shard", keywords, &given) ||
+        ext_int(&dim, given, "Shard: `dim`") < 0)
         return NULL;
     return placement_of(type, DT_SHARDED(dim));
 }
