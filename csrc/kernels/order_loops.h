@@ -8,7 +8,7 @@ K(fill)(KEY *keys, const char *from, const dt_line *line)
     const int64_t n = line->length;
     const uint64_t flip = line->largest ? most_of(line->dtype) : 0;
     const KEY one = (KEY)1 << BITS;
-    switch (line->dtype) {
+    switch ((int)line->dtype) {
         FOR_DTYPES(FILL)
     }
 }
@@ -113,7 +113,7 @@ K(pick)(KEY *keys, const char *from, const dt_line *line, int64_t count)
     K(fill)(keys, from, &begin);
     K(insert)(keys, count);
     uint64_t last = (uint64_t)(keys[count - 1] >> BITS);
-    switch (line->dtype) {
+    switch ((int)line->dtype) {
         FOR_DTYPES(PICK)
     }
 }
