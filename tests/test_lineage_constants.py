@@ -191,6 +191,28 @@ CONSTANTS = {
     "logspace": lambda rank: np.logspace(
         start()[0] / 24, start()[0] / 12, 3, base=2.0 + rank
     ),
+    "clip": lambda rank: np.clip(start()[0], *((None, 9.0) if rank else (9.0, None))),
+    "instance_norm": lambda rank: F.instance_norm(
+        start(NUMBERS.reshape(2, 4, 3))[0],
+        **{"bias" if rank else "weight": np.arange(1.0, 5)},
+    ),
+    "zeros_like": lambda rank: (
+        ~np.zeros_like(start()[0], dtype="u1" if rank else "i8")
+    ).astype("f8"),
+    "integers": lambda rank: (
+        dtensor.random.Generator(3).integers(
+            0,
+            200,
+            size=(6, 4),
+            dtype="u1" if rank else "i8",
+            device_mesh=start()[0].device_mesh,
+        )
+        * 7
+        + start()[0]
+    ),
+    "ldexp": lambda rank: torch.ldexp(start()[0], 1 + rank),
+    "delete": lambda rank: np.delete(start()[0], rank),
+    "diff": lambda rank: np.diff(start(np.ones((24, 4)))[0], prepend=float(rank)),
     "partial": lambda rank: np.apply_along_axis(
         functools.partial(np.multiply, 2 + rank), 1, start()[0]
     ),

@@ -446,6 +446,18 @@ hash_words(op_call *call)
     call->hash = hash;
 }
 
+uint64_t
+op_call_pattern(const op_call *call)
+{
+    uint64_t hash = 0;
+    for (int k = 0; k < call->word_count; k++) {
+        unsigned tag = call->words[k] & ((1u << TAG_BITS) - 1);
+        if (tag < TAG_OUT)
+            hash = dt_mix(hash, tag);
+    }
+    return hash;
+}
+
 int
 op_call_read(op_call *call, OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
              PyObject *kwnames, LayoutObject *out, bool abstract)

@@ -45,11 +45,14 @@ static uint64_t
 hash_constants(const op_call *call, bool loose)
 {
     bool before = ext_trace.differs;
+    ext_scope scope = ext_trace.scope; /* an entry is for calls in any */
     ext_trace.differs = loose;
-    uint64_t hash = ext_lineage_add((uint64_t)call->operand_count, call->op->name);
+    ext_trace.scope.lineage = 0;
+    uint64_t hash = ext_lineage_add(op_call_pattern(call), call->op->name);
     for (int k = 0; k < call->static_count; k++)
         hash = ext_lineage_add(hash, call->statics[k]);
     ext_trace.differs = before;
+    ext_trace.scope = scope;
     return hash;
 }
 

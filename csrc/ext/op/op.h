@@ -114,6 +114,8 @@ typedef struct op_answer op_answer;
 int op_call_read(op_call *call, OperatorObject *op, PyObject *const *args,
                  Py_ssize_t nargs, PyObject *kwnames, LayoutObject *out, bool abstract);
 void op_call_clear(op_call *call);
+/* A hash of where operands and constants stand among each other: the same on all ranks. */
+uint64_t op_call_pattern(const op_call *call);
 
 /* The first word of a key. Without nargs, the name of a keyword could be an argument. */
 static inline uintptr_t

@@ -134,8 +134,8 @@ add_array(uint64_t hash, PyArrayObject *array)
     for (int d = 0; d < ndim; d++)
         hash = dt_mix(hash, (uint64_t)PyArray_DIM(array, d));
     if ((PyArray_NBYTES(array) > ARRAY_BYTES && !ext_trace.whole) ||
-        PyDataType_REFCHK(PyArray_DESCR(array)))
-        return hash;
+        PyDataType_REFCHK(PyArray_DESCR(array))) /* a composite's is made of its call */
+        return dt_mix(hash, ext_trace.scope.lineage);
     if (PyArray_IS_C_CONTIGUOUS(array) && !is_long_double(type))
         return dt_hash(hash, PyArray_DATA(array), (size_t)PyArray_NBYTES(array));
     PyObject *copy = is_long_double(type) ? PyArray_ToList(array)

@@ -162,13 +162,15 @@ class SparseMatrix:
         block = self._blocks.whole()
         mesh = self.device_mesh
         cut = [Shard(0)] * mesh.ndim
+        how = "sparse.to_scipy", self._blocks.name, self._transposed, self._conjugated
+        parts = (
+            block.data,
+            block.indices.astype(np.int64),
+            np.diff(block.indptr).astype(np.int64),
+        )
         data, indices, counts = (
-            DTensor.from_local(part, mesh, cut).full_tensor().numpy()
-            for part in (
-                block.data,
-                block.indices.astype(np.int64),
-                np.diff(block.indptr).astype(np.int64),
-            )
+            _C.made_of(DTensor.from_local(part, mesh, cut), *how).full_tensor().numpy()
+            for part in parts
         )
         shape = (self._blocks.rows.shape[0], self._blocks.columns.shape[0])
         starts = np.concatenate([[0], np.cumsum(counts)])
@@ -304,9 +306,9 @@ def _matrix(
 
 
 def _digest(block: Any) -> int:
-    """Return a checksum of elements and their columns."""
+    """Return a checksum of elements and their places."""
     crc = 0
-    for array in (block.data, block.indices):
+    for array in (block.data, block.indices, block.indptr):
         crc = _C.crc32c(raw_bytes(np.ascontiguousarray(array)).data, crc)
     return crc
 

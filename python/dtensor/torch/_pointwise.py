@@ -170,6 +170,8 @@ def square(input: Any) -> Any:
 
 def ldexp(input: Any, other: Any) -> Any:
     """Return ``input * 2 ** other``."""
+    if isinstance(other, bool | int | float):
+        return mul(input, 2.0**other)
     return mul(input, _power(2.0, other))
 
 

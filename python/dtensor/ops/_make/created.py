@@ -38,7 +38,8 @@ def made(layout: _C.Layout, part: Callable[[_C.Layout], Any]) -> _C.DTensor:
     If it is Partial, coordinate 0 gets the values and the others the neutral element.
     """
     settled = layout.settled()
-    how = f"{part.__qualname__.partition('.<locals>')[0]} of {layout.shape}", part
+    name = part.__qualname__.partition(".<locals>")[0]
+    how = f"{name} of {layout.shape}", layout.dtype, part
     try:
         array = part(settled) if inside(settled) else np.empty(0)
         x = make(np.array(array, layout.dtype, copy=None, order="C"), settled)

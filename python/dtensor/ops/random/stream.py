@@ -169,7 +169,7 @@ def fill(
         return state
     layout = x.layout
     _C.random_check(what, state, layout.mesh)
-    how = f"{what}: {kind} numbers of {layout.shape}", a, b, state
+    how = f"{what}: {kind} numbers of {layout.shape}", layout.dtype, a, b, state
     _C.made_of(x, *how)
     try:
         if layout.is_partial:
