@@ -11,7 +11,14 @@ import pytest
 
 import dtensor
 import dtensor.torch as torch
-from dtensor import DTensor, Replicate, Shard, distribute_tensor, init_device_mesh
+from dtensor import (
+    DTensor,
+    Replicate,
+    Shard,
+    distribute_tensor,
+    init_device_mesh,
+    sparse,
+)
 from dtensor.experimental import local_map
 from dtensor.experimental.attention import context_parallel
 from dtensor.nn import Parameter, functional as F
@@ -296,3 +303,35 @@ def test_attention_in_a_context_is_made_of_its_operands():
             return F.scaled_dot_product_attention(q, q if rank else k, k)
 
     all_raise(program)
+
+
+# --- sparse matrices ------------------------------------------------------------------
+
+
+def sparse_pair(x):
+    """Two matrices that differ in which rows have their elements alone."""
+    scipy = pytest.importorskip("scipy.sparse")
+    numbers, columns = np.arange(6.0) + 1, [0, 1, 2, 3, 0, 1]
+    return [
+        sparse.distribute(
+            scipy.csr_array((numbers, columns, ends), (6, 6)), x.device_mesh
+        )
+        for ends in ([0, 2, 3, 4, 5, 6, 6], [0, 1, 3, 4, 5, 6, 6])
+    ]
+
+
+def test_products_of_sparse_matrices_are_made_of_the_places_of_elements():
+    def program(rank):
+        x, _ = start()
+        return sparse_pair(x)[rank] @ x
+
+    all_raise(program)
+
+
+def test_ranks_that_gather_different_sparse_matrices_raise():
+    def body():
+        x, rank = start()
+        with pytest.raises(RuntimeError, match="different"):
+            sparse_pair(x)[rank].to_scipy()
+
+    run_ranks(2, body)

@@ -42,23 +42,12 @@ static PyObject **const OTHERS[] = {
 };
 enum { OTHER_COUNT = sizeof OTHERS / sizeof *OTHERS };
 
-static PyObject *
-import_exception(const char *module, const char *name)
-{
-    PyObject *from = PyImport_ImportModule(module);
-    PyObject *exception = from != NULL ? PyObject_GetAttrString(from, name) : NULL;
-    Py_XDECREF(from);
-    return exception;
-}
-
 int
 ext_errors_make(void)
 {
-    if (linalg_error == NULL)
-        linalg_error = import_exception("numpy.linalg", "LinAlgError");
-    if (axis_error == NULL)
-        axis_error = import_exception("numpy.exceptions", "AxisError");
-    return linalg_error != NULL && axis_error != NULL ? 0 : -1;
+    bool all = ext_import(&linalg_error, "numpy.linalg", "LinAlgError") != NULL &&
+               ext_import(&axis_error, "numpy.exceptions", "AxisError") != NULL;
+    return all ? 0 : -1;
 }
 
 static PyObject *

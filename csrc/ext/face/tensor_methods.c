@@ -284,13 +284,8 @@ index_of_place(TensorObject *tensor, PyObject *place, const int64_t *shape, int 
                             (long long)count);
     PyObject *index = PyTuple_New(ndim);
     at += at < 0 ? count : 0;
-    for (int d = ndim - 1; index != NULL && d >= 0; at /= shape[d--]) {
-        PyObject *number = PyLong_FromLongLong(at % shape[d]);
-        if (number == NULL)
-            Py_CLEAR(index);
-        else
-            PyTuple_SET_ITEM(index, d, number);
-    }
+    for (int d = ndim - 1; index != NULL && d >= 0; at /= shape[d--])
+        ext_put(&index, d, PyLong_FromLongLong(at % shape[d]));
     return index;
 }
 
@@ -310,10 +305,7 @@ item_index(TensorObject *tensor, PyObject *args)
             PyErr_SetString(PyExc_TypeError, "an integer is required");
         else
             number = PyNumber_Index(given);
-        if (number == NULL)
-            Py_CLEAR(index);
-        else
-            PyTuple_SET_ITEM(index, k, number);
+        ext_put(&index, k, number);
     }
     if (index != NULL && count == 1)
         Py_SETREF(index,
