@@ -20,6 +20,16 @@ cast_part(PyArrayObject *array, dt_dtype dtype)
     return cast;
 }
 
+/* What moves in another dtype has other elements. */
+static uint64_t
+cast_lineage(uint64_t lineage, dt_dtype dtype)
+{
+    uint64_t cast = dt_mix(dt_hash(0, "cast", 4), (uint64_t)dtype);
+    PyObject *text = PyUnicode_FromFormat("a cast to %s", dt_dtype_name(dtype));
+    ext_journal_note(dt_mix(cast, lineage), text, NULL, lineage, false, 0);
+    return dt_mix(cast, lineage);
+}
+
 /* Source and target of one tensor; a failure leaves what it has for `moving_clear`.
  * What goes wrong with the cast is this rank's own affair, unless data must move. */
 static int
@@ -40,6 +50,7 @@ moving_make(moving *p, DTensorObject *tensor, PyObject *placements,
     } else {
         dt_layout *cast = NULL;
         dt_error err;
+        p->lineage = cast_lineage(p->lineage, dtype);
         dt_status status = dt_layout_with_dtype(&cast, from, dtype, &err);
         p->from = ext_layout_made(status, cast, &err);
         p->array = p->from == NULL ? NULL : cast_part(array, dtype);

@@ -11,6 +11,7 @@ import numpy as np
 
 from dtensor import _C, ops as _ops
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.composite import composite
 from dtensor.ops.index.gradient import added, along
 from dtensor.ops.index.take import added_along
 from dtensor.torch._pointwise import cast, div
@@ -352,6 +353,7 @@ def slice_scatter(
     return out
 
 
+@composite
 def diagonal_scatter(
     input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dtensor import linalg as _linalg, ops as _ops
+from dtensor.ops._make.composite import composite
 from dtensor.torch import _reduce
 from dtensor.torch._pointwise import cast_alike, floating
 from dtensor.torch._promotion import promote_types
@@ -257,6 +258,7 @@ def diagflat(input: Any, offset: int = 0) -> Any:
     return ops.diagflat(input, offset)
 
 
+@composite
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Return matrices with the last dim of the input on a diagonal."""
     n = int(input.shape[-1]) + abs(offset)

@@ -103,6 +103,8 @@ def _times(x: Any, alpha: Any) -> Any:
     """Return a product; what is negative goes round among unsigned integers."""
     if isinstance(alpha, int) and alpha < 0 and getattr(x, "dtype", None) == np.uint8:
         alpha %= 256
+    if isinstance(x, int | float | complex):  # whose product is known to the others
+        return x * alpha
     return mul(x, alpha)
 
 

@@ -67,7 +67,9 @@ def _quotient(x: Any, y: Any, **options: Any) -> Any:
 
 
 @operator(operands=2, name="div")
-def _truncated(x: Operand, other: Operand, **options: Any) -> Answer:
+def _truncated(
+    x: Operand, other: Operand, rounding_mode: str, **options: Any
+) -> Answer:
     return broadcast([x, other]), call(_quotient, x, other, **options)
 
 
@@ -104,7 +106,7 @@ def div(x: Any, other: Any, *, rounding_mode: str | None = None, **options: Any)
     if np.result_type(*(getattr(v, "dtype", v) for v in (x, other))).kind in "biu":
         whole = pointwise.subtract(x, pointwise.fmod(x, other))
         return pointwise.floor_divide(whole, other, **options)
-    return _truncated(x, other, **options)
+    return _truncated(x, other, rounding_mode, **options)
 
 
 def _clamp_row(x: Any, min: Any = None, max: Any = MISSING) -> Maybe:
