@@ -90,6 +90,10 @@ def test_what_cannot_be_put_back_is_refused():
         F.max_unpool1d(x, torch.zeros(1, 2, 2, dtype=torch.int64), 2, output_size=[7])
     with pytest.raises(RuntimeError, match="shape of indices"):
         F.max_unpool1d(x, torch.zeros(1, 2, 3, dtype=torch.int64), 2)
+    with pytest.raises(RuntimeError, match="invalid max index: -1"):
+        F.max_unpool1d(x, torch.full((1, 2, 2), -1), 2)
+    with pytest.raises(RuntimeError, match="Expected 2D or 3D input"):
+        F.max_unpool1d(x[0, 0], torch.zeros(2, dtype=torch.int64), 2)
 
 
 # --- sampling -------------------------------------------------------------------------

@@ -208,6 +208,11 @@ def _unpool(count: int) -> Callable[..., Any]:
         kernel = numbers(name, "kernel_size", kernel_size, count)
         step = kernel if stride is None else numbers(name, "stride", stride, count)
         pad = numbers(name, "padding", padding, count)
+        if input.ndim not in (count + 1, count + 2):
+            raise RuntimeError(
+                f"{name}: Expected {count + 1}D or {count + 2}D input, but got a "
+                f"tensor with {input.ndim} dimensions"
+            )
         if tuple(input.shape) != tuple(indices.shape):
             raise RuntimeError(
                 f"Expected shape of indices to be: {list(input.shape)} but got: "
@@ -215,11 +220,12 @@ def _unpool(count: int) -> Callable[..., Any]:
             )
         lengths = _lengths(tuple(input.shape[-count:]), kernel, step, pad, output_size)
         volume = math.prod(lengths)
-        if indices.numel() and not 0 <= int(np.max(indices)) < volume:
-            raise RuntimeError(
-                f"Found an invalid max index: {int(np.max(indices))} (output volumes "
-                f"are of size {lengths})"
-            )
+        for least_or_largest in (np.min, np.max) if indices.numel() else ():
+            if not 0 <= (index := int(least_or_largest(indices))) < volume:
+                raise RuntimeError(
+                    f"Found an invalid max index: {index} (output volumes are of size "
+                    f"{lengths})"
+                )
         if input.ndim == count + 2:
             return put_back(input, indices, lengths)
         return put_back(input[None], indices[None], lengths)[0]

@@ -34,6 +34,11 @@ def _name(x: Any) -> str:
     return torch_dtype(x.dtype).legacy
 
 
+def _no_number(name: str, x: Any) -> None:
+    if isinstance(x, int | float | complex):
+        raise TypeError(f"argument {name!r} must be Tensor, not {type(x).__name__}")
+
+
 @_of("tril triu tril_ triu_")
 def _matrices(input: Any, *args: Any, **options: Any) -> None:
     if isinstance(input, Tensor) and input.ndim < 2:
@@ -69,6 +74,7 @@ def _tensors(input: Any, other: Any, *args: Any, **options: Any) -> None:
 
 @_of("masked_select masked_scatter masked_scatter_")
 def _mask(input: Any, mask: Any, *args: Any, **options: Any) -> None:
+    _no_number("mask", mask)
     if _kind(mask) not in "b":
         raise RuntimeError("expected BoolTensor for mask")
 
@@ -146,13 +152,21 @@ def _counts(input: Any, *args: Any, **options: Any) -> None:
         raise NotImplementedError(f"bincount not implemented for {_name(input)!r}")
 
 
-@_of("index_select index_add index_add_ index_copy index_copy_ take put put_")
-def _index(input: Any, *args: Any, **options: Any) -> None:
-    index = options.get("index", next((x for x in args if isinstance(x, Tensor)), None))
+@_of("index_select index_add index_add_ index_copy index_copy_")
+def _index_along(input: Any, dim: Any, index: Any, *args: Any, **options: Any) -> None:
+    _no_number("index", index)
     if isinstance(index, Tensor) and _kind(index) not in "iu":
         raise RuntimeError(
             f"Expected dtype int32/int64 for index but got {_name(index)}"
         )
+
+
+@_of("take put put_")
+def _index(
+    input: Any, index: Any, source: Any = None, *args: Any, **options: Any
+) -> None:
+    _index_along(input, 0, index)
+    _no_number("source", source)
 
 
 @_of("scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_")
