@@ -1,6 +1,7 @@
 """Sampling at any places: `grid_sample`, and the grids of affine maps."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,7 +54,7 @@ class _Source:
     def __init__(self, input: Any, places: Any) -> None:
         self.lengths = tuple(input.shape[2:])
         lead = tuple(input.shape[:2])
-        self.flat = input.reshape((*lead, int(np.prod(self.lengths))))
+        self.flat = input.reshape((*lead, math.prod(self.lengths)))
         self.shape = (*lead, *places)
 
     def at(self, numbers: Sequence[Any]) -> Any:
@@ -172,7 +173,7 @@ def grid_sample(
         )
     align = bool(align_corners)
     shape = tuple(grid.shape[1:-1])
-    flat = grid.reshape((grid.shape[0], int(np.prod(shape)), count))
+    flat = grid.reshape((grid.shape[0], math.prod(shape), count))
     source = _Source(input, shape)
     places = [
         _unnormalized(flat[..., count - 1 - d], length, align)

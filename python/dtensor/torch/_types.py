@@ -5,6 +5,7 @@ A dtype equals NumPy's of the same name, and NumPy takes it wherever it takes a 
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, SupportsIndex, TypeVar
 
@@ -148,7 +149,7 @@ class Size(tuple[int, ...]):
 
     def numel(self) -> int:
         """Return the number of elements of a tensor of that size."""
-        return int(np.prod(self, dtype=np.int64))
+        return math.prod(self)
 
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"

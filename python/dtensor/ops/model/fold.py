@@ -3,6 +3,7 @@
 They are each other's gradients. Samples and channels may be cut; places not.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,21 +34,21 @@ def _unfolded(x: Array, kernel: Ints, places: Ints, steps: Steps) -> Array:
 
 
 def _folded(columns: Array, lengths: Ints, kernel: Ints, steps: Steps) -> Array:
-    channels = columns.shape[1] // int(np.prod(kernel))
+    channels = columns.shape[1] // math.prod(kernel)
     shape = (len(columns), channels, *lengths)
     return from_columns(columns, shape, kernel, steps)
 
 
 def _words(lengths: Ints, kernel: Ints, places: int) -> tuple[Words, Words]:
     """Return the words of an image and of its columns."""
-    window = f"(c {int(np.prod(kernel))})"
+    window = f"(c {math.prod(kernel)})"
     return ["n", "c", *map(str, lengths)], ["n", window, str(places)]
 
 
 @operator(name="unfold")
 def _unfold(x: Operand, kernel: Ints, steps: Steps) -> Answer:
     places = places_of(x.shape[2:], kernel, steps)
-    image, columns = _words(x.shape[2:], kernel, int(np.prod(places)))
+    image, columns = _words(x.shape[2:], kernel, math.prod(places))
     run = call(_unfolded, x, kernel, places, steps)
     return rule([image], [columns], "0"), run, x.dtype
 
@@ -191,7 +192,7 @@ def fold(
             f" and non-zero dimensions for input, but got: {list(input.shape)}"
         )
     rows, count = input.shape[-2:]
-    if rows % int(np.prod(kernel)):
+    if rows % math.prod(kernel):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of "
             f"kernel_size, but got input.size(1)={rows} and kernel_size={kernel}."

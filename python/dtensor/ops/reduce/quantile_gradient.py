@@ -1,5 +1,6 @@
 """Gradients of quantiles: they go to the one or two elements that define each."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -64,8 +65,8 @@ def _lines(x: Array, q: Array, function: Any, method: str) -> _Lines:
 def _rows(x: Array, axes: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
     """Return an array in the shape (lines, n), and its shape before that."""
     moved = np.moveaxis(x, axes, range(-len(axes), 0))
-    count = int(np.prod(moved.shape[: x.ndim - len(axes)]))
-    size = int(np.prod(moved.shape[x.ndim - len(axes) :]))
+    count = math.prod(moved.shape[: x.ndim - len(axes)])
+    size = math.prod(moved.shape[x.ndim - len(axes) :])
     return moved.reshape(count, size), moved.shape
 
 

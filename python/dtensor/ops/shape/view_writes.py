@@ -6,6 +6,7 @@ used again is an indexing of the owner. Positions are found by addresses, so tha
 chain of views is one view. Of Tensors alone: parts of DTensors are not looked into.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ class _Place(NamedTuple):
     def numbers(self) -> Array:
         """For each element of the view its number in the owner; -1: it is not there."""
         block = np.full(self.length, -1)
-        number = np.arange(int(np.prod(self.owner.shape)))
+        number = np.arange(math.prod(self.owner.shape))
         self.owner.of(block)[...] = number.reshape(self.owner.shape)
         return self.view.of(block).copy()
 
@@ -85,7 +86,7 @@ def view_written(owner: Any, view: Any) -> bool:
 
     def back(grad: Any) -> Any:
         index = place.numbers()
-        mask = np.zeros(int(np.prod(place.owner.shape)), bool)
+        mask = np.zeros(math.prod(place.owner.shape), bool)
         mask[index] = True
         left = where(mask.reshape(place.owner.shape), 0, grad)
         taken = take(reshape(grad, (-1,)), index.ravel())
@@ -103,7 +104,7 @@ def view_seen(owner: Any, view: Any) -> bool:
 
     def back(grad: Any) -> Any:
         index = place.numbers()
-        there = np.full(int(np.prod(place.owner.shape)), -1)
+        there = np.full(math.prod(place.owner.shape), -1)
         there[index] = np.arange(index.size).reshape(index.shape)
         taken = take(reshape(grad, (-1,)), np.maximum(there, 0))
         found = where(there >= 0, taken, 0)

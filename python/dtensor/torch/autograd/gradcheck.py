@@ -1,5 +1,6 @@
 """``torch.autograd.gradcheck``: gradients beside differences."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -143,7 +144,7 @@ def _check(
     eps, atol, rtol, apart = limits
     smooth = [x for x in _tensors(func(*inputs)) if _smooth(x)]
     shapes = [(tuple(x.shape), np.dtype(x.dtype).kind) for x in smooth]
-    count = sum(int(np.prod(shape)) for shape, _ in shapes)
+    count = sum(math.prod(shape) for shape, _ in shapes)
     random = np.random.default_rng(0)
     for _ in range(min(max(count, 1), 3)):
         weights = [
