@@ -49,7 +49,6 @@ hash_constants(const op_call *call, bool loose)
     ext_trace.differs = loose;
     ext_trace.scope.lineage = 0;
     uint64_t hash = ext_lineage_add(op_call_pattern(call), call->op->name);
-    hash = ext_lineage_add(hash, call->op->function); /* several have one name */
     for (int k = 0; k < call->static_count; k++)
         hash = ext_lineage_add(hash, call->statics[k]);
     ext_trace.differs = before;
