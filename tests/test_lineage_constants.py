@@ -198,6 +198,27 @@ CONSTANTS = {
     "logspace": lambda rank: np.logspace(
         start()[0] / 24, start()[0] / 12, 3, base=2.0 + rank
     ),
+    "linspace's step": lambda rank: (
+        np.linspace(start(placement=Replicate())[0], 1 + rank, 3, retstep=True)[1]
+        + start()[0]
+    ),
+    "signs that cancel": lambda rank: F.softmax(
+        start()[0] / (1 - 2 * rank), 1 - 2 * rank
+    ),
+    "div": lambda rank: torch.div(
+        start()[0], 7, rounding_mode="trunc" if rank else None
+    ),
+    "add": lambda rank: torch.add(start()[0], 2, alpha=2 + rank),
+    "diag_embed": lambda rank: torch.diag_embed(start()[0], 1 - 2 * rank),
+    "diagonal_scatter": lambda rank: torch.diagonal_scatter(
+        start()[0], 0, 1 - 2 * rank
+    ),
+    "affine_grid": lambda rank: F.affine_grid(
+        start(NUMBERS.reshape(4, 2, 3))[0], (4, 1, 5, 6), align_corners=bool(rank)
+    ),
+    "a cast on the way": lambda rank: start()[0].redistribute(
+        forward_dtype="f4" if rank else "f2"
+    ),
     "clip": lambda rank: np.clip(start()[0], *((None, 9.0) if rank else (9.0, None))),
     "instance_norm": lambda rank: F.instance_norm(
         start(NUMBERS.reshape(2, 4, 3))[0],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dtensor._C import Tensor
+from dtensor.ops._make.composite import composite
 from dtensor.ops.index.take import take_along_axis
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -195,6 +196,7 @@ def grid_sample(
     return out.reshape(source.shape)
 
 
+@composite
 def affine_grid(
     theta: Any, size: Sequence[int], align_corners: bool | None = None
 ) -> Any:

@@ -221,6 +221,7 @@ def linspace(
     step = delta / div if div > 0 else math.nan
     if div > 0 and mesh_like(None, start, stop) is not None:
         step = replicated(np.asarray(step), x.device_mesh)
+        _C.made_of(step, "the step of linspace", *ends, num, endpoint)
     return x, step
 
 
