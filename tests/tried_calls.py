@@ -102,12 +102,9 @@ class Call(NamedTuple):
 
     def arguments(self, arrays: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """What a function gets: copies of the arrays, and the rest as it is."""
-        more = [
-            np.copy(arrays[a[0]]) if isinstance(a, list) else a for a in self.positional
-        ]
-        return [*(np.copy(arrays[a]) for a in self.operands), *more], dict(
-            self.keywords
-        )
+        args = [[letter] for letter in self.operands] + [*self.positional]
+        given = [np.copy(arrays[a[0]]) if isinstance(a, list) else a for a in args]
+        return given, dict(self.keywords)
 
     def __str__(self) -> str:
         words = [*self.operands, *map(repr, self.positional)]

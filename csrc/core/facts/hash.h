@@ -9,8 +9,8 @@
 uint64_t dt_hash(uint64_t hash, const void *data, size_t bytes);
 
 /* The same of one word, in as few instructions as it can be had. Both halves of the
- * product count: of the low one alone, words that differ in their sign would give hashes
- * that differ in the same bits whatever came before, and -x / -1 what x / 1 gives. */
+ * product count: of the low one alone, a word and the one of the other sign give hashes
+ * that differ in the same bits whatever came before, and two such changes cancel. */
 static inline uint64_t
 dt_mix(uint64_t hash, uint64_t word)
 {

@@ -24,10 +24,10 @@ cast_part(PyArrayObject *array, dt_dtype dtype)
 static uint64_t
 cast_lineage(uint64_t lineage, dt_dtype dtype)
 {
-    uint64_t cast = dt_mix(dt_hash(0, "cast", 4), (uint64_t)dtype);
+    uint64_t cast = dt_mix(dt_mix(dt_hash(0, "cast", 4), (uint64_t)dtype), lineage);
     PyObject *text = PyUnicode_FromFormat("a cast to %s", dt_dtype_name(dtype));
-    ext_journal_note(dt_mix(cast, lineage), text, NULL, lineage, false, 0);
-    return dt_mix(cast, lineage);
+    ext_journal_note(cast, text, NULL, lineage, false, 0);
+    return cast;
 }
 
 /* Source and target of one tensor; a failure leaves what it has for `moving_clear`.
