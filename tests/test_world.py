@@ -163,6 +163,9 @@ def test_a_world_describes_itself(ranks):
         for wrong in (0, -1, float("nan")):
             with pytest.raises(ValueError, match="positive"):
                 world.timeout = wrong
+        for wrong in (7, "x" * 64):
+            with pytest.raises(ValueError, match="limit must be a str of at most 63"):
+                world.limit = wrong
 
     ranks(body)
 
@@ -224,6 +227,8 @@ def pair():
 def test_a_thread_that_comes_while_another_waits_gets_an_error():
     waiting, absent = pair()
     waiting.timeout = 1
+    assert waiting.limit == "DTENSOR_TIMEOUT"
+    waiting.limit = "patience= of this test"
     errors = []
     thread = threading.Thread(target=lambda: errors.append(caught(waiting.share, b"")))
     thread.start()
@@ -234,6 +239,7 @@ def test_a_thread_that_comes_while_another_waits_gets_an_error():
         waiting.close()
     thread.join()
     assert "rank 1 did not come" in str(errors[0])
+    assert "; a larger patience= of this test waits longer" in str(errors[0])
     waiting.close()
     absent.close()
 

@@ -227,6 +227,7 @@ dt_world_make(dt_world **out, dt_transport *transport, dt_error *err)
                        transport->size);
     world->transport = transport;
     world->timeout = DT_TIMEOUT_DEFAULT;
+    snprintf(world->limit, sizeof world->limit, "DTENSOR_TIMEOUT");
     world->check = DT_CHECK_CALLS;
     world->cost = DT_COST_DEFAULT;
     dt_status status = dt_board_make(&world->board, transport, err);

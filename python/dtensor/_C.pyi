@@ -13341,6 +13341,7 @@ _Bytes = bytes | bytearray | memoryview
 @final
 class World:
     timeout: float
+    limit: str
     check: bool
     @staticmethod
     def mpi(handle: int, /) -> World: ...

@@ -34,7 +34,6 @@ from typing import Any, SupportsIndex, TypeVar
 
 from dtensor import _C
 from dtensor._core.faults import fault as _fault  # noqa: F401  for tests
-from dtensor._core.limits import name_limit
 
 __all__ = ["run_ranks"]
 
@@ -67,10 +66,10 @@ class _Run:
         try:
             self.worlds[rank].activate()
             self.worlds[rank].timeout = self.timeout
+            self.worlds[rank].limit = "timeout= of run_ranks"
             self.results[rank] = fn(*args)
             self.worlds[rank].close()  # whoever waits for this rank hears of it
         except BaseException as error:
-            name_limit(error, "timeout= of run_ranks")
             self.fail(rank, error)
         finally:
             self.running.discard(rank)

@@ -284,5 +284,5 @@ dt_notes_verdict(char *out, size_t size, dt_notes *notes, const dt_task *task,
         }
     if (*mark == ':')
         dt_sentence_add(&s, ", though all its ranks wait in it");
-    dt_sentence_add(&s, "; a larger DTENSOR_TIMEOUT waits longer");
+    dt_sentence_add(&s, "; a larger %s waits longer", notes->world->limit);
 }

@@ -147,6 +147,7 @@ struct dt_world {
     struct dt_board *board; /* in which they lie, and what others may look at */
     dt_run *kept_runs;      /* execute.c's */
     double timeout; /* seconds that a wait may take; DTENSOR_TIMEOUT, default 300 */
+    char limit[64]; /* what has set the timeout, for the sentence of a wait in vain */
     dt_check check; /* DTENSOR_CHECK */
     const struct dt_way *way; /* DTENSOR_WAY, for tests: where it fits; NULL: any */
     /* Called every 50 ms of waiting, for signals; DT_INTERRUPTED ends the wait. */

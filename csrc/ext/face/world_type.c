@@ -234,6 +234,31 @@ set_timeout(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
 }
 
 static PyObject *
+get_limit(PyObject *self, void *Py_UNUSED(closure))
+{
+    if (ext_world_check(self_of(self), "limit") < 0)
+        return NULL;
+    return PyUnicode_FromString(self_of(self)->world->limit);
+}
+
+static int
+set_limit(PyObject *self, PyObject *value, void *Py_UNUSED(closure))
+{
+    Py_ssize_t size = 0;
+    const char *text = value != NULL && PyUnicode_Check(value)
+                           ? PyUnicode_AsUTF8AndSize(value, &size)
+                           : NULL;
+    if (PyErr_Occurred() || ext_world_check(self_of(self), "limit") < 0)
+        return -1;
+    dt_world *world = self_of(self)->world;
+    if (text == NULL || (size_t)size >= sizeof world->limit)
+        return ext_fail(PyExc_ValueError, "limit must be a str of at most %zd bytes",
+                        (Py_ssize_t)sizeof world->limit - 1);
+    memcpy(world->limit, text, (size_t)size + 1);
+    return 0;
+}
+
+static PyObject *
 get_unsettled(PyObject *self, void *Py_UNUSED(closure))
 {
     if (ext_world_check(self_of(self), "_unsettled") < 0)
@@ -286,6 +311,8 @@ static PyMemberDef world_members[] = {
 
 static PyGetSetDef world_attributes[] = {
     {"timeout", get_timeout, set_timeout, "Seconds that a wait may take.", NULL},
+    {"limit", get_limit, set_limit,
+     "What has set `timeout`: the sentence of a wait in vain names it.", NULL},
     {"costs", ext_world_costs, NULL,
      "What plans are chosen by, as DTENSOR_COSTS is written.", NULL},
     {"_unsettled", get_unsettled, NULL,

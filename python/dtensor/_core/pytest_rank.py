@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from dtensor._core import world as _world
-from dtensor._core.limits import name_limit
 from dtensor._core.require import require
 from dtensor._core.world import MPI
 from dtensor.ops.random.generator import DEFAULT_SEED
@@ -168,7 +167,9 @@ def _protocol(item: Any) -> Generator[None, Any, Any]:
         return (yield)
     _watch = _Watch(item)
     # A rank that waits in vain reports it before the test's time is over.
-    _world.current().timeout = PATIENCE * _watch.seconds
+    world = _world.current()
+    world.timeout = PATIENCE * _watch.seconds
+    world.limit = "timeout= of the marker ranks"
     _watch.start()
     try:
         return (yield)
@@ -180,10 +181,8 @@ def _protocol(item: Any) -> Generator[None, Any, Any]:
 pytest_runtest_protocol = pytest.hookimpl(wrapper=True, tryfirst=True)(_protocol)
 
 
-def _make_report(item: Any, call: Any) -> Generator[None, Any, Any]:
+def _make_report(item: Any) -> Generator[None, Any, Any]:
     """Give a phase of a test, on all ranks, the worst outcome of any rank."""
-    if call.excinfo is not None and _watch is not None:
-        name_limit(call.excinfo.value, "timeout= of the marker ranks")
     report: Any = yield
     rank = MPI.COMM_WORLD.rank
     if report.failed and (_watch is not None or rank > 0):

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dtensor import _C
-from dtensor._core.limits import name_limit
 from dtensor.notebook._ranks import Ranks, Said, is_given_up
 from dtensor.notebook._shown import Routed, bundle, named
 
@@ -105,6 +104,7 @@ class _Rank:
     def live(self) -> None:
         self.world.activate()
         self.world.timeout = self.timeout
+        self.world.limit = "timeout= of dtensor.notebook.start"
         while (cell := self.jobs.get()) is not None:
             cell.be_rank(self)
             del cell
@@ -146,7 +146,6 @@ class _Cell:
                     _execute(self.parts[rank.number], rank.names, said)
             except BaseException as error:
                 said.error = error
-                name_limit(error, "timeout= of dtensor.notebook.start")
             self._leave(rank, said)
         with self.changed:
             self.left.add(rank.number)

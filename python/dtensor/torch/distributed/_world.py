@@ -122,6 +122,7 @@ def init_process_group(
         )
     if timeout is not None:
         world.timeout = timeout.total_seconds()
+        world.limit = "timeout= of init_process_group"
 
 
 def is_available() -> bool:
