@@ -286,3 +286,9 @@ def test_the_gradient_of_bernoulli_is_zeros(ranks):
             assert np.array_equal(whole(given.grad), np.zeros(5))
 
     ranks(body)
+
+
+def test_a_shape_of_too_many_bytes_is_refused_as_numpy_does():
+    for rng in (dtensor.random.default_rng(1), np.random.default_rng(1)):
+        with pytest.raises(ValueError, match="array"):
+            rng.random((2**31, 2**31))

@@ -50,8 +50,11 @@ ext_array(int ndim, const int64_t *shape, dt_dtype dtype)
     size_t bytes = dt_dtype_size(dtype);
     for (int d = 0; d < ndim; d++) {
         lengths[d] = (npy_intp)shape[d];
-        if (__builtin_mul_overflow(bytes, (size_t)shape[d], &bytes))
-            return PyErr_NoMemory();
+        if (__builtin_mul_overflow(bytes, (size_t)shape[d], &bytes)) {
+            PyErr_SetString(PyExc_ValueError, /* as NumPy */
+                            "an array of this shape has over 2^62 bytes");
+            return NULL;
+        }
     }
     PyArray_Descr *descr = ext_descr(dtype);
     if (descr == NULL)
