@@ -442,6 +442,16 @@ without_checking_calls_are_compared_only_where_forced_and_errors_are_told(void)
         on_ranks(n, agree_unchecked, NULL);
 }
 
+/* Parts of 4 KiB in all, as programs have them, are not kept out by some words. */
+static void
+blocks_of_4_kib_in_all_go_with_an_agreement_of_up_to_16_ranks(void)
+{
+    for (int size = 2; size <= 16; size *= 2) {
+        CHECK(dt_freight_fits(size, 4096 / size));
+        CHECK(!dt_freight_fits(size, 4096 / size + 64));
+    }
+}
+
 DT_MAIN(TEST(equal_calls_pass_with_a_logarithm_of_messages),
         TEST(the_same_call_of_other_values_is_an_error_on_all_ranks_that_have_values),
         TEST(a_single_rank_in_another_call_is_told_to_all_and_the_next_call_works),
@@ -452,4 +462,5 @@ DT_MAIN(TEST(equal_calls_pass_with_a_logarithm_of_messages),
         TEST(a_rank_that_comes_to_a_call_given_up_hears_of_it_and_so_do_all),
         TEST(numbers_that_differ_are_an_error_on_all_ranks_once),
         TEST(whatever_has_happened_at_most_one_more_call_fails_when_all_ranks_come),
-        TEST(without_checking_calls_are_compared_only_where_forced_and_errors_are_told))
+        TEST(without_checking_calls_are_compared_only_where_forced_and_errors_are_told),
+        TEST(blocks_of_4_kib_in_all_go_with_an_agreement_of_up_to_16_ranks))

@@ -28,7 +28,9 @@ enum {
     /* Messages of this tag come behind all that was sent to the rank before them, whatever
      * its tag; dt_transport_table.take alone receives them. */
     DT_FENCE_TAG = DT_TAG_LIMIT - 1,
-    DT_SHORT_MOST = 2032, /* bytes of a message that is short */
+    /* Bytes of a message that is short: 2 KiB and the words of an agreement, so that parts
+     * whose lengths are powers of two go with it. In 34 lines of the cache with its head. */
+    DT_SHORT_MOST = 34 * 64 - 16,
 };
 
 /* A message under way. Zeroed: none. */
