@@ -4,7 +4,7 @@ import numpy as np
 
 from dtensor import DTensor, Shard
 from dtensor.debug import CommDebugMode
-from dtensor.ops.order import sort_parts
+from dtensor.ops._make import routes
 from dtensor.ops.reduce import selection
 
 
@@ -12,7 +12,7 @@ def all_in_parts(monkeypatch) -> None:
     """Arrays of any size are sorted and selected from in parts, in many rounds."""
     monkeypatch.setattr(selection, "LEAST_LENGTH", 0)
     monkeypatch.setattr(selection, "SAMPLES", 16)
-    monkeypatch.setattr(sort_parts, "LEAST_SIZE", 0)
+    monkeypatch.setattr(routes, "LEAST_SIZE", 0)
 
 
 def values(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:

@@ -14,7 +14,8 @@ from dtensor import _C
 from dtensor._core import world
 from dtensor.functional_collectives._moves import together
 from dtensor.ops._make.parts import local, make, move_all, parts_of
-from dtensor.ops.shape.borders import number_of, resized
+from dtensor.ops._make.routes import part_number
+from dtensor.ops.shape.borders import resized
 
 __all__ = ["Pattern"]
 
@@ -38,7 +39,7 @@ class Pattern:
     """
 
     def __init__(self, name: str, vector: _C.Layout, needed: Array) -> None:
-        self.vector, self.mine = vector, number_of(vector, 0)
+        self.vector, self.mine = vector, part_number(vector, 0)
         self.layouts: dict[Any, _C.Layout] = {}
         spans = parts_of(vector, 0) or ()
         starts = [start for start, _ in spans] + [vector.shape[0]]

@@ -17,7 +17,8 @@ from dtensor.checkpoint._dtypes import raw_bytes
 from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._moves import together
 from dtensor.ops._make.parts import inside, make, parts_of, place, plain
-from dtensor.ops.shape.borders import number_of, resized
+from dtensor.ops._make.routes import part_number
+from dtensor.ops.shape.borders import resized
 from dtensor.placement_types import Replicate, Shard
 from dtensor.sparse._blocks import Blocks, compressed
 
@@ -140,7 +141,7 @@ class SparseMatrix:
         cut = resized(rows, 0, sizes)
         if not inside(rows):
             return make((), cut)
-        start, count = spans[number_of(rows, 0)][0], cut.local_shape()[0]
+        start, count = spans[part_number(rows, 0)][0], cut.local_shape()[0]
         found = self._blocks.whole().diagonal(start) if count else ()
         found = np.asarray(found, rows.dtype)
         found = np.conj(found) if self._conjugated else found

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor._core.device import is_meta
+from dtensor.ops._make.composite import within
 from dtensor.ops._make.created import made
 from dtensor.ops._make.operator import (
     LOCAL_SHAPE,
@@ -26,6 +28,7 @@ from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, Shape, rule
 from dtensor.ops.index.basic import Key, as_it_is, basic_step, entries, keys_of, whole
+from dtensor.ops.index.fetched import fetched_layout, fetches, rows_to_owners
 from dtensor.ops.index.pick import (
     everywhere,
     in_words,
@@ -252,6 +255,29 @@ def _added_to_parts(
     return make(_add_into_zeros(part, [at[mine]], [dim], dim, to.local_shape()), to)
 
 
+@one_step(
+    "getitem_backward",
+    lambda grad, _out, _x, dim, index, _like: grad[(*(ALL,) * dim, index)],
+)
+def _added_to_owners(
+    x: _C.DTensor, dim: int, index: _C.DTensor, like: _C.Layout
+) -> _C.DTensor:
+    """Do what `added` does for one array, where ``[:, index]`` is fetched.
+
+    Collective: sends each index and each row of `x` once.
+    """
+    to = like.with_dtype(x.dtype)
+    x = move("getitem_backward", x, fetched_layout(to, dim, index))
+    if is_meta(x):
+        return _C.without_data(to)
+    if not inside(to):
+        return make((), to)
+    with within("getitem_backward", x, dim, index):
+        rows, at = rows_to_owners("getitem_backward", x, dim, index, to)
+        rows = np.moveaxis(rows, 0, dim)
+        return make(_add_into_zeros(rows, [at], [dim], dim, to.local_shape()), to)
+
+
 def _numbers(index: Any, length: int) -> Array:
     """Return an index that every rank has, without negative numbers."""
     known = everywhere(index)
@@ -267,6 +293,8 @@ def _unpicked(grad: Any, dim: int, index: Any, shape: Shape, like: Any) -> Any:
         parts = owners(like, dim, known) if like.mesh == grad.device_mesh else None
     if parts is not None and _is_there(grad.layout, like, dim, *parts):
         return _added_to_parts(grad, dim, index, shape, like)
+    if isinstance(grad, _C.DTensor) and fetches(like, dim, index):
+        return _added_to_owners(grad, dim, index, like)
     return added(grad, along(dim), [index], shape)
 
 

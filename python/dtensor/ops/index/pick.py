@@ -22,6 +22,7 @@ from dtensor.ops._make.parts import (
     parts_of,
 )
 from dtensor.ops._make.reduction import OPS
+from dtensor.ops.index.fetched import fetched, fetches
 
 __all__ = [
     "Picked",
@@ -64,9 +65,11 @@ def rows(x: _C.DTensor, dim: int, index: Array | _C.DTensor) -> _C.DTensor:
     If the dim is cut, each rank takes the wanted rows that it holds. If the index names
     rows in the order of the parts, that is the result. Otherwise the rows are gathered
     and put in order; if there are more of them than the dim is long, the dim is
-    gathered instead.
+    gathered instead. If the index is cut as the dim is, each rank asks for its rows.
     """
     before = (ALL,) * dim
+    if isinstance(index, _C.DTensor) and fetches(x.layout, dim, index):
+        return fetched(x, dim, index)
     known = everywhere(index)
     found_in = None if known is None else owners(x.layout, dim, known)
     if known is None or found_in is None:

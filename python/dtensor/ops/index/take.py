@@ -184,6 +184,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     dim = normalize_axis_index(axis, arr.ndim)
     if not isinstance(arr, _C.DTensor):
         return _take_along_axis(arr, indices, dim)
+    if arr.ndim == 1:
+        return getitem(arr, (indices,))
     indices = checked_index("take_along_axis", indices, arr.shape, dim)
     return _take_along_axis(arr, indices, dim)
 

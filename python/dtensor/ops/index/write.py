@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._make import routes
+from dtensor.ops._make.composite import within
 from dtensor.ops._make.parts import (
     alone,
     find,
@@ -23,10 +25,17 @@ from dtensor.ops._make.parts import (
 )
 from dtensor.ops._make.refusal import in_dialect
 from dtensor.ops.index.basic import basic, held, whole, window
+from dtensor.ops.index.fetched import (
+    cut_alike,
+    fetched_layout,
+    rows_to_owners,
+    way_to_owners,
+)
 from dtensor.ops.index.read import getitem
 from dtensor.ops.index.selected import is_selection, result_of, write_selected
 from dtensor.ops.index.terms import (
     At,
+    Gap,
     Mask,
     Pick,
     Span,
@@ -249,6 +258,10 @@ def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
     On each rank the dims of the arrays are moved to the front, both of its part and of
     the value; then a cut dim only decides which of the elements are on this rank.
     """
+    fetched = _fetched(x, terms, value)
+    if fetched is not None:
+        _write_to_owners(x, *fetched, value)
+        return
     terms = list(_without_masks(terms))
     picks = [t for t in terms if isinstance(t, At | Pick)]
     arrays = _broadcast([_positive(x, t) for t in picks])
@@ -269,6 +282,45 @@ def _write_picked(x: _C.DTensor, terms: Sequence[Term], value: Value) -> None:
         here[tuple(a for a, _ in found)] = part
     else:
         here[tuple(a[mine] for a, _ in found)] = part[mine]
+
+
+def _fetched(
+    x: _C.DTensor, terms: Sequence[Term], value: Value
+) -> tuple[int, _C.DTensor] | None:
+    """Return the dim and the one index of the elements to whose owners a value is sent;
+    None if all ranks get the index."""
+    picks = [t for t in terms if not isinstance(t, Gap)]
+    one = [t for t in picks if isinstance(t, Pick)]
+    whole = all(
+        isinstance(t, Span) and t == Span(t.dim, 0, x.shape[t.dim], 1)
+        for t in picks
+        if not isinstance(t, Pick)
+    )
+    if len(one) != 1 or not whole:
+        return None
+    dim, index = one[0]
+    if not cut_alike(x.layout, dim, index) or index.numel() < routes.LEAST_SIZE:
+        return None
+    shape = (*x.shape[:dim], *index.shape, *x.shape[dim + 1 :])
+    alike = isinstance(value, _C.DTensor) and value.shape == shape
+    return (dim, index) if value.ndim == 0 or alike else None
+
+
+def _write_to_owners(x: _C.DTensor, dim: int, index: _C.DTensor, value: Value) -> None:
+    """Send indices, and what belongs to them, to the ranks that have the elements."""
+    if isinstance(value, _C.DTensor) and value.ndim:
+        to = fetched_layout(x.layout.with_dtype(value.dtype), dim, index)
+        value = move("setitem", value, to)
+    else:
+        value = values_of("setitem", value)
+    if not inside(x.layout):
+        return
+    with within("setitem", x, dim, index, value):
+        if isinstance(value, _C.DTensor):
+            part, at = rows_to_owners("setitem", value, dim, index, x.layout)
+        else:
+            part, (_, at) = value, way_to_owners("setitem", x.layout, dim, index)
+        np.moveaxis(local(x), dim, 0)[at] = part
 
 
 def _broadcast(arrays: list[Array]) -> Sequence[Array]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.parts import make, parts_of
+from dtensor.ops._make.routes import exchanged
 from dtensor.ops.linalg.deal import Deal
 from dtensor.ops.linalg.panels import (
     divided,
@@ -20,7 +21,6 @@ from dtensor.ops.linalg.panels import (
     unit_lower,
 )
 from dtensor.ops.linalg.pivots import Pivots
-from dtensor.ops.order.exchange import exchanged
 
 __all__ = ["Inverse"]
 

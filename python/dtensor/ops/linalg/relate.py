@@ -13,10 +13,11 @@ from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.fallback import composed, mesh_of, on_mesh, replicated
 from dtensor.ops._make.operator import Operand, Rule, call, operator
 from dtensor.ops._make.parts import move, values_of
+from dtensor.ops._make.routes import ranges_of, reachable
 from dtensor.ops._make.strict import caller
 from dtensor.ops.index.read import getitem
 from dtensor.ops.shape.borders import resized
-from dtensor.ops.shape.reach import by_rows, ranges_of, reachable
+from dtensor.ops.shape.reach import by_rows
 
 __all__ = ["convolve", "corrcoef", "correlate", "cov", "polyval"]
 

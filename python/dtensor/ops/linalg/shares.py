@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.parts import parts_of
-from dtensor.ops.order.exchange import exchanged
+from dtensor.ops._make.routes import exchanged
 
 __all__ = ["Shares"]
 

@@ -4,7 +4,6 @@ Indices and values that are cut stay where they are: those for a replicated arra
 reduced on each rank first, those for a cut one are sent to the ranks that have the
 elements."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,16 +21,13 @@ from dtensor.ops._make.parts import (
     local,
     make,
     move,
-    parts_of,
     place,
     values_of,
 )
 from dtensor.ops._make.reduction import highest, kind_of, lowest
+from dtensor.ops._make.routes import ranges_of, reachable, route_to
 from dtensor.ops.index.terms import checked_index
 from dtensor.ops.index.write import writing
-from dtensor.ops.order.exchange import exchanged
-from dtensor.ops.shape.borders import number_of
-from dtensor.ops.shape.reach import ranges_of, reachable
 
 __all__ = ["RAISES", "at_of", "is_recorded"]
 
@@ -270,28 +266,14 @@ def _at_cut(
     to = a.layout.like(index.shape, {0: 0}, index.dtype)
     index = move(name, index, to)
     rows = _beside(name, value, to)
-    each = math.prod(a.shape[1:])
-    count = len(parts_of(a.layout, 0) or ())
-    cuts = tuple(range(count + 1))
-    lines = _C.Layout(a.device_mesh, to.placements, (count,), np.int64, cuts={0: cuts})
-    table = _C.Layout(
-        a.device_mesh, to.placements, (count, count), np.int64, cuts={0: cuts}
-    )
-    whole = table.with_placements(None)
     if not inside(to):
-        move(name, make((), table), whole)
         return
-    mine = number_of(to, 0)
+    own = ranges_of(a.layout, 0)
     numbers = local(index).astype(np.int64)
     numbers = np.where(numbers < 0, numbers + a.shape[0], numbers)
-    ends = [stop for _, stop in ranges_of(a.layout, 0)]
-    owner = np.searchsorted(ends, numbers, "right")
-    order = np.argsort(owner, kind="stable")  # of equal indices in their order
-    sent = np.bincount(owner, minlength=count).astype(np.int64)
-    sizes = local(move(name, make(sent[None], table), whole))
-    (here,) = exchanged(name, lines, [numbers[order]], sizes, mine)
+    owner = np.searchsorted([stop for _, stop in own], numbers, "right")
+    route = route_to(name, a.layout, 0, owner)  # equal indices stay in their order
+    here = route.there(numbers)
     if isinstance(value, _C.DTensor):
-        flat = rows[order].ravel()
-        (flat,) = exchanged(name, lines, [flat], sizes * each, mine)
-        rows = flat.reshape(len(here), *a.shape[1:])
-    ufunc.at(local(a), here - ranges_of(a.layout, 0)[mine][0], rows)
+        rows = route.there(rows)
+    ufunc.at(local(a), here - own[route.mine][0], rows)

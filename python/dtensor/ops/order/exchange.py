@@ -11,53 +11,12 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import within
 from dtensor.ops._make.parts import inside, local, make, move_all
+from dtensor.ops._make.routes import exchanged
 
-__all__ = ["Permutation", "as_lines", "as_part", "exchanged", "permuted", "sent_lines"]
+__all__ = ["Permutation", "as_lines", "as_part", "permuted", "sent_lines"]
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
-
-
-def exchanged(
-    name: str, rows: _C.Layout, own: Sequence[Array], sizes: Integers, mine: int
-) -> list[Array]:
-    """Return what this rank's part gets from all parts, joined.
-
-    Collective; one exchange.
-
-    Parameters
-    ----------
-    name : str
-        Of the function, for messages.
-    rows : Layout
-        Of one row for each part, which says who has which: dim 0 is cut into them, and
-        no other dim.
-    own : sequence of arrays, shape (elements,)
-        What this part has for the others, one after the other. The arrays are sent
-        together.
-    sizes : array of int, shape (parts, parts)
-        How many elements each part sends to each.
-    mine : int
-        The number of this part.
-    """
-    parts = len(sizes)
-    ends = np.cumsum(sizes[mine]).tolist()
-    tensors, targets = [], []
-    for array in own:
-        for to in range(parts):
-            there = [0, *np.cumsum(sizes[:, to]).tolist()]
-            alone = [0] * (to + 1) + there[-1:] * (parts - to)
-            source, target = (
-                _C.Layout(
-                    rows.mesh, rows.placements, there[-1:], array.dtype, cuts={0: c}
-                )
-                for c in (there, alone)
-            )
-            run = array[ends[to] - sizes[mine, to] : ends[to]]
-            tensors.append(make(run, source))
-            targets.append(target)
-    moved = move_all(name, tensors, targets)
-    return [local(moved[k * parts + mine]) for k in range(len(own))]
 
 
 class Permutation(NamedTuple):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
+from dtensor.ops._make import routes
 from dtensor.ops._make.composite import within
 from dtensor.ops._make.elementwise import conjugated
 from dtensor.ops._make.fallback import mesh_of, on_mesh
@@ -23,11 +24,9 @@ from dtensor.ops._make.operator import (
     operator,
 )
 from dtensor.ops._make.parts import inside, local, make, move, positions
+from dtensor.ops._make.routes import route_to
 from dtensor.ops._make.words import Answer, rule
-from dtensor.ops.order import sort_parts
-from dtensor.ops.order.exchange import exchanged
 from dtensor.ops.order.sets_parts import cut_by_all
-from dtensor.ops.order.unique_parts import rows_of
 from dtensor.ops.reduce.selection import Lines, sorted_lines, told
 
 __all__ = ["interp"]
@@ -70,7 +69,7 @@ def interp(
 
 def _is_in_parts(x: Operand, xp: Operand, fp: Operand) -> bool:
     """Return whether the points stay cut: they are many."""
-    if xp.ndim != 1 or xp.shape != fp.shape or xp.size < max(sort_parts.LEAST_SIZE, 2):
+    if xp.ndim != 1 or xp.shape != fp.shape or xp.size < max(routes.LEAST_SIZE, 2):
         return False
     kinds = [np.dtype(a.dtype or float).kind for a in (x, xp, fp)]
     layouts = [a.layout.settled() for a in (xp, fp) if a.layout is not None]
@@ -91,7 +90,7 @@ def _in_parts(
     dtype = np.interp(numbers, [0.0, 1.0], heights, left, right).dtype  # or its error
     with within("interp", *given, left, right):
         result = _interpolated(given, (left, right), dtype)
-        if given[0].size < sort_parts.LEAST_SIZE and given[0].layout.is_replicated:
+        if given[0].size < routes.LEAST_SIZE and given[0].layout.is_replicated:
             result = move("interp", result, result.layout.with_placements(None))
     result = result if given[0].ndim else np.reshape(result, ())
     kept = [_C.save(each) for each in given]
@@ -137,21 +136,17 @@ def _interpolated(given: list[Any], ends: tuple[Any, Any], dtype: Any) -> Any:
     heads = _Heads.of(lines, [each[0] if each.size else dtype.type(0) for each in own])
     before = np.searchsorted(heads.places, places, "right") - 1
     owner = heads.parts[np.maximum(before, 0)]
-    order = np.argsort(owner, kind="stable")
-    row = np.bincount(owner, minlength=lines.counts.shape[1]).astype(np.int64)
-    sizes, rows = told(lines, row[None])[:, 0], rows_of(lines)
-    (came,) = exchanged("interp", rows, [places[order]], sizes, lines.mine)
+    route = route_to("interp", xp.layout, 0, owner)
+    came = route.there(places)
     answer = np.empty(0, dtype)
     if came.size:
-        (at,) = (heads.parts == lines.mine).nonzero()
+        (at,) = (heads.parts == route.mine).nonzero()
         after = slice(at[0] + 1, at[0] + 2)  # up to the next part's first point
         points = np.concatenate([points, heads.places[after]])
         heights = np.concatenate([heights, heads.heights[after].astype(dtype)])
         answer = np.interp(came, points, heights, *ends)
         answer = np.where(came == came, answer, came)  # as NumPy between many points
-    (values,) = exchanged("interp", rows, [answer], sizes.T, lines.mine)
-    result = np.empty_like(values)
-    result[order] = values
+    result = route.back(answer)
     return make(result.reshape(to.local_shape()), to)
 
 

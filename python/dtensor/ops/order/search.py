@@ -4,6 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
+from dtensor._core.device import is_meta
+from dtensor.ops._make import routes
+from dtensor.ops._make.composite import within
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
@@ -13,6 +17,8 @@ from dtensor.ops._make.operator import (
     method,
     operator,
 )
+from dtensor.ops._make.parts import inside, local, make, values_of
+from dtensor.ops._make.routes import ranges_of, reachable, route_to
 from dtensor.ops._make.words import hollow
 
 __all__ = ["digitize", "searchsorted"]
@@ -31,7 +37,9 @@ def searchsorted(
     ----------
     a : array_like, shape (n,)
         In ascending order. It may be cut: every rank then counts in its part, and the
-        result is a Partial(sum).
+        result is a Partial(sum); or, if `v` is cut by the same mesh dims, each value is
+        sent to the rank that has the elements around it, where that sends less than a
+        gather.
     v : array_like
         The values to insert; may be cut.
     side : {"left", "right"}
@@ -42,11 +50,56 @@ def searchsorted(
     if a.ndim != 1 or side not in ("left", "right"):
         np.searchsorted(hollow(a.shape), hollow(v.shape), side)  # raises
     names = " ".join(letters(v.ndim, skip=1))
+    if sorter is None and _is_in_parts(a, v):
+        return _in_parts
     if sorter is None:
         text = f"a,{names}->{names}"
         return Rule(text), weak_call(np.searchsorted, a, v, side), INDEX
     text = f"*,{names},*->{names}"
     return Rule(text), weak_call(np.searchsorted, a, v, side, sorter), INDEX
+
+
+# --- of arrays that are cut -----------------------------------------------------------
+
+
+def _is_in_parts(a: Operand, v: Operand) -> bool:
+    """Return whether each value is sent to the rank that has the elements around it."""
+    if a.layout is None or v.layout is None or a.size < routes.LEAST_SIZE:
+        return False
+    kinds = {a.layout.dtype.kind, v.layout.dtype.kind}
+    if not reachable(a.layout, 0) or v.layout.is_partial or not kinds <= {*"biufc"}:
+        return False
+    cutting = {m for d in range(v.ndim) for m in v.layout.cut_by(d)}
+    if a.layout.mesh != v.layout.mesh or cutting != {*a.layout.cut_by(0)}:
+        return False
+    asked = v.size * (v.layout.dtype.itemsize + INDEX.itemsize)
+    others = len(ranges_of(a.layout, 0)) - 1
+    return asked < a.size * a.layout.dtype.itemsize * others
+
+
+def _in_parts(
+    a: _C.DTensor, v: _C.DTensor, side: Any = "left", sorter: None = None
+) -> Any:
+    """Send each value to the last part that begins before it: the parts before that one
+    count whole, those after it not at all."""
+    to = v.layout.with_dtype(INDEX)
+    if is_meta(a) or is_meta(v):
+        return _C.without_data(to)
+    if not inside(to):
+        return make((), to)
+    with within("searchsorted", a, v, side):
+        own, part = ranges_of(a.layout, 0), local(a)
+        count = len(own)
+        cuts = {0: tuple(range(count + 1))}
+        rows = _C.Layout(a.device_mesh, a.placements, (count,), a.dtype, cuts=cuts)
+        first = part[:1] if part.size else np.zeros(1, a.dtype)
+        heads = values_of("searchsorted", make(first, rows))
+        parts = np.array([k for k, (start, stop) in enumerate(own) if start < stop])
+        values = local(v).ravel()
+        before = np.searchsorted(heads[parts], values, side) - 1
+        route = route_to("searchsorted", a.layout, 0, parts[np.maximum(before, 0)])
+        found = np.searchsorted(part, route.there(values), side) + own[route.mine][0]
+        return make(route.back(found).reshape(local(v).shape), to)
 
 
 @method(name="searchsorted")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.parts import local, make, move
-from dtensor.ops.order.exchange import exchanged
+from dtensor.ops._make.routes import exchanged
 from dtensor.ops.order.unique_parts import as_result, line_of, ranges_of, rows_of
 from dtensor.ops.reduce.selection import numbers_of, sorted_lines
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
+from dtensor.ops._make import routes
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.created import made
@@ -54,9 +55,6 @@ __all__ = [
 Array = npt.NDArray[Any]
 INDEX = np.dtype(np.intp)
 
-# Smaller arrays are gathered: it takes fewer messages.
-LEAST_SIZE = 1 << 14
-
 
 def is_in_parts(
     a: Operand | _C.DTensor, dim: int | None, numbered: bool = False
@@ -80,7 +78,7 @@ def is_in_parts(
     parts = math.prod(layout.mesh.shape[m] for m in mesh_dims)
     if parts == 1 or any(layout.is_strided(d) for d in range(a.ndim)):
         return False
-    if a.size < LEAST_SIZE or math.prod(a.shape[d] for d in dims) < parts:
+    if a.size < routes.LEAST_SIZE or math.prod(a.shape[d] for d in dims) < parts:
         return False
     if dim is None:
         return not numbered or a.ndim == 1 or a.shape[0] >= parts

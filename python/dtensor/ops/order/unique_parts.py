@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor._core.device import is_meta
+from dtensor.ops._make import routes
 from dtensor.ops._make.parts import (
     counted,
     inside,
@@ -20,8 +21,7 @@ from dtensor.ops._make.parts import (
     move_all,
     parts_of,
 )
-from dtensor.ops.order import sort_parts
-from dtensor.ops.order.exchange import exchanged
+from dtensor.ops._make.routes import exchanged
 from dtensor.ops.reduce.selection import (
     Lines,
     cut_points,
@@ -47,7 +47,7 @@ Flags = tuple[bool, bool, bool]
 
 def is_large(x: _C.DTensor) -> bool:
     """Return whether the unique elements of a tensor are to be found in parts."""
-    if is_meta(x) or not inside(x.layout) or x.size < max(sort_parts.LEAST_SIZE, 1):
+    if is_meta(x) or not inside(x.layout) or x.size < max(routes.LEAST_SIZE, 1):
         return False
     cutting = {m for dim in range(x.ndim) for m in x.layout.cut_by(dim)}
     return any(x.device_mesh.shape[m] > 1 for m in cutting)
@@ -139,7 +139,7 @@ def as_result(name: str, rows: _C.Layout, arrays: list[Array]) -> list[_C.DTenso
         shape = (*line.shape, *each.shape[1:])
         to = _C.Layout(line.mesh, line.placements, shape, each.dtype, cuts=line.cuts)
         results.append(make(each, to))
-    if results[0].size >= sort_parts.LEAST_SIZE:
+    if results[0].size >= routes.LEAST_SIZE:
         return results
     return move_all(name, results, [x.layout.with_placements(None) for x in results])
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._make import routes
 from dtensor.ops._make.composite import settled
 from dtensor.ops._make.parts import counted, local, make, move, parts_of, positions
-from dtensor.ops.order import sort_parts
-from dtensor.ops.order.exchange import exchanged
+from dtensor.ops._make.routes import exchanged
 from dtensor.ops.order.sort_parts import cut_along
 from dtensor.ops.order.unique_parts import (
     Flags,
@@ -41,7 +41,7 @@ def are_many(x: _C.DTensor, axis: int) -> bool:
         return False
     cutting = {m for dim in range(x.ndim) for m in x.layout.cut_by(dim)}
     samples = SAMPLES * math.prod(x.device_mesh.shape[m] for m in cutting)
-    return x.shape[axis] >= min(16 * samples, sort_parts.LEAST_SIZE)
+    return x.shape[axis] >= min(16 * samples, routes.LEAST_SIZE)
 
 
 def unique_rows(x: _C.DTensor, axis: int, flags: Flags) -> tuple[Any, ...]:

@@ -10,9 +10,7 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import within
 from dtensor.ops._make.parts import inside, local, make
-from dtensor.ops.order.exchange import exchanged
-from dtensor.ops.shape.borders import number_of
-from dtensor.ops.shape.reach import ranges_of, reachable
+from dtensor.ops._make.routes import exchanged, part_number, ranges_of, reachable
 
 __all__ = ["reordered"]
 
@@ -48,7 +46,7 @@ def _exchanged(name: str, x: _C.DTensor, order: Integers) -> _C.DTensor:
     layout = x.layout
     if not inside(layout):
         return make((), layout)
-    own, mine = ranges_of(layout, 0), number_of(layout, 0)
+    own, mine = ranges_of(layout, 0), part_number(layout, 0)
     ends = [stop for _, stop in own]
     source = np.searchsorted(ends, order, "right")  # the part that has each row
     sizes = np.stack(

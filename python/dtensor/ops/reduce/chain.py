@@ -17,9 +17,9 @@ from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.fallback import without_gradient
 from dtensor.ops._make.parts import inside, local, make, move, move_all
+from dtensor.ops._make.routes import part_number, ranges_of
 from dtensor.ops.index.read import getitem
-from dtensor.ops.shape.borders import number_of, resized
-from dtensor.ops.shape.reach import ranges_of
+from dtensor.ops.shape.borders import resized
 
 __all__ = ["REDUCED", "in_parts", "reduced_in_parts", "scanned_in_parts"]
 
@@ -87,7 +87,7 @@ def _joined(
     if not inside(to):
         return make((), to)
     part = function.accumulate(local(x), axis=dim, dtype=to.dtype)
-    mine = number_of(to, dim)
+    mine = part_number(to, dim)
     some = [k for k, (a, b) in enumerate(ranges_of(to, dim)) if a < b and k < mine]
     if some:
         before = function.reduce(totals[some], axis=0, dtype=to.dtype)
@@ -123,7 +123,7 @@ def _chained(
         for part in range(len(own))
     ]
     here = inside(to) and not is_meta(x)
-    mine = number_of(to, dim) if inside(to) else -1
+    mine = part_number(to, dim) if inside(to) else -1
     part = local(x) if here else np.empty(0, to.dtype)
     key = (slice(None),) * dim
     carry: Array = np.empty(alone[0].local_shape() if here else 0, to.dtype)

@@ -15,10 +15,11 @@ from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
 from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import MISSING
+from dtensor.ops._make.routes import ranges_of, reachable
 from dtensor.ops._make.step import one_step
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.reduce.scan import scan
-from dtensor.ops.shape.reach import by_rows, ranges_of, reachable
+from dtensor.ops.shape.reach import by_rows
 
 __all__ = ["diff", "ediff1d", "gradient", "trapezoid", "unwrap"]
 

@@ -14,9 +14,9 @@ from dtensor._core.device import is_meta
 from dtensor.ops._make.blocks import stacked
 from dtensor.ops._make.composite import settled, within
 from dtensor.ops._make.parts import inside, local, make, move
+from dtensor.ops._make.routes import part_number, ranges_of, reachable
 from dtensor.ops.reduce.chain import ASSOCIATIVE
-from dtensor.ops.shape.borders import number_of, resized
-from dtensor.ops.shape.reach import ranges_of, reachable
+from dtensor.ops.shape.borders import resized
 
 __all__ = ["are_in_parts", "slices_of_parts"]
 
@@ -66,7 +66,7 @@ def _reduced(
         return _C.without_data(to)
     part: Any = np.empty(0, to.dtype)
     own = np.zeros(rows.local_shape() if inside(to) else 0, to.dtype)
-    mine = number_of(x.layout, dim)
+    mine = part_number(x.layout, dim)
     start = parts[mine][0]
     options: dict[str, Any] = {"axis": dim, "dtype": to.dtype}
     if inside(to) and heads[mine] > start:

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.composite import settled, within
-from dtensor.ops._make.parts import inside, local, make, move, move_all, parts_of
+from dtensor.ops._make.parts import inside, local, make, move, move_all
+from dtensor.ops._make.routes import Range, part_number, ranges_of
 
-__all__ = ["BOUNDARIES", "Border", "Rows", "bordered", "number_of", "resized"]
+__all__ = ["BOUNDARIES", "Border", "Rows", "bordered", "resized"]
 
 Array = npt.NDArray[Any]
-Range = tuple[int, int]  # first row, and the one after the last
 
 BOUNDARIES = ("none", "wrap", "reflect", "constant", "nearest")
 
@@ -74,7 +74,7 @@ def _shifts(
     layout: _C.Layout, dim: int, wanted: tuple[Range, ...]
 ) -> tuple[_Shift, ...]:
     """Return from where each part gets the rows that it wants."""
-    own = _own(layout, dim)
+    own = ranges_of(layout, dim)
     count = len(own)
     found = []
     for by in range(1 - count, count):
@@ -85,20 +85,6 @@ def _shifts(
         if by == 0 or any(map(_length, rows)):
             found.append(_Shift(by, rows))
     return tuple(found)
-
-
-def _own(layout: _C.Layout, dim: int) -> list[Range]:
-    parts = parts_of(layout, dim) if layout.is_cut(dim) else ((0, layout.shape[dim]),)
-    return [(start, start + count) for start, count in parts or ()]
-
-
-def number_of(layout: _C.Layout, dim: int) -> int:
-    """Return the number of this rank's part of a dim."""
-    at = layout.mesh.get_coordinate() or [0] * layout.mesh.ndim
-    number = 0
-    for m in layout.cut_by(dim):
-        number = number * layout.mesh.shape[m] + at[m]
-    return number
 
 
 def _at(dim: int, rows: Range) -> tuple[slice, ...]:
@@ -136,7 +122,9 @@ class Border(NamedTuple):
         """Return which rows each part gets: those before the array's begin, its own and
         its neighbours', and those after the end."""
         length = layout.shape[self.dim]
-        ends = [(a - self.before, b + self.after) for a, b in _own(layout, self.dim)]
+        ends = [
+            (a - self.before, b + self.after) for a, b in ranges_of(layout, self.dim)
+        ]
         left = tuple(self._beyond(max(0, -a), length, False) for a, _ in ends)
         right = tuple(self._beyond(max(0, b - length), length, True) for _, b in ends)
         return left, tuple(_overlap(end, (0, length)) for end in ends), right
@@ -154,7 +142,7 @@ class Border(NamedTuple):
     def counts(self, layout: _C.Layout, q: int) -> tuple[int, int, int]:
         """Return how many rows part `q` has before the array's begin, within it, and
         after its end."""
-        start, stop = _own(layout, self.dim)[q]
+        start, stop = ranges_of(layout, self.dim)[q]
         length = layout.shape[self.dim]
         left = max(0, self.before - start) if self.boundary != "none" else 0
         right = max(0, stop + self.after - length) if self.boundary != "none" else 0
@@ -162,13 +150,13 @@ class Border(NamedTuple):
 
     def rows_before(self, layout: _C.Layout) -> int:
         """Return how many rows this rank has before its part."""
-        start = _own(layout, self.dim)[number_of(layout, self.dim)][0]
+        start = ranges_of(layout, self.dim)[part_number(layout, self.dim)][0]
         return min(self.before, start) if self.boundary == "none" else self.before
 
     def layout(self, layout: _C.Layout) -> _C.Layout:
         """Return the layout of the parts with their borders."""
         sizes = [
-            sum(self.counts(layout, q)) for q in range(len(_own(layout, self.dim)))
+            sum(self.counts(layout, q)) for q in range(len(ranges_of(layout, self.dim)))
         ]
         return resized(layout, self.dim, sizes)
 
@@ -207,7 +195,7 @@ class Rows(NamedTuple):
 
     def check(self, layout: _C.Layout) -> None:
         """Raise ValueError if there are not as many ranges as parts."""
-        if len(self.wanted) != len(_own(layout, self.dim)):
+        if len(self.wanted) != len(ranges_of(layout, self.dim)):
             raise ValueError(f"rows: {len(self.wanted)} ranges for {layout}")
 
     def windows(self, layout: _C.Layout) -> tuple[tuple[Range, ...], ...]:
@@ -262,7 +250,7 @@ class _Plan(NamedTuple):
 
     def number(self) -> int:
         """Return the number of this rank's part."""
-        return number_of(self.layout, self.border.dim)
+        return part_number(self.layout, self.border.dim)
 
     def part(self, x: Array, rows: Range) -> Array:
         """Return rows of the whole that are in this rank's part."""
@@ -278,7 +266,7 @@ def _plan(layout: _C.Layout, border: Border | Rows) -> _Plan:
         for shift in _shifts(layout, border.dim, wanted)
     ]
     result = border.layout(layout)
-    return _Plan(border, layout, result, _own(layout, border.dim), pieces)
+    return _Plan(border, layout, result, ranges_of(layout, border.dim), pieces)
 
 
 def _with_border(x: _C.DTensor, plan: _Plan) -> _C.DTensor:

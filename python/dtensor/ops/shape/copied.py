@@ -21,8 +21,8 @@ from dtensor.ops._make.parts import (
     parts_of,
     positions,
 )
+from dtensor.ops._make.routes import reachable
 from dtensor.ops.shape.borders import resized
-from dtensor.ops.shape.reach import reachable
 
 __all__ = ["is_copied", "repeated"]
 

@@ -7,7 +7,6 @@ that it has a gradient.
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,27 +14,11 @@ import numpy as np
 from dtensor import _C
 from dtensor._core import world
 from dtensor._core.device import is_meta
-from dtensor.ops._make.parts import inside, parts_of
-from dtensor.ops.shape.borders import Range, Rows, bordered, number_of
+from dtensor.ops._make.parts import inside
+from dtensor.ops._make.routes import Range, part_number
+from dtensor.ops.shape.borders import Rows, bordered
 
-__all__ = ["by_rows", "ranges_of", "reachable"]
-
-
-@lru_cache(256)
-def reachable(layout: _C.Layout | None, dim: int) -> bool:
-    """Return whether a dim is cut, and each rank has one range of it, in the order of
-    the mesh dims."""
-    if layout is None or not layout.is_cut(dim):
-        return False
-    orders = [layout.cut_by(d) for d in range(layout.ndim)]
-    ordered = all([*order] == sorted(order) for order in orders)
-    strided = any(layout.is_strided(d) for d in range(layout.ndim))
-    return ordered and not (strided or layout.is_partial)
-
-
-def ranges_of(layout: _C.Layout, dim: int) -> list[Range]:
-    """Return the first row of each part of a dim, and the one after its last."""
-    return [(start, start + count) for start, count in parts_of(layout, dim) or ()]
+__all__ = ["by_rows"]
 
 
 def by_rows(
@@ -78,7 +61,7 @@ def by_rows(
                 for p in y.placements
             ]
             whole = [other.to_local(grad_placements=spread) for other in others]
-            part = function(y.to_local(), number_of(x.layout, dim), *whole)
+            part = function(y.to_local(), part_number(x.layout, dim), *whole)
             if not part.numel():  # gradients go to the same operands on all ranks
                 part = math.prod((other.sum() for other in whole), start=part)
                 part = part.astype(to.dtype, copy=False)

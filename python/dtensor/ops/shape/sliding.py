@@ -9,9 +9,10 @@ import numpy.typing as npt
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_tuple
 from dtensor.ops._make.operator import Operand, call, implements, letters, operator
+from dtensor.ops._make.routes import ranges_of, reachable
 from dtensor.ops._make.words import Answer, hollow, rule
 from dtensor.ops.shape.borders import resized
-from dtensor.ops.shape.reach import by_rows, ranges_of, reachable
+from dtensor.ops.shape.reach import by_rows
 from dtensor.ops.shape.rearrange import broadcast_to
 
 __all__ = ["sliding_window_view"]
