@@ -15,6 +15,7 @@ from dtensor.ops._make.parts import values_of
 from dtensor.ops.index.read import getitem
 from dtensor.ops.index.take import take
 from dtensor.ops.index.write import setitem
+from dtensor.ops.shape.join import concatenate
 from dtensor.ops.shape.view import ravel, reshape
 
 __all__ = ["delete", "insert", "resize", "trim_zeros"]
@@ -95,6 +96,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return result
 
 
+_COPIES = 64  # at most that are joined, each rank getting its part; of more all get all
+
+
 @composed(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
     """Return the elements in a new shape, repeated if there are too few.
@@ -114,6 +118,9 @@ def resize(a: Any, new_shape: Any) -> Any:
     flat = ravel(a)
     if size <= a.size:
         return reshape(getitem(flat, slice(size)), shape)
+    copies, rest = divmod(size, a.size)
+    if copies <= _COPIES:
+        return reshape(concatenate([flat] * copies + [flat[:rest]]), shape)
     return reshape(take(flat, np.resize(np.arange(a.size), size)), shape)
 
 
