@@ -158,6 +158,9 @@ def test_plain_arrays_that_differ_are_found_with_the_check_on(monkeypatch):
         with pytest.raises(ValueError, match="operand 1 is a plain array or number"):
             x += rank
         assert np.array_equal(whole(x * 2), A * 2)
+        for nan in (float("nan"), complex("nan"), complex(1, float("nan"))):
+            assert np.all(np.isnan(whole(x + nan)))  # another object on each rank
+        assert np.all(np.isnan(whole(np.clip(x, float("nan"), 3))))
 
     run_ranks(3, body)
 

@@ -2,6 +2,8 @@
  * replicas of DTensors; are they? */
 #include "ext/dispatch/dispatch.h"
 
+#include <math.h>
+
 /* A number for the bytes of an array, in C order. */
 static int
 hash_array(uint64_t *out, PyArrayObject *array)
@@ -14,9 +16,17 @@ hash_array(uint64_t *out, PyArrayObject *array)
     return 0;
 }
 
+/* Python hashes each NaN as another object: the bits count. */
 static int
 hash_number(uint64_t *out, PyObject *number)
 {
+    if (PyFloat_Check(number) || PyComplex_Check(number)) {
+        Py_complex value = PyComplex_AsCComplex(number);
+        double parts[] = {isnan(value.real) ? NAN : value.real,
+                          isnan(value.imag) ? NAN : value.imag};
+        *out = dt_hash(*out, parts, sizeof parts);
+        return 0;
+    }
     Py_hash_t hash = PyObject_Hash(number);
     *out = dt_hash(*out, &hash, sizeof hash);
     return hash == -1 ? -1 : 0;
