@@ -165,6 +165,24 @@ def test_plain_arrays_that_differ_are_found_with_the_check_on(monkeypatch):
     run_ranks(3, body)
 
 
+def test_distributing_arrays_that_differ_warns_with_the_check_on(monkeypatch):
+    monkeypatch.setenv("DTENSOR_CHECK", "2")
+    rows = np.arange(12.0).reshape(4, 3)
+
+    def body():
+        mesh = line()
+        rank = mesh.get_rank()
+        distribute_tensor(rows, mesh, [S0])
+        distribute_tensor(rows if rank == 0 else None, mesh, [S0])
+        with pytest.raises(UserWarning, match="only that of rank 0 counts"):
+            distribute_tensor(rows + rank, mesh, [S0])
+        assert np.array_equal(whole(distribute_tensor(rows, mesh, [S0])), rows)
+
+    with warnings.catch_warnings():  # of all threads
+        warnings.simplefilter("error")
+        run_ranks(3, body)
+
+
 def test_operands_on_two_meshes_are_refused_with_both_meshes(ranks):
     def body():
         x, y = placed(A, S0), distribute_tensor(A, square(), [S0, R])

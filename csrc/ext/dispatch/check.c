@@ -4,18 +4,6 @@
 
 #include <math.h>
 
-/* A number for the bytes of an array, in C order. */
-static int
-hash_array(uint64_t *out, PyArrayObject *array)
-{
-    PyArrayObject *whole = PyArray_GETCONTIGUOUS(array);
-    if (whole == NULL)
-        return -1;
-    *out = dt_hash(*out, PyArray_DATA(whole), (size_t)PyArray_NBYTES(whole));
-    Py_DECREF(whole);
-    return 0;
-}
-
 /* Python hashes each NaN as another object: the bits count. */
 static int
 hash_number(uint64_t *out, PyObject *number)
@@ -73,7 +61,7 @@ op_check_arrays(const op_call *call)
         dt_call compared;
         ext_call_begin(&compared, call->op->text);
         ext_call_text(&compared, ": the plain array or number that is operand %d", k);
-        int failed = kind == OP_ARRAY ? hash_array(&hash, (PyArrayObject *)operand)
+        int failed = kind == OP_ARRAY ? ext_hash_elements(&hash, operand)
                                       : hash_number(&hash, operand);
         if (failed < 0)
             ext_catch(&compared.local);

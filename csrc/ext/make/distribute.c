@@ -384,6 +384,26 @@ target_layout(delivery *d, bool failed)
     return f->to;
 }
 
+/* DTENSOR_CHECK=2: the others' arrays do not count, but were they meant to? */
+static int
+warn_of_others(const delivery *d)
+{
+    bool equal = true, checks = d->group->world->check == DT_CHECK_ARRAYS;
+    if (!checks || d->own || !d->alike || d->meta.given == META_WITHOUT_DATA)
+        return 0;
+    if (d->array == NULL || ext_compare_arrays(&equal, d->array, d->group, WHAT) < 0)
+        return d->array == NULL ? 0 : -1;
+    if (equal)
+        return 0;
+    int rank = d->group->ranks[d->place];
+    return PyErr_WarnFormat(
+        PyExc_UserWarning, 1,
+        "distribute_tensor: the ranks pass arrays that differ, and only that of rank "
+        "%d counts; if each rank has its own rows, use DTensor.from_local(rows, mesh, "
+        "placements) (found with DTENSOR_CHECK=2)",
+        rank);
+}
+
 static PyObject *
 deliver(delivery *d, PyObject *const *given)
 {
@@ -399,6 +419,8 @@ deliver(delivery *d, PyObject *const *given)
     if (layout == NULL)
         return NULL;
     PyObject *part = d->inside ? receive_part(d, layout) : ext_part(layout, -1);
+    if (part != NULL && d->inside && warn_of_others(d) < 0)
+        Py_CLEAR(part);
     PyObject *made = ext_arrived(
         ext_dtensor_new(part, layout, d->mesh, d->meta.requires_grad != 0), WHAT);
     return ext_in_dialect(made, given[TENSOR]);

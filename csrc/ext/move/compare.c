@@ -10,6 +10,29 @@ typedef struct {
     uint64_t elements; /* a hash of them */
 } holding;
 
+int
+ext_hash_elements(uint64_t *hash, PyObject *array)
+{
+    PyArrayObject *whole = PyArray_GETCONTIGUOUS((PyArrayObject *)array);
+    if (whole == NULL)
+        return -1;
+    *hash = dt_hash(*hash, PyArray_DATA(whole), (size_t)PyArray_NBYTES(whole));
+    Py_DECREF(whole);
+    return 0;
+}
+
+int
+ext_compare_arrays(bool *equal, PyObject *array, dt_group *group, const char *what)
+{
+    dt_call call;
+    uint64_t hash = 0;
+    ext_call_begin(&call, what);
+    ext_call_text(&call, ": the arrays that the ranks pass");
+    if (ext_hash_elements(&hash, array) < 0)
+        ext_catch(&call.local);
+    return ext_call_compare(equal, group, &call, hash);
+}
+
 static bool
 has_replicas(const dt_layout *layout)
 {
@@ -35,12 +58,7 @@ hold(holding *out, const dt_layout *layout, PyObject *array)
             out->part =
                 out->part * (uint64_t)layout->mesh->shape[m] + (uint64_t)coordinate[m];
     out->part++;
-    PyArrayObject *whole = PyArray_GETCONTIGUOUS((PyArrayObject *)array);
-    if (whole == NULL)
-        return -1;
-    out->elements = dt_hash(0, PyArray_DATA(whole), (size_t)PyArray_NBYTES(whole));
-    Py_DECREF(whole);
-    return 0;
+    return ext_hash_elements(&out->elements, array);
 }
 
 /* Raises if two ranks hold the same part of array k and other elements. */

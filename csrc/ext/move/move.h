@@ -139,6 +139,11 @@ int ext_move_here(ext_item *item, const dt_plan *plan, const char *what);
 
 /* --- compare.c: DTENSOR_CHECK=2 --- */
 
+int ext_hash_elements(uint64_t *hash, PyObject *array); /* in C order */
+
+/* Whether the ranks of a group have arrays of the same elements. Collective. */
+int ext_compare_arrays(bool *equal, PyObject *array, dt_group *group, const char *what);
+
 /* Raises on all ranks of the group, that of the layouts' mesh, if some of them hold the
  * same part of an array with other elements. Not in a block of dtensor.differs. */
 int ext_compare_replicas(const dt_layout *const *layouts, PyObject *const *arrays,
