@@ -115,3 +115,12 @@ def test_without_a_reserve_one_rank_raises_and_nothing_ever_leaks(campaign):
     for case in cases({**MOVES, **OPERATORS, **TRAINING}, ("reserve",), [0]):
         campaign.all_of(case)
     assert campaign.raised and not campaign.wrong, campaign.report()
+
+
+@pytest.mark.parametrize("campaign", [6], indirect=True)
+def test_a_rank_without_elements_that_fails_alone_stays_in_step(campaign):
+    calls, kinds = PARTS["moves"]
+    some = {name: calls[name] for name in ("from_callback", "S0 to S1")}
+    for case in cases(some, kinds, [5]):
+        campaign.all_of(case)
+    assert campaign.raised and not campaign.wrong, campaign.report()

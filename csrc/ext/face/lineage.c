@@ -49,7 +49,8 @@ arrived(PyObject *Py_UNUSED(module), PyObject *tensor)
     if (!ext_is_dtensor(tensor))
         return PyErr_Format(PyExc_TypeError, "arrived takes a DTensor, not %s",
                             Py_TYPE(tensor)->tp_name);
-    return ext_arrived(Py_NewRef(tensor), "an array");
+    return ext_arrived(Py_NewRef(tensor), ((DTensorObject *)tensor)->layout->mesh->mesh,
+                       "an array");
 }
 
 static PyObject *

@@ -134,11 +134,9 @@ dtensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         array == NULL ? NULL : ext_dtensor_checked(type, array, (LayoutObject *)spec);
     if (self != NULL && ext_check_grad(requires_grad != 0, (PyArrayObject *)array) < 0)
         Py_CLEAR(self);
-    if (self != NULL) {
+    if (self != NULL)
         ((TensorObject *)self)->requires_grad = requires_grad != 0;
-        self = ext_arrived(self, "DTensor");
-    }
-    return self;
+    return ext_arrived(self, ((LayoutObject *)spec)->mesh->mesh, "DTensor");
 }
 
 void

@@ -166,7 +166,8 @@ begin_lineages(const resync *r)
         tape_version *version = ((TensorObject *)tensor)->version;
         if (version != NULL)
             version->writes = 0;
-        if (ext_arrived(Py_NewRef(tensor), "resync") == NULL)
+        const dt_mesh *mesh = ((DTensorObject *)tensor)->layout->mesh->mesh;
+        if (ext_arrived(Py_NewRef(tensor), mesh, "resync") == NULL)
             return -1;
         Py_DECREF(tensor);
     }

@@ -19,6 +19,7 @@ typedef struct {
     PyObject *function; /* borrowed */
     bool dtype_given;
     dt_dtype dtype;
+    bool agreed;      /* the others make theirs */
     bool dtype_known; /* given, or that of what the function returned here */
     PyObject *array;  /* owned: this rank's part */
     dt_call call;
@@ -155,7 +156,26 @@ common_dtype(request *r, const ext_meta *metas, dt_error *err)
     return DT_OK;
 }
 
-/* Makes the dtype that of all ranks; `failed`: an exception is set, which all get. */
+static const dt_layout *
+layout_as_known(const request *r)
+{
+    return ext_layout_make(r->mesh->mesh, r->placements, r->ndim, r->shape, r->dtype);
+}
+
+/* A part without elements, of the dtype that is known. */
+static int
+make_empty_part(request *r)
+{
+    const dt_layout *layout = layout_as_known(r);
+    if (layout != NULL)
+        r->array = ext_part(layout, r->inside ? r->group->world->transport->rank : -1);
+    dt_layout_release(ext_context, layout);
+    return r->array == NULL ? -1 : 0;
+}
+
+/* Makes the dtype that of all ranks; `failed`: an exception is set, which all get. Then
+ * this rank has its part. Ranks for which the function was not called learn the dtype
+ * from the others, and agree once more when they have made theirs. */
 static int
 agree_on_dtype(request *r, bool failed)
 {
@@ -177,7 +197,11 @@ agree_on_dtype(request *r, bool failed)
     dt_error err;
     dt_status status = common_dtype(r, metas, &err);
     PyMem_RawFree(metas);
-    return ext_check(status, &err);
+    if (ext_check(status, &err) < 0)
+        return -1;
+    if (r->array == NULL && make_empty_part(r) < 0)
+        ext_catch(&r->call.local);
+    return ext_agree(r->group, &r->call, true);
 }
 
 /* --- the function --- */
@@ -216,12 +240,6 @@ describe(request *r)
     ext_call_hash(&r->call, &dtype, sizeof dtype);
 }
 
-static const dt_layout *
-layout_as_known(const request *r)
-{
-    return ext_layout_make(r->mesh->mesh, r->placements, r->ndim, r->shape, r->dtype);
-}
-
 /* The layout; this rank's part is then in r->array. */
 static const dt_layout *
 ask(request *r, PyObject *const *given)
@@ -232,12 +250,14 @@ ask(request *r, PyObject *const *given)
     const dt_layout *layout = failed ? NULL : layout_as_known(r);
     failed = layout == NULL || (r->inside && fill_part(r, layout) < 0);
     dt_layout_release(ext_context, layout);
+    if (!failed && r->dtype_known && r->array == NULL)
+        failed = make_empty_part(r) < 0;
     if (r->inside ? agree_on_dtype(r, failed) < 0 : failed)
         return NULL;
-    layout = layout_as_known(r);
-    if (layout != NULL && r->array == NULL)
-        r->array = ext_part(layout, r->inside ? r->group->world->transport->rank : -1);
-    return layout;
+    r->agreed = true;
+    if (r->array == NULL && make_empty_part(r) < 0) /* outside of the mesh */
+        return NULL;
+    return layout_as_known(r);
 }
 
 PyObject *
@@ -256,10 +276,10 @@ ext_from_callback(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t
     r.group = ext_join(r.coordinate, &r.inside, r.mesh->mesh, WHAT);
     const dt_layout *layout = r.group == NULL ? NULL : ask(&r, given);
     PyObject *result =
-        layout == NULL
-            ? NULL
-            : ext_arrived(ext_dtensor_new(Py_XNewRef(r.array), layout, r.mesh, false),
-                          WHAT);
+        layout == NULL ? NULL
+                       : ext_dtensor_new(Py_XNewRef(r.array), layout, r.mesh, false);
+    if (r.agreed)
+        result = ext_arrived(result, r.mesh->mesh, WHAT);
     Py_XDECREF(r.array);
     Py_DECREF(r.mesh);
     return result;

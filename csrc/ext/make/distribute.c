@@ -421,8 +421,9 @@ deliver(delivery *d, PyObject *const *given)
     PyObject *part = d->inside ? receive_part(d, layout) : ext_part(layout, -1);
     if (part != NULL && d->inside && warn_of_others(d) < 0)
         Py_CLEAR(part);
-    PyObject *made = ext_arrived(
-        ext_dtensor_new(part, layout, d->mesh, d->meta.requires_grad != 0), WHAT);
+    PyObject *made =
+        ext_arrived(ext_dtensor_new(part, layout, d->mesh, d->meta.requires_grad != 0),
+                    d->mesh->mesh, WHAT);
     return ext_in_dialect(made, given[TENSOR]);
 }
 

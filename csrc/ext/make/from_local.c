@@ -273,8 +273,9 @@ accept(offer *o, PyObject *const *given)
         ext_first_replica(&o->array, &o->meta, o->mesh->mesh, o->placements,
                           o->coordinate) < 0)
         Py_CLEAR(o->array);
-    PyObject *result = ext_arrived(
-        ext_dtensor_new(Py_XNewRef(o->array), layout, o->mesh, false), WHAT);
+    PyObject *result =
+        ext_arrived(ext_dtensor_new(Py_XNewRef(o->array), layout, o->mesh, false),
+                    o->mesh->mesh, WHAT);
     ext_in_dialect(result, given[LOCAL]);
     return tape_from_local(result, given[LOCAL], given[GRAD]);
 }

@@ -129,7 +129,7 @@ wrap_local(PyObject *local, LayoutObject *layout)
     PyObject *array = (PyObject *)ext_local(local);
     PyObject *whole =
         ext_arrived(ext_dtensor_checked(&ext_dtensor_type, Py_NewRef(array), layout),
-                    "a gradient of to_local");
+                    layout->mesh->mesh, "a gradient of to_local");
     ext_in_dialect(whole, local);
     return tape_from_local(whole, local, NULL);
 }

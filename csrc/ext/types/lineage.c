@@ -44,10 +44,24 @@ ext_made_in_scope(PyObject *tensor)
     ext_with_lineage(tensor, lineage);
 }
 
-PyObject *
-ext_arrived(PyObject *tensor, const char *what)
+/* Counts an array that this rank alone could not make. */
+static void
+not_arrived(const dt_mesh *mesh, const char *what)
 {
     uint64_t lineage, number;
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    if (ext_lineage_next(&lineage, &number, mesh, what) < 0)
+        PyErr_Clear();
+    PyErr_Restore(type, error, trace);
+}
+
+PyObject *
+ext_arrived(PyObject *tensor, const dt_mesh *mesh, const char *what)
+{
+    uint64_t lineage, number;
+    if (tensor == NULL && ext_trace.scope.lineage == 0)
+        not_arrived(mesh, what);
     if (tensor == NULL)
         return NULL;
     if (ext_trace.scope.lineage != 0) {
@@ -55,7 +69,7 @@ ext_arrived(PyObject *tensor, const char *what)
         return tensor;
     }
     LayoutObject *layout = ((DTensorObject *)tensor)->layout;
-    if (ext_lineage_next(&lineage, &number, layout->mesh->mesh, what) < 0) {
+    if (ext_lineage_next(&lineage, &number, mesh, what) < 0) {
         Py_DECREF(tensor);
         return NULL;
     }

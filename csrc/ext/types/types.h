@@ -386,9 +386,9 @@ int ext_lineage_next(uint64_t *out, uint64_t *number, const dt_mesh *mesh,
                      const char *what);
 /* Gives a new DTensor the next lineage of the scope; without one it has none. */
 void ext_made_in_scope(PyObject *tensor);
-/* Gives a new DTensor (NULL: an exception is set) that lineage, or that of the scope;
- * returns it. */
-PyObject *ext_arrived(PyObject *tensor, const char *what);
+/* Gives a new DTensor that lineage, or that of the scope; returns it. NULL: an exception
+ * is set, and is left; where other ranks may have made theirs it counts as well. */
+PyObject *ext_arrived(PyObject *tensor, const dt_mesh *mesh, const char *what);
 /* Adds an object to a hash: numbers by type and bits, text by its letters, functions by
  * name and what they refer to, arrays of up to 64 bytes by their elements, DTensors by
  * lineage, sequences item by item, all else by type. Never raises. */
