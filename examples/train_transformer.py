@@ -288,7 +288,7 @@ def main() -> int:
     if RANK == 0:
         print(f"loss {losses[0]:.3f} -> {losses[-1]:.3f} in {seconds:.1f} s")
         plot(losses, options.plot)
-        print(f"the model says:\n{text}")
+        print(f"the model says, after {len(losses)} steps:\n{text}")
     return 0 if losses[-1] < 0.75 * losses[0] or options.steps < 100 else 1
 
 

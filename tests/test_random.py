@@ -292,3 +292,18 @@ def test_a_shape_of_too_many_bytes_is_refused_as_numpy_does():
     for rng in (dtensor.random.default_rng(1), np.random.default_rng(1)):
         with pytest.raises(ValueError, match="array"):
             rng.random((2**31, 2**31))
+
+
+def test_generators_say_what_they_lack():
+    rng = dtensor.random.default_rng(0)
+    for call in (
+        lambda: rng.normal(np.arange(3.0), 1.0),
+        lambda: rng.uniform(0, np.ones(3)),
+        lambda: rng.exponential(np.ones(2)),
+        lambda: rng.integers(np.array([3, 4])),
+    ):
+        with pytest.raises(TypeError, match="parameters are numbers"):
+            call()
+    with pytest.raises(AttributeError, match="distributions has more"):
+        rng.poisson(3, 5)
+    assert not hasattr(rng, "nothing")

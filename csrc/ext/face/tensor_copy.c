@@ -30,7 +30,9 @@ refuse_cut(const dt_layout *layout)
             ? "Instead of np.array([x, y]) write np.stack([x, y]), or float(x), on all "
               "ranks."
             : "Instead of new = np.zeros(shape); new[1:-1] = x begin with "
-              "np.zeros_like of a DTensor; instead of a[x] write dtensor.take(a, x).");
+              "np.zeros_like of a DTensor; instead of a[x] write dtensor.take(a, x). "
+              "What takes arrays alone, such as np.testing, np.ma and np.vectorize, "
+              "gets x.full_tensor().");
 }
 
 PyObject *

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from dtensor._C import Tensor
+from dtensor._C import DTensor, Tensor
 from dtensor._core.device import is_meta
 from dtensor.autograd import no_grad
 from dtensor.nn._hooks import RemovableHandle, Table, register
@@ -299,10 +299,17 @@ class State:
                 else:
                     value.copy_(given)
         except Exception as error:
+            help = ""
+            if isinstance(value, DTensor) and not isinstance(given, DTensor):
+                help = (
+                    " A whole state is spread over the ranks by set_model_state_dict("
+                    "model, state, options=StateDictOptions(full_state_dict=True)) of "
+                    "dtensor.checkpoint.state_dict."
+                )
             return (
                 f'While copying the parameter named "{key}", whose dimensions in the '
                 f"model are {value.shape} and whose dimensions in the checkpoint are "
-                f"{given.shape}, an exception occurred : {error.args}."
+                f"{given.shape}, an exception occurred : {error.args}.{help}"
             )
         return ""
 

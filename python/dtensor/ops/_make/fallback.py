@@ -205,6 +205,10 @@ def _gathered(name: str, tensors: list[_C.DTensor]) -> list[npt.NDArray[Any]]:
     return [np.broadcast_to(np.ones((), x.dtype), x.shape) for x in tensors]
 
 
+_FILES = "; dtensor.checkpoint.save_npy and dtensor.io write one file together"
+_INSTEAD = dict.fromkeys(("numpy.save", "numpy.savez", "numpy.savetxt"), _FILES)
+
+
 def _tell(name: str, before: list[_C.Layout], after: list[_C.Layout]) -> None:
     file, line, level = caller()
     key = file, line, name, hash(before[0].mesh)
@@ -216,7 +220,8 @@ def _tell(name: str, before: list[_C.Layout], after: list[_C.Layout]) -> None:
     if total and not known:
         warnings.warn(
             f"{name} has no rule for DTensors: its arguments were gathered on every "
-            f"rank ({total} bytes sent) and the result is replicated",
+            f"rank ({total} bytes sent) and the result is replicated"
+            + _INSTEAD.get(name, ""),
             FallbackWarning,
             stacklevel=level,
         )

@@ -35,7 +35,9 @@ class Generator(Stream):
     Methods have NumPy's names and parameters, and two more: with `device_mesh` (and
     `placements`, by default Replicate) the result is a DTensor, and every rank makes
     its own part; without, a Tensor of this rank with the same numbers. Not
-    collective; but ranks that are to get one array must draw alike.
+    collective; but ranks that are to get one array must draw alike. Parameters of
+    distributions are numbers; `dtensor.torch.distributions` takes arrays, too, and has
+    distributions that are not here (Poisson, Gamma, Beta, ...).
 
     Parameters
     ----------
@@ -68,6 +70,14 @@ class Generator(Stream):
 
     def __repr__(self) -> str:
         return f"Generator(seed={self.initial_seed()}, position={self._state[2]})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.random.Generator, name):
+            raise AttributeError(f"'Generator' object has no attribute {name!r}")
+        raise AttributeError(
+            f"{name!r} of NumPy's generators is not here; dtensor.torch.distributions "
+            "has more distributions"
+        )
 
     # --- NumPy's ---
 
@@ -179,7 +189,7 @@ class Generator(Stream):
         placements: _Placements = None,
     ) -> Any:
         """Return exponential numbers with mean `scale`; others as of `random`."""
-        rate = 1 / scale if scale else np.inf
+        rate = 1 / scale if np.ndim(scale) or scale else np.inf
         check("exponential", rate, 0)
         return self._draw(
             size, dtype, "exponential", rate, 0.0, device_mesh, placements
@@ -213,7 +223,8 @@ class Generator(Stream):
             If there are no such integers, or none in the dtype.
         """
         low, high = (0, low) if high is None else (low, high)
-        low, high = int(low), int(high) + bool(endpoint)
+        if not (np.ndim(low) or np.ndim(high)):
+            low, high = int(low), int(high) + bool(endpoint)
         check("integers", low, high, dtype)
         count = high - low
         return self._draw(size, dtype, "integers", low, count, device_mesh, placements)

@@ -118,7 +118,14 @@ def check(kind: str, a: Any, b: Any, dtype: npt.DTypeLike = np.int64) -> None:
     ------
     RuntimeError
         With torch's words.
+    TypeError
+        For arrays.
     """
+    if np.ndim(a) or np.ndim(b):
+        raise TypeError(
+            f"{kind}: parameters are numbers, not arrays: draw standard numbers of the "
+            "whole shape, then scale and shift them"
+        )
     for holds, sentence in CONDITIONS[kind]:
         if not holds(a, b):
             raise RuntimeError(sentence.format(a=a, b=b))
