@@ -1,6 +1,7 @@
 /* error.c: the one border between dt_status and Python's exceptions. */
 #include "ext/base/base.h"
 
+#include <stdio.h>
 #include <string.h>
 
 PyObject *ext_mpi_error;
@@ -199,14 +200,26 @@ ext_catch(dt_error *err)
     Py_DECREF(exception);
 }
 
-/* True if `err` is what `exception` was described by: agreement may shorten it. */
+/* What is told, without the rank that tells it. */
+static const char *
+without_speaker(const char *message)
+{
+    int end = 0;
+    sscanf(message, "rank %*d: %n", &end);
+    return message + end;
+}
+
+/* True if `err` is what `exception` was described by, here or on another rank where the
+ * same has happened: agreement may shorten it. */
 static bool
 describes(const dt_error *err, PyObject *exception)
 {
     dt_error own;
+    const char *told = without_speaker(err->message);
     describe(&own, exception);
     return own.status == err->status &&
-           strncmp(own.message, err->message, strlen(err->message)) == 0;
+           (strncmp(own.message, err->message, strlen(err->message)) == 0 ||
+            strncmp(own.message, told, strlen(told)) == 0);
 }
 
 _Thread_local bool ext_told;
