@@ -79,7 +79,7 @@ def test_the_example_trains_draws_and_speaks(tmp_path):
     options = ["--steps", "3", "--sample", "5", "--plot", str(tmp_path / "loss.png")]
     command = ["mpiexec", "-n", "4", sys.executable, script, *options]
     code, output, _ = run(command)
-    assert code == 0 and "the model says:\nThe " in output, output
+    assert code == 0 and "the model says, after 3 steps:\nThe " in output, output
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
     command = [sys.executable, script, "--mesh", "2x2"]
     code, output, _ = run(command)
