@@ -36,7 +36,8 @@
     X(transpose)                                                                       \
     X(matrix_transpose)                                                                \
     X(real)                                                                            \
-    X(imag)
+    X(imag)                                                                            \
+    X(flat)
 
 enum {
 #define ENUM(name) SLOT_##name,
@@ -414,7 +415,7 @@ ext_tensor_iter(PyObject *self)
     return PyErr_Format(PyExc_TypeError, "iteration over a 0-d array");
 }
 
-/* --- x.T and x.real --- */
+/* --- x.T, x.real and x.flat --- */
 
 static PyObject *
 get_slot(PyObject *self, void *closure)
@@ -452,6 +453,18 @@ set_part(PyObject *self, PyObject *value, void *closure)
     return failed;
 }
 
+/* x.flat = value */
+static int
+set_flat(PyObject *self, PyObject *value, void *closure)
+{
+    if (value == NULL)
+        return ext_fail(PyExc_AttributeError, "cannot delete attribute");
+    PyObject *flat = get_slot(self, closure);
+    int failed = flat == NULL ? -1 : PyObject_SetItem(flat, Py_Ellipsis, value);
+    Py_XDECREF(flat);
+    return failed;
+}
+
 #define CLOSURE(name) (void *)(intptr_t)SLOT_##name
 
 PyGetSetDef ext_slot_attributes[] = {
@@ -461,6 +474,8 @@ PyGetSetDef ext_slot_attributes[] = {
      CLOSURE(matrix_transpose)},
     {"real", get_part, set_part, "The real part.", CLOSURE(real)},
     {"imag", get_part, set_part, "The imaginary part.", CLOSURE(imag)},
+    {"flat", get_slot, set_flat, "The elements in C order, to read, write or iterate.",
+     CLOSURE(flat)},
     {0},
 };
 

@@ -41,6 +41,7 @@ from dtensor.ops.linalg import (  # noqa: F401
 )
 from dtensor.ops.methods import (  # noqa: F401
     array_api as _namespace,
+    flat as _flat,
     plot as _plot,
     torch as _torch_methods,
     torch_pointwise as _torch_pointwise,
@@ -204,6 +205,7 @@ SLOTS |= {
     "matrix_transpose": _view.matrix_transpose,
     "real": _elementwise.real,
     "imag": _elementwise.imag,
+    "flat": _flat.Flat,
     "contains": lambda x, value: bool(_reduce.any(x == value)),
 }
 

@@ -226,8 +226,16 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 @operator(name="choose")
 def _choose(a: Operand, choices: Sequence[Any], mode: Any) -> Answer:
-    dtype = np.result_type(*(x.dtype for x in choices))  # a probe may be out of range
+    first = np.zeros(1, np.intp)  # elements of `a` may be out of range
+    dtype = np.choose(first, [_like(x) for x in choices]).dtype
     return broadcast([a, *choices]), call(np.choose, a, choices, mode=mode), dtype
+
+
+def _like(x: Any) -> Any:
+    """Return an array, or Python's number, which promotes as an operand does."""
+    if not isinstance(x, Operand):
+        return x
+    return np.ones(1, x.dtype) if x.number is None else x.number(1)
 
 
 def _of_choose(
@@ -241,6 +249,7 @@ def _of_choose(
 _choose.vjp_all(_of_choose)
 
 
+@method
 @implements(np.choose)
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     """Choose by index, element by element: see `numpy.choose`.
