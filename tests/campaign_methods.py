@@ -170,6 +170,8 @@ METHOD_ROWS = [
     *row("div", "d5,7 d5,7:pos", lambda x, y: x.div(y, rounding_mode="floor")),
     *row("item", "d | l | d1", lambda x: x.item()),
     *row("tolist", f"{A57} | {A7}", lambda x: x.tolist()),
+    *row("tobytes", A57, lambda x: np.frombuffer(x.tobytes())),
+    *row("flat", A57, lambda x: x.flat[3:9] * x.flat[2]),
     *row("numpy", A57, lambda x: whole(x.cpu()).copy()),
     *row("new_empty", A57, lambda x: x.new_empty(3, 1), SHAPE),
     *row("new_full", A57, lambda x: x.new_full((5, 7), 3) + x[:1, :1]),

@@ -164,6 +164,7 @@ TAKE = [
     *each("select", lambda a, b, x, y: np.select([a, b], [x, y]), "?5,7 ?7 d5,7 d7"),
     *each("select", lambda a, x: np.select([a], [x], default=3), "?5,7 d5,7"),
     *each("choose", lambda i, x, y: np.choose(i, [x, y]), "l5:0..2 d5 d5"),
+    *each("choose", lambda i, x: np.choose(i, [x, 2, 3]), "l5:0..3 d5 | l5:0..3 l5"),
     *each(
         "apply_along_axis", lambda x: np.apply_along_axis(np.sort, 1, x), "d5,7 | d7,3"
     ),

@@ -48,6 +48,7 @@ TESTED_IN = {
         new_ones new_zeros numpy placements shape short size t to type type_as zero_""",
     "test_torch_namespace.py": "randn",
     "test_halves.py": "bfloat16",
+    "test_flat.py": "flat tobytes",
     "test_interop.py": "ctypes",
     "test_plot.py": "plot",
 }
