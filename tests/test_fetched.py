@@ -164,6 +164,7 @@ def test_what_is_asked_for_is_sent_and_no_more(ranks):
         index = np.random.default_rng(0).integers(0, length, count)
         i = distribute_tensor(index, mesh, [Shard(0)])
         rows = distribute_tensor(np.ones((count, 2)), mesh, [Shard(0)])
+        line_of = distribute_tensor(np.zeros(length), mesh, [Shard(0)])
         row = 16
         some = 8 * n * (n - 1)  # how many each rank sends to each
         for most, call in (
@@ -171,6 +172,7 @@ def test_what_is_asked_for_is_sent_and_no_more(ranks):
             ((8 + row) * count + some, lambda: np.take(x, i, axis=0)),
             ((8 + row) * count + some, lambda: x.__setitem__(i, rows)),
             (8 * count + some, lambda: x.__setitem__(i, 1.0)),
+            (8 * count + some, lambda: np.put(line_of, i, 1.0)),
         ):
             with CommDebugMode() as comm:
                 call()

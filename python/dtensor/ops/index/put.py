@@ -96,6 +96,17 @@ def _numbered(name: str, a: Any, at: Array, values: Any) -> None:
     setitem(a, np.unravel_index(at, a.shape), values)
 
 
+def _is_plain_write(a: Any, index: Any, values: Any) -> bool:
+    """Return whether ``a[index] = values`` writes the same: `index` may stay cut."""
+    return (
+        isinstance(index, _C.DTensor)
+        and isinstance(a, _C.DTensor)
+        and index.dtype.kind in "iu"
+        and a.ndim == 1
+        and shape(values) in ((), tuple(index.shape))
+    )
+
+
 def _known(name: str, x: Any, a: Any) -> Array:
     """Return the values of another array argument, gathered."""
     spread = isinstance(a, _C.DTensor) or isinstance(x, _C.DTensor)
@@ -129,6 +140,9 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     if not isinstance(a, _C.Tensor):
         ind, v = _whole("put", ind, v)
         np.put(a, ind, v, mode)
+        return
+    if mode == "raise" and _is_plain_write(a, ind, v):
+        setitem(a, ind, v)
         return
     known = _known("put", ind, a).ravel().astype(np.intp)
     _numbered("put", a, flat_index(known, int(a.size), mode), v)
