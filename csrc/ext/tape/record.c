@@ -183,17 +183,31 @@ owner_of(const TensorObject *result, const op_call *call)
     return NULL;
 }
 
-/* A result that is not recorded shows the memory of an operand: a write into it counts
- * for both, if anything of that is kept or it has a lineage. Steals the result and gives it back. */
-static PyObject *
-unrecorded(const op_call *call, PyObject *result)
+static int
+share_with_owner(const op_call *call, PyObject *result)
 {
     if (!ext_is_tensor(result) ||
         PyArray_BASE((PyArrayObject *)((TensorObject *)result)->array) == NULL)
-        return result;
+        return 0;
     TensorObject *owner = owner_of((TensorObject *)result, call);
-    if (owner != NULL && (owner->version != NULL || call->lineage != 0 || !tape_off) &&
-        tape_share_view((TensorObject *)result, owner) < 0)
+    bool counts = owner != NULL &&
+                  (owner->version != NULL || call->lineage != 0 || !tape_off);
+    return counts ? tape_share_view((TensorObject *)result, owner) : 0;
+}
+
+/* A result that is not recorded, or one of several, shows the memory of an operand: a
+ * write into it counts for both, if anything of that is kept or it has a lineage. Steals
+ * the result and gives it back. */
+static PyObject *
+unrecorded(const op_call *call, PyObject *result)
+{
+    bool several = PyTuple_Check(result) || PyList_Check(result);
+    PyObject **outputs = several ? PySequence_Fast_ITEMS(result) : &result;
+    Py_ssize_t count = several ? PySequence_Fast_GET_SIZE(result) : 1;
+    int failed = 0;
+    for (Py_ssize_t k = 0; k < count && failed == 0; k++)
+        failed = share_with_owner(call, outputs[k]);
+    if (failed < 0)
         Py_CLEAR(result);
     return result;
 }
