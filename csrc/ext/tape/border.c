@@ -211,11 +211,23 @@ pair(LayoutObject *a, LayoutObject *b)
     return made;
 }
 
+/* What is not recorded shows the memory of its source: a write into it counts for both.
+ * Steals the result and gives it back. */
+static PyObject *
+unrecorded(PyObject *result, PyObject *source)
+{
+    if (result != NULL && ext_is_tensor(source) &&
+        tape_shows((TensorObject *)result, (TensorObject *)source) &&
+        tape_share_view((TensorObject *)result, (TensorObject *)source) < 0)
+        Py_CLEAR(result);
+    return result;
+}
+
 PyObject *
 tape_moved(PyObject *result, DTensorObject *source, PyObject *backward_dtype)
 {
     if (!wants(result, (PyObject *)source))
-        return result;
+        return unrecorded(result, (PyObject *)source);
     if (((DTensorObject *)result)->layout == source->layout) {
         result =
             record(result, (PyObject *)source, &back_unmoved_def, Py_NewRef(Py_None));
@@ -232,7 +244,7 @@ PyObject *
 tape_from_local(PyObject *result, PyObject *source, PyObject *grad_placements)
 {
     if (!wants(result, source))
-        return result;
+        return unrecorded(result, source);
     LayoutObject *layout = ((DTensorObject *)result)->layout;
     LayoutObject *wanted = wanted_layout(layout, grad_placements);
     return record(result, source, &back_from_local_def,
@@ -253,7 +265,7 @@ PyObject *
 tape_to_local(PyObject *result, DTensorObject *source, PyObject *grad_placements)
 {
     if (!wants(result, (PyObject *)source))
-        return result;
+        return unrecorded(result, (PyObject *)source);
     PyObject *state = pair(wanted_layout(source->layout, grad_placements),
                            wanted_layout(source->layout, grad_placements));
     bool told = grad_placements != NULL && grad_placements != Py_None;

@@ -168,16 +168,9 @@ tape_follow(PyObject *result, TensorObject *owner)
 static TensorObject *
 owner_of(const TensorObject *result, const op_call *call)
 {
-    PyObject *base = PyArray_BASE((PyArrayObject *)result->array);
     for (int k = 0; k < call->operand_count; k++) {
         PyObject *operand = call->operands[k];
-        if (!ext_is_tensor(operand))
-            continue;
-        PyObject *array = ((TensorObject *)operand)->array;
-        bool same = array == result->array ||
-                    (base != NULL &&
-                     (base == array || base == PyArray_BASE((PyArrayObject *)array)));
-        if (same)
+        if (ext_is_tensor(operand) && tape_shows(result, (TensorObject *)operand))
             return (TensorObject *)operand;
     }
     return NULL;

@@ -311,6 +311,15 @@ tape_version *tape_version_of(TensorObject *tensor);
 void tape_version_release(tape_version *version);
 /* Notes that `tensor` shares the memory of `owner`. */
 int tape_share_version(TensorObject *tensor, TensorObject *owner);
+/* Whether the array of a tensor is that of another one, or shows its memory. */
+static inline bool
+tape_shows(const TensorObject *tensor, const TensorObject *other)
+{
+    PyObject *base = PyArray_BASE((PyArrayObject *)tensor->array);
+    return tensor->array == other->array ||
+           (base != NULL && (base == other->array ||
+                             base == PyArray_BASE((PyArrayObject *)other->array)));
+}
 /* The same, of a view: a recorded write into it is one into `owner`, and the other way. */
 int tape_share_view(TensorObject *view, TensorObject *owner);
 /* A tensor is about to go. */
