@@ -129,8 +129,8 @@ choose(dt_agreement *a)
     else if (!known || w->step == DT_JOURNAL) {
         w->turn.operand = -1;
         dt_sentence_add(&s,
-                        "; the calls that made them are not among the last %d that "
-                        "each rank knows of",
+                        "; which calls made them is not known: not among the last %d "
+                        "of each rank",
                         (int)DT_JOURNAL);
     }
 }

@@ -172,6 +172,53 @@ ext_journal_failed(uint64_t lineage)
         record->failed = true;
 }
 
+/* --- writes through what shares memory --- */
+
+enum { WRITES_TRIED = 64 };
+
+static bool
+is_write(const ext_record *record)
+{
+    return record->text != NULL && record->text == a_write;
+}
+
+/* The write that left a lineage; NULL: another call, or none that is known. */
+static const ext_record *
+write_of(uint64_t lineage)
+{
+    const ext_record *record = find(lineage);
+    return record != NULL && is_write(record) ? record : NULL;
+}
+
+/* The record of a write that was made through another tensor of the same memory, as if it
+ * had been made through that of this lineage; false: there is none. A write adds the same
+ * to the lineages of all that share the memory, so what it has added, or it and those
+ * before it, is taken off until a lineage is left that a call has made. */
+static bool
+find_write(ext_record *out, uint64_t lineage)
+{
+    int writes = 0;
+    bool any = ext_trace.journal != NULL && lineage != 0;
+    for (uint32_t age = 1; any && age <= EXT_JOURNAL && writes < WRITES_TRIED; age++) {
+        const ext_record *last =
+            &ext_trace.journal[(ext_trace.next - age) % EXT_JOURNAL];
+        if (!is_write(last))
+            continue;
+        writes++;
+        const ext_record *first = last;
+        for (int back = 0; first != NULL && back < WRITES_TRIED; back++) {
+            if (find(lineage - (last->lineage - first->operands[1])) != NULL) {
+                *out = *last;
+                out->lineage = lineage;
+                out->operands[1] = lineage - (last->lineage - last->operands[1]);
+                return true;
+            }
+            first = write_of(first->operands[1]);
+        }
+    }
+    return false;
+}
+
 /* --- what the ranks tell each other --- */
 
 /* Adds a number, which it releases, to what is said of a call. */
@@ -266,7 +313,10 @@ ext_testify_here(dt_testimony *out, uint64_t lineage, bool traced)
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
+    ext_record through;
     const ext_record *record = traced ? find(lineage) : NULL;
+    if (record == NULL && traced && find_write(&through, lineage))
+        record = &through;
     out->lineage = lineage;
     out->traced = traced;
     out->known = record != NULL;
