@@ -20,6 +20,12 @@ int op_has_places(const OperatorObject *self, PyObject *kwnames);
 PyObject *op_call_placed(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
                          PyObject *kwnames);
 
+/* The same call with its keywords in the order of their names, where they are not: what a
+ * result is made of does not depend on the order in which a program passes them. */
+bool op_in_order_of_names(PyObject *kwnames);
+PyObject *op_call_sorted(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+                         PyObject *kwnames);
+
 /* A call of an operator with `otherwise`: names become places. */
 PyObject *op_call_in_words(OperatorObject *self, PyObject *const *args,
                            Py_ssize_t nargs, PyObject *kwnames);

@@ -208,3 +208,40 @@ op_call_in_words(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
         return PyObject_Vectorcall(self->otherwise, args, (size_t)nargs, kwnames);
     return op_call_in_order(self, placed, count, NULL);
 }
+
+/* --- in the order of their names --- */
+
+bool
+op_in_order_of_names(PyObject *kwnames)
+{
+    for (Py_ssize_t k = 1; k < PyTuple_GET_SIZE(kwnames); k++)
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(kwnames, k - 1),
+                              PyTuple_GET_ITEM(kwnames, k)) > 0)
+            return false;
+    return true;
+}
+
+PyObject *
+op_call_sorted(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
+               PyObject *kwnames)
+{
+    Py_ssize_t keywords = PyTuple_GET_SIZE(kwnames);
+    PyObject *names = PySequence_List(kwnames), *order = NULL, *result = NULL;
+    PyObject **sorted = PyMem_Calloc((size_t)(nargs + keywords), sizeof *sorted);
+    if (sorted == NULL)
+        PyErr_NoMemory();
+    else if (names != NULL && PyList_Sort(names) == 0)
+        order = PyList_AsTuple(names);
+    for (Py_ssize_t k = 0; order != NULL && k < nargs; k++)
+        sorted[k] = args[k];
+    for (Py_ssize_t k = 0; order != NULL && k < keywords; k++)
+        for (Py_ssize_t j = 0; j < keywords; j++)
+            if (PyTuple_GET_ITEM(order, k) == PyTuple_GET_ITEM(kwnames, j))
+                sorted[nargs + k] = args[nargs + j];
+    if (order != NULL)
+        result = PyObject_Vectorcall((PyObject *)self, sorted, (size_t)nargs, order);
+    Py_XDECREF(names);
+    Py_XDECREF(order);
+    PyMem_Free(sorted);
+    return result;
+}

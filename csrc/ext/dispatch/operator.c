@@ -71,6 +71,8 @@ called(PyObject *object, PyObject *const *args, size_t flags, PyObject *kwnames)
     if (op_aside.casts && self->autocast != NULL)
         return op_call_cast(self, args, flags, kwnames);
     Py_ssize_t nargs = PyVectorcall_NARGS(flags);
+    if (kwnames != NULL && !op_in_order_of_names(kwnames))
+        return op_call_sorted(self, args, nargs, kwnames);
     if (kwnames != NULL && self->otherwise != NULL)
         return op_call_in_words(self, args, nargs, kwnames);
     if (kwnames != NULL) {

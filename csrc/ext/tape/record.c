@@ -179,12 +179,10 @@ owner_of(const TensorObject *result, const op_call *call)
 static int
 share_with_owner(const op_call *call, PyObject *result)
 {
-    if (!ext_is_tensor(result) ||
-        PyArray_BASE((PyArrayObject *)((TensorObject *)result)->array) == NULL)
-        return 0;
-    TensorObject *owner = owner_of((TensorObject *)result, call);
-    bool counts = owner != NULL &&
-                  (owner->version != NULL || call->lineage != 0 || !tape_off);
+    TensorObject *owner =
+        ext_is_tensor(result) ? owner_of((TensorObject *)result, call) : NULL;
+    bool counts =
+        owner != NULL && (owner->version != NULL || call->lineage != 0 || !tape_off);
     return counts ? tape_share_view((TensorObject *)result, owner) : 0;
 }
 
