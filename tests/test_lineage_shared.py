@@ -1,5 +1,5 @@
-"""Writes through whatever shares memory with a tensor count for it; and what no order of
-keywords changes."""
+"""Writes through whatever shares memory with a tensor count for it; the order of
+keywords counts for nothing."""
 
 import itertools
 

@@ -16,6 +16,7 @@ from dtensor import _C
 from dtensor._core.device import empty, is_meta
 from dtensor.autograd import no_grad
 from dtensor.nn._quantile import normal_quantile
+from dtensor.ops._make.composite import within
 
 __all__ = [
     "calculate_gain",
@@ -95,9 +96,11 @@ def _calculate_correct_fan(tensor: Any, mode: str) -> int:
 # --- values ---------------------------------------------------------------------------
 
 
-def _set(tensor: Any, values: npt.ArrayLike) -> Any:
-    """Write values that every rank has."""
-    tensor.detach().copy_(np.asarray(values, tensor.dtype))
+def _set(tensor: Any, values: npt.ArrayLike, name: str, *made_of: Any) -> Any:
+    """Write values that every rank has, and that are made of some things by a function
+    of this name."""
+    with within(name, tensor, *made_of):
+        tensor.detach().copy_(np.asarray(values, tensor.dtype))
     return tensor
 
 
@@ -128,7 +131,7 @@ def eye_(tensor: Any) -> Any:
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return tensor if is_meta(tensor) else _set(tensor, np.eye(*tensor.shape))
+    return tensor if is_meta(tensor) else _set(tensor, np.eye(*tensor.shape), "eye_")
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
@@ -157,7 +160,7 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     for group in range(groups):
         for channel in range(min(out, tensor.shape[1])):
             values[(group * out + channel, channel, *middle)] = 1
-    return _set(tensor, values)
+    return _set(tensor, values, "dirac_", groups)
 
 
 # --- random ---------------------------------------------------------------------------
@@ -283,13 +286,17 @@ def kaiming_normal_(
 # --- random matrices ------------------------------------------------------------------
 
 
-def _whole(like: Any, draw: Any, *args: Any) -> npt.NDArray[Any]:
-    """Return a whole random matrix, the same on every rank of a DTensor."""
+def _whole(like: Any, draw: Any, *args: Any) -> Any:
+    """Return a random matrix that every rank has whole; on the mesh of a DTensor."""
     shape = (like.shape[0], math.prod(like.shape[1:]))
     if not isinstance(like, _C.DTensor):
-        return draw(empty(shape, like.dtype, "cpu"), *args).numpy()  # type: ignore
+        return draw(empty(shape, like.dtype, "cpu"), *args)
     x = _C.empty(shape, dtype=like.dtype, device_mesh=like.device_mesh)
-    return draw(x, *args).to_local().numpy()  # type: ignore[no-any-return]
+    return draw(x, *args)
+
+
+def _values(x: Any) -> npt.NDArray[Any]:
+    return np.array(x.to_local() if isinstance(x, _C.DTensor) else x)
 
 
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
@@ -306,13 +313,15 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if is_meta(tensor) or 0 in tensor.shape:
         return tensor
-    values = _whole(tensor, normal_, 0.0, 1.0, generator)
+    drawn = _whole(tensor, normal_, 0.0, 1.0, generator)
+    values = _values(drawn)
     wide = values.shape[0] < values.shape[1]
     single = values.dtype.itemsize < 4  # not supported by LAPACK
     values = values.astype(np.float32) if single else values
     q, r = np.linalg.qr(values.T if wide else values)
     q = q * np.sign(np.diagonal(r))
-    return _set(tensor, ((q.T if wide else q) * gain).reshape(tensor.shape))
+    q = (q.T if wide else q) * gain
+    return _set(tensor, q.reshape(tensor.shape), "orthogonal_", drawn, gain)
 
 
 def sparse_(
@@ -339,8 +348,9 @@ def sparse_(
         raise ValueError("Only tensors with 2 dimensions are supported")
     if is_meta(tensor):
         return tensor
-    values = _whole(tensor, normal_, 0.0, std, generator)
-    order = np.argsort(_whole(tensor, uniform_, 0.0, 1.0, generator), axis=0)
+    drawn = _whole(tensor, normal_, 0.0, std, generator)
+    keys = _whole(tensor, uniform_, 0.0, 1.0, generator)
+    values, order = _values(drawn), np.argsort(_values(keys), axis=0)
     zeros = math.ceil(sparsity * tensor.shape[0])
     np.put_along_axis(values, order[:zeros], 0, axis=0)
-    return _set(tensor, values)
+    return _set(tensor, values, "sparse_", drawn, keys, sparsity)
