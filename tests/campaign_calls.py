@@ -49,7 +49,7 @@ def distributed(x: Any) -> Any:
 
 def called_back(x: Any) -> Any:
     placements = all_of(x, Shard(0))
-    made = dtensor.from_callback((5, 7), GRID.__getitem__, x.device_mesh, placements)
+    made = dtensor.from_callback((5, 7), x.device_mesh, placements, GRID.__getitem__)
     return made + x
 
 
@@ -104,6 +104,21 @@ def saved(x: Any) -> Any:
     return y + 1
 
 
+def written(write: Callable[[Any], None]) -> Callable[..., Any]:
+    """A new tensor of the operand's elements is written into."""
+
+    def fn(x: Any) -> Any:
+        y = x * 1
+        write(y)
+        return y
+
+    return fn
+
+
+def raveled(k: Any) -> Any:
+    return np.ravel_multi_index((k, k), (5, 7))
+
+
 NAMES_ROWS = [
     *row("local_map", "d5,7", mapped),
     *row("map_overlap", "d5,7", overlapped),
@@ -148,11 +163,29 @@ NAMES_ROWS = [
     *row("dropout", "d5,7", lambda x: dtensor.dropout(x, 0.25)),
     *row("default_rng", "d5,7", lambda x: x + generated(x, 3)),
     *row("default_rng", "d5,7", lambda x: x + generated(x, 4)),
+    *row("rand_like", "d5,7", lambda x: x + dtensor.rand_like(x)),
+    *row("randn_like", "d5,7", lambda x: x + dtensor.randn_like(x)),
+    *row("randint_like", "d5,7", lambda x: x + dtensor.randint_like(x, 9)),
+    *row("normal", "d5,7", made(dtensor.normal, 0.0, 1.0, (5, 7))),
+    *row("einsum", "d5,7 d7,4", lambda x, y: np.einsum("ij,jk->ki", x, y)),
+    *row("cat", "d5,7 d5,4", lambda x, y: dtensor.cat([x, y], 1)),
+    *row("mod", "d5,7", lambda x: np.mod(x, 3)),
+    *row("bitwise_invert", "l5,7", np.bitwise_invert),
+    *row("real_if_close", "D5,7", np.real_if_close),
+    *row("unravel_index", "l5:0..35", lambda k: np.stack(np.unravel_index(k, (5, 7)))),
+    *row("ravel_multi_index", "l5:0..5", lambda k: raveled(k)),
+    *row("histogramdd", "d7,2", lambda x: np.histogramdd(x, 3)[0]),
+    *row("copyto", "d5,7", written(lambda y: np.copyto(y, 2.5, where=y > 0))),
+    *row("fill_diagonal", "d5,7", written(lambda y: np.fill_diagonal(y, 3))),
+    *row("putmask", "d5,7", written(lambda y: np.putmask(y, y > 0, [1, 2]))),
+    *row("place", "d5,7", written(lambda y: np.place(y, y > 0, [4, 5]))),
+    *row("put_along_axis", "d5,7", written(
+        lambda y: np.put_along_axis(y, np.zeros((1, 7), int), 6, 0))),
 ]  # fmt: skip
 
 
 def generated(x: Any, seed: int) -> Any:
-    return dtensor.random.default_rng(seed, **on_mesh(x)).random((5, 7))
+    return dtensor.random.default_rng(seed).random((5, 7), **on_mesh(x))
 
 
 def pending(x: Any) -> Any:
