@@ -115,6 +115,17 @@ def written(write: Callable[[Any], None]) -> Callable[..., Any]:
     return fn
 
 
+def through(view: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The operand, written into through what shares its memory."""
+
+    def fn(x: Any) -> Any:
+        y = view(x)
+        y *= 2
+        return x
+
+    return fn
+
+
 def raveled(k: Any) -> Any:
     return np.ravel_multi_index((k, k), (5, 7))
 
@@ -175,6 +186,12 @@ NAMES_ROWS = [
     *row("unravel_index", "l5:0..35", lambda k: np.stack(np.unravel_index(k, (5, 7)))),
     *row("ravel_multi_index", "l5:0..5", lambda k: raveled(k)),
     *row("histogramdd", "d7,2", lambda x: np.histogramdd(x, 3)[0]),
+    *row("split", "d5,7", through(lambda x: np.split(x, [3], axis=1)[0])),
+    *row("unbind", "d5,7", through(lambda x: x.unbind(1)[2])),
+    *row("redistribute", "d5,7", through(
+        lambda x: x.redistribute(placements=x.placements))),
+    *row("rebalance", "d5,7", through(lambda x: x.rebalance())),
+    *row("reshape", "d5,7", through(lambda x: x.reshape(5, 7, 1))),
     *row("copyto", "d5,7", written(lambda y: np.copyto(y, 2.5, where=y > 0))),
     *row("fill_diagonal", "d5,7", written(lambda y: np.fill_diagonal(y, 3))),
     *row("putmask", "d5,7", written(lambda y: np.putmask(y, y > 0, [1, 2]))),
