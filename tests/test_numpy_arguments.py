@@ -297,3 +297,15 @@ def test_counts_that_are_booleans_are_0_and_1(ranks):
             assert np.array_equal(whole(np.tile(x, [True, 2])), np.tile(A, [1, 2]))
 
     ranks(body)
+
+
+def test_lists_sort_and_what_is_no_number_is_in_no_tensor(ranks):
+    def body():
+        a = np.array([3.0, 1.0, 2.0])
+        x = distribute_tensor(a, line(), [Shard(0)])
+        for sorter in ([1, 2, 0], (1, 2, 0), np.array([1, 2, 0])):
+            found = np.searchsorted(x, [1.5, 2.5], sorter=sorter).full_tensor()
+            assert np.array_equal(found, np.searchsorted(a, [1.5, 2.5], sorter=sorter))
+        assert 3.0 in x and 7 not in x and "a" not in x and None not in x
+
+    ranks(body)

@@ -187,6 +187,12 @@ __all__ += _torch_pointwise.__all__
 __all__ += _triangle.__all__
 __all__ += _view.__all__
 
+def _contains(x: Any, value: Any) -> bool:
+    """Return ``value in x``."""
+    found = x == value
+    return isinstance(found, _C.Tensor) and bool(_reduce.any(found))
+
+
 # What Python's own operators call.
 SLOTS = {
     name: getattr(_pointwise, name)
@@ -206,7 +212,7 @@ SLOTS |= {
     "real": _elementwise.real,
     "imag": _elementwise.imag,
     "flat": _flat.Flat,
-    "contains": lambda x, value: bool(_reduce.any(x == value)),
+    "contains": _contains,
 }
 
 

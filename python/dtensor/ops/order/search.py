@@ -49,6 +49,8 @@ def searchsorted(
     """
     if a.ndim != 1 or side not in ("left", "right"):
         np.searchsorted(hollow(a.shape), hollow(v.shape), side)  # raises
+    if sorter is not None and not isinstance(sorter, Operand):
+        return _with_sorter
     names = " ".join(letters(v.ndim, skip=1))
     if sorter is None and _is_in_parts(a, v):
         return _in_parts
@@ -57,6 +59,11 @@ def searchsorted(
         return Rule(text), weak_call(np.searchsorted, a, v, side), INDEX
     text = f"*,{names},*->{names}"
     return Rule(text), weak_call(np.searchsorted, a, v, side, sorter), INDEX
+
+
+def _with_sorter(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+    """Take a list for the array that it is to NumPy."""
+    return searchsorted(a, v, side, np.asarray(sorter))
 
 
 # --- of arrays that are cut -----------------------------------------------------------
