@@ -363,7 +363,8 @@ finish(MPI_Request *request, const char *call, double timeout, dt_error *err)
             return dt_fail(
                 err, DT_RUNTIME,
                 "%s was given up after %g s: not all ranks of the communicator came to "
-                "what makes their world, such as init_device_mesh; a larger DTENSOR_TIMEOUT waits longer",
+                "what makes their world, such as init_device_mesh; a larger "
+                "DTENSOR_TIMEOUT waits longer",
                 call, timeout);
     }
 }
