@@ -187,6 +187,7 @@ __all__ += _torch_pointwise.__all__
 __all__ += _triangle.__all__
 __all__ += _view.__all__
 
+
 def _contains(x: Any, value: Any) -> bool:
     """Return ``value in x``."""
     found = x == value
