@@ -90,13 +90,13 @@ def reaching(lines: Lines, sums: Array, levels: Array) -> Integers:
             reached = reached.astype(levels.dtype, copy=False)
         reached = reached.reshape(apart.shape)
         reached[reached == 0] = -1  # elements of no weight
-        tried = tried.reshape(apart.shape)
+        places_tried = tried.reshape(apart.shape)
         is_enough = reached >= levels[:, None]
         high = np.minimum(
-            high, np.min(np.where(is_enough, tried, high[:, :, None]), -1)
+            high, np.min(np.where(is_enough, places_tried, high[:, :, None]), -1)
         )
         low = np.maximum(
-            low, np.max(np.where(is_enough, low[:, :, None], tried + 1), -1)
+            low, np.max(np.where(is_enough, low[:, :, None], places_tried + 1), -1)
         )
         low = np.minimum(low, high)
     return low
