@@ -25,7 +25,8 @@ from dtensor.ops._make.parts import (
     values_of,
 )
 from dtensor.ops._make.reduction import highest, kind_of, lowest
-from dtensor.ops._make.routes import ranges_of, reachable, route_to
+from dtensor.ops._make.routes import reachable
+from dtensor.ops.index.fetched import way_to_owners
 from dtensor.ops.index.terms import checked_index
 from dtensor.ops.index.write import writing
 
@@ -268,12 +269,8 @@ def _at_cut(
     rows = _beside(name, value, to)
     if not inside(to):
         return
-    own = ranges_of(a.layout, 0)
-    numbers = local(index).astype(np.int64)
-    numbers = np.where(numbers < 0, numbers + a.shape[0], numbers)
-    owner = np.searchsorted([stop for _, stop in own], numbers, "right")
-    route = route_to(name, a.layout, 0, owner)  # equal indices stay in their order
-    here = route.there(numbers)
+    # Equal indices stay in their order.
+    route, here = way_to_owners(name, a.layout, 0, index)
     if isinstance(value, _C.DTensor):
         rows = route.there(rows)
-    ufunc.at(local(a), here - own[route.mine][0], rows)
+    ufunc.at(local(a), here, rows)
