@@ -202,6 +202,9 @@ int op_check_cast(PyObject *ufunc, PyArray_Descr *from, PyArray_Descr *to,
 /* What a call says of `casting`, or NULL. Borrowed. */
 PyObject *op_casting_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
+/* The mask of a call that has one, or NULL. Borrowed. */
+PyObject *op_mask_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
 /* Brings a result into the layout and dtype of `out` and writes it there. */
 int op_write_result(const OperatorObject *op, DTensorObject *out, DTensorObject *result,
                     bool ufunc);

@@ -54,9 +54,32 @@ op_casting_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
     return place < 0 ? NULL : args[nargs + place];
 }
 
+PyObject *
+op_mask_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    Py_ssize_t place = op_find_keyword(kwnames, "where");
+    PyObject *mask = place < 0 ? Py_True : args[nargs + place];
+    return mask == Py_True ? NULL : mask;
+}
+
+/* Where NumPy writes into no other dtype than that of the result. */
+static int
+check_exact(const OperatorObject *op, dt_dtype from, dt_dtype to)
+{
+    if (from == to || !op_says(op, "exact_out"))
+        return 0;
+    return ext_fail(PyExc_ValueError,
+                    "%U: output array is not acceptable (must have the right datatype, "
+                    "number of dimensions, and be a C-Array)",
+                    op->name);
+}
+
 static int
 check_cast_of(const op_entry *entry, const op_call *call, const DTensorObject *out)
 {
+    if (check_exact(call->op, entry->results[0].layout->layout->dtype,
+                    out->layout->layout->dtype) < 0)
+        return -1;
     PyObject *casting = op_casting_of(call->args, call->nargs, call->kwnames);
     PyArray_Descr *from = ext_descr(entry->results[0].layout->layout->dtype);
     PyArray_Descr *to = ext_descr(out->layout->layout->dtype);
@@ -225,12 +248,12 @@ run_into(op_entry *entry, const op_call *call, DTensorObject *out)
         Py_XDECREF(result);
         return result == NULL ? -1 : 0;
     }
-    bool casts = op_find_keyword(call->kwnames, "casting") >= 0;
     if (!op_says(call->op, "casts_out") && check_cast_of(entry, call, out) < 0)
         return -1;
-    /* Only the kernel knows what `where` leaves out, and how it casts. */
-    bool needs = casts || op_find_keyword(call->kwnames, "where") >= 0;
-    if (entry->ufunc && needs && !entry->outside && same_box(layout, out->layout))
+    /* Only the kernel knows what a mask leaves out. Without one it does not cast: addends
+     * are added in their own dtype first. */
+    bool masked = op_mask_of(call->args, call->nargs, call->kwnames) != NULL;
+    if (entry->ufunc && masked && !entry->outside && same_box(layout, out->layout))
         return write_by_kernel(entry, call, out);
     PyObject *made = op_dispatch(entry, call, NULL);
     int failed = made == NULL ? -1
@@ -297,9 +320,12 @@ composite_into(op_entry *entry, const op_call *call, DTensorObject *out)
     static PyObject *copyto;
     if (ext_import(&copyto, "numpy", "copyto") == NULL)
         return -1;
-    PyObject *made = op_dispatch(entry, call, NULL);
-    PyObject *copied =
-        made == NULL ? NULL : PyObject_CallFunctionObjArgs(copyto, out, made, NULL);
+    PyObject *made = op_dispatch(entry, call, NULL), *copied = NULL;
+    if (made != NULL &&
+        (!ext_is_dtensor(made) ||
+         check_exact(call->op, ((DTensorObject *)made)->layout->layout->dtype,
+                     out->layout->layout->dtype) == 0))
+        copied = PyObject_CallFunctionObjArgs(copyto, out, made, NULL);
     Py_XDECREF(made);
     Py_XDECREF(copied);
     return copied == NULL ? -1 : 0;

@@ -41,15 +41,6 @@ write_where(PyObject *out, PyObject *made, PyObject *casting, PyObject *mask)
     return none == NULL ? -1 : 0;
 }
 
-/* The mask of a call that has one, or NULL. Borrowed. */
-static PyObject *
-mask_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    Py_ssize_t place = op_find_keyword(kwnames, "where");
-    PyObject *mask = place < 0 ? Py_True : args[nargs + place];
-    return mask == Py_True ? NULL : mask;
-}
-
 /* Whether the results that an entry has can be cast into `outs`. */
 static int
 check_casts(const op_entry *entry, PyObject *casting, PyObject *outs)
@@ -155,7 +146,7 @@ call_into_all(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
               PyObject *kwnames, PyObject *outs)
 {
     PyObject *casting = op_casting_of(args, nargs, kwnames);
-    PyObject *mask = mask_of(args, nargs, kwnames);
+    PyObject *mask = op_mask_of(args, nargs, kwnames);
     if (mask != NULL && check_casts_first(op, args, nargs, kwnames, casting, outs) < 0)
         return NULL;
     PyObject *made = PyObject_Vectorcall((PyObject *)op, args, (size_t)nargs, kwnames);
@@ -192,6 +183,31 @@ only_out(const OperatorObject *op, PyObject *out)
                         Py_TYPE(out)->tp_name);
 }
 
+/* The call with its first operand in a wider dtype, for what it is written into. */
+static PyObject *
+call_widened(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames, PyObject *out, PyObject *widens)
+{
+    Py_ssize_t count = nargs + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames));
+    Py_ssize_t place = nargs > 0 ? 0 : op_find_keyword(kwnames, "a");
+    if (place < 0)
+        return op_call_into(op, args, nargs, kwnames, out); /* which lacks it */
+    PyObject **given = PyMem_New(PyObject *, (size_t)count);
+    PyObject *wide = NULL, *result = NULL;
+    if (given == NULL)
+        PyErr_NoMemory();
+    else
+        wide = PyObject_CallFunctionObjArgs(widens, args[place], out, NULL);
+    if (wide != NULL) {
+        memcpy(given, args, (size_t)count * sizeof *given);
+        given[place] = wide;
+        result = op_call_into(op, given, nargs, kwnames, out);
+    }
+    PyMem_Free(given);
+    Py_XDECREF(wide);
+    return result;
+}
+
 PyObject *
 op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
             PyObject *kwnames, PyObject *out)
@@ -199,6 +215,10 @@ op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     out = only_out(op, out);
     if (out == NULL)
         return NULL;
-    return PyTuple_Check(out) ? call_into_all(op, args, nargs, kwnames, out)
-                              : op_call_into(op, args, nargs, kwnames, out);
+    if (PyTuple_Check(out))
+        return call_into_all(op, args, nargs, kwnames, out);
+    PyObject *widens =
+        op->dict == NULL ? NULL : PyDict_GetItemString(op->dict, "widens_out");
+    return widens == NULL ? op_call_into(op, args, nargs, kwnames, out)
+                          : call_widened(op, args, nargs, kwnames, out, widens);
 }

@@ -369,7 +369,8 @@ PyObject *op_keywords(const op_call *call);
 
 /* Whether an attribute of the operator is True: `broadcasts_out`, where NumPy broadcasts
  * what it gives into `out=`, as all ufuncs do; `casts_out`, where NumPy casts it to the
- * dtype of `out=` whatever that is, which the operator's function then gets. */
+ * dtype of `out=` whatever that is, which the operator's function then gets; `exact_out`,
+ * where NumPy does not cast it. */
 bool op_says(const OperatorObject *op, const char *name);
 /* Calls the kernel on one-element arrays, or (`whole`) on arrays of the global shapes
  * that take no memory. */

@@ -14,17 +14,34 @@ from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.parts import move
 from dtensor.ops._make.refusal import in_dialect
 
-__all__ = ["array_of", "as_dtype", "composite", "rounded_once", "settled", "within"]
+__all__ = [
+    "array_of",
+    "as_dtype",
+    "as_floats",
+    "cast_back",
+    "composite",
+    "rounded_once",
+    "same_dtype",
+    "settled",
+    "widened",
+    "within",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def composite(function: F, writes_out: bool = True) -> F:
+def composite(
+    function: F,
+    writes_out: bool = True,
+    wide: Callable[[Any, Any], Any] | None = None,
+    check: Callable[[Any, Any], None] | None = None,
+) -> F:
     """Let a function take the keywords that the dispatcher takes for operators.
 
     ``dim=`` and ``keepdim=`` become ``axis=`` and ``keepdims=``; the result
     is written to `out`, which the function itself declares and ignores, unless
-    `writes_out` is False."""
+    `writes_out` is False. Then its first argument becomes ``wide(argument, out)``, if
+    it is told no `dtype`, and ``check(result, out)`` may refuse to write."""
     names = list(inspect.signature(function).parameters)
     place = names.index("out") if "out" in names else None
 
@@ -36,10 +53,27 @@ def composite(function: F, writes_out: bool = True) -> F:
         out = options.pop("out", None) if writes_out else None
         if writes_out and place is not None and len(args) > place:
             out, args = args[place], (*args[:place], None, *args[place + 1 :])
+        if out is None:
+            return _call(function, args, options)
+        if wide is not None and _told("dtype", names, args, options) is None:
+            if args:
+                args = wide(args[0], out), *args[1:]
+            else:
+                options[names[0]] = wide(options[names[0]], out)
         result = _call(function, args, options)
-        return result if out is None else copy(result, out=out)
+        if check is not None:
+            check(result, out)
+        return copy(result, out=out)
 
     return cast(F, answer)
+
+
+def _told(
+    name: str, names: list[str], args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Return an argument, by its name or its place; None: there is none."""
+    place = names.index(name) if name in names else len(args)
+    return args[place] if place < len(args) else options.get(name)
 
 
 def _call(function: F, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -100,6 +134,54 @@ def as_dtype(x: Any, dtype: Any) -> Any:
     if x.dtype == dtype:
         return x
     return x.astype(dtype) if isinstance(x, np.ndarray) else astype(x, dtype)
+
+
+# --- what is written into `out` -------------------------------------------------------
+
+
+def widened(x: Any, out: Any, integers: Any = None) -> Any:
+    """Return an operand in a dtype that holds its values and those of `out`, in which
+    NumPy computes what it writes there; itself if `out` holds no more.
+
+    Parameters
+    ----------
+    x : array_like
+    out : array
+    integers : dtype_like, optional
+        In which a function of integers computes; default: in their own.
+    """
+    x = array_of(x)
+    own, into = np.dtype(x.dtype), np.dtype(out.dtype)
+    if own.kind != "c":
+        into = np.empty(0, into).real.dtype
+    computed = np.dtype(integers) if integers and own.kind in "biu" else own
+    try:
+        wide = np.result_type(own, into)
+    except TypeError:  # bfloat16 has nothing in common with most integers
+        return x
+    holds = np.can_cast(into, computed) or (wide.kind == "f" and into.kind in "iu")
+    return x if holds else as_dtype(x, wide)
+
+
+as_floats = functools.partial(widened, integers=np.float64)
+
+
+def cast_back(result: Any, out: Any) -> None:
+    """Refuse an `out` that NumPy casts to the result's dtype first."""
+    if not np.can_cast(out.dtype, result.dtype):
+        raise TypeError(
+            f"Cannot cast array data from {out.dtype!r} to {result.dtype!r} according "
+            "to the rule 'safe'"
+        )
+
+
+def same_dtype(result: Any, out: Any) -> None:
+    """Refuse an `out` of another dtype, as NumPy's products of matrices do."""
+    if out.dtype != result.dtype:
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of "
+            "dimensions, and be a C-Array)"
+        )
 
 
 def rounded_once(function: F) -> F:

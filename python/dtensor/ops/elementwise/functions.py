@@ -14,6 +14,7 @@ from dtensor.ops._make.operator import (
     Operand,
     broadcasts_out,
     call,
+    casts_out,
     implements,
     method,
     operator,
@@ -172,11 +173,19 @@ _LARGEST_BFLOAT16 = 255 * 2.0**120
 
 @method
 @implements(np.round)
+@casts_out
 @operator
 def round(a: Operand, decimals: int = 0, out: None = None) -> Answer:
     """Round to a number of decimals: see `numpy.round`."""
+    if out is not None and (out != a.dtype or a.dtype.kind in "biu"):
+        return broadcast([a]), call(_rounded_into, a, decimals, out)
     rows = Rows(floats="increasing").of([a])
     return broadcast([a], rows), call(np.round, a, decimals)
+
+
+def _rounded_into(x: npt.NDArray[Any], decimals: int, dtype: np.dtype[Any]) -> Any:
+    """Compute as NumPy does in the dtype of what it writes to."""
+    return np.round(x, decimals, out=np.empty(x.shape, dtype))
 
 
 round.vjp(flat)

@@ -1,5 +1,6 @@
 """Taking elements by index or condition: take, take_along_axis, compress, ..."""
 
+import functools
 import math
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import composite, settled
+from dtensor.ops._make.composite import cast_back, composite, settled
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.known import ndim
 from dtensor.ops._make.operator import (
@@ -36,6 +37,7 @@ __all__ += _nonzero.__all__
 
 Array = npt.NDArray[Any]
 ALL = slice(None)
+_composite = functools.partial(composite, check=cast_back)
 
 
 def flat_index(
@@ -58,7 +60,7 @@ def flat_index(
 
 @method
 @implements(np.take)
-@composite
+@_composite
 def take(
     a: Any, indices: Any, axis: int | None = None, out: None = None, mode: Any = "raise"
 ) -> Any:
@@ -268,7 +270,7 @@ added_along.vjp(
 
 
 @implements(np.compress)
-@composite
+@_composite
 def compress(condition: Any, a: Any, axis: int | None = None, out: None = None) -> Any:
     """Take the slices along a dim for which a condition is true.
 

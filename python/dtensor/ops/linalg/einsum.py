@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._C import Tensor
+from dtensor._core.dtype import dtype_of
 from dtensor.ops._make.autocast import narrowed
 from dtensor.ops._make.copies import copy
 from dtensor.ops._make.halves import is_half, wide_call
@@ -258,6 +259,26 @@ def _in_steps(subscripts: str, arrays: list[Any], out: Any, options: Any) -> Any
     return left[0][0]
 
 
+def _dtype_into(
+    out: Any,
+    arrays: Sequence[Any],
+    dtype: npt.DTypeLike | None = None,
+    casting: Any = "safe",
+    **_options: Any,
+) -> dict[str, Any]:
+    """Return the dtype that NumPy computes in, if not that of the operands, or refuse
+    to cast it to that of `out`."""
+    own = np.result_type(*(x.dtype for x in arrays))
+    loop = np.result_type(own, out.dtype) if dtype is None else dtype_of(dtype)
+    if not np.can_cast(loop, out.dtype, casting):
+        raise TypeError(
+            f"Iterator requested dtype could not be cast from {loop!r} to "
+            f"{out.dtype!r}, the operand {len(arrays)} dtype, according to the rule "
+            f"'{casting}'"
+        )
+    return {} if loop == own else {"dtype": loop}
+
+
 @implements(np.einsum)
 @narrowed
 def einsum(
@@ -289,6 +310,8 @@ def einsum(
     """
     subscripts, given = _read(operands)
     arrays = [x if isinstance(x, Tensor) else np.asarray(x) for x in given]
+    if out is not None:
+        options |= _dtype_into(out, arrays, **options)
     if len(arrays) < 3:
         return _einsum(subscripts, *arrays, out=out, **options)
     dtype = np.result_type(*(x.dtype for x in arrays))

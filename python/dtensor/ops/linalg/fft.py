@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from dtensor.ops._make.axes import normalize_axis_index
+from dtensor.ops._make.composite import as_floats
 from dtensor.ops._make.operator import (
     Operand,
     call,
     implements,
     letters,
     operator,
+    widens_out,
 )
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import conj
@@ -177,7 +179,7 @@ def _along(kernel: Kernel, what: str, points: Any = _same, after: Any = _same) -
     ValueError
         For no points.
     """
-    return implements(kernel)(operator(transform))
+    return implements(kernel)(widens_out(as_floats)(operator(transform)))
 
 
 fft = _along(np.fft.fft, "Fourier transform")
@@ -310,7 +312,7 @@ def _over(
     ValueError
         For no points.
     """
-    return implements(kernel)(operator(transform))
+    return implements(kernel)(widens_out(as_floats)(operator(transform)))
 
 
 _LAST = (-2, -1)

@@ -21,6 +21,7 @@ from dtensor.ops._make.operator import (
     Rule,
     broadcasts_out,
     call,
+    exact_out,
     implements,
     letters,
     method,
@@ -147,6 +148,7 @@ def _contraction(a: Operand, b: Operand, pairs: list[tuple[int, int]]) -> Rule:
 
 @method
 @implements(np.dot)
+@exact_out
 @operator(operands=2)
 def dot(a: Operand, b: Operand, out: None = None) -> Answer | Callable[..., Any]:
     """Product of two arrays, summed over the last dim of `a` and the one before last

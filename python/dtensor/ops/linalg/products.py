@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dtensor.ops._make.composite import array_of, composite
+from dtensor.ops._make.composite import array_of, composite, same_dtype
 from dtensor.ops._make.operator import implements
 from dtensor.ops.linalg.matmul import outer as _outer
 from dtensor.ops.linalg.triangle import diagonal as _diagonal
@@ -54,7 +54,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 @implements(np.linalg.multi_dot)
-@composite
+@functools.partial(composite, check=same_dtype)
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     """Product of several matrices, in the order that takes the fewest multiplications.
 

@@ -1,5 +1,6 @@
 """argmax and argmin."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.blocks import stacked
-from dtensor.ops._make.composite import composite, settled
+from dtensor.ops._make.composite import cast_back, composite, settled
 from dtensor.ops._make.direct import Maybe, in_front, is_cut
 from dtensor.ops._make.operator import (
     Operand,
@@ -27,6 +28,7 @@ from dtensor.ops._make.words import Answer, rule
 __all__ = ["argmax", "argmin"]
 
 Array = npt.NDArray[Any]
+_composite = functools.partial(composite, check=cast_back)
 
 # NumPy's function -> the ufunc that keeps the winner, and its neutral element
 WINNER: dict[Any, tuple[np.ufunc, Callable[[np.dtype[Any]], Any]]] = {
@@ -125,7 +127,7 @@ def _row(function: Callable[..., Any]) -> Callable[..., Any]:
 @method
 @in_front(_row(np.argmax), _whole)
 @implements(np.argmax)
-@composite
+@_composite
 def argmax(
     a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
 ) -> Any:
@@ -158,7 +160,7 @@ def argmax(
 @method
 @in_front(_row(np.argmin), _whole)
 @implements(np.argmin)
-@composite
+@_composite
 def argmin(
     a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
 ) -> Any:

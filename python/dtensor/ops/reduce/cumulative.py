@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import composite
+from dtensor.ops._make.composite import composite, widened
 from dtensor.ops._make.direct import Maybe, in_front, is_cut
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import Operand, implements, method
@@ -31,6 +31,7 @@ __all__ += differences.__all__
 
 
 _into_out = functools.partial(composite, writes_out=False)
+_widened = functools.partial(composite, wide=widened)
 
 
 def _flat(x: Any, axis: int | None) -> tuple[Any, int]:
@@ -100,7 +101,7 @@ def _filled(a: Any, value: int) -> Any:
 
 
 @implements(np.nancumsum)
-@composite
+@_widened
 def nancumsum(
     a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
@@ -109,7 +110,7 @@ def nancumsum(
 
 
 @implements(np.nancumprod)
-@composite
+@_widened
 def nancumprod(
     a: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
 ) -> Any:
@@ -146,7 +147,7 @@ def _cumulative(function: np.ufunc, name: str) -> Any:
 
     cumulative.__name__ = cumulative.__qualname__ = name
     cumulative.__doc__ = f"Along an axis: see `numpy.{name}`."
-    return implements(getattr(np, name))(composite(cumulative))
+    return implements(getattr(np, name))(_widened(cumulative))
 
 
 cumulative_sum = _cumulative(np.add, "cumulative_sum")

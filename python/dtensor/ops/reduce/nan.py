@@ -1,5 +1,6 @@
 """Reductions that ignore NaN."""
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._core.dtype import dtype_of
-from dtensor.ops._make.composite import as_dtype, composite, settled
+from dtensor.ops._make.composite import (
+    as_dtype,
+    as_floats,
+    cast_back,
+    composite,
+    settled,
+)
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.operator import (
     Operand,
     Operator,
     call,
+    casts_out,
     implements,
     operator,
 )
@@ -91,7 +99,8 @@ def _reduction(
     def kernel_of(a: Operand) -> Any:
         return None if _exact(a) else function
 
-    return reductions.typed(function, ufunc, _present_only(core), doc, kernel_of)
+    made = reductions.typed(function, ufunc, _present_only(core), doc, kernel_of)
+    return casts_out(made)
 
 
 nansum = _reduction(np.nansum, np.add, _of_sum, "sum")
@@ -157,7 +166,7 @@ def _nanarg(function: Any, a: Any, axis: Any, never: float, keepdims: bool) -> A
 
 
 @implements(np.nanargmax)
-@composite
+@functools.partial(composite, check=cast_back)
 def nanargmax(
     a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
 ) -> Any:
@@ -172,7 +181,7 @@ def nanargmax(
 
 
 @implements(np.nanargmin)
-@composite
+@functools.partial(composite, check=cast_back)
 def nanargmin(
     a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
 ) -> Any:
@@ -196,7 +205,7 @@ def _present(a: Any, axis: Axis, keepdims: bool, where: Any) -> Any:
 
 
 @implements(np.nanmean)
-@composite
+@functools.partial(composite, wide=as_floats)
 def nanmean(
     a: Any,
     axis: Axis = None,
@@ -216,7 +225,7 @@ def nanmean(
 
 
 @implements(np.nanvar)
-@composite
+@functools.partial(composite, wide=as_floats)
 def nanvar(
     a: Any,
     axis: Axis = None,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dtensor.ops._make.autocast import in_single
 from dtensor.ops._make.axes import normalize_axis_tuple
+from dtensor.ops._make.composite import as_floats
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
@@ -20,6 +21,7 @@ from dtensor.ops._make.operator import (
     implements,
     letters,
     operator,
+    widens_out,
 )
 from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import Axis, kept, probe
@@ -73,6 +75,7 @@ def _sorted_out(
     return text, weak_call(_run, function, a, *levels, axis=given, **options)
 
 
+# They leave out NaN, and compute in their own dtype what they write into `out`.
 _LEAVE_OUT = (np.nanquantile, np.nanpercentile)
 
 
@@ -133,6 +136,7 @@ _NANMEDIAN = _median_of_parts(np.nanmedian)
 
 
 @implements(np.median)
+@widens_out(as_floats)
 @operator
 def median(
     a: Operand,
@@ -235,6 +239,8 @@ def _quantile(function: Callable[..., Any]) -> Any:
         As NumPy's; the input is never overwritten.
     """
     answer = in_single(broadcasts_out(operator(make, operands=2)))
+    if function not in _LEAVE_OUT:
+        widens_out(as_floats)(answer)
     answer.vjp(of_quantile(function))
     return implements(function)(answer)
 

@@ -29,6 +29,7 @@ from dtensor.ops._make.reduction import (
     DTypeLike,
     Layouts,
     kept,
+    loop_dtype,
     reduced_axes,
     reduction,
 )
@@ -230,6 +231,7 @@ def _diagonal_sum(
 @in_single
 @method
 @implements(np.trace)
+@casts_out
 @operator
 def trace(
     a: Operand,
@@ -260,7 +262,8 @@ def trace(
         return np.intersect1d(held[0] + offset, held[1], return_indices=True)[1:]
 
     names = letters(a.ndim)
-    wide = np.trace(np.ones((1, 1), a.dtype), offset, dtype=dtype).dtype
+    loop = loop_dtype(np.add, a.dtype, dtype, out)
+    wide = np.trace(np.ones((1, 1), a.dtype), offset, dtype=loop).dtype
     text = rule([names], [kept(names, axes, False)], "0")
     return text, call(_diagonal_sum, a, axes, Part(diagonal), wide), wide
 

@@ -3,6 +3,7 @@
 A mean is a sum divided by a count, which is exact for parts of any size and stays
 Partial(sum)."""
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -14,9 +15,11 @@ from dtensor import _C
 from dtensor.ops._make.composite import (
     array_of,
     as_dtype,
+    as_floats,
     composite,
     rounded_once,
     settled,
+    widened,
 )
 from dtensor.ops._make.direct import in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
@@ -58,6 +61,8 @@ __all__ = ["average", "logsumexp", "mean", "ptp", "std", "var"]
 
 # --- means and variances --------------------------------------------------------------
 
+_composite = functools.partial(composite, wide=as_floats)
+
 
 def counted(a: Any, axes: tuple[int, ...], where: Any, keepdims: bool) -> Any:
     """Return how many elements are reduced: a number; with `where` an array."""
@@ -79,7 +84,7 @@ def _mean(a: Any, axes: Any, dtype: Any, keepdims: bool, where: Any) -> Any:
 @method
 @in_front(mean_row, reductions.sum, of_mean)
 @implements(np.mean)
-@composite
+@_composite
 def mean(
     a: Any,
     axis: Axis = None,
@@ -139,7 +144,7 @@ centered.vjp(
 @method
 @in_front(var_row, reductions.sum, of_var)
 @implements(np.var)
-@composite
+@_composite
 @rounded_once
 def var(
     a: Any,
@@ -231,7 +236,7 @@ def deviation(
 
     make.__name__ = function.__name__
     make.__doc__ = doc
-    return implements(function)(composite(rounded_once(make)))
+    return implements(function)(_composite(rounded_once(make)))
 
 
 _STD = "Return the standard deviation along axes; parameters as of `var`."
@@ -240,7 +245,7 @@ std = method(in_front(std_row, reductions.sum, of_std)(_std))
 
 
 @implements(np.ptp)
-@composite
+@functools.partial(composite, wide=widened)
 def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Any:
     """Return the greatest element less the least, along axes: see `numpy.ptp`."""
     options = {"axis": axis, "keepdims": keepdims}
