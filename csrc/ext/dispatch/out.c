@@ -64,9 +64,9 @@ op_mask_of(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 
 /* Where NumPy writes into no other dtype than that of the result. */
 static int
-check_exact(const OperatorObject *op, dt_dtype from, dt_dtype to)
+check_exact(const OperatorObject *op, bool same)
 {
-    if (from == to || !op_says(op, "exact_out"))
+    if (same || !op_says(op, "exact_out"))
         return 0;
     return ext_fail(PyExc_ValueError,
                     "%U: output array is not acceptable (must have the right datatype, "
@@ -77,11 +77,11 @@ check_exact(const OperatorObject *op, dt_dtype from, dt_dtype to)
 static int
 check_cast_of(const op_entry *entry, const op_call *call, const DTensorObject *out)
 {
-    if (check_exact(call->op, entry->results[0].layout->layout->dtype,
-                    out->layout->layout->dtype) < 0)
+    dt_dtype made = entry->results[0].layout->layout->dtype;
+    if (check_exact(call->op, made == out->layout->layout->dtype) < 0)
         return -1;
     PyObject *casting = op_casting_of(call->args, call->nargs, call->kwnames);
-    PyArray_Descr *from = ext_descr(entry->results[0].layout->layout->dtype);
+    PyArray_Descr *from = ext_descr(made);
     PyArray_Descr *to = ext_descr(out->layout->layout->dtype);
     int failed = -1;
     if (from != NULL && to != NULL)
@@ -322,9 +322,9 @@ composite_into(op_entry *entry, const op_call *call, DTensorObject *out)
         return -1;
     PyObject *made = op_dispatch(entry, call, NULL), *copied = NULL;
     if (made != NULL &&
-        (!ext_is_dtensor(made) ||
-         check_exact(call->op, ((DTensorObject *)made)->layout->layout->dtype,
-                     out->layout->layout->dtype) == 0))
+        check_exact(call->op, !ext_is_dtensor(made) ||
+                                  ((DTensorObject *)made)->layout->layout->dtype ==
+                                      out->layout->layout->dtype) == 0)
         copied = PyObject_CallFunctionObjArgs(copyto, out, made, NULL);
     Py_XDECREF(made);
     Py_XDECREF(copied);
@@ -386,7 +386,10 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
         PyArrayObject *target =
             (PyArrayObject *)(ext_is_tensor(out) ? ((TensorObject *)out)->array : out);
         PyArrayObject *array = (PyArrayObject *)((TensorObject *)made)->array;
-        failed = op_check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target), NULL);
+        failed = check_exact(op, PyArray_TYPE(array) == PyArray_TYPE(target));
+        if (failed == 0)
+            failed =
+                op_check_cast(NULL, PyArray_DESCR(array), PyArray_DESCR(target), NULL);
         if (failed == 0)
             failed = ext_refuse_without_data(array);
         if (failed == 0 && ext_is_tensor(out))
