@@ -183,19 +183,16 @@ only_out(const OperatorObject *op, PyObject *out)
                         Py_TYPE(out)->tp_name);
 }
 
-/* What gives the first operand in the dtype to compute in, for this `out`; or NULL,
- * perhaps with an exception. Borrowed. */
+/* What gives the first operand in the dtype to compute in, for this `out`; or NULL.
+ * Borrowed. */
 static PyObject *
 widening(const OperatorObject *op, PyObject *kwnames, PyObject *out)
 {
-    static PyObject *widened;
-    PyObject *own =
+    PyObject *found =
         op->dict == NULL ? NULL : PyDict_GetItemString(op->dict, "widens_out");
-    /* Without layouts there is no entry for the dtype of `out`. */
-    if (own != NULL || ext_is_dtensor(out) || !op_says(op, "casts_out") ||
-        op_find_keyword(kwnames, "dtype") >= 0)
-        return own;
-    return ext_import(&widened, "dtensor.ops._make.composite", "widened");
+    bool array = found == NULL && op->dict != NULL && !ext_is_dtensor(out) &&
+                 op_find_keyword(kwnames, "dtype") < 0;
+    return array ? PyDict_GetItemString(op->dict, "widens_array") : found;
 }
 
 /* The call with its first operand in a wider dtype, for what it is written into. */
@@ -233,8 +230,6 @@ op_call_out(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     if (PyTuple_Check(out))
         return call_into_all(op, args, nargs, kwnames, out);
     PyObject *widens = widening(op, kwnames, out);
-    if (widens == NULL && PyErr_Occurred())
-        return NULL;
     return widens == NULL ? op_call_into(op, args, nargs, kwnames, out)
                           : call_widened(op, args, nargs, kwnames, out, widens);
 }

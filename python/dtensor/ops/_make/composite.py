@@ -17,13 +17,9 @@ from dtensor.ops._make.refusal import in_dialect
 __all__ = [
     "array_of",
     "as_dtype",
-    "as_floats",
-    "cast_back",
     "composite",
     "rounded_once",
-    "same_dtype",
     "settled",
-    "widened",
     "within",
 ]
 
@@ -134,54 +130,6 @@ def as_dtype(x: Any, dtype: Any) -> Any:
     if x.dtype == dtype:
         return x
     return x.astype(dtype) if isinstance(x, np.ndarray) else astype(x, dtype)
-
-
-# --- what is written into `out` -------------------------------------------------------
-
-
-def widened(x: Any, out: Any, integers: Any = None) -> Any:
-    """Return an operand in a dtype that holds its values and those of `out`, in which
-    NumPy computes what it writes there; itself if `out` holds no more.
-
-    Parameters
-    ----------
-    x : array_like
-    out : array
-    integers : dtype_like, optional
-        In which a function of integers computes; default: in their own.
-    """
-    x = array_of(x)
-    own, into = np.dtype(x.dtype), np.dtype(out.dtype)
-    if own.kind != "c":
-        into = np.empty(0, into).real.dtype
-    computed = np.dtype(integers) if integers and own.kind in "biu" else own
-    try:
-        wide = np.result_type(own, into)
-    except TypeError:  # bfloat16 has nothing in common with most integers
-        return x
-    holds = np.can_cast(into, computed) or (wide.kind == "f" and into.kind in "iu")
-    return x if holds else as_dtype(x, wide)
-
-
-as_floats = functools.partial(widened, integers=np.float64)
-
-
-def cast_back(result: Any, out: Any) -> None:
-    """Refuse an `out` that NumPy casts to the result's dtype first."""
-    if not np.can_cast(out.dtype, result.dtype):
-        raise TypeError(
-            f"Cannot cast array data from {out.dtype!r} to {result.dtype!r} according "
-            "to the rule 'safe'"
-        )
-
-
-def same_dtype(result: Any, out: Any) -> None:
-    """Refuse an `out` of another dtype, as NumPy's products of matrices do."""
-    if out.dtype != result.dtype:
-        raise ValueError(
-            "output array is not acceptable (must have the right datatype, number of "
-            "dimensions, and be a C-Array)"
-        )
 
 
 def rounded_once(function: F) -> F:

@@ -23,13 +23,10 @@ __all__ = [
     "axes_of",
     "broadcasts_out",
     "call",
-    "casts_out",
-    "exact_out",
     "implements",
     "letters",
     "method",
     "operator",
-    "widens_out",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -97,30 +94,6 @@ def broadcasts_out(answer: F) -> F:
     """Let an operator's result be broadcast into `out=`, as NumPy does for ufuncs."""
     answer.broadcasts_out = True  # type: ignore[attr-defined]
     return answer
-
-
-def casts_out(answer: F) -> F:
-    """Let an operator's result be cast into `out=` of any dtype, as NumPy does for
-    reductions; the operator's function gets that dtype as its argument `out`."""
-    answer.casts_out = True  # type: ignore[attr-defined]
-    return answer
-
-
-def exact_out(answer: F) -> F:
-    """Refuse to write an operator's result into `out=` of another dtype."""
-    answer.exact_out = True  # type: ignore[attr-defined]
-    return answer
-
-
-def widens_out(wide: Callable[[Any, Any], Any]) -> Callable[[F], F]:
-    """Let an operator's operand become ``wide(operand, out)`` where there is an `out=`:
-    NumPy computes in the dtype of `out`."""
-
-    def mark(answer: F) -> F:
-        answer.widens_out = wide  # type: ignore[attr-defined]
-        return answer
-
-    return mark
 
 
 def implements(*functions: Callable[..., Any]) -> Callable[[F], F]:

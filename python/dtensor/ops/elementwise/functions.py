@@ -14,11 +14,11 @@ from dtensor.ops._make.operator import (
     Operand,
     broadcasts_out,
     call,
-    casts_out,
     implements,
     method,
     operator,
 )
+from dtensor.ops._make.out import casts_out
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise import piecewise
 from dtensor.ops.elementwise.piecewise import *  # noqa: F403

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import cast_back, composite, settled
+from dtensor.ops._make.composite import composite, settled
 from dtensor.ops._make.fallback import on_mesh
 from dtensor.ops._make.known import ndim
 from dtensor.ops._make.operator import (
@@ -22,6 +22,7 @@ from dtensor.ops._make.operator import (
     method,
     operator,
 )
+from dtensor.ops._make.out import cast_back
 from dtensor.ops._make.parts import plain, values_of
 from dtensor.ops._make.reduction import LINEAR
 from dtensor.ops._make.words import Answer, hollow

@@ -12,15 +12,8 @@ from typing import Any
 import numpy as np
 
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import as_floats
-from dtensor.ops._make.operator import (
-    Operand,
-    call,
-    implements,
-    letters,
-    operator,
-    widens_out,
-)
+from dtensor.ops._make.operator import Operand, call, implements, letters, operator
+from dtensor.ops._make.out import as_floats, widens_out
 from dtensor.ops._make.words import Answer, rule
 from dtensor.ops.linalg.adjoint import conj
 from dtensor.ops.linalg.fft_long import SWAPPED, fit, in_steps

@@ -21,12 +21,12 @@ from dtensor.ops._make.operator import (
     Rule,
     broadcasts_out,
     call,
-    exact_out,
     implements,
     letters,
     method,
     operator,
 )
+from dtensor.ops._make.out import exact_out
 from dtensor.ops._make.words import Answer, group, rule
 from dtensor.ops.linalg import vectors as _vectors
 from dtensor.ops.linalg.adjoint import (

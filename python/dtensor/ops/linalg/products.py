@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dtensor.ops._make.composite import array_of, composite, same_dtype
+from dtensor.ops._make.composite import array_of, composite
 from dtensor.ops._make.operator import implements
+from dtensor.ops._make.out import same_dtype
 from dtensor.ops.linalg.matmul import outer as _outer
 from dtensor.ops.linalg.triangle import diagonal as _diagonal
 from dtensor.ops.linalg.vectors import cross as _cross

@@ -10,13 +10,8 @@ from dtensor import _C
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.elementwise import elementwise
 from dtensor.ops._make.fallback import fallback, without_gradient
-from dtensor.ops._make.operator import (
-    Operand,
-    call,
-    casts_out,
-    letters,
-    operator,
-)
+from dtensor.ops._make.operator import Operand, call, letters, operator
+from dtensor.ops._make.out import casts_out
 from dtensor.ops._make.parts import move
 from dtensor.ops._make.reduction import (
     MISSING,

@@ -11,7 +11,7 @@ from dtensor import _C
 from dtensor._core.device import is_meta
 from dtensor.ops._make.axes import normalize_axis_index
 from dtensor.ops._make.blocks import stacked
-from dtensor.ops._make.composite import cast_back, composite, settled
+from dtensor.ops._make.composite import composite, settled
 from dtensor.ops._make.direct import Maybe, in_front, is_cut
 from dtensor.ops._make.operator import (
     Operand,
@@ -21,6 +21,7 @@ from dtensor.ops._make.operator import (
     method,
     operator,
 )
+from dtensor.ops._make.out import cast_back
 from dtensor.ops._make.parts import inside, local, make, positions
 from dtensor.ops._make.reduction import highest, kept, lowest, probe
 from dtensor.ops._make.words import Answer, rule

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from dtensor.ops._make.axes import normalize_axis_index
-from dtensor.ops._make.composite import composite, widened
+from dtensor.ops._make.composite import composite
 from dtensor.ops._make.direct import Maybe, in_front, is_cut
 from dtensor.ops._make.halves import is_half
 from dtensor.ops._make.operator import Operand, implements, method
+from dtensor.ops._make.out import widened
 from dtensor.ops._make.reduction import DTypeLike
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise.piecewise import where_

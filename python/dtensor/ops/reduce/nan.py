@@ -9,22 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor._core.dtype import dtype_of
-from dtensor.ops._make.composite import (
-    as_dtype,
-    as_floats,
-    cast_back,
-    composite,
-    settled,
-)
+from dtensor.ops._make.composite import as_dtype, composite, settled
 from dtensor.ops._make.elementwise import anywhere, broadcast
-from dtensor.ops._make.operator import (
-    Operand,
-    Operator,
-    call,
-    casts_out,
-    implements,
-    operator,
-)
+from dtensor.ops._make.operator import Operand, Operator, call, implements, operator
+from dtensor.ops._make.out import as_floats, cast_back, casts_out
 from dtensor.ops._make.reduction import (
     MISSING,
     Axis,

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from dtensor.ops._make.autocast import in_single
 from dtensor.ops._make.axes import normalize_axis_tuple
-from dtensor.ops._make.composite import as_floats
 from dtensor.ops._make.halves import weak_call
 from dtensor.ops._make.operator import (
     Operand,
@@ -21,8 +20,8 @@ from dtensor.ops._make.operator import (
     implements,
     letters,
     operator,
-    widens_out,
 )
+from dtensor.ops._make.out import as_floats, widens_out
 from dtensor.ops._make.parts import values_of
 from dtensor.ops._make.reduction import Axis, kept, probe
 from dtensor.ops._make.words import Answer, rule

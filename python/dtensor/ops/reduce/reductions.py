@@ -16,12 +16,12 @@ from dtensor.ops._make.operator import (
     Operator,
     Part,
     call,
-    casts_out,
     implements,
     letters,
     method,
     operator,
 )
+from dtensor.ops._make.out import casts_out
 from dtensor.ops._make.parts import positions
 from dtensor.ops._make.reduction import (
     MISSING,

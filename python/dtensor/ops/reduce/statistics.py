@@ -15,22 +15,15 @@ from dtensor import _C
 from dtensor.ops._make.composite import (
     array_of,
     as_dtype,
-    as_floats,
     composite,
     rounded_once,
     settled,
-    widened,
 )
 from dtensor.ops._make.direct import in_front
 from dtensor.ops._make.elementwise import anywhere, broadcast
 from dtensor.ops._make.halves import is_half
-from dtensor.ops._make.operator import (
-    Operand,
-    call,
-    implements,
-    method,
-    operator,
-)
+from dtensor.ops._make.operator import Operand, call, implements, method, operator
+from dtensor.ops._make.out import as_floats, widened
 from dtensor.ops._make.reduction import MISSING, Axis, DTypeLike, reduced_axes
 from dtensor.ops._make.words import Answer
 from dtensor.ops.elementwise.functions import imag, real
