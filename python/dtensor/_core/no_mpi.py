@@ -11,43 +11,26 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Collection
 from pathlib import Path
+
+from dtensor._core.mpi_family import NAME, extensions, family, loaded
 
 __all__ = ["end", "explain", "report"]
 
-# The families of MPI, by the name of the library: those of one family take the place of
-# each other.
-FAMILIES = {
-    "libmpi.so.40": "Open MPI",
-    "libmpi.so.12": "MPICH",
-    "libmpich.so.12": "MPICH",
-    "libmpi_abi.so.1": "the MPI standard's ABI",
-}
-NAME = r"libmpi(?:ch|_abi)?\.so\.\d+"
 PLACES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt")  # where MPI often is
 
 
-def _family(library: str) -> str:
-    name = re.match(NAME, Path(library).name)  # of libmpi.so.40.30.3 the first part
-    return FAMILIES.get(name[0] if name else "", "an unknown MPI")
-
-
-def _built_for() -> str:
-    """Return the name of the MPI library that the extension needs; "" without one."""
+def _built_for() -> dict[str, str]:
+    """Return the families of MPI that the extension is for, with their library."""
+    if several := extensions():
+        return {kind: kind for kind in several}
     for path in Path(__file__).parents[1].glob("_C.*.so"):
         found = re.search(NAME.encode(), path.read_bytes())
         if found:
-            return found[0].decode()
-    return ""
-
-
-def _loaded() -> list[str]:
-    """Return the MPI libraries that this process has loaded."""
-    try:
-        text = Path("/proc/self/maps").read_text()
-    except OSError:
-        return []
-    return [*dict.fromkeys(re.findall(rf"/\S*/{NAME}\S*", text))]
+            name = found[0].decode()
+            return {family(name): f"{family(name)} ({name})"}
+    return {}
 
 
 def _installed() -> list[str]:
@@ -65,23 +48,23 @@ def _installed() -> list[str]:
     return sorted(found)
 
 
-def _cure(built: str, loaded: list[str]) -> str:
+def _cure(built: Collection[str], used: list[str]) -> str:
     """Return what to do, in one sentence."""
-    fitting = [path for path in _installed() if _family(path) == _family(built)]
+    fitting = [path for path in _installed() if family(path) in built]
     if not built:
         return "Build it again: python -m pip install --force-reinstall dtensor-mpi."
-    other = [p for p in [*loaded, *fitting] if Path(p).name.startswith("libmpich.so")]
+    other = [p for p in [*used, *fitting] if Path(p).name.startswith("libmpich.so")]
     if other and not any(Path(p).name.startswith("libmpi.so") for p in fitting):
         return (
             f"mpi4py wants {other[0]} under the name libmpi.so.12: build mpi4py with "
             "this MPI's mpicc (pip install --no-binary mpi4py mpi4py), or link the "
             "file by that name in a folder that is on LD_LIBRARY_PATH."
         )
-    if any(_family(path) == _family(built) for path in loaded):
+    if any(family(path) in built for path in used):
         return "Start Python with -v to see which file is missing."
     if fitting:
         return f"Set MPI4PY_LIBMPI={fitting[0]} for mpi4py, in all ranks."
-    if _family(built) == "MPICH":
+    if "Open MPI" not in built:
         return (
             "Install MPICH (pip install mpich), or build dtensor again with the mpicc "
             "of the MPI that you use."
@@ -98,13 +81,13 @@ def explain(error: BaseException) -> str:
         return f"dtensor needs {error.name}: pip install {error.name}."
     if str(error).startswith("dtensor "):
         return str(error)  # it says all that
-    built, loaded = _built_for(), _loaded()
-    what = f"{_family(built)} ({built})" if built else "no MPI that its file names"
-    found = ", ".join(f"{_family(path)} ({path})" for path in loaded)
+    built, used = _built_for(), loaded()
+    what = " and ".join(built.values()) or "no MPI that its file names"
+    found = ", ".join(f"{family(path)} ({path})" for path in used)
     first = next(iter(str(error).splitlines()), type(error).__name__)
     return (
         f"dtensor cannot start: {first}. It was built for {what}. "
-        f"mpi4py has loaded {found or 'no MPI'}. {_cure(built, loaded)}"
+        f"mpi4py has loaded {found or 'no MPI'}. {_cure(built, used)}"
     )
 
 
@@ -129,8 +112,8 @@ def report(error: BaseException) -> str:
         "NumPy": _version("numpy"),
         "mpi4py": _version("mpi4py"),
         "system": platform.platform(),
-        "built for": _built_for() or "no MPI",
-        "loaded": ", ".join(_loaded()) or "no MPI",
+        "built for": " and ".join(_built_for().values()) or "no MPI",
+        "loaded": ", ".join(loaded()) or "no MPI",
         "installed": ", ".join(_installed()) or "no MPI in the usual places",
         "mpiexec": shutil.which("mpiexec") or "none on the PATH",
         "mpicc": shutil.which("mpicc") or "none on the PATH",

@@ -36,8 +36,11 @@ _tell_open_mpi()
 
 from mpi4py import MPI  # noqa: E402  after what it reads from the environment
 
+from dtensor._core import launcher, mpi_family  # noqa: E402
+
+mpi_family.load_extension()
+
 from dtensor import _C  # noqa: E402  after the MPI library is loaded
-from dtensor._core import launcher  # noqa: E402
 
 __all__ = ["MPI", "communicator", "current", "free_row", "meet", "ranks_of", "row"]
 
