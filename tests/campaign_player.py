@@ -18,6 +18,13 @@ from dtensor._core import world as _world
 THRESHOLD = 0.37  # no value of the arrays
 SEED = 11
 
+# Where a part has to move, it is written back.
+WRITES: dict[str, Callable[[Any, float], None]] = {
+    "write row": lambda y, c: y[-1, None].__setitem__(..., c),
+    "write reversed": lambda y, c: y[::-1][:1].__setitem__(..., c),
+    "write flat": lambda y, c: y.flat.__setitem__(slice(1, None, 2), c),
+}
+
 
 class Heard(NamedTuple):
     """What became of a step on one rank."""
@@ -99,6 +106,9 @@ class Player:
             y = x * number
         elif step.act == "add small array":
             y = x + np.array([number])
+        elif step.act in WRITES and np.size(x) and np.ndim(x):
+            y = x * 1
+            WRITES[step.act](y, number)
         elif step.act == "add full":
             y = x + self.makes(functools.partial(dtensor.full, (1,), number))
         else:

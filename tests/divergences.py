@@ -202,7 +202,10 @@ def placement_words(dice: Dice, mesh: Sequence[int], ndim: int) -> tuple[str, ..
     )
 
 
-CONSTANTS = ("scale", "add small array", "add full", "add random")
+CONSTANTS = (
+    *("scale", "add small array", "add full", "add random"),
+    *("write row", "write reversed", "write flat"),
+)
 
 
 def base_steps(dice: Dice) -> list[Step]:

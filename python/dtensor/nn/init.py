@@ -17,6 +17,7 @@ from dtensor._core.device import empty, is_meta
 from dtensor.autograd import no_grad
 from dtensor.nn._quantile import normal_quantile
 from dtensor.ops._make.composite import within
+from dtensor.ops.index.write import writing
 
 __all__ = [
     "calculate_gain",
@@ -198,14 +199,16 @@ def trunc_normal_(
             stacklevel=2,
         )
     low, high = (math.erfc((mean - x) / (std * math.sqrt(2))) / 2 for x in (a, b))
-    uniform_(tensor, low, high, generator)
-    if is_meta(tensor):
-        return tensor
-    part = tensor.detach()
-    part = (part.to_local() if isinstance(part, _C.DTensor) else part).numpy()
-    smallest = np.finfo(np.float64).tiny
-    within = np.clip(part.astype(np.float64), smallest, 1 - np.finfo(np.float64).epsneg)
-    np.clip(normal_quantile(within) * std + mean, a, b, out=part, casting="same_kind")
+    with within("trunc_normal_", tensor, mean, std, a, b), writing(tensor):
+        uniform_(tensor, low, high, generator)
+        if is_meta(tensor):
+            return tensor
+        part = tensor.detach()
+        part = (part.to_local() if isinstance(part, _C.DTensor) else part).numpy()
+        kind = np.finfo(np.float64)
+        level = np.clip(part.astype(np.float64), kind.tiny, 1 - kind.epsneg)
+        drawn = normal_quantile(level) * std + mean
+        np.clip(drawn, a, b, out=part, casting="same_kind")
     return tensor
 
 

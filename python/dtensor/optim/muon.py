@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dtensor import _C
 from dtensor._C import DTensor
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.optim._adaptive import Group, Params
@@ -119,6 +120,11 @@ class Muon(Optimizer):
             ratio = 0.2 * math.sqrt(max(rows, columns))
         param *= 1 - lr * group["weight_decay"]
         param -= update * (lr * ratio)
+        # What the update was made of: it comes as an array, which has no lineage.
+        settings = [
+            value for key, value in group.items() if not key.startswith("param")
+        ]
+        _C.written(param, "Muon.step", settings, grad, kept)
 
 
 def _orthogonal(x: Any, group: Group) -> Any:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C, ops as _ops
+from dtensor.ops._make.composite import within
 from dtensor.ops._make.operator import METHODS
+from dtensor.ops.index.write import writing
 from dtensor.torch._attributes import data_ptr
 from dtensor.torch._matrix import adjoint
 from dtensor.torch._types import numpy_dtype
@@ -139,10 +141,12 @@ def new_empty_strided(self: Any, size: Any, stride: Any, **options: Any) -> Any:
 
 def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
     """Replace each element of this rank by what a function makes of it."""
-    local = self.detach()
-    local = local.to_local() if isinstance(local, _C.DTensor) else local
-    flat = [callable(x) for x in ops.ravel(local).tolist()]
-    METHODS["copy_"](local, np.array(flat, local.dtype).reshape(local.shape))
+    with within("apply_", self, callable), writing(self):
+        local = self.detach()
+        local = local.to_local() if isinstance(local, _C.DTensor) else local
+        flat = [callable(x) for x in ops.ravel(local).tolist()]
+        METHODS["copy_"](local, np.array(flat, local.dtype).reshape(local.shape))
+        _C.written(self, "apply_", callable)
     return self
 
 

@@ -1,7 +1,6 @@
 """x[index] = value: every rank writes the elements it holds; the layout stays."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from types import EllipsisType, NoneType
 from typing import Any
@@ -84,12 +83,13 @@ def setitem(x: Any, index: Any, value: Any) -> None:
 
 
 def _set_plain(x: Any, index: Any, value: Any) -> None:
-    try:
-        _write(x, index, value)
-    except (ArithmeticError, MemoryError):
-        _C.not_written(x, "setitem", (x, "setitem", index, value))
-        raise
-    _C.written(x, "setitem", index, value)
+    with writing(x):
+        try:
+            _write(x, index, value)
+        except (ArithmeticError, MemoryError):
+            _C.not_written(x, "setitem", (x, "setitem", index, value))
+            raise
+        _C.written(x, "setitem", index, value)
 
 
 def _requires_grad(value: Any) -> bool:
@@ -131,31 +131,32 @@ def _of_value(grad: Any, index: Any, shape: tuple[int, ...]) -> Any:
 def _write(x: Any, index: Any, value: Any) -> None:
     if x.device == "meta":
         return
-    if not isinstance(x, _C.DTensor):
-        np.asarray(x.detach())[whole(index)] = whole(value)
-    elif not _C.begin_write(x):
+    if isinstance(x, _C.DTensor):
         _set(x, index, value)
     else:
-        written = False
-        try:
-            _set(x, index, value)
-            written = True
-        finally:
-            _C.end_write(x, written)
+        np.asarray(x.detach())[whole(index)] = whole(value)
 
 
-@contextmanager
-def writing(x: Any) -> Iterator[None]:
-    """Write into a tensor, and record that, in the block. A copy that knows where its
-    elements came from is written back at the end, which is recorded too."""
-    due = isinstance(x, _C.DTensor) and x.device != "meta" and _C.begin_write(x)
-    written = False
-    try:
-        yield
-        written = True
-    finally:
-        if due:
-            _C.end_write(x, written)
+class writing:
+    """Write into a tensor, and record that, in the block.
+
+    A copy that knows where its elements came from is written back at the end, which is
+    recorded too, and of what its lineage is by then.
+    """
+
+    __slots__ = ("due", "tensor")
+
+    def __init__(self, x: Any) -> None:
+        self.tensor = x
+
+    def __enter__(self) -> None:
+        x = self.tensor
+        distributed = isinstance(x, _C.DTensor) and x.device != "meta"
+        self.due = distributed and _C.begin_write(x)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self.due:
+            _C.end_write(self.tensor, kind is None)
 
 
 def _set(x: _C.DTensor, index: Any, value: Any) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
+from dtensor.ops._make.composite import within
 from dtensor.ops._make.operator import method
 from dtensor.ops._make.parts import values_of
 from dtensor.ops.index.put import put
@@ -53,12 +54,13 @@ class Flat:
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write to elements; values are used in turn, and repeated."""
         whole = index is ... or (isinstance(index, slice) and index == slice(None))
-        if whole and np.ndim(value):
-            setitem(self.base, ..., np.resize(value, self.base.shape))
-        elif whole:
-            setitem(self.base, ..., value)
-        else:
-            put(self.base, np.arange(len(self))[index], value)
+        with within("flat", self.base, index, value):
+            if whole and np.ndim(value):
+                setitem(self.base, ..., np.resize(value, self.base.shape))
+            elif whole:
+                setitem(self.base, ..., value)
+            else:
+                put(self.base, np.arange(len(self))[index], value)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(ravel(self.base), dtype)

@@ -64,8 +64,9 @@ def at_of(ufunc: np.ufunc) -> Callable[..., None]:
         NotImplementedError
             If an operand wants a gradient and the ufunc is not add or subtract.
         """
-        if not isinstance(a, _C.Tensor):
-            ufunc.at(a, indices, *values)
+        if not isinstance(a, _C.Tensor):  # the others are made arrays on every rank
+            like = next(x for x in (indices, *values) if isinstance(x, _C.Tensor))
+            ufunc.at(a, *(_known(name, x, like) for x in (indices, *values)))
             return
         if is_recorded(a, *values) and ufunc not in _INTO:
             raise NotImplementedError(f"derivative for {name} is not implemented")
