@@ -88,22 +88,26 @@ class Shares(NamedTuple):
     def pieces(self) -> Pieces:
         """Return a pair for each place: all elements of its window."""
         return [
-            (slice(place, place + 1), slice(first, last))
-            for place, (first, last) in enumerate(self._ends())
+            (slice(place, place + 1), slice(*ends))
+            for place, ends in enumerate(self._ends().T.tolist())
         ]
 
     def sizes(self) -> npt.NDArray[np.int64]:
         """Return how many elements each window has."""
-        return np.array([last - first for first, last in self._ends()], np.int64)
+        first, last = self._ends()
+        return last - first
 
     def spans(self) -> npt.NDArray[np.int64]:
         """Return the windows for the C kernels: see `Windows.spans`."""
-        rows = [(first, last, 1, last - first) for first, last in self._ends()]
-        return np.array(rows, np.int64).reshape(self.places, 4)
+        first, last = self._ends()
+        return np.stack([first, last, np.ones_like(first), last - first], 1)
 
-    def _ends(self) -> list[tuple[int, int]]:
+    def _ends(self) -> npt.NDArray[np.int64]:
         n, places = self
-        return [(p * n // places, -(-(p + 1) * n // places)) for p in range(places)]
+        ends = np.empty((2, places), np.int64)  # if memory lacks, it lacks here
+        ends[0] = np.arange(places) * n // max(places, 1)
+        ends[1] = -(-np.arange(1, places + 1) * n // max(places, 1))
+        return ends
 
 
 Dims = tuple[Windows | Shares, ...]
