@@ -13,8 +13,6 @@ op_alias(PyObject *object, PyTypeObject *type)
     alias->node = Py_XNewRef(self->node);
     alias->output = self->output;
     alias->leaf_view = self->leaf_view;
-    alias->fresh = self->fresh;
-    alias->apart = self->apart;
     if (ext_is_dtensor(object)) {
         const DTensorObject *source = (DTensorObject *)object;
         DTensorObject *made = (DTensorObject *)alias;
@@ -22,8 +20,10 @@ op_alias(PyObject *object, PyTypeObject *type)
         made->pending = Py_XNewRef(source->pending);
         ext_with_lineage((PyObject *)alias, ext_lineage(source));
     }
-    if (tape_share_version(alias, self) < 0)
+    if (tape_share_view(alias, self) < 0)
         Py_CLEAR(alias);
+    else
+        alias->fresh = self->fresh;
     return (PyObject *)alias;
 }
 

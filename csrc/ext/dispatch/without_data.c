@@ -45,6 +45,29 @@ empty_results(const op_entry *entry, const op_call *call, PyObject *const *moved
     return only;
 }
 
+/* On a rank outside the mesh no array shows another one: where the other ranks have views
+ * of what may become recorded, this one has them too. Steals the result and gives it
+ * back. */
+static PyObject *
+follow_outside(const op_entry *entry, const op_call *call, PyObject *result)
+{
+    bool view = result != NULL && call->op->view && call->operand_count == 1 &&
+                entry->moved == 0 && ext_is_dtensor(call->operands[0]);
+    TensorObject *owner = view ? (TensorObject *)call->operands[0] : NULL;
+    if (owner == NULL || owner->leaf_view ||
+        (owner->requires_grad && owner->node == NULL))
+        return result;
+    bool several = PyTuple_Check(result) || PyList_Check(result);
+    PyObject **outputs = several ? PySequence_Fast_ITEMS(result) : &result;
+    Py_ssize_t count = several ? PySequence_Fast_GET_SIZE(result) : 1;
+    int failed = 0;
+    for (Py_ssize_t k = 0; k < count && failed == 0; k++)
+        failed = tape_share_view((TensorObject *)outputs[k], owner);
+    if (failed < 0)
+        Py_CLEAR(result);
+    return result;
+}
+
 PyObject *
 op_run_nothing(const op_entry *entry, const op_call *call, PyObject *out,
                bool simulated, bool data)
@@ -59,6 +82,8 @@ op_run_nothing(const op_entry *entry, const op_call *call, PyObject *out,
         result = empty_results(entry, call, moved.arrays, data);
     if (result != NULL && out == NULL)
         result = tape_result(call, entry, moved.arrays, result);
+    if (data && out == NULL)
+        result = follow_outside(entry, call, result);
     if (moved.arrays != NULL)
         op_moved_clear(&moved, entry);
     return result;

@@ -234,8 +234,7 @@ is_alike(PyObject *tensor, PyObject *value)
 static bool
 is_recorded(PyObject *object)
 {
-    return !tape_off && ext_is_tensor(object) &&
-           ((TensorObject *)object)->requires_grad;
+    return !tape_off && tape_requires(object);
 }
 
 static PyObject *

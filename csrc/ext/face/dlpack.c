@@ -6,7 +6,7 @@
 static PyObject *
 array_to_export(TensorObject *tensor)
 {
-    if (tensor->requires_grad)
+    if (tape_requires((PyObject *)tensor))
         return PyErr_Format(PyExc_BufferError,
                             "Can't export tensors that require gradient, use "
                             "tensor.detach()");

@@ -98,7 +98,7 @@ get_device(PyObject *object, void *Py_UNUSED(closure))
 static PyObject *
 get_requires_grad(PyObject *object, void *Py_UNUSED(closure))
 {
-    return PyBool_FromLong(((TensorObject *)object)->requires_grad);
+    return PyBool_FromLong(tape_requires(object));
 }
 
 int
@@ -163,7 +163,19 @@ set_grad(PyObject *object, PyObject *value, void *Py_UNUSED(closure))
 static PyObject *
 get_is_leaf(PyObject *object, void *Py_UNUSED(closure))
 {
-    return PyBool_FromLong(((TensorObject *)object)->node == NULL);
+    TensorObject *self = (TensorObject *)object;
+    return PyBool_FromLong(self->node == NULL &&
+                           (self->requires_grad || !tape_requires(object)));
+}
+
+/* Of a tensor that is behind, and cannot be made anew, what it had. */
+static PyObject *
+get_grad_fn(PyObject *object, void *Py_UNUSED(closure))
+{
+    TensorObject *self = (TensorObject *)object;
+    if (tape_check_fresh(self) < 0)
+        PyErr_Clear();
+    return Py_NewRef(self->node == NULL ? Py_None : self->node);
 }
 
 static PyObject *
@@ -220,8 +232,6 @@ get_version(PyObject *object, void *Py_UNUSED(closure))
     {name, type, offsetof(TensorObject, field), flags, doc}
 
 PyMemberDef ext_tensor_members[] = {
-    MEMBER("grad_fn", T_OBJECT, node, READONLY,
-           "The Node of the recorded operation that made it, or None."),
     MEMBER("output_nr", T_INT, output, READONLY, "Which output of `grad_fn` it is."),
     /* The flag by which isinstance(x, nn.Parameter) answers. */
     MEMBER("_is_param", T_BOOL, parameter, 0,
@@ -254,6 +264,8 @@ PyGetSetDef ext_tensor_attributes[] = {
      "Whether operations are recorded for gradients; can be set.", NULL},
     {"grad", get_grad, set_grad,
      "The gradient of the same shape and dtype, or None; can be set.", NULL},
+    {"grad_fn", get_grad_fn, NULL,
+     "The Node of the recorded operation that made it, or None.", NULL},
     {"is_leaf", get_is_leaf, NULL,
      "True unless an operation that was recorded made it.", NULL},
     {"retains_grad", get_retains_grad, NULL,

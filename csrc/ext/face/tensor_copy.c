@@ -38,7 +38,7 @@ refuse_cut(const dt_layout *layout)
 PyObject *
 ext_tensor_numpy(TensorObject *tensor, bool force)
 {
-    if (tensor->requires_grad && !force)
+    if (tape_requires((PyObject *)tensor) && !force)
         return PyErr_Format(PyExc_RuntimeError,
                             "Can't call numpy() on Tensor that requires grad. Use "
                             "tensor.detach().numpy() instead.");
@@ -86,8 +86,11 @@ ext_tensor_copy(PyObject *object, PyObject *Py_UNUSED(ignored))
     copy->grad = Py_XNewRef(self->grad);
     copy->node = Py_XNewRef(self->node);
     copy->output = self->output;
-    if (tape_share_version(copy, self) < 0)
+    copy->leaf_view = self->leaf_view;
+    if (tape_share_view(copy, self) < 0)
         Py_CLEAR(copy);
+    else
+        copy->fresh = self->fresh;
     if (copy != NULL && self->dict != NULL &&
         (copy->dict = PyDict_Copy(self->dict)) == NULL)
         Py_CLEAR(copy);
@@ -114,6 +117,8 @@ PyObject *
 ext_tensor_deepcopy(PyObject *object, PyObject *memo)
 {
     TensorObject *self = (TensorObject *)object;
+    if (tape_check_fresh(self) < 0)
+        return NULL;
     if (self->node != NULL)
         return PyErr_Format(
             PyExc_RuntimeError,

@@ -138,10 +138,10 @@ tensor_detach(PyObject *object, PyObject *Py_UNUSED(ignored))
     if (result != NULL && ext_is_dtensor(object))
         ((DTensorObject *)result)->pending =
             Py_XNewRef(((DTensorObject *)object)->pending);
-    if (result != NULL && tape_share_version((TensorObject *)result, self) < 0)
-        Py_CLEAR(result);
     if (result != NULL)
         ((TensorObject *)result)->apart = true;
+    if (result != NULL && tape_share_version((TensorObject *)result, self) < 0)
+        Py_CLEAR(result);
     return result;
 }
 

@@ -122,6 +122,8 @@ read_tensor(delivery *d, PyObject *tensor)
                         "distribute_tensor: with src_data_rank=None every rank needs a "
                         "tensor of its own, not None");
     bool is_tensor = ext_is_tensor(tensor);
+    if (is_tensor && tape_check_fresh((TensorObject *)tensor) < 0)
+        return -1;
     if (is_tensor && ((TensorObject *)tensor)->node != NULL)
         return ext_fail(PyExc_RuntimeError,
                         "`distribute_tensor` should be used to distribute leaf "

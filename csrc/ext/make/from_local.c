@@ -54,7 +54,7 @@ read_shape(offer *o, PyObject *shape, PyObject *stride)
 static int
 read_array(offer *o, PyObject *local)
 {
-    bool grad = ext_is_tensor(local) && ((TensorObject *)local)->requires_grad;
+    bool grad = tape_requires(local);
     o->array = ext_array_of(local, NULL, WHAT);
     return o->array == NULL ? -1 : ext_meta_of(&o->meta, o->array, grad, WHAT);
 }

@@ -299,7 +299,7 @@ check_scalars(PyObject *tensors, PyObject *grads)
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tensors); k++) {
         TensorObject *tensor = (TensorObject *)PyTuple_GET_ITEM(tensors, k);
         bool ones = grads == Py_None || PyTuple_GET_ITEM(grads, k) == Py_None;
-        if (ones && tensor->requires_grad && ext_tensor_count(tensor) != 1)
+        if (ones && tape_requires((PyObject *)tensor) && ext_tensor_count(tensor) != 1)
             return ext_fail(PyExc_RuntimeError,
                             "grad can be implicitly created only for scalar outputs");
     }

@@ -52,9 +52,10 @@ static int
 check_synced(TensorObject *target, PyObject *inputs)
 {
     PyObject *value = PyTuple_GET_ITEM(inputs, PyTuple_GET_SIZE(inputs) - 1);
-    if (ext_is_tensor(value) && ((TensorObject *)value)->version == target->version &&
-        target->version != NULL && target->fresh + 1 == target->version->recorded &&
-        ((TensorObject *)value)->fresh == target->version->recorded)
+    const tape_history *history = target->history;
+    if (ext_is_tensor(value) && ((TensorObject *)value)->history == history &&
+        history != NULL && target->fresh + 1 == history->recorded &&
+        ((TensorObject *)value)->fresh == history->recorded)
         return 0;
     return tape_check_fresh(target);
 }
@@ -107,8 +108,11 @@ record_write(PyObject *Py_UNUSED(module), PyObject *args)
     TensorObject *written = (TensorObject *)target;
     if (check_synced(written, inputs) < 0 ||
         tape_record_function(name, backward, PySequence_Fast_ITEMS(inputs),
-                             (int)PyTuple_GET_SIZE(inputs), &target, 1) < 0 ||
-        tape_written_recorded(written, how_written(name, inputs, how)) < 0)
+                             (int)PyTuple_GET_SIZE(inputs), &target, 1) < 0)
+        return NULL;
+    bool recorded = !tape_off && written->requires_grad;
+    uint64_t call = how_written(name, inputs, how);
+    if ((recorded ? tape_written_recorded : tape_written)(written, call) < 0)
         return NULL;
     tape_set_fresh(written);
     if (tape_tell_owner(written) < 0)
@@ -208,6 +212,7 @@ forget_history(PyObject *Py_UNUSED(module), PyObject *tensor)
     Py_CLEAR(self->node);
     self->output = 0;
     self->requires_grad = self->leaf_view = false;
+    tape_set_fresh(self);
     return Py_NewRef(tensor);
 }
 

@@ -181,14 +181,11 @@ share_with_owner(const op_call *call, PyObject *result)
 {
     TensorObject *owner =
         ext_is_tensor(result) ? owner_of((TensorObject *)result, call) : NULL;
-    bool counts =
-        owner != NULL && (owner->version != NULL || call->lineage != 0 || !tape_off);
-    return counts ? tape_share_view((TensorObject *)result, owner) : 0;
+    return owner != NULL ? tape_share_view((TensorObject *)result, owner) : 0;
 }
 
 /* A result that is not recorded, or one of several, shows the memory of an operand: a
- * write into it counts for both, if anything of that is kept or it has a lineage. Steals
- * the result and gives it back. */
+ * write into it counts for both. Steals the result and gives it back. */
 static PyObject *
 unrecorded(const op_call *call, PyObject *result)
 {
@@ -316,7 +313,7 @@ tape_record_function(PyObject *name, PyObject *backward, PyObject *const *inputs
 
 /* RuntimeError where a write would break what backward relies on. */
 static int
-check_target(const TensorObject *target, bool in_place, PyObject *name)
+check_target(TensorObject *target, bool in_place, PyObject *name)
 {
     if (!in_place)
         PyErr_Format(PyExc_RuntimeError,
@@ -327,6 +324,10 @@ check_target(const TensorObject *target, bool in_place, PyObject *name)
         PyErr_SetString(PyExc_RuntimeError,
                         "a leaf Variable that requires grad is being used in an "
                         "in-place operation.");
+    else if (tape_is_unrecorded_view(target))
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a view that was made under no_grad, or before its tensor "
+                        "required a gradient, is being used in an in-place operation.");
     else if (target->leaf_view)
         PyErr_SetString(PyExc_RuntimeError,
                         "a view of a leaf Variable that requires grad is being used in "
@@ -339,7 +340,7 @@ check_target(const TensorObject *target, bool in_place, PyObject *name)
 int
 tape_check_write(const op_call *call, TensorObject *target, bool in_place)
 {
-    if (tape_off || !(target->requires_grad || wants(call)))
+    if (tape_off || !(tape_requires((PyObject *)target) || wants(call)))
         return 0;
     return check_target(target, in_place, call->op->name);
 }
@@ -377,7 +378,7 @@ tape_record_write(const op_call *call, TensorObject *target)
 {
     PyObject *output = (PyObject *)target;
     int failed = 0;
-    if (wants(call)) {
+    if (wants(call) && tape_can_require(output)) {
         NodeObject *node = operator_node((walk){.call = call}, &output, 1, target);
         failed = node == NULL ? -1 : tape_attach(target, node, 0);
         Py_XDECREF((PyObject *)node);
@@ -391,7 +392,8 @@ tape_record_write(const op_call *call, TensorObject *target)
 int
 tape_take_over(TensorObject *target, TensorObject *made, bool in_place, PyObject *name)
 {
-    bool recorded = made->requires_grad || (target->requires_grad && !tape_off);
+    bool recorded =
+        made->requires_grad || (tape_requires((PyObject *)target) && !tape_off);
     if (recorded && check_target(target, in_place, name) < 0)
         return -1;
     uint64_t call =

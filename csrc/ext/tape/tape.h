@@ -26,10 +26,13 @@
 
 extern _Thread_local bool tape_off; /* nothing is recorded in this thread */
 
+/* Whether a tensor is recorded, or is a view of what has become so since. */
 static inline bool
 tape_requires(PyObject *object)
 {
-    return ext_is_tensor(object) && ((TensorObject *)object)->requires_grad;
+    TensorObject *tensor = (TensorObject *)object;
+    return ext_is_tensor(object) &&
+           (tensor->requires_grad || (tape_is_behind(tensor) && tape_follows(tensor)));
 }
 
 /* Whether it is a tensor of a dtype that can have a gradient. */

@@ -46,7 +46,7 @@ is_hollow(PyObject *object)
     bool tensor = ext_is_tensor(object);
     if (ext_is_dtensor(object) && ext_lineage((DTensorObject *)object) != 0)
         return false;
-    if (tensor && ((TensorObject *)object)->requires_grad)
+    if (tape_requires(object))
         return false;
     object = tensor ? ((TensorObject *)object)->array : object;
     if (!PyArray_CheckExact(object))

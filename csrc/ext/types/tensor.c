@@ -61,6 +61,20 @@ tape_version_release(tape_version *version)
         PyMem_Free(version);
 }
 
+void
+tape_leave(TensorObject *tensor)
+{
+    tape_history *history = tensor->history;
+    for (int k = 0; history != NULL && k < 2; k++)
+        if (history->owners[k] == tensor)
+            history->owners[k] = NULL;
+    if (history != NULL && tensor->apart && --history->refs == 0)
+        PyMem_Free(history);
+    tensor->history = NULL;
+    tape_version_release(tensor->version);
+    tensor->version = NULL;
+}
+
 static int
 tensor_traverse(PyObject *object, visitproc visit, void *arg)
 {
@@ -69,6 +83,7 @@ tensor_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->grad);
     Py_VISIT(self->node);
     Py_VISIT(self->hooks);
+    Py_VISIT(self->base);
     Py_VISIT(self->dict);
     if (ext_is_dtensor(object)) {
         Py_VISIT(((DTensorObject *)self)->layout);
@@ -86,6 +101,7 @@ tensor_clear(PyObject *object)
     Py_CLEAR(self->grad);
     Py_CLEAR(self->node);
     Py_CLEAR(self->hooks);
+    Py_CLEAR(self->base);
     Py_CLEAR(self->dict);
     return 0;
 }
@@ -98,8 +114,8 @@ tensor_dealloc(PyObject *object)
     if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
     tensor_clear(object);
-    tape_forget_owner(self);
-    tape_version_release(self->version);
+    if (self->version != NULL)
+        tape_leave(self);
     Py_CLEAR(self->array);
     if (ext_is_dtensor(object)) {
         Py_CLEAR(((DTensorObject *)self)->layout);

@@ -230,14 +230,17 @@ typedef struct {
     PyObject *node;               /* of the tape, or NULL; see ext/tape/tape.h */
     PyObject *hooks;              /* of a leaf: a list, or NULL */
     struct tape_version *version; /* or NULL: nobody has asked yet */
+    struct tape_history *history; /* or NULL: it shares its memory with none */
+    PyObject *base;               /* the tensor that this is a view of, or NULL */
     PyObject *weakrefs;
     PyObject *dict;
     int output; /* of the node */
     bool requires_grad;
     bool parameter;
     bool leaf_view; /* of a leaf that requires a gradient */
-    bool apart;     /* it was detached: what is recorded of it is its own */
-    uint64_t fresh; /* recorded writes into its memory that its node knows of */
+    bool apart;     /* it was detached, or is a view of such: its history is not that
+                     * of its version */
+    uint64_t fresh; /* recorded writes of its history that its node knows of */
 } TensorObject;
 
 typedef struct {
@@ -296,53 +299,7 @@ int64_t ext_tensor_count(TensorObject *tensor); /* of its elements */
 /* NULL if two have one shape and dtype; else the "size" or the "type" differs. */
 const char *ext_tensor_differs(TensorObject *a, TensorObject *b);
 
-/* --- version.c: writes into memory that several tensors may share --- */
-
-typedef struct tape_version {
-    Py_ssize_t refs;
-    uint64_t value;
-    uint64_t recorded; /* of these, those that became nodes */
-    uint64_t writes; /* a hash of what has been written through DTensors; 0: nothing */
-    TensorObject *owner; /* that the views are of, while it lives; borrowed */
-} tape_version;
-
-/* That of a tensor, made if it has none; borrowed. NULL with an exception. */
-tape_version *tape_version_of(TensorObject *tensor);
-void tape_version_release(tape_version *version);
-/* Notes that `tensor` shares the memory of `owner`. */
-int tape_share_version(TensorObject *tensor, TensorObject *owner);
-/* Whether the array of a tensor is that of another one, or shows its memory. */
-static inline bool
-tape_shows(const TensorObject *tensor, const TensorObject *other)
-{
-    PyObject *base = PyArray_BASE((PyArrayObject *)tensor->array);
-    return tensor->array == other->array ||
-           (base != NULL && (base == other->array ||
-                             base == PyArray_BASE((PyArrayObject *)other->array)));
-}
-/* The same, of a view: a recorded write into it is one into `owner`, and the other way. */
-int tape_share_view(TensorObject *view, TensorObject *owner);
-/* A tensor is about to go. */
-static inline void
-tape_forget_owner(TensorObject *tensor)
-{
-    if (tensor->version != NULL && tensor->version->owner == tensor)
-        tensor->version->owner = NULL;
-}
-/* What views and their owners are told by: see `install_views`. */
-void tape_install_views(PyObject *written, PyObject *seen);
-/* After a recorded write into a view: its owner's node knows of it. */
-int tape_tell_owner(TensorObject *view);
-/* A write has happened, by a call of this lineage. A write into a Tensor leaves that of
- * DTensors on its memory alone: the other ranks may not have made it. */
-int tape_written(TensorObject *tensor, uint64_t call);
-/* The same, of one that is recorded: only the node of `tensor` knows of it. */
-int tape_written_recorded(TensorObject *tensor, uint64_t call);
-/* The node of a tensor knows of all recorded writes so far. */
-void tape_set_fresh(TensorObject *tensor);
-/* RuntimeError if a recorded write through another view of its memory came after what
- * made a tensor, unless that is made anew of the owner. */
-int tape_check_fresh(TensorObject *tensor);
+#include "ext/types/version.h"
 
 /* --- lineage.c: 64 bits of how the elements of a DTensor came to be --- */
 

@@ -6,10 +6,12 @@ tape_version *
 tape_version_of(TensorObject *tensor)
 {
     if (tensor->version == NULL) {
-        tensor->version = PyMem_Malloc(sizeof *tensor->version);
+        tensor->version = PyMem_Calloc(1, sizeof *tensor->version);
         if (tensor->version == NULL)
             return (tape_version *)PyErr_NoMemory();
-        *tensor->version = (tape_version){.refs = 1};
+        tensor->version->refs = 1;
+        if (!tensor->apart)
+            tensor->history = &tensor->version->history;
     }
     return tensor->version;
 }
@@ -23,8 +25,8 @@ share_any(TensorObject *tensor, TensorObject *owner)
     bool global = ext_is_dtensor((PyObject *)tensor);
     uint64_t lineage = global ? ext_lineage((DTensorObject *)tensor) : 0;
     version->refs++;
-    tape_forget_owner(tensor);
-    tape_version_release(tensor->version);
+    if (tensor->version != NULL)
+        tape_leave(tensor);
     tensor->version = version;
     if (global)
         ext_with_lineage((PyObject *)tensor, lineage);
@@ -75,14 +77,15 @@ tape_written_recorded(TensorObject *tensor, uint64_t call)
 {
     if (tape_version_of(tensor) == NULL)
         return -1;
-    tensor->version->recorded++;
+    if (tensor->history != NULL)
+        tensor->history->recorded++;
     return tape_written(tensor, call);
 }
 
 void
 tape_set_fresh(TensorObject *tensor)
 {
-    tensor->fresh = tensor->version == NULL ? 0 : tensor->version->recorded;
+    tensor->fresh = tensor->history == NULL ? 0 : tensor->history->recorded;
 }
 
 /* --- views and their owners --- */
@@ -96,26 +99,52 @@ tape_install_views(PyObject *written, PyObject *seen)
     Py_XSETREF(seen_hook, Py_NewRef(seen));
 }
 
-int
-tape_share_view(TensorObject *view, TensorObject *owner)
+/* What was detached has a history of its own once there are views of it. */
+static int
+begin_apart(TensorObject *tensor)
 {
-    if (tape_share_version(view, owner) < 0)
-        return -1;
-    view->apart = owner->apart;
-    if (view->version->owner == NULL && !owner->apart)
-        view->version->owner = owner;
+    if (tensor->history == NULL) {
+        tensor->history = PyMem_Calloc(1, sizeof *tensor->history);
+        if (tensor->history == NULL)
+            return ext_no_memory();
+        tensor->history->refs = 1;
+        tensor->fresh = 0;
+    }
+    tensor->history->refs++;
     return 0;
 }
 
-/* The owner of a Tensor that is a view of one; NULL: it is none, or not known. */
-static TensorObject *
-owner_of_view(TensorObject *view)
+/* Where the history of a tensor has the owner of its kind. */
+static TensorObject **
+owner_of_kind(const TensorObject *tensor)
 {
-    TensorObject *owner = view->version == NULL ? NULL : view->version->owner;
-    bool good = owner != NULL && owner != view && !view->apart &&
-                !ext_is_dtensor((PyObject *)view) &&
-                !ext_is_dtensor((PyObject *)owner) && written_hook != NULL;
-    return good ? owner : NULL;
+    return &tensor->history->owners[ext_is_dtensor((PyObject *)tensor)];
+}
+
+int
+tape_share_view(TensorObject *view, TensorObject *owner)
+{
+    if (tape_share_version(view, owner) < 0 || (owner->apart && begin_apart(owner) < 0))
+        return -1;
+    view->apart = owner->apart;
+    view->history = owner->history;
+    view->fresh = view->history->recorded;
+    TensorObject **of_owner = owner_of_kind(owner), **of_view = owner_of_kind(view);
+    if (*of_owner == NULL)
+        *of_owner = owner;
+    if (*of_view == NULL)
+        *of_view = view;
+    if (*of_view != view && !(*of_view)->requires_grad)
+        Py_XSETREF(view->base, Py_NewRef((PyObject *)*of_view));
+    return 0;
+}
+
+/* The owner of a view, of its kind; NULL: it is none, or not known. */
+static TensorObject *
+owner_of_view(const TensorObject *view)
+{
+    TensorObject *owner = view->history == NULL ? NULL : *owner_of_kind(view);
+    return owner != view && written_hook != NULL ? owner : NULL;
 }
 
 /* Calls a hook with an owner and a view; whether it could do it, or -1. */
@@ -140,31 +169,46 @@ tape_tell_owner(TensorObject *view)
     if (owner == NULL || !view->requires_grad)
         return 0;
     bool leaf = owner->node == NULL && owner->requires_grad;
-    bool stale = owner->node != NULL && owner->fresh + 1 != view->version->recorded;
+    bool stale = owner->fresh + 1 != view->history->recorded;
     if (leaf || stale)
         return 0;
     return told(written_hook, owner, view) < 0 ? -1 : 0;
 }
 
-static bool
-is_fresh(const TensorObject *tensor)
+bool
+tape_follows(TensorObject *tensor)
 {
-    return tensor->node == NULL || tensor->version == NULL ||
-           tensor->version->recorded == tensor->fresh;
+    int type = PyArray_TYPE((PyArrayObject *)tensor->array);
+    if (PyTypeNum_ISINTEGER(type) || PyTypeNum_ISBOOL(type))
+        return false;
+    TensorObject *owner = owner_of_view(tensor);
+    return owner == NULL || owner->requires_grad || tape_is_behind(owner);
+}
+
+bool
+tape_is_unrecorded_view(TensorObject *tensor)
+{
+    TensorObject *owner = owner_of_view(tensor);
+    return owner != NULL && owner->requires_grad && !tensor->requires_grad &&
+           !tape_is_behind(tensor);
 }
 
 int
 tape_check_fresh(TensorObject *tensor)
 {
-    if (is_fresh(tensor))
+    if (!tape_is_behind(tensor) || !(tensor->requires_grad || tape_follows(tensor)))
         return 0;
     TensorObject *owner = owner_of_view(tensor);
-    if (owner != NULL && owner->node != NULL && is_fresh(owner)) {
+    if (owner != NULL && owner->node != NULL && !tape_is_behind(owner)) {
         int good = told(seen_hook, owner, tensor);
-        if (good < 0 || (good > 0 && is_fresh(tensor)))
+        if (good < 0 || (good > 0 && !tape_is_behind(tensor)))
             return good < 0 ? -1 : 0;
     }
-    return ext_fail(PyExc_RuntimeError,
-                    "a tensor that is recorded was written to through a view of it; "
-                    "write into it by x[index] = value, so that its gradient knows");
+    const char *text =
+        *owner_of_kind(tensor) == NULL
+            ? "the tensor that a view is of was written to, which is recorded, and is "
+              "gone; keep it, or make the view after the write"
+            : "a tensor that is recorded was written to through a view of it; write "
+              "into it by x[index] = value, so that its gradient knows";
+    return ext_fail(PyExc_RuntimeError, "%s", text);
 }

@@ -1,7 +1,6 @@
 """A program on a mesh of any size, run by one process and without data."""
 
 import contextvars
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,11 +15,6 @@ __all__ = ["Moves", "Simulation", "simulate"]
 
 # Modules (a function of the same name hides some of them) with the operators whose
 # results usually are views of their only operand.
-_MODULES = "index.read shape.permute shape.rearrange shape.split shape.view".split()
-_VIEWS = frozenset(
-    "broadcast_to expand expand_dims getitem matrix_transpose moveaxis ravel reshape "
-    "rollaxis split squeeze swapaxes transpose unflatten unstack view".split()
-)
 
 
 def simulate(
@@ -111,7 +105,6 @@ def simulate(
             raise ValueError(f"simulate: a mesh of shape {shape} has no ranks")
         size *= int(length)
     world = _C.World.simulated(size, rank, cost and costs_text(*cost))
-    _mark_views()
     run = _Run(world, shape, mesh_dim_names, fn)
     call = contextvars.copy_context().run
     thread = threading.Thread(target=call, args=(run.be_rank,), name=f"rank {rank}")
@@ -123,13 +116,6 @@ def simulate(
         raise run.failure
     assert run.report is not None
     return run.report
-
-
-def _mark_views() -> None:
-    for name in _MODULES:
-        for operator in vars(sys.modules[f"dtensor.ops.{name}"]).values():
-            if isinstance(operator, _C.Operator) and operator.__name__ in _VIEWS:
-                operator.view = True
 
 
 class _Run:

@@ -45,6 +45,13 @@ copyreg.pickle(Operator, lambda op: op.__name__)
 Error = type[Exception]
 
 
+# Operators whose results show the memory of their operand, unless it has to move.
+_VIEWS = frozenset(
+    "broadcast_to expand expand_dims getitem matrix_transpose moveaxis ravel reshape "
+    "rollaxis split squeeze swapaxes transpose unflatten unstack view".split()
+)
+
+
 @overload
 def operator(
     fn: Callable[..., Any],
@@ -87,7 +94,9 @@ def operator(
         return lambda function: operator(
             function, operands=operands, name=name, agrees=agrees
         )
-    return Operator(fn, name or fn.__name__, operands, agrees)
+    made = Operator(fn, name or fn.__name__, operands, agrees)
+    made.view = made.__name__ in _VIEWS
+    return made
 
 
 def broadcasts_out(answer: F) -> F:

@@ -120,7 +120,6 @@ def exchanged(input: Operand, dim0: int, dim1: int) -> Answer:
 
 
 exchanged.vjp(_permuted_back(_exchange))
-exchanged.view = True
 
 
 @method
