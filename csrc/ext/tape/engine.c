@@ -178,6 +178,7 @@ visit_node(journey *j, stop *s)
         results = compute(j, node, s->grads);
         if (results == NULL)
             return -1;
+        gradients_made_of(j, s->grads, node->output_count, node->name, results);
     }
     drop_grads(s);
     if (!j->options->keep_graph && s->needed)

@@ -65,12 +65,15 @@ void
 tape_leave(TensorObject *tensor)
 {
     tape_history *history = tensor->history;
-    for (int k = 0; history != NULL && k < 2; k++)
-        if (history->owners[k] == tensor)
-            history->owners[k] = NULL;
-    if (history != NULL && tensor->apart && --history->refs == 0)
-        PyMem_Free(history);
-    tensor->history = NULL;
+    if (history != NULL) {
+        if (history->owners[0] == tensor)
+            history->owners[0] = NULL;
+        if (history->owners[1] == tensor)
+            history->owners[1] = NULL;
+        if (tensor->apart && --history->refs == 0)
+            PyMem_Free(history);
+        tensor->history = NULL;
+    }
     tape_version_release(tensor->version);
     tensor->version = NULL;
 }

@@ -121,21 +121,30 @@ owner_of_kind(const TensorObject *tensor)
     return &tensor->history->owners[ext_is_dtensor((PyObject *)tensor)];
 }
 
+/* The first view of a tensor, or the first of its kind: of a DTensor its part. */
+static __attribute__((noinline)) void
+begin_kind(TensorObject *view, TensorObject *owner)
+{
+    if (*owner_of_kind(owner) == NULL)
+        *owner_of_kind(owner) = owner;
+    if (*owner_of_kind(view) == NULL)
+        *owner_of_kind(view) = view;
+}
+
 int
 tape_share_view(TensorObject *view, TensorObject *owner)
 {
     if (tape_share_version(view, owner) < 0 || (owner->apart && begin_apart(owner) < 0))
         return -1;
+    tape_history *history = view->history = owner->history;
     view->apart = owner->apart;
-    view->history = owner->history;
-    view->fresh = view->history->recorded;
-    TensorObject **of_owner = owner_of_kind(owner), **of_view = owner_of_kind(view);
-    if (*of_owner == NULL)
-        *of_owner = owner;
+    view->fresh = history->recorded;
+    TensorObject **of_view = owner_of_kind(view);
     if (*of_view == NULL)
-        *of_view = view;
-    if (*of_view != view && !(*of_view)->requires_grad)
-        Py_XSETREF(view->base, Py_NewRef((PyObject *)*of_view));
+        begin_kind(view, owner);
+    owner = *of_view;
+    if (owner != view && !owner->requires_grad)
+        Py_XSETREF(view->base, Py_NewRef((PyObject *)owner));
     return 0;
 }
 

@@ -10,7 +10,7 @@ from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import init_device_mesh
 from dtensor.fsdp._group import Group
 from dtensor.fsdp._module import FSDPModule, become
-from dtensor.fsdp._parameter import Owners, Sharded, Spread, check_new
+from dtensor.fsdp._parameter import Owners, Sharded, Spread, check_new, compare
 from dtensor.fsdp._state import State, state_of
 from dtensor.fsdp.policies import (
     MixedPrecisionPolicy,
@@ -250,6 +250,7 @@ def _apply(
     prefix: str,
 ) -> list[Any]:
     """Do it; return the parameters that are no longer the modules' own."""
+    compare("parameters", (parameter for _, parameter, _ in placed))
     parameters = [Sharded(*each, policy.param_dtype) for each in placed]
     State(modules, Group(parameters, policy), reshard)
     for each in modules:

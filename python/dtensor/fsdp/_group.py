@@ -6,7 +6,7 @@ from typing import Any
 
 from dtensor import DeviceMesh, DTensor, Layout, Replicate, no_grad, redistribute
 from dtensor._C import backward_depth, hooks_of, queue_callback
-from dtensor.fsdp._parameter import Sharded, reduced_placements
+from dtensor.fsdp._parameter import Sharded, compare, reduced_placements
 from dtensor.fsdp.policies import MixedPrecisionPolicy
 
 __all__ = ["Group", "Switches"]
@@ -105,6 +105,7 @@ class Group:
             return
         self.is_full = False
         if write_back:
+            compare("full parameters", (p.full for p in self.parameters))
             for parameter in self.parameters:
                 parameter.write_back()
         for parameter in self.parameters:
@@ -207,6 +208,8 @@ class Group:
         scaled = self.switches.divide_factor is not None or self.switches.force_sum
         for p in self.parameters:
             p.keep_gradient(self.policy.reduce_dtype)
+        compare("gradients", (p.waiting for p in self.parameters))
+        for p in self.parameters:
             if p.waiting is None:
                 continue
             grad = p.take_gradient("sum" if scaled else "avg")

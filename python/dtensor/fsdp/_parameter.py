@@ -1,6 +1,6 @@
 """One parameter: sharded over the data-parallel ranks, and whole while it is needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary, ref
 
@@ -18,10 +18,11 @@ from dtensor import (
     Tensor,
 )
 from dtensor._C import hooks_of
+from dtensor._core import world
 from dtensor._core.device import empty, is_meta
 from dtensor.nn import Module, Parameter
 
-__all__ = ["Sharded", "Spread", "check_new", "reduced_placements"]
+__all__ = ["Sharded", "Spread", "check_new", "compare", "reduced_placements"]
 
 Owners = list[tuple[Module, str]]
 
@@ -294,6 +295,22 @@ class Sharded:
         for _, kind, hook in tuple(hooks_of(self.sharded)):
             if kind == "accumulated":
                 hook(self.sharded)
+
+
+def compare(what: str, tensors: Iterable[Any]) -> None:
+    """Let ranks of tensor parallelism compare what their DTensors are made of.
+
+    What is made of these on more mesh dims has a lineage of its own, since ranks of
+    data parallelism may differ. Collective over their meshes; nothing moves.
+    """
+    meshes: dict[DeviceMesh, list[DTensor]] = {}
+    for x in tensors:
+        if isinstance(x, DTensor) and not is_meta(x):
+            meshes.setdefault(x.device_mesh, []).append(x)
+    for mesh, alike in meshes.items():
+        made_of = np.array([_C.lineage(x) for x in alike], np.uint64)
+        text = f"comparing tensor-parallel {what}"
+        world.current().agree(made_of.tobytes(), text, None, mesh)
 
 
 _known: WeakValueDictionary[int, Sharded] = WeakValueDictionary()

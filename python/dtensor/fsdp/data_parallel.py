@@ -21,6 +21,7 @@ from dtensor._C import queue_callback
 from dtensor._core import world
 from dtensor.autograd import is_grad_enabled
 from dtensor.fsdp._fully_shard import mesh_of_all
+from dtensor.fsdp._parameter import compare
 from dtensor.fsdp.wrapper import _mesh_of
 from dtensor.functional_collectives._moves import moved
 from dtensor.nn import Module
@@ -207,6 +208,7 @@ class DistributedDataParallel(Module):
         """Put the averages of the ranks' gradients into `grad`."""
         for alike in _alike(parameters):
             grads = [p.detach() * 0 if p.grad is None else p.grad for p in alike]
+            compare("gradients", grads)
             found = self._reduce([_own(x) for x in grads], "avg")
             for p, grad, mean in zip(alike, grads, found, strict=True):
                 whole = isinstance(grad, DTensor)

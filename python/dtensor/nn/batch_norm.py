@@ -127,7 +127,8 @@ class _BatchNorm(Affine):
 
     def _weight_of_batch(self) -> float:
         """Return the weight of a batch in the running averages, and count the batch."""
-        if self.training and self.num_batches_tracked is not None:
+        counts = self.training and self.track_running_stats
+        if counts and self.num_batches_tracked is not None:
             with no_grad():
                 self.num_batches_tracked += 1
             if self.momentum is None:

@@ -87,6 +87,7 @@ class Adaptive(Optimizer):
         if half:
             work = [x.astype(np.float32) for x in held]
             gradient = gradient.astype(np.float32)
+        numbers = [float(state[name]) for name in NUMBERS if name in state]
         if group["maximize"]:
             gradient = -gradient
         if group.get("weight_decay"):
@@ -98,12 +99,18 @@ class Adaptive(Optimizer):
         if half:
             for x, wide in zip(held, work, strict=True):
                 x[...] = wide.astype(x.dtype)
-        self._note(param, grad, [state[name] for name in names], group)
+        self._note(param, grad, [state[name] for name in names], numbers, group)
 
-    def _note(self, param: Any, grad: Any, kept: list[Any], group: Group) -> None:
-        """Tell the lineages of what a step has written what it was made of."""
-        state = self.state[param]
-        numbers = [float(state[name]) for name in NUMBERS if name in state]
+    def _note(
+        self,
+        param: Any,
+        grad: Any,
+        kept: list[Any],
+        numbers: list[float],
+        group: Group,
+    ) -> None:
+        """Tell the lineages of what a step has written what it was made of; of the
+        state's numbers, those from before."""
         settings = {
             k: v for k, v in group.items() if k not in ("params", "param_names")
         }

@@ -94,8 +94,8 @@ class Shares(NamedTuple):
 
     def sizes(self) -> npt.NDArray[np.int64]:
         """Return how many elements each window has."""
-        first, last = self._ends()
-        return last - first
+        sizes: npt.NDArray[np.int64] = np.diff(self._ends(), axis=0)[0]
+        return sizes
 
     def spans(self) -> npt.NDArray[np.int64]:
         """Return the windows for the C kernels: see `Windows.spans`."""
