@@ -66,7 +66,8 @@ class State:
         """Return parameters and persistent buffers of this module and its submodules.
 
         Not collective: the values are the tensors themselves, not copies, and DTensors
-        are not gathered.
+        are not gathered. Under `fully_shard` it frees parameters that are gathered, as
+        in PyTorch, and the next forward gathers them again: call it on all ranks.
 
         Parameters
         ----------
