@@ -180,3 +180,32 @@ def test_the_state_of_asgd_is_compared(key):
         return np.stack([np.asarray(t.detach().full_tensor()) for t in both])
 
     assert_noticed(body)
+
+
+class Twice(dtensor.autograd.Function):
+    """Keeps the gradients that it has made, on the first rank."""
+
+    kept: list = []
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        made = np.flip(grad, 0)[::-1] * 2
+        if made.device_mesh.get_rank() == 0:
+            Twice.kept.append(made)
+        return made
+
+
+def test_a_gradient_that_one_rank_keeps_is_no_difference():
+    def body():
+        mesh = init_device_mesh("cpu", (2,))
+        w = nn.Parameter(distribute_tensor(MATRIX, mesh, [Shard(0)]))
+        Twice.apply(w).sum().backward()
+        return np.asarray(w.grad.full_tensor())
+
+    np.testing.assert_array_equal(run_ranks(2, body)[1], np.full_like(MATRIX, 2))
+    assert [x.placements for x in Twice.kept] == [(Shard(0),)]
+    Twice.kept.clear()

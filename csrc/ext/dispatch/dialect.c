@@ -2,31 +2,6 @@
  * NumPy's. */
 #include "ext/dispatch/dispatch.h"
 
-PyObject *
-op_alias(PyObject *object, PyTypeObject *type)
-{
-    TensorObject *self = (TensorObject *)object;
-    TensorObject *alias = ext_tensor_alloc(type, Py_NewRef(self->array));
-    if (alias == NULL)
-        return NULL;
-    alias->requires_grad = self->requires_grad;
-    alias->node = Py_XNewRef(self->node);
-    alias->output = self->output;
-    alias->leaf_view = self->leaf_view;
-    if (ext_is_dtensor(object)) {
-        const DTensorObject *source = (DTensorObject *)object;
-        DTensorObject *made = (DTensorObject *)alias;
-        made->layout = (LayoutObject *)Py_NewRef((PyObject *)source->layout);
-        made->pending = Py_XNewRef(source->pending);
-        ext_with_lineage((PyObject *)alias, ext_lineage(source));
-    }
-    if (tape_share_view(alias, self) < 0)
-        Py_CLEAR(alias);
-    else
-        alias->fresh = self->fresh;
-    return (PyObject *)alias;
-}
-
 static bool
 holds_torch(PyObject *value, int depth)
 {
@@ -67,8 +42,9 @@ op_results_in_torch(PyObject *result)
         Py_TYPE(result) == &ext_tensor_type || Py_TYPE(result) == &ext_dtensor_type;
     if (!ours || Py_REFCNT(result) == 1)
         return ext_into_torch(result);
-    PyObject *alias = op_alias(result, ext_is_dtensor(result) ? &ext_torch_dtensor_type
-                                                              : &ext_torch_tensor_type);
+    PyObject *alias =
+        ext_alias(result, ext_is_dtensor(result) ? &ext_torch_dtensor_type
+                                                 : &ext_torch_tensor_type);
     Py_DECREF(result);
     return alias;
 }

@@ -122,9 +122,6 @@ PyObject *op_contained(PyObject *tuple, PyObject *type);
 
 /* --- dialect.c --- */
 
-/* A new object of a type of tensors that shares the memory of a tensor, and what was
- * recorded of it. */
-PyObject *op_alias(PyObject *tensor, PyTypeObject *type);
 /* Whether there is a tensor of PyTorch's dialect in arguments; kwargs may be NULL. */
 bool op_holds_torch(PyObject *args, PyObject *kwargs);
 /* What a function has given for such tensors, in their dialect; steals it. */

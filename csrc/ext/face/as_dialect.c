@@ -42,7 +42,7 @@ in_other_dialect(PyObject *self, PyTypeObject *own, PyTypeObject *whole)
                            ? recorded_view(self)
                            : Py_NewRef(self);
     PyObject *alias =
-        source == NULL ? NULL : op_alias(source, ext_is_dtensor(self) ? whole : own);
+        source == NULL ? NULL : ext_alias(source, ext_is_dtensor(self) ? whole : own);
     Py_XDECREF(source);
     return alias;
 }

@@ -176,9 +176,12 @@ visit_node(journey *j, stop *s)
     PyObject *results = NULL;
     if (any && s->needed) {
         results = compute(j, node, s->grads);
-        if (results == NULL)
+        int count = node->output_count;
+        if (results == NULL ||
+            gradients_made_of(j, s->grads, count, node->name, results) < 0) {
+            Py_XDECREF(results);
             return -1;
-        gradients_made_of(j, s->grads, node->output_count, node->name, results);
+        }
     }
     drop_grads(s);
     if (!j->options->keep_graph && s->needed)

@@ -8,6 +8,14 @@
 #include "core/facts/hash.h"
 #include "ext/tape/route.h"
 
+/* 0: it has none, or there is no gradient. */
+static uint64_t
+lineage_of(PyObject *grad)
+{
+    bool global = grad != NULL && ext_is_dtensor(grad);
+    return global ? ext_lineage((DTensorObject *)grad) : 0;
+}
+
 static const dt_mesh *
 mesh_of(PyObject *grad)
 {
@@ -32,7 +40,7 @@ static void
 cross(journey *j, PyObject *grad, PyObject *name)
 {
     crossing *c = crossing_of(j, mesh_of(grad), true);
-    uint64_t came = ext_lineage((DTensorObject *)grad), before;
+    uint64_t came = lineage_of(grad), before;
     if (c == NULL || came == 0)
         return;
     before = c->lineage;
@@ -62,15 +70,28 @@ count_of(PyObject *object, PyObject *const *others, Py_ssize_t count)
     return found;
 }
 
-/* Whether the e-th of the gradients is new, and the first of those that are the same. */
-static bool
-is_made_here(PyObject *const *made, Py_ssize_t e, Py_ssize_t count)
+/* Gives the e-th of the gradients, and those that are the same, another lineage. One that
+ * others have, too, is theirs: an alias takes its place. */
+static int
+set_lineage(PyObject **made, Py_ssize_t e, Py_ssize_t count, uint64_t lineage)
 {
-    return ext_is_dtensor(made[e]) && count_of(made[e], made, e) == 0 &&
-           Py_REFCNT(made[e]) <= count_of(made[e], made, count);
+    PyObject *old = made[e];
+    if (Py_REFCNT(old) <= count_of(old, made, count)) {
+        ext_with_lineage(old, lineage);
+        return 0;
+    }
+    PyObject *alias = ext_alias(old, Py_TYPE(old));
+    if (alias == NULL)
+        return -1;
+    ext_with_lineage(alias, lineage);
+    for (Py_ssize_t k = e; k < count; k++)
+        if (made[k] == old)
+            Py_SETREF(made[k], Py_NewRef(alias));
+    Py_DECREF(alias);
+    return 0;
 }
 
-void
+int
 gradients_made_of(journey *j, PyObject *const *grads, int count, PyObject *name,
                   PyObject *results)
 {
@@ -83,22 +104,24 @@ gradients_made_of(journey *j, PyObject *const *grads, int count, PyObject *name,
         if (grads[k] != NULL && ext_is_dtensor(grads[k]))
             cross(j, grads[k], name);
     for (Py_ssize_t e = 0; e < made_count; e++) {
-        if (!is_made_here(made, e, made_count))
+        bool again = count_of(made[e], made, e) > 0;
+        uint64_t own = again ? 0 : lineage_of(made[e]), first = 0, came = 0;
+        bool alone = own == 0; /* or a move alone, which counts for nothing */
+        for (int k = 0; !alone && k < count; k++) {
+            uint64_t lineage = lineage_of(grads[k]);
+            if (lineage == 0 || !dt_mesh_equal(mesh_of(grads[k]), mesh_of(made[e])))
+                continue;
+            first = first == 0 ? lineage : first;
+            came = dt_mix(came, lineage);
+            alone = lineage == own;
+        }
+        if (!alone && first == 0)
+            first = came = crossed(j, mesh_of(made[e]));
+        if (alone || first == 0)
             continue;
-        const dt_mesh *mesh = mesh_of(made[e]);
-        uint64_t own = ext_lineage((DTensorObject *)made[e]), first = 0, came = 0;
-        for (int k = 0; own != 0 && k < count; k++)
-            if (grads[k] != NULL && ext_is_dtensor(grads[k]) &&
-                dt_mesh_equal(mesh_of(grads[k]), mesh)) {
-                uint64_t lineage = ext_lineage((DTensorObject *)grads[k]);
-                first = first == 0 ? lineage : first;
-                came = dt_mix(came, lineage);
-            }
-        if (own != 0 && first == 0)
-            first = came = crossed(j, mesh);
-        if (first == 0 || first == own) /* a move alone counts for nothing */
-            continue;
-        ext_with_lineage(made[e], dt_mix(own, came));
+        if (set_lineage(made, e, made_count, dt_mix(own, came)) < 0)
+            return -1;
         ext_journal_note(dt_mix(own, came), Py_NewRef(name), NULL, own, false, first);
     }
+    return 0;
 }

@@ -62,10 +62,10 @@ void route_clear(journey *j);
 
 /* --- made_of.c --- */
 
-/* Puts into the lineages of what a node has made, a tuple, those of the `count` gradients
- * that came in. */
-void gradients_made_of(journey *j, PyObject *const *grads, int count, PyObject *name,
-                       PyObject *results);
+/* Puts into the lineages of what a node has made, a new tuple, those of the `count`
+ * gradients that came in. */
+int gradients_made_of(journey *j, PyObject *const *grads, int count, PyObject *name,
+                      PyObject *results);
 
 /* --- hooks.c --- */
 

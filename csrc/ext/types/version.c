@@ -148,6 +148,31 @@ tape_share_view(TensorObject *view, TensorObject *owner)
     return 0;
 }
 
+PyObject *
+ext_alias(PyObject *object, PyTypeObject *type)
+{
+    TensorObject *self = (TensorObject *)object;
+    TensorObject *alias = ext_tensor_alloc(type, Py_NewRef(self->array));
+    if (alias == NULL)
+        return NULL;
+    alias->requires_grad = self->requires_grad;
+    alias->node = Py_XNewRef(self->node);
+    alias->output = self->output;
+    alias->leaf_view = self->leaf_view;
+    if (ext_is_dtensor(object)) {
+        const DTensorObject *source = (DTensorObject *)object;
+        DTensorObject *made = (DTensorObject *)alias;
+        made->layout = (LayoutObject *)Py_NewRef((PyObject *)source->layout);
+        made->pending = Py_XNewRef(source->pending);
+        ext_with_lineage((PyObject *)alias, ext_lineage(source));
+    }
+    if (tape_share_view(alias, self) < 0)
+        Py_CLEAR(alias);
+    else
+        alias->fresh = self->fresh;
+    return (PyObject *)alias;
+}
+
 /* The owner of a view, of its kind; NULL: it is none, or not known. */
 static TensorObject *
 owner_of_view(const TensorObject *view)

@@ -35,6 +35,9 @@ tape_shows(const TensorObject *tensor, const TensorObject *other)
 /* Notes both, of a view: a recorded write into it is one into `owner`, and the other way.
  * The view keeps an owner that is not recorded, so no graph. */
 int tape_share_view(TensorObject *view, TensorObject *owner);
+/* A new object of a type of tensors that shares the memory of a tensor, and what was
+ * recorded of it. */
+PyObject *ext_alias(PyObject *tensor, PyTypeObject *type);
 /* A tensor that has a version shares its memory no more: it is about to go. */
 void tape_leave(TensorObject *tensor);
 /* What views and their owners are told by: see `install_views`. */
