@@ -67,9 +67,15 @@ def assert_noticed(body):
         np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize("how", ["number", "hook"])
+# These go on as rank-local Tensors, of which only what backward began from is known.
+PARTS = "gradient windows local_map vmap map_overlap to_local".split()
+PLAYED = [(name, how) for name in WAYS for how in ("number", "hook")]
+
+
 @pytest.mark.parametrize("placement", [Shard(0), Shard(1), Replicate()], ids=str)
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize(
+    "name, how", [(n, how) for n, how in PLAYED if how == "number" or n not in PARTS]
+)
 def test_a_number_on_one_rank_is_noticed_in_the_gradient(name, placement, how):
     def body(odd):
         mesh = init_device_mesh("cpu", (2,))
@@ -209,3 +215,46 @@ def test_a_gradient_that_one_rank_keeps_is_no_difference():
     np.testing.assert_array_equal(run_ranks(2, body)[1], np.full_like(MATRIX, 2))
     assert [x.placements for x in Twice.kept] == [(Shard(0),)]
     Twice.kept.clear()
+
+
+def test_what_ranks_want_of_their_own_parts_is_no_difference():
+    def body():
+        mesh = init_device_mesh("cpu", (2,))
+        w = nn.Parameter(distribute_tensor(MATRIX, mesh, [Shard(0)]))
+        own = dtensor.tensor(np.ones((3, 4)))
+        own.requires_grad_(mesh.get_rank() == 0)
+        b = dtensor.DTensor.from_local(w.to_local() * 2, mesh, [Shard(0)])
+        a = dtensor.DTensor.from_local(own * 2, mesh, [Shard(0)])
+        (a * b).sum().backward()
+        return np.asarray(w.grad.full_tensor())
+
+    np.testing.assert_array_equal(run_ranks(2, body)[1], np.full_like(MATRIX, 4))
+
+
+class Product(dtensor.autograd.Function):
+    """Its gradients are the operands themselves."""
+
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return (a * b).sum()
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b = ctx.saved_tensors
+        return b, a
+
+
+@pytest.mark.parametrize("leaf", [True, False])
+def test_gradients_of_gradients_that_are_operands(leaf):
+    def body():
+        mesh = init_device_mesh("cpu", (2,))
+        w, x = (
+            nn.Parameter(distribute_tensor(MATRIX, mesh, [Shard(0)])) for _ in range(2)
+        )
+        product = Product.apply(w, x if leaf else x * 1)
+        (grad,) = dtensor.autograd.grad(product, [w], create_graph=True)
+        (grad**3).sum().backward()
+        return np.asarray(x.grad.full_tensor())
+
+    np.testing.assert_allclose(run_ranks(2, body)[0], 3 * MATRIX**2)

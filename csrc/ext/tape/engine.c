@@ -273,7 +273,7 @@ answer_of(journey *j)
 static PyObject *
 backward(PyObject *tensors, PyObject *grads, const tape_options *options)
 {
-    journey j = {.options = options, .outer = current};
+    journey j = {.options = options, .outer = current, .tensors = tensors};
     PyObject *result = NULL;
     bool before = tape_off;
     if (options->inputs != NULL) {

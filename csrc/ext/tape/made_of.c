@@ -1,10 +1,10 @@
 /* The lineages of gradients.
  *
  * A gradient is made of those that came in, whatever makes it. Most are made by operators,
- * whose results tell of their operands. Others are not: of parts, by a function of the
- * user's, or by way of plain Tensors between `to_local` and `from_local`, which have no
- * lineage; so what comes in is added here. Which rank's nodes are visited, and in which
- * order, is the same for all that have DTensors on one side. */
+ * whose results tell of their operands. Others are not: of parts, or by a function of the
+ * user's; so what came in is added here. A gradient that comes from rank-local Tensors, by
+ * `to_local`, is made of what backward began from: what ranks do with their own parts, and
+ * whether these want gradients, is their own affair. */
 #include "core/facts/hash.h"
 #include "ext/tape/route.h"
 
@@ -22,42 +22,16 @@ mesh_of(PyObject *grad)
     return ((DTensorObject *)grad)->layout->layout->mesh;
 }
 
-/* The crossing of a mesh; with `add` made where there is none. NULL: no room, or none. */
-static crossing *
-crossing_of(journey *j, const dt_mesh *mesh, bool add)
-{
-    for (crossing *c = j->crossings; c < j->crossings + ROUTE_CROSSINGS; c++) {
-        if (c->mesh == 0 && add)
-            c->mesh = mesh->hash;
-        if (c->mesh == mesh->hash || c->mesh == 0)
-            return c->mesh == 0 ? NULL : c;
-    }
-    return NULL;
-}
-
-/* The gradient of a DTensor becomes one of a Tensor. */
-static void
-cross(journey *j, PyObject *grad, PyObject *name)
-{
-    crossing *c = crossing_of(j, mesh_of(grad), true);
-    uint64_t came = lineage_of(grad), before;
-    if (c == NULL || came == 0)
-        return;
-    before = c->lineage;
-    c->lineage = before == 0 ? came : dt_mix(before, came);
-    if (before != 0)
-        ext_journal_note(c->lineage, Py_NewRef(name), NULL, before, false, came);
-}
-
-/* What has crossed to Tensors of gradients on a mesh, in this run or those around it. */
+/* Of what this run, or one around it, began from on a mesh; 0: of nothing. */
 static uint64_t
-crossed(journey *j, const dt_mesh *mesh)
+origin_of(const journey *j, const dt_mesh *mesh)
 {
-    for (; j != NULL; j = j->outer) {
-        const crossing *c = crossing_of(j, mesh, false);
-        if (c != NULL && c->lineage != 0)
-            return c->lineage;
-    }
+    for (; j != NULL; j = j->outer)
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(j->tensors); k++) {
+            PyObject *tensor = PyTuple_GET_ITEM(j->tensors, k);
+            if (lineage_of(tensor) != 0 && dt_mesh_equal(mesh_of(tensor), mesh))
+                return lineage_of(tensor);
+        }
     return 0;
 }
 
@@ -80,9 +54,15 @@ set_lineage(PyObject **made, Py_ssize_t e, Py_ssize_t count, uint64_t lineage)
         ext_with_lineage(old, lineage);
         return 0;
     }
+    TensorObject *leaf = (TensorObject *)old;
+    bool is_leaf = leaf->requires_grad && leaf->node == NULL;
+    if (is_leaf && !tape_off)
+        return 0; /* gradients of gradients go to it */
     PyObject *alias = ext_alias(old, Py_TYPE(old));
     if (alias == NULL)
         return -1;
+    if (is_leaf)
+        ((TensorObject *)alias)->requires_grad = false;
     ext_with_lineage(alias, lineage);
     for (Py_ssize_t k = e; k < count; k++)
         if (made[k] == old)
@@ -92,17 +72,11 @@ set_lineage(PyObject **made, Py_ssize_t e, Py_ssize_t count, uint64_t lineage)
 }
 
 int
-gradients_made_of(journey *j, PyObject *const *grads, int count, PyObject *name,
+gradients_made_of(const journey *j, PyObject *const *grads, int count, PyObject *name,
                   PyObject *results)
 {
     PyObject **made = PySequence_Fast_ITEMS(results);
     Py_ssize_t made_count = PyTuple_GET_SIZE(results);
-    bool plain = false;
-    for (Py_ssize_t e = 0; e < made_count; e++)
-        plain = plain || (ext_is_tensor(made[e]) && !ext_is_dtensor(made[e]));
-    for (int k = 0; plain && k < count; k++)
-        if (grads[k] != NULL && ext_is_dtensor(grads[k]))
-            cross(j, grads[k], name);
     for (Py_ssize_t e = 0; e < made_count; e++) {
         bool again = count_of(made[e], made, e) > 0;
         uint64_t own = again ? 0 : lineage_of(made[e]), first = 0, came = 0;
@@ -116,7 +90,7 @@ gradients_made_of(journey *j, PyObject *const *grads, int count, PyObject *name,
             alone = lineage == own;
         }
         if (!alone && first == 0)
-            first = came = crossed(j, mesh_of(made[e]));
+            first = came = origin_of(j, mesh_of(made[e]));
         if (alone || first == 0)
             continue;
         if (set_lineage(made, e, made_count, dt_mix(own, came)) < 0)

@@ -23,16 +23,6 @@ typedef struct {
     PyObject **grads; /* one for each output, or NULL */
 } stop;
 
-/* What gradients of DTensors of a mesh were made of that went on as plain Tensors. */
-typedef struct {
-    uint64_t mesh; /* its hash; 0: free */
-    uint64_t lineage;
-} crossing;
-
-enum {
-    ROUTE_CROSSINGS = 8
-}; /* of more meshes in one run, the others are not followed */
-
 typedef struct journey {
     struct journey *outer; /* the run within which this one is, or NULL */
     PyObject *callbacks;   /* list of what is called at the end, or NULL */
@@ -46,7 +36,7 @@ typedef struct journey {
     int input_count;
     PyObject
         *late; /* list of (leaf, gradient) that move together at the end, or NULL */
-    crossing crossings[ROUTE_CROSSINGS];
+    PyObject *tensors; /* tuple, from which the run begins; borrowed */
 } journey;
 
 /* The index of a stop, made where there is none; -1 with an exception. */
@@ -63,9 +53,9 @@ void route_clear(journey *j);
 /* --- made_of.c --- */
 
 /* Puts into the lineages of what a node has made, a new tuple, those of the `count`
- * gradients that came in. */
-int gradients_made_of(journey *j, PyObject *const *grads, int count, PyObject *name,
-                      PyObject *results);
+ * gradients that came in, or else of what the run began from. */
+int gradients_made_of(const journey *j, PyObject *const *grads, int count,
+                      PyObject *name, PyObject *results);
 
 /* --- hooks.c --- */
 

@@ -143,7 +143,7 @@ tape_share_view(TensorObject *view, TensorObject *owner)
     if (*of_view == NULL)
         begin_kind(view, owner);
     owner = *of_view;
-    if (owner != view && !owner->requires_grad)
+    if (owner != view)
         Py_XSETREF(view->base, Py_NewRef((PyObject *)owner));
     return 0;
 }
@@ -238,11 +238,7 @@ tape_check_fresh(TensorObject *tensor)
         if (good < 0 || (good > 0 && !tape_is_behind(tensor)))
             return good < 0 ? -1 : 0;
     }
-    const char *text =
-        *owner_of_kind(tensor) == NULL
-            ? "the tensor that a view is of was written to, which is recorded, and is "
-              "gone; keep it, or make the view after the write"
-            : "a tensor that is recorded was written to through a view of it; write "
-              "into it by x[index] = value, so that its gradient knows";
-    return ext_fail(PyExc_RuntimeError, "%s", text);
+    return ext_fail(PyExc_RuntimeError,
+                    "a tensor that is recorded was written to through a view of it; "
+                    "write into it by x[index] = value, so that its gradient knows");
 }

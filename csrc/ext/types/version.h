@@ -33,7 +33,8 @@ tape_shows(const TensorObject *tensor, const TensorObject *other)
                              base == PyArray_BASE((PyArrayObject *)other->array)));
 }
 /* Notes both, of a view: a recorded write into it is one into `owner`, and the other way.
- * The view keeps an owner that is not recorded, so no graph. */
+ * The view keeps the owner, on every rank: what is recorded must not depend on what else
+ * a rank keeps. */
 int tape_share_view(TensorObject *view, TensorObject *owner);
 /* A new object of a type of tensors that shares the memory of a tensor, and what was
  * recorded of it. */

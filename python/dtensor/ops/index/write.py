@@ -134,6 +134,7 @@ def _write(x: Any, index: Any, value: Any) -> None:
     if isinstance(x, _C.DTensor):
         _set(x, index, value)
     else:
+        value = value.detach() if isinstance(value, _C.Tensor) else value
         np.asarray(x.detach())[whole(index)] = whole(value)
 
 
