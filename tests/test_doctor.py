@@ -1,13 +1,14 @@
 """The doctor: what it finds, what it says, and that it runs."""
 
 import dataclasses
+import importlib.machinery
 import re
 import sys
 
 import pytest
 from jobs import run
 
-from dtensor._core import no_mpi
+from dtensor._core import mpi_family, no_mpi
 from dtensor.doctor import Facts, main, report, troubles, vendor
 
 OPEN = "Open MPI v5.0.11, package: Open MPI"
@@ -201,3 +202,14 @@ def test_an_import_that_fails_says_what_was_built_for_what_found_and_what_to_do(
 def test_a_missing_package_is_named():
     error = ModuleNotFoundError("No module named 'mpi4py'", name="mpi4py")
     assert no_mpi.explain(error) == "dtensor needs mpi4py: pip install mpi4py."
+
+
+def test_a_wheel_has_an_extension_for_each_family(monkeypatch, tmp_path):
+    assert mpi_family.extensions() == {}, "built from source there is one for all"
+    ending = importlib.machinery.EXTENSION_SUFFIXES[0]
+    for name in mpi_family.MODULES:
+        (tmp_path / (name + ending)).touch()
+    monkeypatch.setattr(mpi_family, "__file__", str(tmp_path / "_core" / "any.py"))
+    found = mpi_family.extensions()
+    assert found["MPICH"] == tmp_path / f"_C_mpich{ending}"
+    assert set(found) == {"Open MPI", "MPICH"} == set(no_mpi._built_for())
