@@ -222,14 +222,24 @@ REFUSED = {
 }
 
 
+SINCE_2_5 = ("take", "compress")  # NumPy 2.5 casts what it takes
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused_where_numpy_refuses_it(ranks, name):
     def body():
         call, array, shape, dtype, error = REFUSED[name]
-        with pytest.raises(error):
-            call(array, np.zeros(shape, dtype))
+        try:
+            expected = call(array, np.zeros(shape, dtype))
+        except error:
+            expected = None
+        assert expected is None or name in SINCE_2_5
         for place in (Replicate(), Shard(0), Shard(1)):
             out = placed(np.full(shape, 7, dtype), Replicate())
+            if expected is not None:
+                call(placed(array, place), out)
+                assert np.array_equal(np.array(out.full_tensor()), expected)
+                continue
             with pytest.raises(error):
                 call(placed(array, place), out)
             assert (np.array(out.full_tensor()) == 7).all()
