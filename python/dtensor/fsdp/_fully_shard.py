@@ -54,8 +54,11 @@ def fully_shard(
     gathered copies at its end. Backward does the same, and leaves the average of the
     ranks' gradients in `grad`, with one reduce_scatter. The parameters of the module
     and of its submodules that are not under a `fully_shard` of their own move together:
-    apply it to inner modules first. Make optimizers afterwards. The call is not
-    collective; forward and backward are, over the mesh.
+    apply it to inner modules first. Make optimizers afterwards.
+
+    The call is not collective; forward and backward are, over the mesh. With parameters
+    that are DTensors of tensor parallelism all three are collective over their mesh,
+    too: the ranks agree that what is taken over is made of the same.
 
     Parameters
     ----------
