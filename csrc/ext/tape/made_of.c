@@ -44,15 +44,15 @@ count_of(PyObject *object, PyObject *const *others, Py_ssize_t count)
     return found;
 }
 
-/* Gives the e-th of the gradients, and those that are the same, another lineage. One that
- * others have, too, is theirs: an alias takes its place. */
+/* Gives the e-th of the gradients, and those that are the same, another lineage; 0: it
+ * keeps its own. One that others have, too, is theirs: an alias takes its place. */
 static int
 set_lineage(PyObject **made, Py_ssize_t e, Py_ssize_t count, uint64_t lineage)
 {
     PyObject *old = made[e];
     if (Py_REFCNT(old) <= count_of(old, made, count)) {
         ext_with_lineage(old, lineage);
-        return 0;
+        return 1;
     }
     TensorObject *leaf = (TensorObject *)old;
     bool is_leaf = leaf->requires_grad && leaf->node == NULL;
@@ -68,7 +68,7 @@ set_lineage(PyObject **made, Py_ssize_t e, Py_ssize_t count, uint64_t lineage)
         if (made[k] == old)
             Py_SETREF(made[k], Py_NewRef(alias));
     Py_DECREF(alias);
-    return 0;
+    return 1;
 }
 
 int
@@ -93,9 +93,12 @@ gradients_made_of(const journey *j, PyObject *const *grads, int count, PyObject 
             first = came = origin_of(j, mesh_of(made[e]));
         if (alone || first == 0)
             continue;
-        if (set_lineage(made, e, made_count, dt_mix(own, came)) < 0)
+        uint64_t lineage = dt_mix(own, came);
+        int set = set_lineage(made, e, made_count, lineage);
+        if (set < 0)
             return -1;
-        ext_journal_note(dt_mix(own, came), Py_NewRef(name), NULL, own, false, first);
+        if (set > 0)
+            ext_journal_note(lineage, Py_NewRef(name), NULL, own, false, first);
     }
     return 0;
 }

@@ -19,6 +19,7 @@ from dtensor.optim._params import (
     check_flags,
     check_settings,
     evaluate,
+    settings_of,
     with_gradients,
     zeros_beside,
 )
@@ -111,11 +112,8 @@ class Adaptive(Optimizer):
     ) -> None:
         """Tell the lineages of what a step has written what it was made of; of the
         state's numbers, those from before."""
-        settings = {
-            k: v for k, v in group.items() if k not in ("params", "param_names")
-        }
         name = f"{type(self).__qualname__}.step"
-        _C.written(param, name, settings, numbers, grad, *kept)
+        _C.written(param, name, settings_of(group), numbers, grad, *kept)
         for x in kept:
             _C.written(x, name, param)
 

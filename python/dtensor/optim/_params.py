@@ -19,6 +19,7 @@ __all__ = [
     "fitted",
     "hooked",
     "named",
+    "settings_of",
     "with_gradients",
     "zeros_beside",
 ]
@@ -39,6 +40,11 @@ def named(params: list[Any], group: Group) -> list[Any]:
         group["param_names"] = [name for name, _ in params]
         return [param for _, param in params]
     return params
+
+
+def settings_of(group: Group) -> Group:
+    """Return what a group says of its steps: all but the parameters and their names."""
+    return {k: v for k, v in group.items() if k not in ("params", "param_names")}
 
 
 def check_param(param: Any) -> None:

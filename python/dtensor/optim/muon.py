@@ -10,7 +10,7 @@ from dtensor import _C
 from dtensor._C import DTensor
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.optim._adaptive import Group, Params
-from dtensor.optim._params import evaluate, with_gradients, zeros_beside
+from dtensor.optim._params import evaluate, settings_of, with_gradients, zeros_beside
 from dtensor.optim.optimizer import Optimizer
 from dtensor.placement_types import Replicate
 
@@ -121,10 +121,7 @@ class Muon(Optimizer):
         param *= 1 - lr * group["weight_decay"]
         param -= update * (lr * ratio)
         # What the update was made of: it comes as an array, which has no lineage.
-        settings = [
-            value for key, value in group.items() if not key.startswith("param")
-        ]
-        _C.written(param, "Muon.step", settings, grad, kept)
+        _C.written(param, "Muon.step", settings_of(group), grad, kept)
 
 
 def _orthogonal(x: Any, group: Group) -> Any:

@@ -162,7 +162,7 @@ def _add_windows(x: Any, dim: int, step: int, shape: Shape) -> Any:
     return sums
 
 
-@operator(name="unfold")
+@operator(name="unfold", view=True)
 def _windows(x: Operand, dim: int, size: int, step: int) -> Answer:
     """Return windows of a tensor of this rank."""
     count = (x.shape[dim] - size) // step + 1
@@ -172,7 +172,6 @@ def _windows(x: Operand, dim: int, size: int, step: int) -> Answer:
     return rule(words[:1], words[1:]), kernel, x.dtype
 
 
-_windows.view = True
 _folded.vjp(
     lambda grad, _out, _x, dim, step, _shape: _windows(grad, dim, _x.shape[-1], step)
 )

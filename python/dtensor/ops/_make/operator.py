@@ -45,13 +45,6 @@ copyreg.pickle(Operator, lambda op: op.__name__)
 Error = type[Exception]
 
 
-# Operators whose results show the memory of their operand, unless it has to move.
-_VIEWS = frozenset(
-    "broadcast_to expand expand_dims getitem matrix_transpose moveaxis ravel reshape "
-    "rollaxis split squeeze swapaxes transpose unflatten unstack view".split()
-)
-
-
 @overload
 def operator(
     fn: Callable[..., Any],
@@ -59,6 +52,7 @@ def operator(
     operands: int = 1,
     name: str | None = None,
     agrees: Error | None = None,
+    view: bool = False,
 ) -> Operator: ...
 @overload
 def operator(
@@ -67,6 +61,7 @@ def operator(
     operands: int = 1,
     name: str | None = None,
     agrees: Error | None = None,
+    view: bool = False,
 ) -> Callable[[Callable[..., Any]], Operator]: ...
 def operator(
     fn: Callable[..., Any] | None = None,
@@ -74,6 +69,7 @@ def operator(
     operands: int = 1,
     name: str | None = None,
     agrees: Error | None = None,
+    view: bool = False,
 ) -> Operator | Callable[[Callable[..., Any]], Operator]:
     """Make an operator of a function that gives the rule and the kernel's call.
 
@@ -89,13 +85,15 @@ def operator(
         The exception that the kernel may raise because of values in one rank's part.
         The ranks then agree after the kernel, and all raise it: the operator is
         collective.
+    view : bool, default False
+        Whether the results show the memory of the operand, unless it has to move.
     """
     if fn is None:
         return lambda function: operator(
-            function, operands=operands, name=name, agrees=agrees
+            function, operands=operands, name=name, agrees=agrees, view=view
         )
     made = Operator(fn, name or fn.__name__, operands, agrees)
-    made.view = made.__name__ in _VIEWS
+    made.view = view
     return made
 
 

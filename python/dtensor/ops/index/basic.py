@@ -119,7 +119,7 @@ def view_of(x: Operand, keys: Sequence[Key], element: bool = False) -> Any:
     return rule, call(take_out, x, Part(index)), x.dtype
 
 
-basic_step = operator(view_of, name="getitem")
+basic_step = operator(view_of, name="getitem", view=True)
 
 
 def _is_whole(x: Operand, key: Span) -> bool:

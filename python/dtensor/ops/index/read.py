@@ -28,7 +28,7 @@ from dtensor.ops.index.terms import (
 __all__ = ["getitem"]
 
 
-@operator
+@operator(view=True)
 def getitem(x: Operand, index: Any) -> Any:
     """Return ``x[index]``, for every index that NumPy accepts.
 

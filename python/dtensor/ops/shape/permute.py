@@ -56,7 +56,7 @@ def _permuted_back(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @implements(np.transpose, np.permute_dims)
-@operator
+@operator(view=True)
 def transpose(a: Operand, axes: Any = None) -> Answer:
     """Permute dims.
 
@@ -75,7 +75,7 @@ permute_dims = transpose
 
 @method(name="permute")
 @method(name="transpose")
-@operator(name="transpose")
+@operator(name="transpose", view=True)
 def _transpose_method(a: Operand, /, *axes: Any) -> Answer:
     """Permute dims: in the order of `axes`, or the reverse."""
     return _permuted(np.ndarray.transpose, a, *axes)
@@ -85,7 +85,7 @@ _transpose_method.vjp(_permuted_back(np.ndarray.transpose))
 
 
 @implements(np.matrix_transpose, np.linalg.matrix_transpose)
-@operator
+@operator(view=True)
 def matrix_transpose(x: Operand, /) -> Answer:
     """Swap the last two dims."""
     return _permuted(np.matrix_transpose, x)
@@ -97,7 +97,7 @@ matrix_transpose.vjp(lambda grad, _out, _x: matrix_transpose(grad))
 @method
 @method(name="swapdims")
 @implements(np.swapaxes)
-@operator
+@operator(view=True)
 def swapaxes(a: Operand, axis1: int, axis2: int) -> Answer:
     """Swap two dims."""
     return _permuted(np.swapaxes, a, axis1, axis2)
@@ -113,7 +113,7 @@ def _exchange(x: Any, dim0: int, dim1: int) -> Any:
     return x
 
 
-@operator(name="swapaxes")
+@operator(name="swapaxes", view=True)
 def exchanged(input: Operand, dim0: int, dim1: int) -> Answer:
     """Return a tensor with two of its dims swapped."""
     return _permuted(_exchange, input, dim0, dim1)
@@ -125,7 +125,7 @@ exchanged.vjp(_permuted_back(_exchange))
 @method
 @method(name="movedim")
 @implements(np.moveaxis)
-@operator
+@operator(view=True)
 def moveaxis(a: Operand, source: Any, destination: Any) -> Answer:
     """Move dims `source` to the places `destination`; the others keep their order."""
     return _permuted(np.moveaxis, a, source, destination)
@@ -135,7 +135,7 @@ moveaxis.vjp(_permuted_back(np.moveaxis))
 
 
 @implements(np.rollaxis)
-@operator
+@operator(view=True)
 def rollaxis(a: Operand, axis: int, start: int = 0) -> Answer:
     """Move a dim to before the dim `start`."""
     return _permuted(np.rollaxis, a, axis, start)

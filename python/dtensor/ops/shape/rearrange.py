@@ -60,7 +60,7 @@ def _broadcast_back(grad: Any, _out: Any, _a: Any, *_: Any, **__: Any) -> Any:
 
 @method
 @implements(np.broadcast_to)
-@operator
+@operator(view=True)
 def broadcast_to(array: Operand, shape: Any, subok: bool = False) -> Answer:
     """Return a read-only view in a larger shape, with dims of length 1 repeated.
 
@@ -77,7 +77,7 @@ broadcast_to.vjp(_broadcast_back)
 
 
 @method
-@operator
+@operator(view=True)
 def expand(a: Operand, /, *sizes: Any) -> Answer:
     """Broadcast an array as torch does: -1 keeps the length of a dim."""
     given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes

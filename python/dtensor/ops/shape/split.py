@@ -42,7 +42,7 @@ __all__ = [
 _MOST = 1 << 24  # parts, each of them an object
 
 
-@operator(name="split")
+@operator(name="split", view=True)
 def _split(ary: Operand, at: Sequence[int], axis: int) -> Answer:
     """Split before the indices `at`: windows of a dim, each with its parts where they
     are; of a whole dim where the windows are not one behind the other."""
@@ -156,7 +156,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 2)
 
 
-@operator(name="unstack")
+@operator(name="unstack", view=True)
 def _unstack(x: Operand, dim: int) -> Answer:
     names = letters(x.ndim, whole=[dim])
     after = names[:dim] + names[dim + 1 :]

@@ -67,7 +67,7 @@ def _reshaped(a: Operand, shape: Any, order: str, copy: bool | None) -> Answer:
 
 
 @implements(np.reshape)
-@operator
+@operator(view=True)
 def reshape(
     a: Operand, /, shape: Any, order: str = "C", *, copy: bool | None = None
 ) -> Answer:
@@ -112,7 +112,7 @@ reshape.vjp(_back_in)
 
 
 @method(name="reshape")
-@operator(name="reshape")
+@operator(name="reshape", view=True)
 def _reshape_method(
     a: Operand, /, *shape: Any, order: str = "C", copy: bool | None = None
 ) -> Answer:
@@ -125,7 +125,7 @@ _reshape_method.vjp(_back)
 
 @method
 @implements(np.ravel)
-@operator
+@operator(view=True)
 def ravel(a: Operand, order: str = "C") -> Answer:
     """Flatten an array; orders "A" and "K" mean "C"."""
     order = {"A": "C", "K": "C"}.get(order, order)
@@ -175,7 +175,7 @@ flatten.vjp(_back_in)
 
 
 @method
-@operator
+@operator(view=True)
 def unflatten(a: Operand, axis: int, sizes: Any) -> Answer:
     """Split a dim into several, as torch does.
 
@@ -200,7 +200,7 @@ unflatten.vjp(_back)
 
 
 @method
-@operator
+@operator(view=True)
 def view(
     a: Operand, /, *shape: Any, dtype: npt.DTypeLike | None = None
 ) -> Answer | Callable[..., Any]:
@@ -229,7 +229,7 @@ def _in_dtype(a: Any, /, *given: Any, dtype: npt.DTypeLike | None = None) -> Any
     return _seen(a, np.dtype(dtype))
 
 
-@operator(name="view")
+@operator(name="view", view=True)
 def _seen(a: Operand, new: np.dtype[Any]) -> Answer:
     """See elements as another dtype."""
     np.empty(a.shape[-1:], a.dtype).view(new)  # NumPy's errors
@@ -270,7 +270,7 @@ method(view_as, name="reshape_as")
 
 @method
 @implements(np.squeeze)
-@operator
+@operator(view=True)
 def squeeze(a: Operand, axis: Any = None) -> Answer | Callable[..., Any]:
     """Remove dims of length 1.
 
@@ -310,7 +310,7 @@ squeeze.vjp(_back)
 
 @method(name="unsqueeze")
 @implements(np.expand_dims)
-@operator
+@operator(view=True)
 def expand_dims(a: Operand, axis: Any) -> Answer:
     """Insert dims of length 1.
 

@@ -94,12 +94,7 @@ class _Place(NamedTuple):
 
 def _dual(x: Any) -> _C.Layout | None:
     """Return the layout of the gradients of a tensor."""
-    if not isinstance(x, _C.DTensor):
-        return None
-    if not x.layout.is_partial:
-        return x.layout
-    whole = [_C.Replicate() if p.is_partial() else p for p in x.placements]
-    return x.layout.with_placements(whole)
+    return x.layout.settled() if isinstance(x, _C.DTensor) else None
 
 
 def _packed(shape: tuple[int, ...], layout: _C.Layout | None) -> _Part:
