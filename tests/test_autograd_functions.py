@@ -1,10 +1,13 @@
 """Operations with gradients of the user's own, and checkpoints."""
 
+import gc
+import sys
+
 import numpy as np
 import pytest
 from meshes import line
 
-from dtensor import Replicate, Shard, autograd, distribute_tensor, tensor
+from dtensor import Replicate, Shard, autograd, distribute_tensor, tensor, topk
 from dtensor.utils.checkpoint import checkpoint, checkpoint_sequential
 
 A = np.arange(1.0, 7).reshape(2, 3)
@@ -114,3 +117,28 @@ def test_backward_dtype_is_that_of_the_way_back(ranks):
         assert np.array_equal(x.grad.full_tensor(), expected)
 
     ranks(body)
+
+
+def test_no_outputs():
+    w = leaf()
+    assert autograd.grad([], [w], allow_unused=True) == (None,)
+    with pytest.raises(RuntimeError, match="to not have been used"):
+        autograd.grad([], [w])
+    autograd.backward([], inputs=[w])
+    assert w.grad is None
+
+
+def test_saved_integers_are_freed():
+    def step():
+        x = leaf()
+        values, _ = topk(x, 2)
+        values.sum().backward()
+
+    for _ in range(50):  # caches fill
+        step()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(50):
+        step()
+    gc.collect()
+    assert sys.getallocatedblocks() < before + 50

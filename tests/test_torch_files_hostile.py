@@ -79,6 +79,12 @@ HOSTILE = {
     "more than the storage": VIEW % b"K\x03\x85K\x01\x85",
     "a storage of another length": VIEW.replace(b"K\x02tQ", b"K\x03tQ")
     % b"K\x02\x85K\x01\x85",
+    "elements without a storage": VIEW.replace(b"K\x02tQ", b"K\x00tQ").replace(
+        text(b"0"), text(b"empty")
+    )
+    % b"K\x0a\x85K\x01\x85",
+    "a stride whose bytes overflow": VIEW
+    % (b"\x8a\x05\x01\x00\x00\x00\x01\x85\x8a\x05\x00\x00\x00\x00\x01\x85"),
     "a storage of no file": VIEW.replace(b"\x000X", b"\x001X") % b"K\x02\x85K\x01\x85",
     "negative strides": VIEW % b"K\x02\x85J\xff\xff\xff\xff\x85",
     "an endless shape": VIEW % (b"\x8a\x08" + b"\xff" * 7 + b"\x7f\x85K\x00\x85"),
@@ -92,7 +98,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_pickle_is_refused_in_little_memory(name):
-    data = archive({"data/0": b"\x00" * 8}, **{"data.pkl": HOSTILE[name]})
+    members = {"data/0": b"\x00" * 8, "data/empty": b""}
+    data = archive(members, **{"data.pkl": HOSTILE[name]})
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(REFUSED) as info:
         loaded(data)

@@ -13376,6 +13376,7 @@ class World:
     rank: Final[int]
     size: Final[int]
     number: Final[int]
+    made: Final[int]
     shared_memory: Final[bool]
     @property
     def closed(self) -> bool: ...

@@ -300,8 +300,9 @@ op_run(op_entry *entry, const op_call *call, PyObject *out)
     op_moved moved;
     moved.arrays = NULL;
     PyObject *result = NULL;
+    ext_told = false;
     if (entry->moved > 0 && op_move_operands(&moved, entry, call) < 0) {
-        if (!entry->sends) /* else all ranks have agreed on it */
+        if (!ext_told) /* before the ranks have agreed on it */
             kernel_failed(entry, call);
     } else {
         result = call_kernel(entry, call, moved.arrays, out);

@@ -88,6 +88,7 @@ world_mpi(PyObject *Py_UNUSED(type), PyObject *object)
 static PyObject *
 world_threads(PyObject *Py_UNUSED(type), PyObject *object)
 {
+    static int made;
     int n;
     if (!PyArg_Parse(object, "i:threads", &n))
         return NULL;
@@ -103,8 +104,13 @@ world_threads(PyObject *Py_UNUSED(type), PyObject *object)
         ext_raise(&err);
     else
         list = PyList_New(n);
-    for (int k = 0; list != NULL && k < n; k++)
-        ext_put(&list, k, (PyObject *)ext_world_object(transports[k], true));
+    made++;
+    for (int k = 0; list != NULL && k < n; k++) {
+        WorldObject *world = ext_world_object(transports[k], true);
+        if (world != NULL)
+            world->made = made;
+        ext_put(&list, k, (PyObject *)world);
+    }
     PyMem_Free(transports);
     return list;
 }
@@ -304,6 +310,9 @@ static PyMemberDef world_members[] = {
     MEMBER(number, T_INT,
            "What meshes know the world by: 1 for the first one and for ranks that are "
            "threads."),
+    MEMBER(made, T_INT,
+           "Of ranks that are threads: a number that they have in common, and that no "
+           "others of this process ever had."),
     MEMBER(shared_memory, T_BOOL, "Whether all ranks are on one node."),
     MEMBER(closed, T_BOOL, "Whether close() was called."),
     {0},

@@ -418,8 +418,9 @@ deliver(delivery *d, PyObject *const *given)
     if (!failed)
         describe(d);
     const dt_layout *layout = target_layout(d, failed);
-    if (layout == NULL)
-        return NULL;
+    if (layout == NULL) /* of its own array a rank has told nobody yet */
+        return d->own && d->inside ? ext_fail_together(d->mesh->mesh, NULL, WHAT)
+                                   : NULL;
     PyObject *part = d->inside ? receive_part(d, layout) : ext_part(layout, -1);
     if (part != NULL && d->inside && warn_of_others(d) < 0)
         Py_CLEAR(part);

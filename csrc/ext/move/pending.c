@@ -129,8 +129,8 @@ ext_pending_wait(PyObject *pending)
         PyThreadState *state = ext_world_enter(world);
         dt_wait(dt_run_task(self->run), &self->error);
         ext_world_leave(world, state);
-        settle(self);
         leave(self);
+        settle(self);
     }
     dt_error err = self->error;
     Py_DECREF(self);
@@ -148,14 +148,20 @@ ext_pending_done(PyObject *pending)
 void
 ext_pending_sweep(dt_world *world)
 {
-    PendingObject *next;
-    for (PendingObject *self = under_way; self != NULL; self = next) {
-        next = self->next;
-        if (self->world != world || !dt_run_task(self->run)->finished)
+    PendingObject *self = under_way;
+    while (self != NULL) {
+        bool ended = self->world == world && self->run != NULL &&
+                     dt_run_task(self->run)->finished;
+        if (!ended) {
+            self = self->next;
             continue;
-        self->error = dt_run_task(self->run)->error;
-        settle(self);
+        }
+        Py_INCREF(self);
         leave(self);
+        self->error = dt_run_task(self->run)->error;
+        settle(self); /* may call Python, so that the list changes */
+        Py_DECREF(self);
+        self = under_way;
     }
 }
 

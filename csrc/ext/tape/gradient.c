@@ -203,7 +203,8 @@ own_copy(PyObject *grad)
 {
     if (is_sole(grad) && is_dense(grad))
         return grad;
-    PyObject *array = ext_array_copy(ext_local(grad));
+    PyArrayObject *held = ext_local(grad);
+    PyObject *array = held == NULL ? NULL : ext_array_copy(held);
     PyObject *copy = ext_tensor_like(array, grad);
     Py_DECREF(grad);
     return copy;

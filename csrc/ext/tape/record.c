@@ -359,7 +359,8 @@ tape_needs_old_value(const OperatorObject *op, PyObject *const *args, Py_ssize_t
 PyObject *
 tape_old_value(TensorObject *tensor)
 {
-    PyObject *array = ext_array_copy(ext_local((PyObject *)tensor));
+    PyArrayObject *held = ext_local((PyObject *)tensor);
+    PyObject *array = held == NULL ? NULL : ext_array_copy(held);
     if (array == NULL || tape_check_fresh(tensor) < 0) {
         Py_XDECREF(array);
         return NULL;

@@ -1,4 +1,5 @@
-/* The graph behind a backward: a list of stops, and a table that finds them. */
+/* The graph behind a backward: a list of stops, and a table that finds them, which there
+ * is from the first one on. */
 #include "ext/tape/route.h"
 
 #include <stdlib.h>
@@ -112,6 +113,8 @@ route_explore(journey *j)
 {
     if (explore(j) < 0)
         return -1;
+    if (j->count == 0)
+        return 0;
     find_ages(j);
     qsort(j->stops, (size_t)j->count, sizeof *j->stops, by_age);
     memset(j->table, 0, (size_t)j->table_size * sizeof *j->table);
@@ -131,7 +134,8 @@ route_mark_needed(journey *j)
 {
     for (int i = 0; i < j->input_count; i++) {
         tape_edge edge = tape_edge_to((TensorObject *)j->inputs[i]);
-        int place = edge.target == NULL ? -1 : *slot_of(j, edge.target) - 1;
+        bool known = edge.target != NULL && j->table != NULL;
+        int place = known ? *slot_of(j, edge.target) - 1 : -1;
         Py_XDECREF(edge.target);
         if (place >= 0)
             j->stops[place].wanted = true;

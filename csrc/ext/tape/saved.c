@@ -116,9 +116,9 @@ static PyObject *
 with_history(const SavedObject *saved, TensorObject *value, NodeObject *node)
 {
     PyObject *target = saved->output ? (PyObject *)node : saved->edge.target;
-    TensorObject *made = target == NULL ? NULL : (TensorObject *)tape_alias(value);
     if (target == NULL || !tape_can_require((PyObject *)value))
         return Py_NewRef((PyObject *)value);
+    TensorObject *made = (TensorObject *)tape_alias(value);
     if (made == NULL)
         return NULL;
     made->node = Py_NewRef(target);

@@ -123,6 +123,7 @@ typedef struct {
     dt_world *world; /* NULL before activate() of a thread's world, after close() */
     dt_transport *transport; /* until `world` owns it */
     int number;              /* dt_mesh.world of the meshes that live on it */
+    int made;                /* which of World.threads it is of, from 1; 0: none */
     int rank, size;
     bool threads; /* ranks are threads of this process */
     bool shared_memory, closed;

@@ -50,6 +50,13 @@ class Spec(NamedTuple):
     conj: bool = False
     neg: bool = False
 
+    def end(self) -> int:
+        """Return after how many elements of the storage the last one of it ends."""
+        if 0 in self.shape:
+            return 0
+        pairs = zip(self.shape, self.strides, strict=True)
+        return self.offset + 1 + sum((n - 1) * step for n, step in pairs)
+
 
 @dataclass(frozen=True)
 class Makes:

@@ -108,15 +108,14 @@ def _entry(archive: Archive, name: str, spec: Spec) -> Entry:
     begin, size, _ = archive.member(f"data/{spec.storage.key}")
     empty = 0 in spec.shape
     pairs = list(zip(spec.shape, spec.strides, strict=True))
-    last = spec.offset + sum((n - 1) * step for n, step in pairs)
-    if not empty and (last + 1) * to.itemsize > size:
+    if spec.end() * to.itemsize > size:
         raise ValueError(f"{name!r} is larger than its storage")
     at = begin + (0 if empty else spec.offset * to.itemsize)
     known = entry_of(name, to, spec.shape, at)
     if empty or _is_dense(pairs):
         return known
     steps = tuple(step * to.itemsize for step in spec.strides)
-    end = begin + (last + 1) * to.itemsize
+    end = begin + spec.end() * to.itemsize
     return Entry(name, known.stored, known.true, known.stored_shape, at, end, steps)
 
 

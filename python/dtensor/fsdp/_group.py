@@ -86,11 +86,11 @@ class Group:
         """Make the modules use the gathered parameters."""
         if self._coming is None:
             return
-        for together, gathered in zip(self._by_mesh(), self._coming, strict=True):
+        coming, self._coming = self._coming, None  # an error counts once
+        for together, gathered in zip(self._by_mesh(), coming, strict=True):
             for parameter, whole in zip(together, gathered, strict=True):
                 parameter.fill(whole)
                 parameter.held = None
-        self._coming = None
         self.is_full = True
         for parameter in self.parameters:
             parameter.show(parameter.full)
@@ -185,6 +185,7 @@ class Group:
         self.in_backward = False
         self._waits = set()
         self._postponed.clear()
+        self._coming = None
         self.reshard()
         for p in self.parameters:
             p.held = p.waiting = p.full.grad = None

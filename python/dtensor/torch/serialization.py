@@ -193,10 +193,14 @@ class _Loader:
 
     def _array(self, spec: Spec) -> npt.NDArray[Any]:
         to = numpy_dtype(spec.dtype)
+        storage = self._storage(spec, to)
+        # NumPy's own check overflows, and leaves out storages without bytes.
+        if spec.end() * to.itemsize > len(storage):
+            raise pickle.UnpicklingError("a tensor is larger than its storage")
         array: npt.NDArray[Any] = np.ndarray(
             spec.shape,
             to,
-            self._storage(spec, to),
+            storage,
             0 if 0 in spec.shape else spec.offset * to.itemsize,
             tuple(step * to.itemsize for step in spec.strides),
         )

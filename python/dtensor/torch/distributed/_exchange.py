@@ -8,6 +8,7 @@ import numpy as np
 
 from dtensor import functional_collectives as _functional
 from dtensor._core import world as _world
+from dtensor._core.told import told
 from dtensor.api import DTensor, distribute_tensor
 from dtensor.autograd import no_grad
 from dtensor.placement_types import Partial, Shard
@@ -85,6 +86,7 @@ def reduce(
     return _done(async_op)
 
 
+@told
 def gather(
     tensor: Any,
     gather_list: Sequence[Any] | None = None,
@@ -134,6 +136,7 @@ def _check_list(name: str, given: Any, wanted: bool, what: str, of: str) -> None
         )
 
 
+@told
 def scatter(
     tensor: Any,
     scatter_list: Sequence[Any] | None = None,
@@ -173,6 +176,7 @@ def scatter(
     return _done(async_op)
 
 
+@told
 def reduce_scatter(
     output: Any,
     input_list: Sequence[Any],
@@ -195,6 +199,7 @@ def reduce_scatter(
     return _done(async_op)
 
 
+@told
 def all_to_all_single(
     output: Any,
     input: Any,
@@ -227,6 +232,7 @@ def all_to_all_single(
     return _done(async_op)
 
 
+@told
 def all_to_all(
     output_tensor_list: Sequence[Any],
     input_tensor_list: Sequence[Any],
@@ -293,6 +299,7 @@ def _shared(obj: Any, group: Group, what: str) -> list[Any] | None:
     return [pickle.loads(data) for data in found]
 
 
+@told
 def all_gather_object(object_list: list[Any], obj: Any, group: Group = None) -> None:
     """Copy a picklable object of each rank into a list of as many.
 
@@ -303,6 +310,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Group = None) -> 
         object_list[:] = found
 
 
+@told
 def gather_object(
     obj: Any,
     object_gather_list: list[Any] | None = None,
@@ -330,6 +338,7 @@ def _of_root(objects: Any, root: int, group: Group, what: str) -> Any:
     return None if found is None else found[root]
 
 
+@told
 def broadcast_object_list(
     object_list: list[Any],
     src: int | None = None,
@@ -347,6 +356,7 @@ def broadcast_object_list(
         object_list[:] = found
 
 
+@told
 def scatter_object_list(
     scatter_object_output_list: list[Any],
     scatter_object_input_list: Sequence[Any] | None = None,

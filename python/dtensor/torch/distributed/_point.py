@@ -29,9 +29,33 @@ __all__ = [
     "send_object_list",
 ]
 
-_queues: dict[tuple[int, ...], queue.SimpleQueue[Any]] = defaultdict(queue.SimpleQueue)
 _PAUSE = 0.0001  # seconds between questions whether something has come
 _OBJECTS = 1 << 14  # tags of objects are those of tensors and this
+
+
+class _Mail:
+    """Messages between ranks that are threads, by sender, receiver and tag."""
+
+    def __init__(self) -> None:
+        self.worlds: set[Any] = set()
+        self.queues: dict[tuple[int, int, int], queue.SimpleQueue[Any]] = defaultdict(
+            queue.SimpleQueue
+        )
+
+
+_mail: dict[int, _Mail] = {}  # of the ranks of each `run_ranks`
+
+
+def _queue(sender: int, receiver: int, tag: int) -> "queue.SimpleQueue[Any]":
+    """Return the queue of such messages; what nobody took ends with its ranks."""
+    world = _world.current()
+    if world.made not in _mail:
+        for made, mail in list(_mail.items()):
+            if all(each.closed for each in mail.worlds):
+                del _mail[made]
+    mail = _mail.setdefault(world.made, _Mail())
+    mail.worlds.add(world)
+    return mail.queues[sender, receiver, tag]
 
 
 class _Waits(Work):
@@ -85,7 +109,7 @@ def _post(data: Any, to: int, tag: int) -> _Waits:
     world = _world.current()
     what = f"send to rank {to}"
     if not _is_mpi():
-        _queues[world.size, world.rank, to, tag].put(data)
+        _queue(world.rank, to, tag).put(data)
         return _Waits(lambda: True, what)
     request = _world.communicator("send").isend(data, to, tag)
     return _Waits(lambda: bool(request.test()[0]), what)
@@ -123,7 +147,7 @@ def _taken(
     senders = range(world.size) if source is None else [source]
     for sender in senders:
         try:
-            data = _queues[world.size, sender, world.rank, tag].get_nowait()
+            data = _queue(sender, world.rank, tag).get_nowait()
         except queue.Empty:
             continue
         work.source = sender
