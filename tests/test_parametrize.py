@@ -115,3 +115,15 @@ def test_the_power_method_sends_vectors(ranks):
         assert sum(comm.get_comm_bytes().values()) <= 1.5 * 4 * (2 * 40 + 2 * 60)
 
     ranks(body)
+
+
+@pytest.mark.parametrize("kind", [None, "matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("trivial", [True, False])
+def test_orthogonal_weights_of_float32(kind, trivial):
+    nn_ = dtensor.torch.nn
+    layer = nn_.utils.parametrizations.orthogonal(
+        nn_.Linear(3, 4), "weight", kind, use_trivialization=trivial
+    )
+    w = layer.weight.detach().numpy()
+    assert w.dtype == np.float32
+    assert np.allclose(w.T @ w, np.eye(3), atol=1e-5)

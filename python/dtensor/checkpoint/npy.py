@@ -112,17 +112,18 @@ class _Npy:
         self.place = Place(self.path, secrets.token_hex(TOKEN // 2))
         if self.ranks.rank == 0:
             self.lock = self.place.begin()
-        plain = not isinstance(self.array, DTensor)
-        digest = (
-            digest_of(array_of(self.array)) if plain and checked(self.ranks) else ""
-        )
+        digest = ""
+        if checked(self.ranks) and isinstance(self.array, DTensor):
+            digest = str(_C.lineage(self.array))
+        elif checked(self.ranks):
+            digest = digest_of(array_of(self.array))
         return self.place.token.encode() + self.header + digest.encode()
 
     def _write(self, told: list[bytes]) -> None:
         if len({text[TOKEN:] for text in told}) > 1:
             raise ValueError(
-                "the array is not the same on all ranks; one that is not a DTensor "
-                "must be equal everywhere"
+                "the array is not the same on all ranks; a DTensor must come from the "
+                "same calls, what is not one must be equal everywhere"
             )
         numbers = self.ranks.numbers
         part = piece(self.array, numbers, numbers[self.ranks.rank])

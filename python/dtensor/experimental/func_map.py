@@ -107,6 +107,9 @@ def local_map(
     return mapped
 
 
+_NUMBERS = int, float, complex, str, np.generic
+
+
 class _LocalMap:
     def __init__(
         self,
@@ -152,7 +155,9 @@ class _LocalMap:
             raise
         pairs = zip(leaves(out), self.out, strict=True)
         operands = [x for x in flat if isinstance(x, _C.DTensor)]
-        with within("local_map", _identity(self.func), *operands):
+        plain = [*flat, *leaves([kwargs[name] for name in sorted(kwargs)])]
+        numbers = [x for x in plain if isinstance(x, _NUMBERS)]
+        with within("local_map", _identity(self.func), *operands, *numbers):
             made = [
                 x if spec is None else _C.DTensor.from_local(x, mesh, spec)
                 for x, spec in pairs

@@ -282,7 +282,8 @@ class Sharded:
             (*self.layout.placements[: self.outer], *inner), self.outer, op
         )
         layout = self.gathered.with_placements(placements).with_dtype(grad.dtype)
-        return _C.of_part(local.detach(), layout)
+        x = _C.of_part(local.detach(), layout)
+        return _C.made_of(x, "a gradient", self.sharded)
 
     def add_gradient(self, grad: DTensor) -> None:
         """Add the reduced gradient to the one that the user sees; call its hooks."""

@@ -8,6 +8,7 @@ from dtensor._C import DTensor
 from dtensor._core.keywords import suggesting
 from dtensor.device_mesh import DeviceMesh
 from dtensor.nn import Module
+from dtensor.parallel._chain import follow
 from dtensor.placement_types import Placement
 
 __all__ = ["ParallelStyle", "Prepare", "place"]
@@ -74,10 +75,13 @@ def place(
     device_mesh: DeviceMesh,
     layouts: Sequence[Placement],
     desired: Sequence[Placement],
+    layer: Module | None = None,
 ) -> DTensor:
-    """Return `x`, a DTensor or this rank's part of one in `layouts`, as `desired`."""
+    """Return `x`, a DTensor or this rank's part of one in `layouts`, as `desired`: the
+    input of a layer."""
     if isinstance(x, DTensor):
         whole = x
     else:
         whole = DTensor.from_local(x, device_mesh, layouts, run_check=False)
+        whole = whole if layer is None else follow(layer, whole)
     return whole.redistribute(placements=desired)

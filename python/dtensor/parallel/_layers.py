@@ -73,12 +73,12 @@ class _LayerStyle(ParallelStyle):
             for name, placement in sharding.parameters.items():
                 distribute_parameter(part, name, mesh, [placement], self.src_data_rank)
 
-        def before(_module: Module, inputs: tuple[Any, ...], mesh: DeviceMesh) -> Any:
+        def before(called: Module, inputs: tuple[Any, ...], mesh: DeviceMesh) -> Any:
             if take is not None:
                 return take(inputs, mesh)
             first, *others = _positional(self, inputs)
             wanted = (sharding.input,)
-            return place(first, mesh, self.input_layouts, wanted), *others
+            return place(first, mesh, self.input_layouts, wanted, called), *others
 
         def after(_module: Module, output: Any, mesh: DeviceMesh) -> Any:
             if give is not None:
@@ -265,7 +265,7 @@ class SequenceParallel(ParallelStyle):
                     f"got {first}"
                 )
             sharding = self.sequence_sharding
-            return place(first, mesh, sharding, sharding), *others
+            return place(first, mesh, sharding, sharding, called), *others
 
         def after(_module: Module, output: Any, _mesh: DeviceMesh) -> Any:
             return output.to_local() if self.use_local_output else output

@@ -12,7 +12,9 @@ from dtensor.device_mesh import DeviceMesh
 from dtensor.functional_collectives._moves import together
 from dtensor.nn import Module
 from dtensor.nn._distribute import mark_replaced
+from dtensor.parallel._chain import link
 from dtensor.parallel._contract import ParallelStyle
+from dtensor.parallel._layers import RowwiseParallel
 
 __all__ = ["parallelize_module"]
 
@@ -123,6 +125,7 @@ def parallelize_module(
             place.parent.register_module(place.name, new)
         elif place.parent is None:
             root = new
+    link(root, [(p.module, isinstance(style, RowwiseParallel)) for p, style in steps])
     for names in _share_again(root, shared):
         warnings.warn(
             f"parallelize_module: {names} were one shared parameter, and are separate "

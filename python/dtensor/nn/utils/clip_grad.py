@@ -160,14 +160,16 @@ def _agree(tensors: Sequence[Any], norm_type: float) -> None:
 
     The all_reduce of one number could not detect this.
     """
-    shapes: dict[Any, list[Any]] = {}
+    given: dict[Any, list[Any]] = {}
     for x in tensors:
         if isinstance(x, _C.DTensor):
-            shapes.setdefault(x.device_mesh, []).append(x.shape)
-    for mesh, those in shapes.items():
+            given.setdefault(x.device_mesh, []).append(x)
+    several = len(given) > 1  # else the move of the numbers compares lineages
+    for mesh, those in given.items():
         if mesh.get_coordinate() is not None:
             what = f"get_total_norm({len(those)} tensors, norm_type={norm_type})"
-            token = f"{those} {norm_type}".encode()
+            made_of = [_C.lineage(x) for x in those if several]
+            token = f"{[x.shape for x in those]} {made_of} {norm_type}".encode()
             world.current().agree(token, what, None, mesh, False)
 
 

@@ -28,7 +28,13 @@ def _diagonal(x: Any) -> Any:
 
 
 def _sign(x: Any) -> Any:
-    return ops.where(ops.less(ops.real(x), 0), -1.0, 1.0)
+    return _minus_where(ops.less(ops.real(x), 0), ops.real(x))
+
+
+def _minus_where(condition: Any, x: Any) -> Any:
+    """Return -1 and 1 in the dtype of an array."""
+    one = ops.ones_like(x)
+    return ops.where(condition, -one, one)
 
 
 def _nearest(x: Any) -> Any:
@@ -82,7 +88,7 @@ class _Orthogonal(Module):
                 )
             packed, tau = geqrf(q)
             sign = _sign(_diagonal(packed))
-            sign = sign * ops.where(ops.equal(tau, 0), -1.0, 1.0)
+            sign = sign * _minus_where(ops.equal(tau, 0), ops.real(tau))
             one = np.eye(n, k, dtype=np.dtype(q.dtype))
             found = packed * (1 - one) + ops.expand_dims(sign, -2) * one
             return _turned(found) if wide else found
