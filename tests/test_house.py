@@ -219,7 +219,8 @@ def test_a_file_is_named_after_what_is_in_it() -> None:
     def named(path: Path) -> list[str]:
         """The file and two folders; `utils` is how torch's own paths have it, and
         `_utils` its private ones."""
-        own = path.parts[-2:] in {("_tensor", "_utils.py"), ("tensor", "_utils.py")}
+        rooms = "_tensor", "tensor", "torch"
+        own = path.parts[-2:] in {(room, "_utils.py") for room in rooms}
         folders = [part for part in path.parts[-3:-1] if part != "utils"]
         return folders if own else [path.name, *folders]
 

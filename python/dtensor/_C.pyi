@@ -13486,6 +13486,7 @@ LOCAL_SHAPE: Part
 class Operator:
     operands: Final[int]
     view: bool
+    bare: bool
     copies: bool
     divides: bool
     autocast: Callable[..., Any] | None
@@ -13750,7 +13751,7 @@ def in_float32(
     /,
 ) -> Wide: ...
 def _set_kernel_level(level: int, /) -> int: ...
-def counted(steps: list[Any], /) -> tuple[list[float], list[Tensor]]: ...
+def counted(steps: tuple[Any, ...], /) -> tuple[list[float], list[Tensor]]: ...
 def adam_steps(
     params: list[Tensor],
     grads: list[Tensor],

@@ -80,6 +80,28 @@ op_dispatch(op_entry *entry, const op_call *call, PyObject *out)
 }
 
 PyObject *
+op_call_bare(PyObject *function, PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames)
+{
+    PyObject *given[8];
+    const Py_ssize_t room = (Py_ssize_t)(sizeof given / sizeof *given);
+    bool scalars = false;
+    for (Py_ssize_t k = 0; !scalars && k < nargs; k++)
+        scalars = PyArray_IsScalar(args[k], Generic);
+    if (!scalars || nargs > room || kwnames != NULL)
+        return PyObject_Vectorcall(function, args, (size_t)nargs, kwnames);
+    Py_ssize_t count = 0;
+    while (count < nargs && (given[count] = op_bare_number(args[count])) != NULL)
+        count++;
+    PyObject *result =
+        count < nargs ? NULL
+                      : PyObject_Vectorcall(function, given, (size_t)nargs, kwnames);
+    while (count > 0)
+        Py_DECREF(given[--count]);
+    return result;
+}
+
+PyObject *
 op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
 {
@@ -92,8 +114,9 @@ op_call_in_order(OperatorObject *self, PyObject *const *args, Py_ssize_t nargs,
     if (entry != NULL && entry->passes < 0)
         result = Py_NewRef(call.operands[0]);
     else if (entry != NULL && entry->passes > 0)
-        result =
-            PyObject_Vectorcall(entry->composite, args, (size_t)entry->passes, NULL);
+        result = self->bare ? op_call_bare(entry->composite, args, entry->passes, NULL)
+                            : PyObject_Vectorcall(entry->composite, args,
+                                                  (size_t)entry->passes, NULL);
     if (entry != NULL && entry->traced)
         op_call_trace(&call, entry);
     bool brief = entry != NULL && (entry->view != NULL || entry->loop != NULL);

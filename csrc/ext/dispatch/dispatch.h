@@ -46,6 +46,10 @@ extern PyMethodDef ext_op_methods[], op_autocast_methods[];
  * is to write into, or NULL. */
 PyObject *op_dispatch(op_entry *entry, const op_call *call, PyObject *out);
 
+/* Calls a function with NumPy's scalars among its arguments as Python's numbers. */
+PyObject *op_call_bare(PyObject *function, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames);
+
 /* Whether a kernel has met a wrong index of a Tensor, and the operator's other function
  * is called, which says in its own words what is wrong. */
 static inline bool

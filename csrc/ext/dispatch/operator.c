@@ -338,6 +338,8 @@ static PyMemberDef operator_members[] = {
     {"view", T_BOOL, offsetof(OperatorObject, view), 0,
      "Whether results share the memory of its only operand, as a rule: for counting\n"
      "the memory of tensors without data."},
+    {"bare", T_BOOL, offsetof(OperatorObject, bare), 0,
+     "Whether NumPy's scalars count as Python's numbers, as in PyTorch."},
     {"copies", T_BOOL, offsetof(OperatorObject, copies), 0,
      "Whether a result is a view only if nothing has to move, as its users know; that\n"
      "of other operators is read-only if it shows elements that had to move."},

@@ -90,6 +90,8 @@ PyObject *ext_tensor_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nar
                            PyObject *kwnames);
 PyObject *ext_tensor_function(PyObject *self, PyObject *args);
 
+/* What answers an operator beside tensors of PyTorch's dialect: borrowed, or NULL. */
+PyObject *ext_torch_slot(const char *name);
 int ext_fill_slots(PyObject *given, bool torch); /* from a dict by name */
 void ext_fill_number_slots(PyNumberMethods *numbers);
 void ext_fill_torch_slots(PyNumberMethods *numbers);

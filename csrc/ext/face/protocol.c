@@ -27,6 +27,20 @@ has_out(PyObject *kwnames)
     return found;
 }
 
+/* What answers `np.float64(2) * x` beside a tensor of PyTorch's dialect, or NULL. */
+static PyObject *
+slot_of(PyObject *ufunc)
+{
+    PyObject *name = PyObject_GetAttrString(ufunc, "__name__");
+    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
+    if (text != NULL && strcmp(text, "divide") == 0)
+        text = "true_divide";
+    PyObject *slot = text == NULL ? NULL : ext_torch_slot(text);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return slot;
+}
+
 PyObject *
 ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t nargs,
                  PyObject *kwnames)
@@ -43,24 +57,34 @@ ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t na
     if (plain == NULL)
         plain = PyUnicode_InternFromString("__call__");
     PyObject *ufunc = args[0], *method = args[1], *answer = NULL;
-    if (method == plain || (PyUnicode_Check(method) &&
-                            PyUnicode_CompareWithASCIIString(method, "__call__") == 0))
+    bool called =
+        method == plain || (PyUnicode_Check(method) &&
+                            PyUnicode_CompareWithASCIIString(method, "__call__") == 0);
+    if (called)
         answer = Py_XNewRef(PyDict_GetItemWithError(functions, ufunc));
     if (answer == NULL && !PyErr_Occurred())
         answer = PyObject_CallFunctionObjArgs(ufunc_method, ufunc, method, NULL);
     if (answer == NULL)
         return NULL;
+    bool torch = false;
+    for (Py_ssize_t k = 2; !torch && k < nargs; k++)
+        torch = ext_is_tensor(args[k]) && ext_is_torch(args[k]);
+    called &= kwnames == NULL || PyTuple_GET_SIZE(kwnames) == 0;
+    if (torch && called && nargs == 4 && PyArray_IsScalar(args[2], Generic)) {
+        PyObject *slot = slot_of(ufunc);
+        if (slot != NULL) {
+            Py_DECREF(answer);
+            return op_call_bare(slot, args + 2, 2, NULL);
+        }
+    }
     bool before = ext_trace.numpy;
     ext_trace.numpy = true;
     PyObject *result =
-        PyObject_Vectorcall(answer, args + 2, (size_t)(nargs - 2), kwnames);
+        torch ? op_call_bare(answer, args + 2, nargs - 2, kwnames)
+              : PyObject_Vectorcall(answer, args + 2, (size_t)(nargs - 2), kwnames);
     ext_trace.numpy = before;
-    bool made = Py_TYPE(answer) != &ext_operator_type && !has_out(kwnames);
-    for (Py_ssize_t k = 2; made && result != NULL && k < nargs; k++)
-        if (ext_is_tensor(args[k]) && ext_is_torch(args[k])) {
-            result = op_results_in_torch(result);
-            break;
-        }
+    if (torch && Py_TYPE(answer) != &ext_operator_type && !has_out(kwnames))
+        result = op_results_in_torch(result);
     Py_DECREF(answer);
     return result;
 }

@@ -479,6 +479,15 @@ PyGetSetDef ext_slot_attributes[] = {
     {0},
 };
 
+PyObject *
+ext_torch_slot(const char *name)
+{
+    for (int k = 0; k < SLOT_COUNT_; k++)
+        if (strcmp(NAMES[k], name) == 0)
+            return answers[SLOT_COUNT_ + k];
+    return NULL;
+}
+
 int
 ext_fill_slots(PyObject *given, bool torch)
 {

@@ -197,17 +197,18 @@ number_of(PyObject *object)
 static PyObject *
 counted(PyObject *Py_UNUSED(module), PyObject *steps)
 {
-    if (!PyList_Check(steps))
-        return PyErr_Format(PyExc_TypeError, "counted takes a list");
-    Py_ssize_t count = PyList_GET_SIZE(steps);
+    if (!PyTuple_Check(steps))
+        return PyErr_Format(PyExc_TypeError, "counted takes a tuple");
+    Py_ssize_t count = PyTuple_GET_SIZE(steps);
     PyObject *numbers = PyList_New(count), *tensors = PyList_New(count);
     for (Py_ssize_t k = 0; k < count && numbers != NULL && tensors != NULL; k++) {
-        double number =
-            k < PyList_GET_SIZE(steps) ? number_of(PyList_GET_ITEM(steps, k)) + 1 : 0;
+        PyObject *before = PyTuple_GET_ITEM(steps, k);
+        double number = number_of(before) + 1;
         PyObject *array = PyErr_Occurred() ? NULL : ext_array(0, NULL, DT_FLOAT32);
         if (array != NULL)
             *(float *)PyArray_DATA((PyArrayObject *)array) = (float)number;
-        ext_put(&tensors, k, array == NULL ? NULL : ext_tensor(array));
+        ext_put(&tensors, k,
+                array == NULL ? NULL : ext_in_dialect(ext_tensor(array), before));
         ext_put(&numbers, k, tensors == NULL ? NULL : PyFloat_FromDouble(number));
     }
     PyObject *both =
@@ -255,7 +256,7 @@ sgd_steps(PyObject *Py_UNUSED(module), PyObject *args)
 PyMethodDef ext_optim_methods[] = {
     {"counted", counted, METH_O,
      "counted(steps, /)\n--\n\n"
-     "Return, for a list of numbers of steps, those after one more: as floats, and as "
+     "Return, for a tuple of numbers of steps, those after one more: as floats, and as "
      "new\n"
      "Tensors."},
     {"adam_steps", adam_steps, METH_VARARGS,

@@ -129,73 +129,6 @@ static_hash(op_call *call, PyObject *object)
     return (uintptr_t)hash;
 }
 
-static bool
-sequence_equal(PyObject *a, PyObject *b)
-{
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(a);
-    if (PySequence_Fast_GET_SIZE(b) != count)
-        return false;
-    for (Py_ssize_t k = 0; k < count; k++)
-        if (!op_static_equal(PySequence_Fast_ITEMS(a)[k], PySequence_Fast_ITEMS(b)[k]))
-            return false;
-    return true;
-}
-
-/* Of two floating-point or complex numbers of one type. */
-static bool
-same_bits(PyObject *a, PyObject *b)
-{
-    char x[2 * sizeof(npy_longdouble)] = {0}, y[sizeof x] = {0};
-    if (PyArray_IsScalar(a, Inexact)) {
-        PyArray_ScalarAsCtype(a, x);
-        PyArray_ScalarAsCtype(b, y);
-    } else {
-        Py_complex left = PyComplex_AsCComplex(a), right = PyComplex_AsCComplex(b);
-        memcpy(x, &left, sizeof left);
-        memcpy(y, &right, sizeof right);
-    }
-    return memcmp(x, y, sizeof x) == 0;
-}
-
-/* Equal to the last bit: 1, 1.0 and True are three constants, 0.0 and -0.0 two. */
-bool
-op_static_equal(PyObject *a, PyObject *b)
-{
-    if (a == b)
-        return true;
-    if (Py_TYPE(a) != Py_TYPE(b))
-        return false;
-    if (PyTuple_Check(a) || PyList_Check(a))
-        return sequence_equal(a, b);
-    if (PySlice_Check(a)) {
-        PySliceObject *x = (PySliceObject *)a, *y = (PySliceObject *)b;
-        return op_static_equal(x->start, y->start) &&
-               op_static_equal(x->stop, y->stop) && op_static_equal(x->step, y->step);
-    }
-    if (PyFloat_Check(a) || PyComplex_Check(a) || PyArray_IsScalar(a, Inexact))
-        return same_bits(a, b);
-    int equal = PyObject_RichCompareBool(a, b, Py_EQ);
-    if (equal < 0)
-        PyErr_Clear();
-    return equal > 0;
-}
-
-PyObject *
-op_static_copy(PyObject *object)
-{
-    bool list = PyList_CheckExact(object);
-    if (!list && !PyTuple_CheckExact(object))
-        return Py_NewRef(object);
-    if (Py_EnterRecursiveCall(" in a list of arguments"))
-        return NULL;
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
-    PyObject *copy = list ? PyList_New(count) : PyTuple_New(count);
-    for (Py_ssize_t k = 0; copy != NULL && k < count; k++)
-        ext_put(&copy, k, op_static_copy(PySequence_Fast_ITEMS(object)[k]));
-    Py_LeaveRecursiveCall();
-    return copy;
-}
-
 static int
 push_static(op_call *call, PyObject *object)
 {
@@ -251,11 +184,33 @@ push_subclass(op_call *call, PyObject *object)
     return push_own(call, PyArray_View((PyArrayObject *)object, NULL, &PyArray_Type));
 }
 
+PyObject *
+op_bare_number(PyObject *object)
+{
+    PyObject *number = PyArray_IsScalar(object, Generic)
+                           ? PyObject_CallMethod(object, "item", NULL)
+                           : Py_NewRef(object);
+    if (number == NULL || op_kind_of(number) == OP_NUMBER)
+        return number;
+    Py_DECREF(number);
+    return Py_NewRef(object); /* a long double has no other form */
+}
+
 /* A scalar of NumPy's, or of a subclass of Python's numbers, which NumPy takes for one:
  * only its dtype matters, as for an array of no dimensions. */
 static int
 push_scalar(op_call *call, PyObject *object)
 {
+    if (call->op->bare) {
+        PyObject *number = op_bare_number(object);
+        int failed = number == NULL ? -1 : keep(call, number);
+        Py_XDECREF(number); /* the call has it */
+        if (failed < 0)
+            return -1;
+        call->operands[call->operand_count - 1] = number;
+        if (number != object)
+            return push_word(call, (uintptr_t)Py_TYPE(number), OP_NUMBER);
+    }
     return push_own(call, PyArray_IsScalar(object, Generic)
                               ? PyArray_FromScalar(object, NULL)
                               : PyArray_FromAny(object, NULL, 0, 0, 0, NULL));

@@ -72,6 +72,7 @@ typedef struct {
     PyObject *agrees;  /* what its kernel may raise on one rank: then all do; or NULL */
     bool dim, keepdim; /* the function has parameters of torch's names */
     bool view;         /* its results share the memory of its only operand, as a rule */
+    bool bare;         /* NumPy's scalars count as Python's numbers, as in PyTorch */
     bool copies;       /* a view if nothing has to move, else a copy, as in NumPy */
     bool divides;      /* addends may be divided by its last operand, but not by 0 */
     struct tape_vjp *vjp;  /* its gradient, or NULL */
@@ -165,6 +166,8 @@ typedef enum {
 } op_kind;
 
 op_kind op_kind_of(PyObject *object);
+/* A scalar of NumPy's as a number of Python's; anything else as it is. */
+PyObject *op_bare_number(PyObject *object);
 bool op_is_array(op_kind kind, const op_call *call);
 /* Whether argument k, keywords after the others, is an operand even as numbers: the
  * leading ones, and a list of `where=`. */

@@ -40,6 +40,11 @@ capture(journey *j, const stop *s)
             here = here && j->inputs[e] != j->inputs[i];
         if (!here || s->grads[edge.output] == NULL)
             continue;
+        bool retained =
+            tape_is_node(s->target) &&
+            hooks_have(((NodeObject *)s->target)->hooks, edge.output, "retain");
+        if (j->options->accumulate && retained)
+            continue; /* it has its gradient */
         if (j->options->accumulate) {
             if (tape_accumulate(input, Py_NewRef(s->grads[edge.output])) < 0)
                 return -1;

@@ -87,15 +87,17 @@ hooks_done(TensorObject *leaf)
 }
 
 bool
-hooks_are_urgent(PyObject *hooks)
+hooks_have(PyObject *hooks, int output, const char *kind)
 {
-    bool urgent = false;
-    for (Py_ssize_t k = 0; hooks != NULL && k < PyList_GET_SIZE(hooks); k++) {
-        PyObject *hook = PyList_GET_ITEM(hooks, k);
-        urgent |=
-            PyTuple_Check(hook) && PyTuple_GET_SIZE(hook) > 1 &&
-            PyUnicode_Check(PyTuple_GET_ITEM(hook, 1)) &&
-            PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(hook, 1), "at once") == 0;
+    bool found = false;
+    for (Py_ssize_t k = 0; hooks != NULL && !found && k < PyList_GET_SIZE(hooks); k++) {
+        int place;
+        const char *is;
+        PyObject *function;
+        found = PyArg_ParseTuple(PyList_GET_ITEM(hooks, k), "isO", &place, &is,
+                                 &function) &&
+                place == output && strcmp(is, kind) == 0;
     }
-    return urgent;
+    PyErr_Clear();
+    return found;
 }

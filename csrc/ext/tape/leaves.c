@@ -20,7 +20,7 @@ bytes_of(const dt_layout *layout)
 bool
 leaf_may_wait(const journey *j, TensorObject *leaf, PyObject *grad)
 {
-    if (j->inputs != NULL || !tape_off || hooks_are_urgent(leaf->hooks) ||
+    if (j->inputs != NULL || !tape_off || hooks_have(leaf->hooks, 0, "at once") ||
         !ext_is_dtensor((PyObject *)leaf) || !ext_is_dtensor(grad))
         return false;
     const dt_layout *from = ((DTensorObject *)grad)->layout->layout;

@@ -64,9 +64,9 @@ int gradients_made_of(const journey *j, PyObject *const *grads, int count,
 PyObject *hooks_call(PyObject *hooks, int output, const char *kind, PyObject *grad);
 /* Calls those of a leaf that has its gradient. */
 int hooks_done(TensorObject *leaf);
-/* Whether somebody counts on being called while backward goes on: fully_shard, on all
- * ranks. Hooks of users may be there on one rank alone. */
-bool hooks_are_urgent(PyObject *hooks);
+/* Whether there is a hook of a kind on an output. "at once": fully_shard counts on being
+ * called while backward goes on, on all ranks; hooks of users may be there on one. */
+bool hooks_have(PyObject *hooks, int output, const char *kind);
 
 /* --- leaves.c --- */
 

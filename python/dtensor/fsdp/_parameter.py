@@ -194,7 +194,8 @@ class Sharded:
         """Return this rank's part of what is equal on all ranks; nothing is sent."""
         if is_meta(whole):
             local = empty(self.layout.local_shape(), whole.dtype, "meta")
-            return _C.of_part(local, self.layout)
+            part = _C.of_part(local, self.layout)
+            return _C.into_torch(part) if _C.is_torch(whole) else part
         data = whole.detach()
         local = data.to_local() if isinstance(data, DTensor) else data
         part = _C.of_part(local, self.gathered).redistribute(placements=self.layout)

@@ -64,9 +64,11 @@ def moved(tensors: Sequence[Any], moves: Sequence[Move]) -> list[_C.Tensor]:
     results = _C.redistribute(wholes, targets[0].mesh, targets)
     if targets[0].mesh.get_coordinate() is None:
         return [_C.Tensor(np.zeros(to.shape, to.dtype)) for to in targets]
-    return [
-        _own(result.to_local(), x) for result, x in zip(results, tensors, strict=True)
-    ]
+    parts = []
+    for result, x in zip(results, tensors, strict=True):
+        part = _own(result.to_local(), x)
+        parts.append(_C.into_torch(part) if _C.is_torch(x) else part)
+    return parts
 
 
 def move(tensors: Sequence[_C.Tensor], moves: Sequence[Move]) -> list[_C.Tensor]:

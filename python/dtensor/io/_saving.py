@@ -118,8 +118,8 @@ class _Save:
     def _create(self, told: list[bytes]) -> bytes:
         if len({text[TOKEN:] for text in told}) > 1:
             raise ValueError(
-                "the arrays are not the same on all ranks; a DTensor must come from the "
-                "same calls, what is not one must be equal everywhere"
+                "the arrays are not the same on all ranks; a DTensor must come from "
+                "the same calls, what is not one must be equal everywhere"
             )
         self.place = Place(self.path, told[0][:TOKEN].decode(), single=True)
         self.temporary = self.place.temporary(self.place.file)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dtensor._C import DTensor
 from dtensor._core import world
-from dtensor._core.device import empty
+from dtensor._core.device import empty, is_meta
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.functional_collectives import all_reduce
 from dtensor.functional_collectives._group import Group
@@ -62,6 +62,21 @@ class _BatchNorm(Affine):
     """
 
     _dims: tuple[int, ...]
+    _version = 2  # 1: without num_batches_tracked
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, *more: Any
+    ) -> None:
+        """Load the state; older ones have not counted batches."""
+        key = f"{prefix}num_batches_tracked"
+        counts = self._buffers.get("num_batches_tracked")
+        if (
+            local_metadata.get("version", 1) < 2
+            and counts is not None
+            and key not in state_dict
+        ):
+            state_dict[key] = np.array(0) if is_meta(counts) else counts
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *more)
 
     def __init__(
         self,

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dtensor import _C
-from dtensor._C import DTensor, tensor
+from dtensor._C import DTensor
 from dtensor.ops._make.halves import is_half
 from dtensor.optim._params import (
     NUMBERS,
     check_flags,
     check_settings,
     evaluate,
+    number_beside,
     settings_of,
     with_gradients,
     zeros_beside,
@@ -78,7 +79,7 @@ class Adaptive(Optimizer):
     def _step_one(self, param: Any, grad: Any, group: Group) -> None:
         state, names = self.state[param], self._names(group)
         count = float(state.get("step", 0)) + 1
-        state["step"] = tensor(np.float32(count))
+        state["step"] = number_beside(param, count)
         for name in names:
             if name not in state:
                 state[name] = self._first(param, name, group)

@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from dtensor import _C
 from dtensor._C import DTensor, Tensor
 from dtensor._core.device import empty_like, is_meta
@@ -19,6 +21,7 @@ __all__ = [
     "fitted",
     "hooked",
     "named",
+    "number_beside",
     "settings_of",
     "with_gradients",
     "zeros_beside",
@@ -60,6 +63,12 @@ def check_param(param: Any) -> None:
 def zeros_beside(param: Any) -> Any:
     """Return zeros in the layout of a parameter; without data if it has none."""
     return (empty_like if is_meta(param) else zeros_like)(param)
+
+
+def number_beside(x: Any, value: float) -> Any:
+    """Return a number of the state as a tensor without dims, in the dialect of `x`."""
+    made = _C.tensor(np.float32(value))
+    return _C.into_torch(made) if _C.is_torch(x) else made
 
 
 def fitted(param: Any, values: Any) -> Any:

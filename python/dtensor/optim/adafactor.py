@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from dtensor._C import tensor
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.ops._make.composite import settled
 from dtensor.optim._adaptive import Group, Params
-from dtensor.optim._params import check_settings, evaluate, with_gradients
+from dtensor.optim._params import (
+    check_settings,
+    evaluate,
+    number_beside,
+    with_gradients,
+)
 from dtensor.optim.optimizer import Optimizer
 
 __all__ = ["Adafactor"]
@@ -88,7 +92,7 @@ class Adafactor(Optimizer):
             raise RuntimeError("Adafactor does not support complex parameters")
         state = self.state[param]
         count = float(state.get("step", 0)) + 1
-        state["step"] = tensor(np.float32(count))
+        state["step"] = number_beside(param, count)
         lr, (least, scale) = float(group["lr"]), group["eps"]
         if least is None:
             least = float(np.finfo(np.dtype(param.dtype)).eps)

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from dtensor import _C
 from dtensor.ops.model.optim_step import AdamSettings, adam_steps
 from dtensor.optim._params import (
     check_flags,
     check_settings,
     evaluate,
+    number_beside,
     with_gradients,
     zeros_beside,
 )
@@ -104,7 +103,7 @@ class Adam(Optimizer):
             states = [self.state[param] for param in params]
             if amsgrad or not all(states):
                 self._begin(params, amsgrad)
-            counts, steps = _C.counted([state["step"] for state in states])
+            counts, steps = _C.counted(tuple(state["step"] for state in states))
             for state, step in zip(states, steps, strict=True):
                 state["step"] = step
             adam_steps(
@@ -123,7 +122,7 @@ class Adam(Optimizer):
         for param in params:
             state = self.state[param]
             if not state:
-                state["step"] = _C.tensor(np.zeros((), np.float32))
+                state["step"] = number_beside(param, 0)
                 state["exp_avg"] = zeros_beside(param)
                 state["exp_avg_sq"] = zeros_beside(param)
             if amsgrad and "max_exp_avg_sq" not in state:

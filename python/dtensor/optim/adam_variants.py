@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from dtensor._C import tensor
 from dtensor.optim._adaptive import Adaptive, Array, Group, Params, averages
+from dtensor.optim._params import number_beside
 
 __all__ = ["Adamax", "NAdam", "RAdam"]
 
@@ -137,7 +137,7 @@ class NAdam(Adaptive):
             for t in (step, step + 1)
         )
         product = float(state.get("mu_product", 1)) * now
-        state["mu_product"] = tensor(np.float32(product))
+        state["mu_product"] = number_beside(state["step"], product)
         root = np.sqrt(square / (1 - beta2**step)) + group["eps"]
         arrays[0] -= group["lr"] * (1 - now) / (1 - product) * (g / root)
         arrays[0] -= group["lr"] * later / (1 - product * later) * (mean / root)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dtensor._C import tensor
 from dtensor.optim._adaptive import Adaptive, Array, Group, Params
+from dtensor.optim._params import number_beside
 
 __all__ = ["ASGD"]
 
@@ -77,5 +77,5 @@ class ASGD(Adaptive):
         else:
             average += (param - average) * weight
         rate = lr / (1 + lambd * lr * step) ** group["alpha"]
-        state["eta"] = tensor(np.float32(rate))
-        state["mu"] = tensor(np.float32(1 / max(1, step - group["t0"])))
+        state["eta"] = number_beside(state["step"], rate)
+        state["mu"] = number_beside(state["step"], 1 / max(1, step - group["t0"]))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
+from dtensor import _C
 from dtensor._C import tensor
 from dtensor.autograd.grad_mode import no_grad
 from dtensor.nn.batch_norm import _BatchNorm
@@ -137,7 +138,9 @@ class AveragedModel(Module):
         self.module = copy.deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
-        self.register_buffer("n_averaged", tensor(0, dtype="int64"))
+        count = tensor(0, dtype="int64")
+        in_torch = any(_C.is_torch(p) for p in self.module.parameters())
+        self.register_buffer("n_averaged", _C.into_torch(count) if in_torch else count)
         self.avg_fn = avg_fn
         self.multi_avg_fn = multi_avg_fn
         self.use_buffers = use_buffers

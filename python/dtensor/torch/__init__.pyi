@@ -52,6 +52,7 @@ from dtensor.torch import (
     hub as hub,
     jit as jit,
     linalg as linalg,
+    multiprocessing as multiprocessing,
     nn as nn,
     ops as ops,
     optim as optim,

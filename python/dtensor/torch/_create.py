@@ -15,6 +15,7 @@ from dtensor import _C, ops
 from dtensor._core import device as _device
 from dtensor.ops.random import arrays as _random
 from dtensor.random import Generator, default_generator
+from dtensor.torch._promotion import bare, dtype_of_list
 from dtensor.torch._types import numpy_dtype, takes
 
 __all__ = [
@@ -77,7 +78,7 @@ def tensor(
     pin_memory : bool
         Ignored.
     """
-    return _on(_C.tensor(data, numpy_dtype(dtype)), device, requires_grad)
+    return _on(_C.tensor(data, dtype_of_list(data, dtype)), device, requires_grad)
 
 
 def as_tensor(
@@ -86,7 +87,7 @@ def as_tensor(
     """Return a tensor that shares the memory of data if possible: see `tensor`."""
     if isinstance(data, _C.Tensor) and dtype is None and device is None:
         return data.as_torch()
-    return _on(_C.as_tensor(data, numpy_dtype(dtype)), device)
+    return _on(_C.as_tensor(data, dtype_of_list(data, dtype)), device)
 
 
 def asarray(
@@ -99,7 +100,7 @@ def asarray(
 ) -> _C.Tensor:
     """Return a tensor of an object, with a copy or without: see `tensor`."""
     make = _C.tensor if copy else _C.as_tensor
-    return _on(make(obj, numpy_dtype(dtype)), device, requires_grad)
+    return _on(make(obj, dtype_of_list(obj, dtype)), device, requires_grad)
 
 
 def from_numpy(ndarray: npt.NDArray[Any]) -> _C.Tensor:
@@ -218,7 +219,7 @@ def ones(*size: Any, **options: Any) -> _C.Tensor:
 @takes(_new)
 def full(size: Sequence[int], fill_value: Any, **options: Any) -> _C.Tensor:
     """Return a tensor of one value, by default in its dtype: see `empty`."""
-    if type(fill_value) is float:
+    if type(fill_value := bare(fill_value)) is float:
         return _made((size,), fill_value, filler(fill_value), options)
     if options.get("dtype") is None:
         options["dtype"] = _C.tensor(fill_value).dtype
@@ -254,7 +255,7 @@ def in_order(
 
 
 def _number(x: Any) -> Any:
-    return x.item() if isinstance(x, _C.Tensor) else x
+    return x.item() if isinstance(x, _C.Tensor | np.generic | np.ndarray) else x
 
 
 @takes(_new)

@@ -58,6 +58,7 @@ def direct(room: MutableMapping[str, Any], methods: bool = False) -> None:
     rows = ROWS | METHOD_ROWS if methods else ROWS
     for name in rows.keys() & room.keys():
         room[name] = rows[name].before(name, room[name])
+        room[name].bare = True
 
 
 # --- elementwise ----------------------------------------------------------------------

@@ -26,6 +26,11 @@ def constructor(*data: Any, dtype: Any = None, device: str | None = None) -> _C.
 class _Legacy(type):
     of: Any
 
+    @property
+    def dtype(cls) -> Any:
+        """That of these tensors."""
+        return cls.of
+
     def __call__(cls, *data: Any, device: str | None = None) -> Any:
         return constructor(*data, dtype=cls.of, device=device)
 

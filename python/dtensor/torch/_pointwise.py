@@ -10,7 +10,7 @@ import numpy as np
 
 from dtensor import ops as _ops
 from dtensor.ops.elementwise import pointwise, powers
-from dtensor.torch._promotion import default_dtype, dtype_for, promoted
+from dtensor.torch._promotion import bare, default_dtype, dtype_for, promoted
 from dtensor.torch._types import numpy_dtype, torch_dtype
 
 ops: Any = _ops  # type checkers lose some of its names, in a cycle of imports
@@ -148,6 +148,7 @@ def pow(input: Any, exponent: Any, **options: Any) -> Any:
     RuntimeError
         If integers are raised to a negative integer.
     """
+    input, exponent = bare(input), bare(exponent)
     to = dtype_for([input, exponent])
     if to.kind == "b":
         if hasattr(exponent, "dtype"):
@@ -234,6 +235,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
     RuntimeError
         If there is no limit.
     """
+    min, max = bare(min), bare(max)
     limits = [x for x in (min, max) if x is not None]
     numbers = not all(hasattr(x, "dtype") for x in limits)
     input, min, max = cast_alike(input, min, max)
@@ -269,6 +271,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
             "where expected condition to be a boolean tensor, but got a tensor with "
             f"dtype {torch_dtype(condition.dtype).legacy}"
         )
+    input, other = bare(input), bare(other)
     to = dtype_for([input, other])
     return ops.where(condition, cast(input, to), cast(other, to))
 

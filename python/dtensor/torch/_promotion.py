@@ -11,10 +11,19 @@ from typing import Any
 import numpy as np
 
 from dtensor import _C
+from dtensor._core.nested import leaves
 from dtensor.ops._make.operator import call
 from dtensor.torch._types import dtype, numpy_dtype, torch_dtype
 
-__all__ = ["can_cast", "default_dtype", "promote_types", "promoted", "result_type"]
+__all__ = [
+    "bare",
+    "can_cast",
+    "default_dtype",
+    "dtype_of_list",
+    "promote_types",
+    "promoted",
+    "result_type",
+]
 
 KINDS = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}  # V: bfloat16
 BARE = ("uint16", "uint32", "uint64")  # PyTorch has little arithmetic of these
@@ -96,7 +105,7 @@ def _over(higher: Dtype | None, lower: Dtype | None) -> Dtype | None:
     return higher
 
 
-def _of_number(number: Any) -> Dtype:
+def of_number(number: Any) -> Dtype:
     """Return the dtype of a Python number, or of its type."""
     of = number if isinstance(number, type) else type(number)
     if issubclass(of, int):
@@ -104,19 +113,46 @@ def _of_number(number: Any) -> Dtype:
     return _complex(default_dtype()) if issubclass(of, complex) else default_dtype()
 
 
+def bare(x: Any) -> Any:
+    """Return a scalar of NumPy's as the number of Python's that it is in PyTorch."""
+    return x.item() if isinstance(x, np.generic) else x
+
+
 def dtype_for(operands: Sequence[Any]) -> Dtype:
     """Return the dtype that PyTorch computes in, for tensors, arrays and numbers."""
     dims = zero = numbers = None
-    for x in operands:
+    for x in map(bare, operands):
         of = getattr(x, "dtype", None)
         if of is None:
-            numbers = promote(numbers, _of_number(getattr(x, "number", x)))
+            numbers = promote(numbers, of_number(getattr(x, "number", x)))
         elif x.ndim > 0:
             dims = promote(dims, numpy_dtype(of))
         else:
             zero = promote(zero, numpy_dtype(of))
     found = _over(dims, _over(zero, numbers))
     assert found is not None
+    return found
+
+
+def _holds_arrays(data: Sequence[Any]) -> bool:
+    """Return whether a list, or one in it, has items with a dtype."""
+    kinds = set(map(type, data)) - {int, float, bool, complex}
+    if any(hasattr(kind, "dtype") for kind in kinds):
+        return True
+    lists = (x for x in data if isinstance(x, list | tuple)) if kinds else ()
+    return any(map(_holds_arrays, lists))
+
+
+def dtype_of_list(data: Any, dtype: Any) -> Any:
+    """Return the dtype that is asked for, or that of a list with arrays or scalars of
+    NumPy's; None: that of Python's numbers."""
+    is_list = isinstance(data, list | tuple)
+    if dtype is not None or not is_list or not _holds_arrays(data):
+        return numpy_dtype(dtype)
+    found = None
+    for x in leaves(data):
+        of = getattr(x, "dtype", None)
+        found = promote(found, of_number(x) if of is None else numpy_dtype(of))
     return found
 
 
@@ -190,7 +226,9 @@ def promoted(base: Any, function: np.ufunc, floats: bool = False) -> Any:
     answer.__name__ = base.__name__
     answer.__doc__ = base.__doc__
     answer.ufunc = function  # type: ignore[attr-defined]  # its signature is shown
-    return _C.Operator(answer, base.__name__, base.operands, base=base)
+    made = _C.Operator(answer, base.__name__, base.operands, base=base)
+    made.bare = True
+    return made
 
 
 def _is_float(x: Any) -> bool:

@@ -234,6 +234,12 @@ def get_total_norm(
         raise ValueError("get_total_norm: norm_type must not be 0")
     if not tensors:
         return _C.tensor(0.0)
+    norm = _norm(tensors, norm_type, error_if_nonfinite)
+    return _C.into_torch(norm) if any(map(_C.is_torch, tensors)) else norm
+
+
+def _norm(tensors: list[Any], norm_type: float, finite: bool) -> Any:
+    """Return the norm; `finite`: it must be."""
     dtype = np.empty(0, np.result_type(*{x.dtype for x in tensors})).real.dtype
     meshes = list({x.device_mesh: x for x in tensors if isinstance(x, _C.DTensor)})
     cover = _cover(meshes) if meshes else None
@@ -257,7 +263,7 @@ def get_total_norm(
         )
     if abs(norm_type) != math.inf:
         total = np.float64(total) ** (1.0 / norm_type)
-    if error_if_nonfinite and not math.isfinite(total):
+    if finite and not math.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is "
             "non-finite, so it cannot be clipped. To disable this error and scale the "
@@ -366,7 +372,7 @@ def clip_grad_norm_(
     parameters = _listed(parameters)
     total = get_total_norm(_gradients(parameters), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
-    return total
+    return _C.into_torch(total) if any(map(_C.is_torch, parameters)) else total
 
 
 @told

@@ -120,6 +120,9 @@ def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[
         spread = composite(answer)
         name = _name_of(functions[0])
 
+        def here(*args: Any, **kwargs: Any) -> Any:
+            return alone(functions[0], args, kwargs)
+
         @functools.wraps(answer)
         def either(*args: Any, **kwargs: Any) -> Any:
             given = (args, kwargs)
@@ -127,7 +130,7 @@ def composed(*functions: Callable[..., Any], gradient: bool = True) -> Callable[
             if next(_tensors(given), None) is None:
                 if recorded and gradient:
                     return _on_one_rank(spread, args, kwargs)
-                return alone(functions[0], args, kwargs)
+                return _C.composed(here, args, kwargs)
             result = spread(*args, **kwargs)
             return result if gradient else without_gradient(name, given, result)
 

@@ -19,6 +19,8 @@ from dtensor.torch.distributed import (
     algorithms as algorithms,
     checkpoint as checkpoint,
     device_mesh as device_mesh,
+    elastic as elastic,
     fsdp as fsdp,
+    nn as nn,
     tensor as tensor,
 )

@@ -44,6 +44,17 @@ def _clones(module: Any, N: int) -> Any:  # noqa: N803
     return _nn.ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
+def _without_prefix(state_dict: dict[str, Any], prefix: str) -> None:
+    """Take a prefix, as ``"module."``, off the names of a state dict, in place."""
+    metadata = getattr(state_dict, "_metadata", {})
+    for names in (state_dict, metadata):
+        for name in list(names):
+            if name.startswith(prefix):
+                names[name[len(prefix) :]] = names.pop(name)
+    if prefix.rstrip(".") in metadata:
+        metadata[""] = metadata.pop(prefix.rstrip("."))
+
+
 _batch_norms = tuple(
     getattr(batch_norm, f"{name}BatchNorm{dims}")
     for name, dims in [("", "1d"), ("", "2d"), ("", "3d"), ("Sync", "")]
@@ -60,6 +71,7 @@ _names: dict[str, Any] = {
     "_WeightedLoss": _base(loss._WeightedLoss, loss._WeightedLoss),
     "_get_clones": _clones,
     "_ntuple": _ntuple,
+    "consume_prefix_in_state_dict_if_present": _without_prefix,
     "_single": _ntuple(1, "_single"),
     "_pair": _ntuple(2, "_pair"),
     "_triple": _ntuple(3, "_triple"),

@@ -1,0 +1,3 @@
+"""``torch.distributed.elastic.multiprocessing``: `errors`."""
+
+from dtensor.torch.distributed.elastic.multiprocessing import errors as errors
