@@ -88,6 +88,14 @@ def test_norms_of_gradients():
     assert norm.device.type == "cpu"
 
 
+def test_states_of_generators():
+    state = torch.get_rng_state()
+    assert isinstance(state, torch.Tensor)
+    drawn = torch.rand(3)
+    torch.set_rng_state(state)
+    assert torch.equal(torch.rand(3), drawn)
+
+
 def test_parameters_that_were_on_meta():
     with torch.device("meta"):
         layer = nn.Linear(2, 2)

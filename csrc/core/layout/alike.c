@@ -10,6 +10,16 @@ dt_layout_replicated(const dt_layout *layout)
     return !cut && !layout->has_partial;
 }
 
+bool
+dt_layout_has_replicas(const dt_layout *layout)
+{
+    bool found = false;
+    for (int m = 0; m < layout->mesh->ndim; m++)
+        found |=
+            dt_placement_whole(layout->placements[m]) && layout->mesh->shape[m] > 1;
+    return found;
+}
+
 /* The placement of another tensor. Splits tell the order, which thus goes along. */
 static dt_placement
 placement_like(dt_placement p, const int *dims, bool partial)

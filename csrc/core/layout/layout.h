@@ -115,6 +115,8 @@ dt_status dt_layout_whole(dt_layout **out, const dt_layout *from, const bool *wh
 
 /* True if every placement is Replicate. */
 bool dt_layout_replicated(const dt_layout *layout);
+/* Whether several ranks have the same part. */
+bool dt_layout_has_replicas(const dt_layout *layout);
 
 /* What the gradient of the whole is multiplied by to be that of this rank's addend: 1,
  * or 1/n where n addends are averaged. DT_NOT_IMPLEMENTED for other reductions. */

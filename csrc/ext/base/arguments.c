@@ -111,7 +111,8 @@ ext_int(int *out, PyObject *object, const char *what)
         return 0;
     }
     if (read || PyErr_ExceptionMatches(PyExc_OverflowError))
-        PyErr_Format(PyExc_OverflowError, "%s is beyond the maximum: %R", what, object);
+        PyErr_Format(PyExc_OverflowError, "%s does not fit in a C int: %R", what,
+                     object);
     return -1;
 }
 

@@ -1,4 +1,4 @@
-/* convert.c: dtypes, shapes and placements from Python objects, and back. */
+/* convert.c: dtypes and shapes from Python objects, and back. */
 #include "ext/base/base.h"
 
 #include <string.h>

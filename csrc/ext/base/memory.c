@@ -52,7 +52,7 @@ ext_array(int ndim, const int64_t *shape, dt_dtype dtype)
         lengths[d] = (npy_intp)shape[d];
         if (__builtin_mul_overflow(bytes, (size_t)shape[d], &bytes)) {
             PyErr_SetString(PyExc_ValueError, /* as NumPy */
-                            "an array of this shape has over 2^62 bytes");
+                            "an array of this shape is too big");
             return NULL;
         }
     }

@@ -114,7 +114,8 @@ static bool
 data_file_good(data_file *file, PyObject *sums)
 {
     if (file->block < 1 || file->base < 0 || file->data_bytes < 0) {
-        PyErr_SetString(PyExc_ValueError, "blocks and sizes must be positive");
+        PyErr_SetString(PyExc_ValueError,
+                        "blocks must be positive, sizes must not be negative");
         return false;
     }
     if (sums == Py_None)

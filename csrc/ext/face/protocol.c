@@ -69,8 +69,9 @@ ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t na
     bool torch = false;
     for (Py_ssize_t k = 2; !torch && k < nargs; k++)
         torch = ext_is_tensor(args[k]) && ext_is_torch(args[k]);
+    bool bare = torch && !ext_trace.numpy; /* a user's call */
     called &= kwnames == NULL || PyTuple_GET_SIZE(kwnames) == 0;
-    if (torch && called && nargs == 4 && PyArray_IsScalar(args[2], Generic)) {
+    if (bare && called && nargs == 4 && PyArray_IsScalar(args[2], Generic)) {
         PyObject *slot = slot_of(ufunc);
         if (slot != NULL) {
             Py_DECREF(answer);
@@ -80,8 +81,8 @@ ext_tensor_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t na
     bool before = ext_trace.numpy;
     ext_trace.numpy = true;
     PyObject *result =
-        torch ? op_call_bare(answer, args + 2, nargs - 2, kwnames)
-              : PyObject_Vectorcall(answer, args + 2, (size_t)(nargs - 2), kwnames);
+        bare ? op_call_bare(answer, args + 2, nargs - 2, kwnames)
+             : PyObject_Vectorcall(answer, args + 2, (size_t)(nargs - 2), kwnames);
     ext_trace.numpy = before;
     if (torch && Py_TYPE(answer) != &ext_operator_type && !has_out(kwnames))
         result = op_results_in_torch(result);

@@ -1,9 +1,8 @@
-/* along.c: elements along a dim, picked, put and added by an index; the first ones in
- * order. Of arrays of any dtype. A wrong index is an IndexError. */
+/* along.c: elements along a dim, picked, put and added by an index, of arrays of any
+ * dtype. A wrong index is an IndexError. */
 #include "ext/kernels/kernels.h"
 
 #include "kernels/along.h"
-#include "kernels/order.h"
 
 #include <string.h>
 
@@ -87,7 +86,8 @@ read_along(dt_along *out, PyArrayObject *x, PyArrayObject *index, int dim)
         fits = d == dim || out->shape[d] <= PyArray_DIM(x, d);
     }
     if (!fits)
-        return ext_fail(PyExc_ValueError, "an index of another array");
+        return ext_fail(PyExc_ValueError,
+                        "the shape of the index does not match the array");
     out->length = PyArray_DIM(x, dim);
     return 0;
 }
@@ -170,9 +170,10 @@ put_along(PyObject *Py_UNUSED(module), PyObject *args)
                 ext_dtype(&dtype, PyArray_DESCR(w.x), "an index") == 0;
     int step = good && PyArray_NDIM(w.values) > 0;
     if (good && (step > 0 || how != PUTS) && !PyArray_SAMESHAPE(w.values, w.index))
-        good = ext_fail(PyExc_ValueError, "values of another shape than their index");
+        good = ext_fail(PyExc_ValueError,
+                        "values and their index must have the same shape") == 0;
     if (good && how == ADDS && !dt_along_adds(dtype))
-        good = ext_fail(PyExc_TypeError, "no sums of %s", dt_dtype_name(dtype));
+        good = ext_fail(PyExc_TypeError, "no sums of %s", dt_dtype_name(dtype)) == 0;
     if (PyErr_Occurred() || PyArray_SIZE(w.index) == 0)
         return end(&w, good && !PyErr_Occurred(), dim);
     PyThreadState *state = ext_kernel_begin(PyArray_SIZE(w.index));
@@ -209,7 +210,7 @@ are_rows(const writing *w, int dim)
     for (int d = 0; d < ndim && fits; d++)
         fits = PyArray_DIM(w->values, d) ==
                (d == dim ? PyArray_SIZE(w->index) : PyArray_DIM(w->x, d));
-    return fits || ext_fail(PyExc_ValueError, "rows of another array") == 0;
+    return fits || ext_fail(PyExc_ValueError, "the rows do not match the array") == 0;
 }
 
 static PyObject *

@@ -132,7 +132,7 @@ check(const arrays *x, bool gradient)
                  is_row_of(x->logsumexp, x->q) && is_row_of(x->grad_sum, x->q)));
     }
     if (!fits)
-        PyErr_SetString(PyExc_ValueError, "attention: arrays that do not go together");
+        PyErr_SetString(PyExc_ValueError, "attention: incompatible shapes");
     return fits ? 0 : -1;
 }
 

@@ -26,7 +26,7 @@ check(bool fits, PyArrayObject *ranges, int64_t rows)
         fits = pairs[2 * k + 1] >= 0 && rows >= 0;
     }
     if (!fits)
-        PyErr_SetString(PyExc_ValueError, "embedding: arrays that do not go together");
+        PyErr_SetString(PyExc_ValueError, "embedding: incompatible shapes");
     return fits ? 0 : -1;
 }
 

@@ -263,7 +263,7 @@ triangle(PyObject *Py_UNUSED(module), PyObject *args)
     int ndim = good ? ext_array_shape(shape, x) : 0;
     if (good && (ndim < 2 || PyArray_SIZE(at[0]) != shape[ndim - 2] ||
                  PyArray_SIZE(at[1]) != shape[ndim - 1]))
-        PyErr_SetString(PyExc_ValueError, "triangle: rows of another array");
+        PyErr_SetString(PyExc_ValueError, "triangle: the rows do not match the array");
     else if (good)
         out = new_array(ndim, shape, x);
     npy_intp columns = out == NULL ? 0 : shape[ndim - 1];
@@ -294,7 +294,7 @@ array_of(PyObject *object)
     return ext_refuse_without_data(array) < 0 ? NULL : array;
 }
 
-/* Calls with the number of each element that is true in its turn. */
+/* Writes the index of each element that is true: a row for each. */
 static void
 write_places(int64_t *rows, const npy_bool *mask, PyArrayObject *x)
 {

@@ -102,8 +102,8 @@ read_source(delivery *d, PyObject *source)
         if (src < 0 || src >= mesh->shape[m])
             return ext_fail(
                 PyExc_ValueError,
-                "distribute_tensor: src_data_rank is a place along every mesh "
-                "dimension, and dimension %d has %lld, so %lld is none",
+                "distribute_tensor: src_data_rank must be a coordinate along every "
+                "mesh dimension; dimension %d has length %lld, got %lld",
                 m, (long long)mesh->shape[m], (long long)src);
         coordinate[m] = src;
     }

@@ -1,6 +1,6 @@
 /* again.c: most moves have been made before: of one array, between the same layouts, of all
  * ranks. All that depends on the layouts alone is kept: the plan, the shape of the result,
- * what the ranks compare; comm keeps the run. What is not so plain is transfer.c's. */
+ * what the ranks compare; comm keeps the run. All other moves are in transfer.c. */
 #include "ext/move/move.h"
 
 #include <string.h>

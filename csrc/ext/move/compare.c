@@ -33,23 +33,14 @@ ext_compare_arrays(bool *equal, PyObject *array, dt_group *group, const char *wh
     return ext_call_compare(equal, group, &call, hash);
 }
 
-static bool
-has_replicas(const dt_layout *layout)
-{
-    bool found = false;
-    for (int m = 0; m < layout->mesh->ndim; m++)
-        found |=
-            dt_placement_whole(layout->placements[m]) && layout->mesh->shape[m] > 1;
-    return found;
-}
-
 /* Without replicas nothing is compared, and all ranks know that. */
 static int
 hold(holding *out, const dt_layout *layout, PyObject *array)
 {
     int64_t coordinate[DT_MESH_MAX_NDIM];
     *out = (holding){0};
-    if (!has_replicas(layout) || array == NULL || !ext_has_data((PyArrayObject *)array))
+    if (!dt_layout_has_replicas(layout) || array == NULL ||
+        !ext_has_data((PyArrayObject *)array))
         return 0;
     if (ext_coordinate(coordinate, layout->mesh, "DTENSOR_CHECK=2") <= 0)
         return PyErr_Occurred() ? -1 : 0;
@@ -86,7 +77,7 @@ ext_compare_replicas(const dt_layout *const *layouts, PyObject *const *arrays,
 {
     bool any = false;
     for (int k = 0; k < count; k++)
-        any |= has_replicas(layouts[k]);
+        any |= dt_layout_has_replicas(layouts[k]);
     if (!any || ext_trace.differs || group->index < 0 || group->size == 1)
         return 0;
     dt_call call;

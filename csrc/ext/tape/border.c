@@ -251,16 +251,6 @@ tape_from_local(PyObject *result, PyObject *source, PyObject *grad_placements)
                   pair(wanted, (LayoutObject *)Py_NewRef((PyObject *)layout)));
 }
 
-/* Whether several ranks have the same part of a layout. */
-static bool
-has_replicas(const dt_layout *layout)
-{
-    for (int m = 0; m < layout->mesh->ndim; m++)
-        if (layout->mesh->shape[m] > 1 && dt_placement_whole(layout->placements[m]))
-            return true;
-    return false;
-}
-
 PyObject *
 tape_to_local(PyObject *result, DTensorObject *source, PyObject *grad_placements)
 {
@@ -270,7 +260,7 @@ tape_to_local(PyObject *result, DTensorObject *source, PyObject *grad_placements
                            wanted_layout(source->layout, grad_placements));
     bool told = grad_placements != NULL && grad_placements != Py_None;
     bool leaf = source->tensor.node == NULL;
-    bool open = !told && leaf && has_replicas(source->layout->layout);
+    bool open = !told && leaf && dt_layout_has_replicas(source->layout->layout);
     result = record(result, (PyObject *)source,
                     open ? &back_to_replicas_def : &back_to_local_def, state);
     return tape_follow(result, &source->tensor);

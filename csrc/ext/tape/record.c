@@ -219,13 +219,11 @@ operator_node(walk w, PyObject *const *outputs, int count, TensorObject *written
         node->entry = (op_entry *)w.entry;
         node->entry->refs++;
     }
-    int failed = 0;
     for (int k = 0; k < call->operand_count; k++)
         if (ext_is_tensor(call->operands[k]))
             node->edges[k] = tape_edge_to((TensorObject *)call->operands[k]);
     w.node = node;
-    if (failed == 0)
-        failed = keep_arguments(&w);
+    int failed = keep_arguments(&w);
     if (failed == 0 && written != NULL)
         failed = tape_written_recorded(written, call->lineage);
     if (failed < 0 || keep_outputs(node, outputs) < 0)

@@ -1,8 +1,6 @@
 /* Tensors that are kept until backward, and whether they were written to meanwhile. */
 #include "ext/tape/tape.h"
 
-/* --- versions --- */
-
 /* --- the hooks of dtensor.autograd.graph.saved_tensors_hooks --- */
 
 static _Thread_local PyObject *pack_hook, *unpack_hook;

@@ -58,10 +58,11 @@ ext_refuse_masked(PyObject *object, const char *what)
     ext_import(&masked_array, "numpy.ma", "MaskedArray");
     int masked = masked_array == NULL ? -1 : PyObject_IsInstance(object, masked_array);
     if (masked > 0)
-        PyErr_Format(PyExc_TypeError,
-                     "%s takes no masked array: a mask cannot be spread; give "
-                     "x.filled(value), and the mask as an array of its own",
-                     what);
+        PyErr_Format(
+            PyExc_TypeError,
+            "%s does not accept masked arrays: a mask cannot be distributed; give "
+            "x.filled(value), and the mask as an array of its own",
+            what);
     return masked == 0 ? 0 : -1;
 }
 

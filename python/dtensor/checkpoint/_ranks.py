@@ -10,7 +10,16 @@ from dtensor._core import world
 from dtensor.checkpoint.api import CheckpointException, described, remade
 from dtensor.device_mesh import DeviceMesh
 
-__all__ = ["FileRanks", "Ranks", "WorldRanks", "ranks_of", "together"]
+__all__ = [
+    "FileRanks",
+    "Ranks",
+    "WorldRanks",
+    "checked",
+    "ranks_of",
+    "timeout_of",
+    "together",
+    "world_rank",
+]
 
 Group = DeviceMesh | world.MPI.Comm | None
 
@@ -240,6 +249,3 @@ def checked(ranks: "Alone | WorldRanks") -> bool:
 def world_rank() -> int:
     """Return the number of this rank in the world."""
     return world.current().rank
-
-
-__all__ += ["checked", "timeout_of", "world_rank"]

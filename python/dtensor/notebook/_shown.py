@@ -145,14 +145,16 @@ def _raise(said: Sequence[Said]) -> None:
     for (kind, sentence), same in [*kinds.items()][1:]:
         where = named([s.rank for s in same])
         print(f"[{where}] {kind}: {sentence}", file=sys.stderr)
-    for same in kinds.values():
-        error = same[0].error
-        assert error is not None
-        where = f"raised by {named([s.rank for s in same])}"
-        error.add_note(where)
-        if hasattr(error, "ename"):  # ipyparallel shows no notes
-            print(where, file=sys.stderr)
-        raise error
+    if not kinds:
+        return
+    same = next(iter(kinds.values()))
+    error = same[0].error
+    assert error is not None
+    where = f"raised by {named([s.rank for s in same])}"
+    error.add_note(where)
+    if hasattr(error, "ename"):  # ipyparallel shows no notes
+        print(where, file=sys.stderr)
+    raise error
 
 
 def _kind(error: Any) -> tuple[str, str]:

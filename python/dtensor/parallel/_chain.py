@@ -7,6 +7,7 @@ when this one communicates.
 """
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary, ref
 
 from dtensor import _C
 from dtensor._C import DTensor
@@ -14,7 +15,8 @@ from dtensor.nn import Module
 
 __all__ = ["follow", "link"]
 
-_BEFORE = "_layers_before"
+# A layer -> those before it. Not in the layer: a copy of it would copy them as well.
+_before: WeakKeyDictionary[Module, tuple[ref[Module], ...]] = WeakKeyDictionary()
 
 
 def link(root: Module, layers: Sequence[tuple[Module, bool]]) -> None:
@@ -34,13 +36,13 @@ def link(root: Module, layers: Sequence[tuple[Module, bool]]) -> None:
     for layer in [*order, *order]:
         if layer in before:
             break
-        layer.__dict__[_BEFORE] = tuple(before)
+        _before[layer] = tuple(map(ref, before))
         before = [] if reduces[id(layer)] else [*before, layer]
 
 
 def follow(layer: Module, x: DTensor) -> DTensor:
     """Let the input of a layer count as made of the layers before it; return it."""
-    before: tuple[Module, ...] = layer.__dict__.get(_BEFORE, ())
+    before = [known for each in _before.get(layer, ()) if (known := each()) is not None]
     weights = [p for each in before for p in each._parameters.values()]
     made_of = [p for p in weights if isinstance(p, DTensor)]
     return _C.made_of(x, "the input of a layer", x, *made_of) if made_of else x

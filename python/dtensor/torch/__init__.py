@@ -29,7 +29,6 @@ from dtensor.dlpack import from_dlpack as from_dlpack
 from dtensor.random import (
     Generator as Generator,
     default_generator as _default_generator,
-    get_rng_state as get_rng_state,
     initial_seed as initial_seed,
     manual_seed as manual_seed,
     seed as seed,
@@ -109,6 +108,7 @@ from dtensor.torch import (
 from dtensor.torch._print import set_printoptions as set_printoptions
 from dtensor.torch.compiler import compile as compile
 from dtensor.torch.func import vmap as vmap
+from dtensor.torch.random import get_rng_state as get_rng_state
 from dtensor.torch.serialization import load as load, save as save
 from dtensor.torch.version import __version__ as __version__
 

@@ -72,6 +72,7 @@ from dtensor.torch._print import set_printoptions as set_printoptions
 from dtensor.torch._types import Size, dtype as _dtype
 from dtensor.torch.compiler import compile as compile
 from dtensor.torch.func import vmap as vmap
+from dtensor.torch.random import get_rng_state as get_rng_state
 from dtensor.torch.serialization import load as load, save as save
 
 Tensor = _C.TorchTensor
