@@ -220,6 +220,25 @@ def test_a_group_is_a_mesh_of_one_dimension(ranks):
     ranks(body)
 
 
+def test_broadcast_takes_the_number_of_a_rank_among_all(ranks):
+    def body():
+        dist.init_process_group()
+        rank, n = dist.get_rank(), dist.get_world_size()
+        group = dist.new_group(list(range(n))[::-1][:2])
+        if dist.get_rank(group) < 0:
+            return
+        x = torch.tensor([rank + 1.0], requires_grad=True)
+        got = dist.nn.functional.broadcast(x, n - 1, group)
+        assert got.tolist() == [float(n)]
+        got.sum().backward()
+        assert x.grad.item() == (dist.get_world_size(group) if rank == n - 1 else 0.0)
+        for broadcast in (dist.broadcast, dist.nn.functional.broadcast):
+            with pytest.raises(ValueError, match=f"rank {n} is not part of group"):
+                broadcast(torch.ones(2), n, group)
+
+    ranks(body)
+
+
 @pytest.mark.mpi
 def test_a_communicator_of_a_mesh_is_a_group(square):
     dist.init_process_group()

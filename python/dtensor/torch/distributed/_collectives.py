@@ -9,7 +9,7 @@ from dtensor import _C
 from dtensor.api import DTensor, distribute_tensor
 from dtensor.autograd import no_grad
 from dtensor.placement_types import Partial, Placement, Replicate, Shard
-from dtensor.torch.distributed._world import Group, mesh_of
+from dtensor.torch.distributed._world import Group, get_group_rank, mesh_of
 
 __all__ = [
     "ReduceOp",
@@ -129,8 +129,8 @@ def broadcast(
     if (src is None) == (group_src is None):
         raise ValueError("Must specify either src or group_src")
     mesh = mesh_of(group)
-    if group_src is None:
-        group_src = mesh.mesh.tolist().index(src)
+    if src is not None:
+        group_src = get_group_rank(mesh, src)
     if mesh.get_coordinate() is not None:
         with no_grad():
             x = distribute_tensor(tensor, mesh, [Replicate()], src_data_rank=group_src)

@@ -9,7 +9,7 @@ from typing import Any
 
 from dtensor import functional_collectives as _functional, ops
 from dtensor.torch.distributed._collectives import ReduceOp
-from dtensor.torch.distributed._world import Group, mesh_of
+from dtensor.torch.distributed._world import Group, get_group_rank, mesh_of
 
 __all__ = [
     "all_gather",
@@ -47,8 +47,11 @@ def reduce_scatter(
 
 
 def broadcast(tensor: Any, src: int, group: Group = None) -> Any:
-    """Return the tensor of one rank, which gets the sum of the gradients."""
-    return _functional.broadcast(tensor, src, mesh_of(group))
+    """Return the tensor of one rank, which gets the sum of the gradients.
+
+    `src` is its number among all ranks; ValueError if it is not in the group.
+    """
+    return _functional.broadcast(tensor, get_group_rank(group, src), mesh_of(group))
 
 
 def all_to_all_single(
