@@ -27,7 +27,8 @@ MAY_INCLUDE = {
     "core": (C11 | CPU, r"core/.*"),
     "kernels": (
         C11 | CPU,
-        r"kernels/.*|core/facts/(dtype|reduce_op|status)\.h|core/format/random\.h",
+        r"kernels/.*|core/facts/(dtype|reduce_op|status)\.h|core/format/random\.h"
+        r"|core/threads/team\.h",
     ),
     "comm": (C11 | POSIX, r"(comm|core|kernels)/.*"),
     "ext": (
@@ -41,12 +42,14 @@ MAY_INCLUDE_TOO = {
     "ext/base/reserve.c": {"malloc.h"},
     "core/memory/memory.c": {"pthread.h"},
     "core/memory/range.c": {"pthread.h", "sys/mman.h", "unistd.h"},
+    "core/threads/team.c": {"pthread.h", "signal.h"},
 }
-MAY_HAVE_GLOBALS = {"memory.c.o", "range.c.o"}  # the pool that every array comes from
+# The pool that every array comes from; the threads of the process.
+MAY_HAVE_GLOBALS = {"memory.c.o", "range.c.o", "team.c.o"}
 
 # Rooms of a storey, in the order of use: each uses only those before it.
 ROOMS = {
-    "core": "facts memory layout plan rule format".split(),
+    "core": "facts threads memory layout plan rule format".split(),
     "comm": "transport talk way run".split(),
     "ext": "base types move op tape dispatch make kernels face".split(),
 }

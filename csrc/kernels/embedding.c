@@ -1,5 +1,7 @@
 #include "kernels/embedding.h"
 
+#include "core/threads/team.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -26,19 +28,35 @@ place_of(const dt_table *table, int64_t row)
     return -1;
 }
 
+typedef struct {
+    const dt_table *table;
+    char *out;
+    const char *part;
+    const int64_t *index;
+    int64_t bytes; /* of a row */
+} taking;
+
+static void
+take_part(void *work, int64_t begin, int64_t end)
+{
+    const taking *t = work;
+    char *to = t->out + begin * t->bytes;
+    for (int64_t i = begin; i < end; i++, to += t->bytes) {
+        int64_t place = place_of(t->table, t->index[i]);
+        if (place < 0)
+            memset(to, 0, (size_t)t->bytes);
+        else
+            memcpy(to, t->part + place * t->bytes, (size_t)t->bytes);
+    }
+}
+
 void
 dt_table_take(const dt_table *table, void *out, const void *part, const int64_t *index,
               int64_t count)
 {
-    int64_t bytes = table->columns * (int64_t)dt_dtype_size(table->dtype);
-    char *to = out;
-    for (int64_t i = 0; i < count; i++, to += bytes) {
-        int64_t place = place_of(table, index[i]);
-        if (place < 0)
-            memset(to, 0, (size_t)bytes);
-        else
-            memcpy(to, (const char *)part + place * bytes, (size_t)bytes);
-    }
+    taking t = {table, out, part, index,
+                table->columns * (int64_t)dt_dtype_size(table->dtype)};
+    dt_team_run(count, 1 + t.bytes, take_part, &t);
 }
 
 #define ADD_ROW(name, real)                                                            \

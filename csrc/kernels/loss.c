@@ -1,5 +1,7 @@
 #include "kernels/loss.h"
 
+#include "core/threads/team.h"
+
 typedef void loop(void *out, const void *x, const void *t, double p, int64_t count);
 typedef double sum_loop(const void *x, const void *t, double p, int64_t count);
 typedef void grad_loop(void *out, const void *g, bool single, double factor,
@@ -19,11 +21,41 @@ enum { BLOCK = 512 };
 
 static const loops *const TABLE[][2] = DT_LEVELS(TABLE);
 
+enum { EACH = 16 }; /* for dt_team_run */
+
+typedef struct {
+    loop *run;
+    grad_loop *backward;
+    char *out;
+    const char *g, *x, *t; /* g: NULL forward */
+    bool single;
+    double factor, p;
+    int64_t size; /* of a number */
+} loss;
+
+static void
+run_part(void *work, int64_t begin, int64_t end)
+{
+    const loss *l = work;
+    int64_t at = begin * l->size;
+    if (l->g == NULL)
+        l->run(l->out + at, l->x + at, l->t + at, l->p, end - begin);
+    else
+        l->backward(l->out + at, l->g + (l->single ? 0 : at), l->single, l->factor,
+                    l->x + at, l->t + at, l->p, end - begin);
+}
+
 void
 dt_loss_run(dt_loss which, bool wide, void *out, const void *x, const void *t, double p,
             int64_t count)
 {
-    TABLE[dt_level()][wide]->run[which](out, x, t, p, count);
+    loss l = {.run = TABLE[dt_level()][wide]->run[which],
+              .out = out,
+              .x = x,
+              .t = t,
+              .p = p,
+              .size = wide ? 8 : 4};
+    dt_team_run(count, EACH, run_part, &l);
 }
 
 double
@@ -37,5 +69,14 @@ void
 dt_loss_backward(dt_loss which, bool wide, void *out, const void *g, bool single,
                  double factor, const void *x, const void *t, double p, int64_t count)
 {
-    TABLE[dt_level()][wide]->backward[which](out, g, single, factor, x, t, p, count);
+    loss l = {.backward = TABLE[dt_level()][wide]->backward[which],
+              .out = out,
+              .g = g,
+              .x = x,
+              .t = t,
+              .single = single,
+              .factor = factor,
+              .p = p,
+              .size = wide ? 8 : 4};
+    dt_team_run(count, EACH, run_part, &l);
 }

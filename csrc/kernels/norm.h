@@ -32,8 +32,9 @@ void dt_norm_run(bool wide, void *out, const dt_norm *norm);
 
 /* From the gradient g of the result those of x, weight and bias; any may be NULL, and
  * is not computed then. Those of weight and bias are sums over rows. `bias` of norm is
- * not looked at. */
-void dt_norm_backward(bool wide, void *dx, void *dweight, void *dbias, const void *g,
-                      const dt_norm *norm);
+ * not looked at. `scratch` has room for dt_norm_scratch(norm) numbers. */
+void dt_norm_backward(bool wide, void *dx, void *dweight, void *dbias, void *scratch,
+                      const void *g, const dt_norm *norm);
+int64_t dt_norm_scratch(const dt_norm *norm);
 
 #endif

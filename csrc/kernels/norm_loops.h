@@ -268,4 +268,14 @@ K(backward)(void *dx, void *dweight, void *dbias, const void *g, const dt_norm *
     }
 }
 
-static const loops K(TABLE) = {K(run), K(backward)};
+TARGET static void
+K(add)(void *sum, const void *addend, int64_t count)
+{
+    REAL *to = sum;
+    for (int64_t i = 0; i < count; i += LANES)
+        v_put(to + i,
+              v_get(to + i, count - i) + v_get((const REAL *)addend + i, count - i),
+              count - i);
+}
+
+static const loops K(TABLE) = {K(run), K(backward), K(add)};

@@ -1,5 +1,6 @@
 #include "kernels/optim.h"
 
+#include "core/threads/team.h"
 #include "kernels/widen.h"
 
 #include <math.h>
@@ -89,6 +90,35 @@ sgd_of_block(const void *factors, int64_t count, float *const *x)
 
 /* --- the steps --- */
 
+enum { EACH = 28 }; /* for dt_team_run */
+
+/* What a step writes and reads; a step of 16-bit floats is one of blocks. */
+typedef struct {
+    const void *factors;
+    dt_dtype dtype;
+    bool adam;
+    char *arrays[ARRAYS]; /* NULL: none */
+} step;
+
+static void
+step_part(void *work, int64_t begin, int64_t end)
+{
+    const step *s = work;
+    int64_t at = begin * (int64_t)dt_dtype_size(s->dtype), count = end - begin;
+    void *x[ARRAYS];
+    uint16_t *halves[ARRAYS];
+    for (int k = 0; k < ARRAYS; k++)
+        halves[k] = x[k] = s->arrays[k] == NULL ? NULL : s->arrays[k] + at;
+    if (is_half(s->dtype))
+        step_halves(s->adam ? adam_of_block : sgd_of_block, s->factors, s->dtype, count,
+                    halves);
+    else if (s->adam)
+        loops_of(s->dtype)->adam(s->factors, count, x[PARAM], x[GRAD], x[FIRST],
+                                 x[SECOND], x[PEAK]);
+    else
+        loops_of(s->dtype)->sgd(s->factors, count, x[PARAM], x[GRAD], x[FIRST]);
+}
+
 void
 dt_adam_step(const dt_adam *adam, dt_dtype dtype, int64_t count, void *param,
              const void *grad, void *mean, void *square, void *peak)
@@ -104,12 +134,8 @@ dt_adam_step(const dt_adam *adam, dt_dtype dtype, int64_t count, void *param,
         .eps = adam->eps,
         .size = adam->lr / (1 - pow(adam->beta1, adam->step)),
     };
-    uint16_t *const halves[ARRAYS] = {param, (void *)(uintptr_t)grad, mean, square,
-                                      peak};
-    if (is_half(dtype))
-        step_halves(adam_of_block, &f, dtype, count, halves);
-    else
-        loops_of(dtype)->adam(&f, count, param, grad, mean, square, peak);
+    step s = {&f, dtype, true, {param, (void *)(uintptr_t)grad, mean, square, peak}};
+    dt_team_run(count, EACH, step_part, &s);
 }
 
 void
@@ -124,9 +150,6 @@ dt_sgd_step(const dt_sgd *sgd, dt_dtype dtype, int64_t count, void *param,
         .sign = sgd->maximize ? -1 : 1,
         .ahead = sgd->nesterov ? sgd->momentum : 0,
     };
-    uint16_t *const halves[ARRAYS] = {param, (void *)(uintptr_t)grad, velocity};
-    if (is_half(dtype))
-        step_halves(sgd_of_block, &f, dtype, count, halves);
-    else
-        loops_of(dtype)->sgd(&f, count, param, grad, velocity);
+    step s = {&f, dtype, false, {param, (void *)(uintptr_t)grad, velocity}};
+    dt_team_run(count, EACH, step_part, &s);
 }

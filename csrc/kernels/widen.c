@@ -1,5 +1,6 @@
 #include "kernels/widen.h"
 
+#include "core/threads/team.h"
 #include "kernels/half.h"
 #include "kernels/level.h"
 
@@ -77,14 +78,40 @@ static const conversions *const TABLE[] = {&base, &avx2, &avx512};
 static const conversions *const TABLE[] = {&base};
 #endif
 
+enum { EACH = 6 }; /* for dt_team_run */
+
+typedef struct {
+    dt_dtype half;
+    float *wide;
+    uint16_t *narrow;
+} conversion;
+
+static void
+widen_part(void *work, int64_t begin, int64_t end)
+{
+    const conversion *c = work;
+    TABLE[dt_level()]->widen[c->half == DT_BFLOAT16](c->wide + begin, c->narrow + begin,
+                                                     end - begin);
+}
+
+static void
+narrow_part(void *work, int64_t begin, int64_t end)
+{
+    const conversion *c = work;
+    TABLE[dt_level()]->narrow[c->half == DT_BFLOAT16](c->narrow + begin,
+                                                      c->wide + begin, end - begin);
+}
+
 void
 dt_widen(dt_dtype half, float *out, const uint16_t *x, int64_t count)
 {
-    TABLE[dt_level()]->widen[half == DT_BFLOAT16](out, x, count);
+    conversion c = {half, out, (uint16_t *)(uintptr_t)x};
+    dt_team_run(count, EACH, widen_part, &c);
 }
 
 void
 dt_narrow(dt_dtype half, uint16_t *out, const float *x, int64_t count)
 {
-    TABLE[dt_level()]->narrow[half == DT_BFLOAT16](out, x, count);
+    conversion c = {half, (float *)(uintptr_t)x, out};
+    dt_team_run(count, EACH, narrow_part, &c);
 }

@@ -23,6 +23,7 @@ from dtensor import _C
 from dtensor._C import MPIError
 from dtensor._core.costs import set_costs
 from dtensor._core.resync import resync
+from dtensor._core.threads import get_num_threads, set_num_threads
 from dtensor.abstract import abstract
 from dtensor.api import (
     DTensor,
@@ -101,6 +102,7 @@ __all__ = [
     "from_dlpack",
     "full",
     "get_default_dtype",
+    "get_num_threads",
     "inference_mode",
     "init_device_mesh",
     "is_grad_enabled",
@@ -117,6 +119,7 @@ __all__ = [
     "set_default_dtype",
     "set_gather_bytes",
     "set_grad_enabled",
+    "set_num_threads",
     "strict",
     "tensor",
     "zeros",

@@ -30,6 +30,10 @@ from dtensor._C import MPIError as MPIError
 from dtensor._core.costs import set_costs as set_costs
 from dtensor._core.device import device as device
 from dtensor._core.resync import resync as resync
+from dtensor._core.threads import (
+    get_num_threads as get_num_threads,
+    set_num_threads as set_num_threads,
+)
 from dtensor._export import ExportedProgram as ExportedProgram, export as export
 from dtensor.abstract import abstract as abstract
 from dtensor.api import (
@@ -255,6 +259,7 @@ __all__ = [
     "gelu",
     "geomspace",
     "get_default_dtype",
+    "get_num_threads",
     "glu",
     "gradient",
     "greater",
@@ -438,6 +443,7 @@ __all__ = [
     "set_default_dtype",
     "set_gather_bytes",
     "set_grad_enabled",
+    "set_num_threads",
     "setdiff1d",
     "setxor1d",
     "shape",

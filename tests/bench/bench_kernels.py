@@ -1,5 +1,5 @@
 # ranks: 1
-"""What the single-pass kernels cost beside PyTorch's, on one thread of each.
+"""What the single-pass kernels cost beside PyTorch's, on BENCH_THREADS (1) threads.
 
 Sizes are those of a small GPT: 8 sequences of 128, width 256, 8 heads, hidden 1024,
 vocabulary 256. Whole operators are called, forward and backward, on arrays without a
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from kept import keep
 
+THREADS = int(os.environ.get("BENCH_THREADS", "1"))
 TORCH_PYTHON = os.environ.get("DTENSOR_TORCH_PYTHON", sys.executable)
 AIM = 1.0
 ROUNDS = 15
@@ -65,6 +66,7 @@ def arrays(name: str) -> tuple[Any, ...]:
 
 
 def ours() -> Calls:
+    import dtensor
     from dtensor import ops
     from dtensor.ops.model.activation import relu, sigmoid
     from dtensor.ops.model.activation_gradient import activation_backward as back
@@ -77,6 +79,7 @@ def ours() -> Calls:
         softmax_backward,
     )
 
+    dtensor.set_num_threads(THREADS)
     calls: Calls = {}
 
     def add(name: str, forward: Any, backward: Any) -> None:
@@ -157,7 +160,7 @@ def theirs() -> Calls:
     import torch
     import torch.nn.functional as F
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(THREADS)
     torch.set_grad_enabled(False)
     aten = torch.ops.aten
     calls: Calls = {}

@@ -3,9 +3,9 @@
 
 A GPT of 4 layers, width 256, 8 heads, on 8 pieces of 128 bytes, with AdamW: in float32
 on one process, tensor parallel and fully sharded on two; as a model of bfloat16 on one
-process and tensor parallel. One thread a rank; both sides take turns. PyTorch runs in
-processes of its own: ``pip install torch==2.13.0`` into this environment, or into
-another one, whose Python DTENSOR_TORCH_PYTHON then names.
+process and tensor parallel. BENCH_THREADS (1) threads a rank; both sides take turns.
+PyTorch runs in processes of its own: ``pip install torch==2.13.0`` into this
+environment, or into another one, whose Python DTENSOR_TORCH_PYTHON then names.
 """
 
 import argparse
@@ -16,8 +16,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+THREADS = int(os.environ.get("BENCH_THREADS", "1"))
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before NumPy reads them
-    os.environ.setdefault(name, "1")
+    os.environ[name] = str(THREADS)
 
 import numpy as np  # noqa: E402
 from kept import keep  # noqa: E402
@@ -104,8 +105,9 @@ def main() -> None:
     parser.add_argument("--forms", nargs="*", help="such as tp-bfloat16; default: all")
     options = parser.parse_args()
     processors = sorted(os.sched_getaffinity(0))
-    if COMM.size <= len(processors):
+    if COMM.size <= len(processors) and THREADS == 1:
         os.sched_setaffinity(0, {processors[COMM.rank]})
+    dtensor.set_num_threads(THREADS)
     mesh = init_device_mesh("cpu", (COMM.size,))
     with tempfile.TemporaryDirectory() as folder:
         file = COMM.bcast(str(Path(folder) / "meet"))

@@ -4,6 +4,7 @@ python torch_training.py RANK SIZE FILE: the ranks find each other through FILE.
 "FORM COUNT" is answered by the seconds of a step, "FORM peak" by bytes.
 """
 
+import os
 import sys
 
 from training_model import Steps
@@ -18,7 +19,7 @@ except ImportError:
 
 def main() -> None:
     rank, size, file = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(os.environ.get("BENCH_THREADS", "1")))
     dist.init_process_group("gloo", f"file://{file}", rank=rank, world_size=size)
     mesh = init_device_mesh("cpu", (size,))
     print(torch.__version__, flush=True)

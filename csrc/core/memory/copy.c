@@ -1,6 +1,7 @@
 #include "core/memory/copy.h"
 
 #include "core/memory/copy_loops.h"
+#include "core/threads/team.h"
 
 #include <string.h>
 
@@ -133,6 +134,54 @@ run_box(const box *b, dt_loop *move)
     }
 }
 
+/* --- by several threads --- */
+
+typedef struct {
+    const box *box;
+    dt_loop *move;
+    int axis; /* that is shared */
+} copying;
+
+static void
+copy_part(void *work, int64_t begin, int64_t end)
+{
+    const copying *c = work;
+    box b = *c->box;
+    dt_axis *axis = &b.axes[c->axis];
+    b.to += begin * axis->to;
+    b.from += begin * axis->from;
+    axis->count = end - begin;
+    run_box(&b, c->move);
+}
+
+/* Shares the destination's slowest axis that has a length. */
+static void
+share_box(const box *b, dt_loop *move, size_t bytes)
+{
+    copying c = {.box = b, .move = move};
+    while (c.axis < b->ndim - 1 && b->axes[c.axis].count == 1)
+        c.axis++;
+    int64_t count = b->axes[c.axis].count;
+    dt_team_run(count, 1 + (int64_t)bytes / count, copy_part, &c);
+}
+
+typedef struct {
+    char *to;
+    const char *from;
+    bool streamed;
+} bytes_copied;
+
+static void
+copy_bytes_part(void *work, int64_t begin, int64_t end)
+{
+    const bytes_copied *c = work;
+    size_t bytes = (size_t)(end - begin);
+    if (c->streamed)
+        dt_loop_run_streamed(c->to + begin, c->from + begin, bytes);
+    else
+        dt_loop_run(c->to + begin, c->from + begin, bytes);
+}
+
 void
 dt_c_strides(int64_t *stride, int ndim, const int64_t *shape, size_t itemsize)
 {
@@ -207,16 +256,18 @@ dt_copy_box(void *dst, const int64_t *dst_stride, const void *src,
         b.axes[0] = (dt_axis){1, 0, 0};
         b.ndim = 2;
     }
-    run_box(&b, choose_move(&b, bytes));
+    dt_loop *move = choose_move(&b, bytes);
+    if (dt_team_shares((int64_t)bytes))
+        share_box(&b, move, bytes);
+    else
+        run_box(&b, move);
 }
 
 void
 dt_copy_bytes(void *dst, const void *src, size_t bytes)
 {
-    if (bytes >= LARGE_BYTES)
-        dt_loop_run_streamed(dst, src, bytes);
-    else
-        dt_loop_run(dst, src, bytes);
+    bytes_copied c = {dst, src, bytes >= LARGE_BYTES};
+    dt_team_run((int64_t)bytes, 1, copy_bytes_part, &c);
 }
 
 static bool

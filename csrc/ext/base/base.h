@@ -154,6 +154,10 @@ extern _Thread_local bool ext_computing __attribute__((tls_model("initial-exec")
 /* Makes it so in the current context; to be called before. */
 int ext_handler_install(void);
 
+/* --- threads.c --- */
+
+extern PyMethodDef ext_threads_methods[];
+
 /* --- fault.c: failures on purpose --- */
 
 typedef enum {

@@ -95,7 +95,7 @@ typedef struct {
 int op_move_operands(op_moved *moved, const op_entry *entry, const op_call *call);
 void op_moved_clear(op_moved *moved, const op_entry *entry);
 
-/* --- short.c: a result without its kernel --- */
+/* --- short.c, loop_shared.c: a result without its kernel --- */
 
 extern bool op_shortcuts;           /* false: kernels are always called */
 extern long long op_shortcut_count; /* how often they were not */
@@ -112,6 +112,11 @@ PyObject *op_loop_again(const op_entry *entry, PyObject *const *argv);
 /* After the kernel was called: what the next call needs. */
 void op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
 void op_loop_keep(op_entry *entry, PyObject *const *argv);
+
+/* loop_shared.c: whether the result is so large that threads share its loop; and the
+ * result, or NULL, without an exception: the ufunc is to be called. */
+bool op_loop_is_shared(const op_entry *entry, PyObject *const *argv);
+PyObject *op_loop_shared(const op_entry *entry, PyObject *const *argv);
 
 /* --- run.c, without_data.c --- */
 

@@ -201,8 +201,10 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
     if (good && is_large(entry, call)) {
         good = ext_handler_install() == 0;
         ext_computing = true;
+        if (good && out == NULL && entry->loop != NULL && op_shortcuts)
+            result = op_loop_shared(entry, argv + 1);
     }
-    if (good && out == NULL)
+    if (good && out == NULL && result == NULL)
         result = PyObject_Vectorcall(
             entry->kernel, argv + 1,
             (size_t)entry->positional | PY_VECTORCALL_ARGUMENTS_OFFSET, entry->kwnames);

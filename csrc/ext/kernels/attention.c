@@ -2,6 +2,7 @@
 #include "ext/kernels/kernels.h"
 
 #include "core/memory/memory.h"
+#include "core/threads/team.h"
 #include "kernels/attention.h"
 
 #include <string.h>
@@ -28,16 +29,14 @@ matrix_of(PyArrayObject *array, PyArrayObject *q, const npy_intp *head)
                        .column = shape[column] == 1 ? 0 : strides[column] / size};
 }
 
-/* Goes to the next head; false after the last one. */
-static bool
-next_head(npy_intp *head, PyArrayObject *q)
+/* The coordinates of head number `index`. */
+static void
+place_head(npy_intp *head, PyArrayObject *q, int64_t index)
 {
     for (int d = PyArray_NDIM(q) - 3; d >= 0; d--) {
-        if (++head[d] < PyArray_DIM(q, d))
-            return true;
-        head[d] = 0;
+        head[d] = index % PyArray_DIM(q, d);
+        index /= PyArray_DIM(q, d);
     }
-    return false;
 }
 
 /* A new array whose dims, but for the last, lie in memory in the order of those of
@@ -159,35 +158,102 @@ row_of(PyArrayObject *array, int64_t index, const dt_attention *a)
     return array == NULL ? NULL : PyArray_BYTES(array) + index * a->queries * size;
 }
 
+typedef struct {
+    const arrays *x;
+    const dt_attention *common; /* of all heads */
+    bool gradient;
+    char *scratch;
+    int64_t room;  /* of a thread's scratch */
+    int64_t heads; /* that one thread does: they write to the same memory */
+} job;
+
+static void
+run_head(const job *j, int64_t index)
+{
+    const arrays *x = j->x;
+    npy_intp head[NPY_MAXDIMS] = {0};
+    dt_attention a = *j->common;
+    place_head(head, x->q, index);
+    a.q = matrix_of(x->q, x->q, head);
+    a.k = matrix_of(x->k, x->q, head);
+    a.v = matrix_of(x->v, x->q, head);
+    a.mask = matrix_of(x->mask, x->q, head);
+    a.out = matrix_of(x->out, x->q, head);
+    a.grad = matrix_of(x->grad, x->q, head);
+    a.dq = matrix_of(x->dq, x->q, head);
+    a.dk = matrix_of(x->dk, x->q, head);
+    a.dv = matrix_of(x->dv, x->q, head);
+    a.dmask = matrix_of(x->dmask, x->q, head);
+    a.logsumexp = row_of(x->logsumexp, index, &a);
+    a.grad_sum = row_of(x->grad_sum, index, &a);
+    void *scratch = j->scratch + dt_team_place() * j->room;
+    (j->gradient ? dt_attention_backward : dt_attention_forward)(&a, scratch);
+}
+
+static void
+run_part(void *work, int64_t begin, int64_t end)
+{
+    const job *j = work;
+    for (int64_t index = begin * j->heads; index < end * j->heads; index++)
+        run_head(j, index);
+}
+
+static int64_t
+gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* How many heads in a row may write to the same gradient: dims of q after the first one
+ * along which an array that is added to is shorter, and what it is shorter by. */
+static int64_t
+heads_together(const arrays *x)
+{
+    PyArrayObject *const written[] = {x->dk, x->dv, x->dmask};
+    PyArrayObject *q = x->q;
+    int64_t together = 1;
+    bool shared = false;
+    for (int d = 0; d < PyArray_NDIM(q) - 2; d++) {
+        int64_t own = PyArray_DIM(q, d), units = own;
+        for (int k = 0; k < 3 && !shared; k++) {
+            int more =
+                written[k] == NULL ? 0 : PyArray_NDIM(q) - PyArray_NDIM(written[k]);
+            if (written[k] != NULL)
+                units = gcd(units, d < more ? 1 : PyArray_DIM(written[k], d - more));
+        }
+        together *= shared ? own : own / units;
+        shared |= units < own;
+    }
+    return together;
+}
+
 /* Calls a kernel for each head. */
 static int
-run_heads(const arrays *x, dt_attention *a, bool gradient)
+run_heads(const arrays *x, const dt_attention *a, bool gradient)
 {
-    npy_intp head[NPY_MAXDIMS] = {0};
-    void *scratch = dt_memory_take(dt_attention_scratch(a, gradient));
-    if (scratch == NULL)
-        return ext_no_memory();
-    PyThreadState *state = ext_kernel_begin(PyArray_SIZE(x->q) * (a->keys + 1));
-    int64_t index = 0;
+    int64_t numbers = PyArray_SIZE(x->q) * (a->keys + 1), count = 0;
     if (PyArray_SIZE(x->logsumexp) > 0)
-        do {
-            a->q = matrix_of(x->q, x->q, head);
-            a->k = matrix_of(x->k, x->q, head);
-            a->v = matrix_of(x->v, x->q, head);
-            a->mask = matrix_of(x->mask, x->q, head);
-            a->out = matrix_of(x->out, x->q, head);
-            a->grad = matrix_of(x->grad, x->q, head);
-            a->dq = matrix_of(x->dq, x->q, head);
-            a->dk = matrix_of(x->dk, x->q, head);
-            a->dv = matrix_of(x->dv, x->q, head);
-            a->dmask = matrix_of(x->dmask, x->q, head);
-            a->logsumexp = row_of(x->logsumexp, index, a);
-            a->grad_sum = row_of(x->grad_sum, index, a);
-            (gradient ? dt_attention_backward : dt_attention_forward)(a, scratch);
-            index++;
-        } while (next_head(head, x->q));
+        count = PyArray_SIZE(x->logsumexp) / a->queries;
+    job j = {.x = x, .common = a, .gradient = gradient};
+    j.heads = gradient && count > 0 ? heads_together(x) : 1;
+    j.room = (int64_t)dt_attention_scratch(a, gradient);
+    int threads = dt_team_shares(numbers) && count > j.heads ? dt_team_size() : 1;
+    j.scratch = dt_memory_take((size_t)(threads * j.room));
+    if (j.scratch == NULL)
+        return ext_no_memory();
+    PyThreadState *state = ext_kernel_begin(numbers);
+    if (threads > 1)
+        dt_team_run_by(threads, count / j.heads, numbers / count * j.heads, run_part,
+                       &j);
+    else
+        run_part(&j, 0, count / j.heads);
     ext_kernel_end(state);
-    dt_memory_give(scratch);
+    dt_memory_give(j.scratch);
     return 0;
 }
 

@@ -118,24 +118,29 @@ run_backward(const ext_kernel *kernel, const ext_argument *given, bool wide)
         norm_of(&of, x, weight, NULL, kernel->which, given[3].number, given[4].integer);
     if (ext_kernel_check(kernel, g, x) < 0 || check_affine(kernel, &norm, weight) < 0)
         return NULL;
-    PyArrayObject *d[3] = {NULL};
+    npy_intp room = (npy_intp)dt_norm_scratch(&norm);
+    PyArrayObject *d[3] = {NULL}, *scratch = NULL;
     void *to[3] = {NULL};
-    for (int k = 0; k < 3; k++) {
+    bool made = room == 0 || (scratch = ext_kernel_array(1, &room, wide)) != NULL;
+    for (int k = 0; k < 3 && made; k++) {
         if ((wanted >> k & 1) == 0)
             continue;
         d[k] = k == 0 ? ext_kernel_like(x, wide)
                       : ext_kernel_array(of.ndim, of.shape, wide);
-        if (d[k] == NULL) {
-            for (int i = 0; i < k; i++)
-                Py_XDECREF(d[i]);
-            return NULL;
-        }
-        to[k] = PyArray_DATA(d[k]);
+        made = d[k] != NULL;
+        to[k] = made ? PyArray_DATA(d[k]) : NULL;
     }
-    PyThreadState *state = ext_kernel_begin(PyArray_SIZE(x));
-    dt_norm_backward(wide, to[0], to[1], to[2], PyArray_DATA(g), &norm);
-    ext_kernel_end(state);
-    return results(d);
+    if (made) {
+        PyThreadState *state = ext_kernel_begin(PyArray_SIZE(x));
+        dt_norm_backward(wide, to[0], to[1], to[2],
+                         scratch == NULL ? NULL : PyArray_DATA(scratch),
+                         PyArray_DATA(g), &norm);
+        ext_kernel_end(state);
+    }
+    Py_XDECREF(scratch);
+    for (int k = 0; k < 3 && !made; k++)
+        Py_XDECREF(d[k]);
+    return made ? results(d) : NULL;
 }
 
 const ext_kernel ext_norm_kernels[] = {

@@ -1,9 +1,10 @@
-"""What lets Open MPI 4 and 5 start more ranks than processors, and root start them."""
+"""How many ranks a node has; what lets Open MPI start more than it has processors."""
 
 import os
+import re
 import shutil
 
-__all__ = ["environment"]
+__all__ = ["environment", "local_ranks"]
 
 _RANKS = {
     "OMP_NUM_THREADS": "1",
@@ -28,3 +29,16 @@ def environment() -> dict[str, str]:
     if shutil.which("ssh") is None:
         found |= _NO_SSH
     return found | {name: os.environ[name] for name in found if name in os.environ}
+
+
+def local_ranks() -> int:
+    """Return how many ranks the launcher started on this node; 1 if it does not say.
+
+    Open MPI's, MPICH's and Slurm's launchers do ("2", "4(x3)").
+    """
+    told = (
+        os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE")
+        or os.environ.get("MPI_LOCALNRANKS")
+        or os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")
+    )
+    return int(re.split(r"\D", told)[0] or 1)

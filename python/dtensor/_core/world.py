@@ -9,22 +9,18 @@ It is imported before `dtensor._C`, which then uses the MPI library that mpi4py 
 
 import atexit
 import os
-import re
 import sys
 import threading
 import time
 from types import TracebackType
 
+from dtensor._core.several import local_ranks
+
 
 def _tell_open_mpi() -> None:
     """Set what Open MPI reads when it starts, unless the user has."""
-    # Yield while waiting, if there are more ranks than processors: as far as Open MPI's
-    # or Slurm's launcher says how many there are ("2", "4(x3)").
-    told = os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") or os.environ.get(
-        "SLURM_STEP_TASKS_PER_NODE", ""
-    )
-    local = int(re.split(r"\D", told)[0] or 1)
-    if local > len(os.sched_getaffinity(0)):
+    # Yield while waiting, if there are more ranks than processors.
+    if local_ranks() > len(os.sched_getaffinity(0)):
         os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     # Packed messages of up to 32 KiB go without a handshake; the limit's name in Open
     # MPI 5 and in 4.1.

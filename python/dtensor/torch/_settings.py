@@ -4,6 +4,7 @@ import os
 import warnings
 from typing import Any, NoReturn
 
+import dtensor
 from dtensor import _C
 from dtensor._core import device as _device
 from dtensor.torch._create import empty
@@ -129,17 +130,18 @@ def _threads(name: str, count: Any) -> None:
 
 
 def set_num_threads(num: int) -> None:
-    """Keep a number of threads for `get_num_threads`: it has no effect.
+    """Set how many threads of this rank share long loops, as `dtensor.set_num_threads`.
 
-    Kernels run in one thread. Those of NumPy's BLAS are set by ``OMP_NUM_THREADS`` and
-    the like, before Python starts.
+    The threads of NumPy's BLAS are set by ``OPENBLAS_NUM_THREADS`` and the like, before
+    Python starts.
 
     Raises
     ------
-    RuntimeError
-        If it is not positive. On this rank only.
+    TypeError, RuntimeError
+        If it is no integer, or not positive. On this rank only.
     """
     _threads("set_num_threads", num)
+    dtensor.set_num_threads(min(num, 256))
 
 
 def set_num_interop_threads(num: int) -> None:
@@ -154,9 +156,8 @@ def set_num_interop_threads(num: int) -> None:
 
 
 def get_num_threads() -> int:
-    """Return what was set; default: the processors that this rank may use."""
-    count: int = _kept.get("set_num_threads", len(os.sched_getaffinity(0)))
-    return count
+    """Return how many threads of this rank share long loops."""
+    return dtensor.get_num_threads()
 
 
 def get_num_interop_threads() -> int:

@@ -1,0 +1,131 @@
+/* loop_kept.c: an entry's inner loop, asked for once, by the way that NumPy has for
+ * compilers (`_resolve_dtypes_and_context`, `_get_strided_loop`). */
+#include "ext/dispatch/loop.h"
+
+enum { MOST_ELEMENTS = 8192 }; /* of a small result */
+
+/* Whether the result is so small that the ufunc takes longer than its loop, or so large
+ * that threads share the loop. */
+static bool
+is_worthwhile(const op_entry *entry, PyObject *const *argv)
+{
+    if (entry->solo || entry->large)
+        return op_loop_is_shared(entry, argv);
+    int64_t count = 1;
+    for (int d = 0; d < entry->results[0].ndim; d++)
+        count *= entry->results[0].shape[d];
+    return entry->results[0].ndim > 0 && count > 0 && count <= MOST_ELEMENTS;
+}
+
+/* A ufunc of NumPy's own that has no other arguments than operands. */
+static bool
+is_elementwise(const op_entry *entry)
+{
+    static PyObject *numpy;
+    if (!entry->ufunc || entry->kwnames != NULL || entry->result_count != 1 ||
+        entry->positional > OP_SHORT || entry->slot_count != entry->positional)
+        return false;
+    for (int k = 0; k < entry->slot_count; k++)
+        if (entry->slots[k].kind != SLOT_OPERAND)
+            return false;
+    if (numpy == NULL)
+        numpy = PyImport_ImportModule("numpy");
+    PyObject *name = PyObject_GetAttrString(entry->kernel, "__name__");
+    PyObject *known =
+        numpy == NULL || name == NULL ? NULL : PyObject_GetAttr(numpy, name);
+    PyErr_Clear(); /* it is another library's */
+    PyObject *core = PyObject_GetAttrString(entry->kernel, "signature");
+    bool good = known == entry->kernel && core == Py_None;
+    Py_XDECREF(name);
+    Py_XDECREF(known);
+    Py_XDECREF(core);
+    return good;
+}
+
+/* (dtype or type of each operand, None), as the ufunc is asked; NULL: not all of them are
+ * NumPy's numbers, or there is no memory. */
+static PyObject *
+dtypes_of(const op_entry *entry, PyObject *const *argv)
+{
+    PyObject *dtypes = PyTuple_New(entry->positional + 1);
+    for (Py_ssize_t k = 0; dtypes != NULL && k < entry->positional; k++) {
+        PyObject *value = argv[k], *type = NULL;
+        if (PyFloat_CheckExact(value) || PyLong_CheckExact(value))
+            type = (PyObject *)Py_TYPE(value);
+        else if (PyArray_CheckExact(value) &&
+                 (PyArray_ISNUMBER((PyArrayObject *)value) ||
+                  PyArray_ISBOOL((PyArrayObject *)value)))
+            type = (PyObject *)PyArray_DESCR((PyArrayObject *)value);
+        ext_put(&dtypes, k, Py_XNewRef(type));
+    }
+    if (dtypes != NULL)
+        PyTuple_SET_ITEM(dtypes, entry->positional, Py_NewRef(Py_None));
+    return dtypes;
+}
+
+/* The capsule with a ufunc's loop for these dtypes, or NULL. */
+static PyObject *
+ask(PyObject *ufunc, PyObject *dtypes)
+{
+    PyObject *answer =
+        PyObject_CallMethod(ufunc, "_resolve_dtypes_and_context", "(O)", dtypes);
+    PyObject *capsule =
+        answer != NULL && PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 2
+            ? Py_NewRef(PyTuple_GET_ITEM(answer, 1))
+            : NULL;
+    PyObject *done =
+        capsule == NULL || !PyCapsule_IsValid(capsule, LOOP_CAPSULE)
+            ? NULL
+            : PyObject_CallMethod(ufunc, "_get_strided_loop", "(O)", capsule);
+    if (done == NULL)
+        Py_CLEAR(capsule);
+    Py_XDECREF(done);
+    Py_XDECREF(answer);
+    return capsule;
+}
+
+/* Whether it may raise an exception, which is lost in a thread that is not Python's. */
+static bool
+may_raise(const op_loop *loop, const op_entry *entry)
+{
+    const PyArray_Descr *result = loop->context->descriptors[entry->positional];
+    PyObject *name = PyObject_GetAttrString(entry->kernel, "__name__");
+    bool power = name != NULL && PyUnicode_CompareWithASCIIString(name, "power") == 0;
+    Py_XDECREF(name);
+    return power && PyTypeNum_ISINTEGER(result->type_num);
+}
+
+/* Whether it takes arrays as they are and gives what the entry promises. */
+static bool
+suits(const op_loop *loop, const op_entry *entry, PyObject *const *argv)
+{
+    if (loop->call == NULL || loop->requires_pyapi)
+        return false;
+    if ((entry->solo || entry->large) && may_raise(loop, entry))
+        return false;
+    PyArray_Descr *const *dtypes = loop->context->descriptors;
+    for (Py_ssize_t k = 0; k < entry->positional; k++)
+        if (PyArray_CheckExact(argv[k]) &&
+            PyArray_DESCR((PyArrayObject *)argv[k]) != dtypes[k])
+            return false;
+    return entry->solo || ext_dtype_is(dtypes[entry->positional],
+                                       entry->results[0].layout->layout->dtype);
+}
+
+void
+op_loop_keep(op_entry *entry, PyObject *const *argv)
+{
+    if (entry->runs > 1 || !entry->ufunc || !is_worthwhile(entry, argv) ||
+        entry->runs++ == 0) /* a call that comes again */
+        return;
+    PyObject *dtypes = is_elementwise(entry) ? dtypes_of(entry, argv) : NULL;
+    PyObject *capsule = dtypes == NULL ? NULL : ask(entry->kernel, dtypes);
+    if (capsule != NULL &&
+        suits(PyCapsule_GetPointer(capsule, LOOP_CAPSULE), entry, argv)) {
+        entry->loop_owner = Py_NewRef(capsule);
+        entry->loop = PyCapsule_GetPointer(capsule, LOOP_CAPSULE);
+    }
+    Py_XDECREF(capsule);
+    Py_XDECREF(dtypes);
+    PyErr_Clear(); /* then the ufunc is called, now and later */
+}

@@ -1,0 +1,229 @@
+/* loop_shared.c: NumPy's inner loops on large arrays, shared by the threads of the team.
+ * Each calls the loop on elements that follow each other, or on rows of them, as the
+ * ufunc would. */
+#include "ext/dispatch/loop.h"
+
+#include "core/threads/team.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { LEAST_ROW = 512 }; /* bytes: a loop over less takes no longer than its call */
+
+/* Operands, and the result after them: where they begin, and how far apart are their
+ * elements in a row, and their rows. */
+typedef struct {
+    const op_loop *loop;
+    int count; /* of operands */
+    char *data[OP_SHORT + 1];
+    npy_intp inner[OP_SHORT + 1], outer[OP_SHORT + 1];
+    npy_intp length, rows;
+    op_loop_number numbers[OP_SHORT];
+    atomic_int flags; /* those that were raised */
+    atomic_bool failed;
+} shared;
+
+/* --- the arrays --- */
+
+/* The shape that all arrays are broadcast to; -1: they cannot be. */
+static int
+common_shape(npy_intp *shape, PyObject *const *argv, int count)
+{
+    int ndim = 0;
+    for (int k = 0; k < count; k++)
+        if (PyArray_CheckExact(argv[k]) &&
+            PyArray_NDIM((PyArrayObject *)argv[k]) > ndim)
+            ndim = PyArray_NDIM((PyArrayObject *)argv[k]);
+    for (int d = 0; d < ndim; d++)
+        shape[d] = 1;
+    for (int k = 0; k < count; k++) {
+        if (!PyArray_CheckExact(argv[k]))
+            continue;
+        PyArrayObject *array = (PyArrayObject *)argv[k];
+        npy_intp *end = shape + ndim - PyArray_NDIM(array);
+        for (int d = 0; d < PyArray_NDIM(array); d++) {
+            npy_intp length = PyArray_DIM(array, d);
+            if (length != 1 && end[d] != 1 && end[d] != length)
+                return -1;
+            end[d] = length == 1 ? end[d] : length;
+        }
+    }
+    return ndim;
+}
+
+bool
+op_loop_is_shared(const op_entry *entry, PyObject *const *argv)
+{
+    npy_intp shape[NPY_MAXDIMS];
+    int count = (int)entry->positional, least = 0;
+    if (dt_team_size() == 1 || count > OP_SHORT)
+        return false;
+    for (int k = 0; k < count; k++) { /* the result's are not known, and seldom fewer */
+        int size = PyArray_CheckExact(argv[k])
+                       ? (int)PyArray_ITEMSIZE((PyArrayObject *)argv[k])
+                       : 0;
+        least = size > 0 && (least == 0 || size < least) ? size : least;
+    }
+    int ndim = common_shape(shape, argv, count);
+    return ndim > 0 && dt_team_shares(PyArray_MultiplyList(shape, ndim) * least);
+}
+
+/* The strides of an array in C order along the dims that it is broadcast to. */
+static void
+strides_of(npy_intp *strides, PyArrayObject *array, int ndim)
+{
+    int more = ndim - PyArray_NDIM(array);
+    for (int d = 0; d < ndim; d++)
+        strides[d] = d < more || PyArray_DIM(array, d - more) == 1
+                         ? 0
+                         : PyArray_STRIDE(array, d - more);
+}
+
+/* Makes rows of the dims: as many of the last ones as lie one after the other in every
+ * array; the others must do so, too. */
+static bool
+make_rows(shared *s, const npy_intp *shape, npy_intp strides[][NPY_MAXDIMS], int ndim)
+{
+    int groups = 0;
+    npy_intp lengths[] = {1, 1}, *steps[] = {s->inner, s->outer};
+    memset(s->inner, 0, sizeof s->inner);
+    memset(s->outer, 0, sizeof s->outer);
+    for (int d = ndim - 1; d >= 0; d--) {
+        if (shape[d] == 1)
+            continue;
+        bool follows = groups > 0;
+        for (int k = 0; k <= s->count && follows; k++)
+            follows = strides[k][d] == steps[groups - 1][k] * lengths[groups - 1];
+        if (!follows) {
+            if (groups == 2)
+                return false;
+            for (int k = 0; k <= s->count; k++)
+                steps[groups][k] = strides[k][d];
+            groups++;
+        }
+        lengths[groups - 1] *= shape[d];
+    }
+    s->length = lengths[0];
+    s->rows = lengths[1];
+    return s->rows == 1 || s->length * s->inner[s->count] >= LEAST_ROW;
+}
+
+/* Reads the operands; false: some must be cast or copied first, or lie in pieces. */
+static bool
+read_operands(shared *s, npy_intp strides[][NPY_MAXDIMS], PyObject *const *argv,
+              int ndim)
+{
+    PyArray_Descr *const *dtypes = s->loop->context->descriptors;
+    for (int k = 0; k < s->count; k++) {
+        PyArrayObject *array = (PyArrayObject *)argv[k];
+        s->data[k] = (char *)&s->numbers[k];
+        memset(strides[k], 0, sizeof strides[k]);
+        if (!PyArray_CheckExact(argv[k])) {
+            if (!op_loop_number_put(&s->numbers[k], dtypes[k], argv[k]))
+                return false;
+        } else if (PyArray_DESCR(array) == dtypes[k] && PyArray_ISCARRAY_RO(array)) {
+            s->data[k] = PyArray_BYTES(array);
+            strides_of(strides[k], array, ndim);
+        } else
+            return false;
+    }
+    return true;
+}
+
+/* --- the loop --- */
+
+static void
+loop_part(void *work, int64_t begin, int64_t end)
+{
+    shared *s = work;
+    bool by_rows = s->rows > 1;
+    int64_t calls = by_rows ? end - begin : 1;
+    npy_intp length = by_rows ? s->length : (npy_intp)(end - begin);
+    char *data[OP_SHORT + 1];
+    int failed = 0;
+    feclearexcept(LOOP_ERRORS);
+    for (int64_t call = 0; call < calls && failed == 0; call++) {
+        for (int k = 0; k <= s->count; k++)
+            data[k] = s->data[k] +
+                      (by_rows ? (begin + call) * s->outer[k] : begin * s->inner[k]);
+        failed =
+            s->loop->call(s->loop->context, data, &length, s->inner, s->loop->auxdata);
+    }
+    if (failed < 0)
+        atomic_store(&s->failed, true);
+    if (!s->loop->no_floatingpoint_errors)
+        atomic_fetch_or(&s->flags, fetestexcept(LOOP_ERRORS));
+}
+
+/* Whether `errstate` ignores flags that were raised. */
+static bool
+are_ignored(int flags)
+{
+    static PyObject *geterr;
+    static const struct {
+        int flag;
+        const char *name;
+    } NAMES[] = {{FE_DIVBYZERO, "divide"},
+                 {FE_OVERFLOW, "over"},
+                 {FE_UNDERFLOW, "under"},
+                 {FE_INVALID, "invalid"}};
+    PyObject *state = ext_import(&geterr, "numpy", "geterr") == NULL
+                          ? NULL
+                          : PyObject_CallNoArgs(geterr);
+    bool ignored = state != NULL && PyDict_Check(state);
+    for (size_t k = 0; ignored && k < sizeof NAMES / sizeof *NAMES; k++) {
+        PyObject *word = PyDict_GetItemString(state, NAMES[k].name);
+        ignored = (flags & NAMES[k].flag) == 0 ||
+                  (word != NULL && PyUnicode_Check(word) &&
+                   PyUnicode_CompareWithASCIIString(word, "ignore") == 0);
+    }
+    Py_XDECREF(state);
+    PyErr_Clear();
+    return ignored;
+}
+
+/* Whether the result is as the ufunc would give it, without anything to be said. */
+static bool
+run(shared *s)
+{
+    int64_t size = 0;
+    for (int k = 0; k <= s->count; k++)
+        size += PyDataType_ELSIZE(s->loop->context->descriptors[k]);
+    PyThreadState *state = PyEval_SaveThread();
+    if (s->rows > 1)
+        dt_team_run(s->rows, s->length * size, loop_part, s);
+    else
+        dt_team_run(s->length, size, loop_part, s);
+    PyEval_RestoreThread(state);
+    int flags = atomic_load(&s->flags);
+    return !atomic_load(&s->failed) && (flags == 0 || are_ignored(flags));
+}
+
+PyObject *
+op_loop_shared(const op_entry *entry, PyObject *const *argv)
+{
+    shared s = {.loop = entry->loop, .count = (int)entry->positional};
+    PyArray_Descr *dtype = s.loop->context->descriptors[s.count];
+    npy_intp shape[NPY_MAXDIMS], strides[OP_SHORT + 1][NPY_MAXDIMS];
+    if (!op_loop_is_shared(entry, argv))
+        return NULL;
+    int ndim = common_shape(shape, argv, s.count);
+    npy_intp step = PyDataType_ELSIZE(dtype);
+    for (int d = ndim - 1; d >= 0; step *= shape[d--])
+        strides[s.count][d] = step;
+    if (!read_operands(&s, strides, argv, ndim) || !make_rows(&s, shape, strides, ndim))
+        return NULL;
+    PyArrayObject *made = (PyArrayObject *)PyArray_NewFromDescr(
+        &PyArray_Type, (PyArray_Descr *)Py_NewRef((PyObject *)dtype), ndim, shape, NULL,
+        NULL, 0, NULL);
+    if (made == NULL) {
+        PyErr_Clear();
+        return NULL;
+    }
+    s.data[s.count] = PyArray_BYTES(made);
+    if (run(&s))
+        op_shortcut_count++;
+    else
+        Py_CLEAR(made);
+    return (PyObject *)made;
+}

@@ -1,0 +1,344 @@
+"""Threads that share long loops: the same bits as one thread, and as NumPy."""
+
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from meshes import line
+
+import dtensor
+import dtensor.nn.functional as F
+from dtensor import _C, Shard, distribute_tensor
+
+ROWS, COLUMNS = 331, 1009  # neither of which pieces or vectors divide
+SHAPE = ROWS, COLUMNS
+SEED = 12
+SETTINGS = ("DTENSOR_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    before = dtensor.get_num_threads()
+    yield dtensor.set_num_threads
+    dtensor.set_num_threads(before)
+
+
+def repeated(function, *args):
+    """What the last of three calls gives: the first ones find out how to share it."""
+    for _ in range(2):
+        function(*args)
+    return function(*args)
+
+
+def bits(result):
+    if isinstance(result, tuple | list):
+        return [bits(one) for one in result]
+    array = np.asarray(result)
+    return array.shape, array.dtype, array.tobytes()
+
+
+# --- elementwise functions ------------------------------------------------------------
+
+UFUNCS = sorted(
+    name
+    for name, ufunc in vars(np).items()
+    if isinstance(ufunc, np.ufunc)
+    and ufunc.signature is None
+    and name == ufunc.__name__
+    and ufunc.nin <= 2
+)
+DTYPES = "? b h i q B Q e f d F D".split()
+
+
+def sample(rng, shape, dtype):
+    dtype = np.dtype(dtype)
+    if dtype.kind in "fc":
+        x = rng.standard_normal(shape)
+        return (
+            (x + 1j * x[::-1]).astype(dtype) if dtype.kind == "c" else x.astype(dtype)
+        )
+    return rng.integers(0, 2 if dtype == "?" else 7, shape).astype(dtype)
+
+
+def operands(rng, dtype, count):
+    """Arrays of one shape; with a row, a column and a number for the second."""
+    x = sample(rng, SHAPE, dtype)
+    if count == 1:
+        return [(x,)]
+    others = [sample(rng, shape, dtype) for shape in (SHAPE, COLUMNS, (ROWS, 1))]
+    number = [2.5] if np.dtype(dtype).kind in "fc" else [3]
+    return [(x, other) for other in others + number]
+
+
+def played(function, args):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return bits(function(*args))
+        except Exception as error:
+            return type(error)
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_a_ufunc_has_numpys_bits(threads, name):
+    rng, ufunc = np.random.default_rng(SEED), getattr(np, name)
+    threads(3)
+    for dtype in DTYPES:
+        for args in operands(rng, dtype, ufunc.nin):
+            expected = played(ufunc, args)
+            if isinstance(expected, type):
+                continue
+            given = [dtensor.tensor(a) if np.ndim(a) else a for a in args]
+            got = repeated(played, ufunc, given)
+            assert got == expected, (dtype, [np.shape(a) for a in args])
+
+
+def test_large_results_are_shared(threads):
+    x = np.random.default_rng(SEED).standard_normal(SHAPE)
+    calls = [
+        lambda x, row, column: x + x,
+        lambda x, row, column: x * row,
+        lambda x, row, column: column - x,
+        lambda x, row, column: x / 3,
+        lambda x, row, column: 2.5**x,
+        lambda x, row, column: np.cos(x),
+        lambda x, row, column: x > 0,
+    ]
+    for spread in (dtensor.tensor, lambda x: distribute_tensor(x, line(), [Shard(0)])):
+        given = spread(x), spread(x[0]), spread(x[:, :1])
+        for call in calls:
+            for count in (1, 3):
+                threads(count)
+                repeated(call, *given)
+                before = _C.shortcut_count()
+                call(*given)
+                assert _C.shortcut_count() == before + (count == 3)
+    small = dtensor.tensor(x[:10])
+    repeated(np.add, small, small)
+    assert _C.shortcut_count() == before + 1
+
+
+# --- kernels --------------------------------------------------------------------------
+
+ACTIVATIONS = (
+    "relu gelu silu mish elu softplus logsigmoid hardswish tanh sigmoid".split()
+)
+LOSSES = "mse_loss l1_loss smooth_l1_loss huber_loss".split()
+
+
+def attention(heads):
+    def run(x):
+        q = x[:160, :960].reshape(2, 80, 12, 80).transpose(0, 2, 1, 3)
+        k = q[:, :heads]
+        return F.scaled_dot_product_attention(q, k, k, enable_gqa=True)
+
+    return run
+
+
+def loss(function):
+    return lambda x: function(x, x * 0.5, reduction="none")
+
+
+KERNELS = {
+    **{name: getattr(F, name) for name in ACTIVATIONS},
+    **{name: loss(getattr(F, name)) for name in LOSSES},
+    "softmax": lambda x: F.softmax(x, -1),
+    "softmax of columns": lambda x: F.softmax(x, 0),
+    "log_softmax": lambda x: F.log_softmax(x, -1),
+    "logsumexp": lambda x: dtensor.logsumexp(x, -1),
+    "layer_norm": lambda x: F.layer_norm(x, (COLUMNS,), x[0], x[1]),
+    "rms_norm": lambda x: F.rms_norm(x, (COLUMNS,), x[0]),
+    "group_norm": lambda x: F.group_norm(
+        x[:, :1000].reshape(ROWS, 20, 50), 4, x[0, :20], x[1, :20]
+    ),
+    "cross_entropy": lambda x: F.cross_entropy(x, np.arange(ROWS), reduction="none"),
+    "cross_entropy of images": lambda x: F.cross_entropy(
+        x[:, :1000].reshape(ROWS, 10, 100),
+        np.arange(ROWS * 100).reshape(ROWS, 100) % 10,
+        reduction="none",
+        label_smoothing=0.1,
+    ),
+    "attention": attention(12),
+    "attention of groups": attention(4),
+    "embedding": lambda x: F.embedding(np.arange(3 * ROWS) % ROWS, x),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_and_its_gradient_have_the_same_bits(threads, name, dtype):
+    x = np.random.default_rng(SEED).standard_normal(SHAPE).astype(dtype)
+
+    def step():
+        leaf = dtensor.tensor(x, requires_grad=True)
+        out = KERNELS[name](leaf)
+        weight = np.linspace(-1, 1, out.size).reshape(out.shape).astype(out.dtype)
+        (out * weight).sum().backward()
+        return bits([out.detach(), leaf.grad])
+
+    threads(1)
+    alone = step()
+    for count in (2, 3):
+        threads(count)
+        assert repeated(step) == alone
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("kind", ["AdamW", "Adam", "SGD"])
+def test_a_step_of_an_optimizer_has_the_same_bits(threads, kind, dtype):
+    start = np.random.default_rng(SEED).standard_normal(SHAPE).astype(dtype)
+    options = {"momentum": 0.9} if kind == "SGD" else {"amsgrad": True}
+
+    def steps(count):
+        threads(count)
+        p = dtensor.nn.Parameter(dtensor.tensor(start))
+        optimizer = getattr(dtensor.optim, kind)([p], lr=0.1, **options)
+        for _ in range(3):
+            p.grad = dtensor.tensor(start) * 0.5
+            optimizer.step()
+        return bits(p.detach())
+
+    assert steps(1) == steps(2) == steps(3)
+
+
+# --- what goes wrong ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["ignore", "warn", "raise", "call", "print", "log"])
+@pytest.mark.parametrize(
+    "kind, function, value",
+    [
+        ("divide", np.reciprocal, 0.0),
+        ("over", np.exp, 1e4),
+        ("under", np.exp, -740.0),
+        ("invalid", np.sqrt, -1.0),
+    ],
+)
+def test_flags_are_told_of_as_numpy_tells(threads, mode, kind, function, value, capfd):
+    x = np.ones(SHAPE)
+    x[-1, -1] = value
+
+    class Log:
+        said = []
+
+        def __call__(self, error, flag):
+            self.said.append((error, flag))
+
+        def write(self, text):
+            self.said.append(text)
+
+    def told(given):
+        log = Log()
+        Log.said = []
+        with (
+            np.errstate(all="ignore", **{kind: mode}, call=log),
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always")
+            try:
+                result = bits(function(given))
+            except FloatingPointError as error:
+                result = str(error)
+        said = [str(warning.message) for warning in caught]
+        return result, said, Log.said, capfd.readouterr().out
+
+    expected = told(x)
+    threads(3)
+    given = dtensor.tensor(x)
+    with np.errstate(all="ignore"):
+        repeated(function, given)
+    assert told(given) == expected
+
+
+def test_integers_to_negative_powers_are_an_error(threads):
+    threads(3)
+    y = np.ones(SHAPE, int)
+    x = dtensor.tensor(y)
+    repeated(np.power, x, x)
+    y[-1, -1] = -1
+    with pytest.raises(ValueError, match="negative integer powers"):
+        repeated(np.power, x, dtensor.tensor(y))
+
+
+def test_a_child_of_fork_has_threads_of_its_own(threads):
+    threads(3)
+    x = dtensor.tensor(np.ones(SHAPE))
+    expected = repeated(lambda: bits(np.exp(x)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the fork
+        child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        os._exit(0 if repeated(lambda: bits(np.exp(x))) == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert bits(np.exp(x)) == expected
+
+
+def test_ctrl_c_ends_a_program_that_computes(threads):
+    threads(3)
+    x = dtensor.tensor(np.ones((2000, 1000)))
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                np.exp(x)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert bits(np.exp(x)) == bits(np.exp(np.ones((2000, 1000))))
+
+
+def test_ranks_that_are_threads_have_them_together(threads, ranks):
+    threads(3)
+    x = np.random.default_rng(SEED).standard_normal(SHAPE)
+
+    def body():
+        d = distribute_tensor(x, line(), [Shard(0)])
+        for _ in range(5):
+            got = np.exp(d) * 2 + d
+        return got.full_tensor()
+
+    for whole in ranks(body):
+        assert bits(whole) == bits(np.exp(x) * 2 + x)
+
+
+# --- how many -------------------------------------------------------------------------
+
+
+def test_their_number_is_set():
+    dtensor.set_num_threads(7)
+    assert dtensor.get_num_threads() == 7
+    for wrong in (0, -1, 257):
+        with pytest.raises(ValueError, match=f"from 1 to 256, got {wrong}"):
+            dtensor.set_num_threads(wrong)
+    with pytest.raises(TypeError, match="num must be an int"):
+        dtensor.set_num_threads(1.5)
+    assert dtensor.get_num_threads() == 7
+
+
+@pytest.mark.parametrize(
+    "settings, expected",
+    [
+        ({"DTENSOR_THREADS": "5", "OMP_NUM_THREADS": "2"}, "5"),
+        ({"OPENBLAS_NUM_THREADS": "3", "OMP_NUM_THREADS": "2"}, "3"),
+        ({"OMP_NUM_THREADS": "2"}, "2"),
+        ({}, str(len(os.sched_getaffinity(0)))),
+        ({"MPI_LOCALNRANKS": "1000"}, "1"),
+        ({"DTENSOR_THREADS": "many"}, "must be a number from 1 to 256, got 'many'"),
+        ({"DTENSOR_THREADS": "0"}, "must be a number from 1 to 256, got '0'"),
+    ],
+)
+def test_the_environment_says_how_many(settings, expected):
+    environment = {k: v for k, v in os.environ.items() if k not in SETTINGS}
+    run = subprocess.run(
+        [sys.executable, "-c", "import dtensor; print(dtensor.get_num_threads())"],
+        env=environment | settings,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert expected in (run.stdout.strip() or run.stderr)
