@@ -12,7 +12,7 @@ from meshes import line
 
 import dtensor
 import dtensor.nn.functional as F
-from dtensor import _C, Shard, distribute_tensor
+from dtensor import _C, Replicate, Shard, as_tensor, distribute_tensor
 
 ROWS, COLUMNS = 331, 1009  # neither of which pieces or vectors divide
 SHAPE = ROWS, COLUMNS
@@ -120,6 +120,79 @@ def test_large_results_are_shared(threads):
     small = dtensor.tensor(x[:10])
     repeated(np.add, small, small)
     assert _C.shortcut_count() == before + 1
+
+
+def test_operands_in_any_order_have_numpys_result(threads):
+    threads(3)
+    x = np.random.default_rng(SEED).standard_normal((7, 61, 811))
+    for view in (x.T, x[:, ::-1], x[::2], x[..., ::3], x.transpose(1, 0, 2), x[:, :1]):
+        for other in (view, x[0, 0, 0], view[0], view[..., :1]):
+            expected = view * other
+            got = repeated(np.multiply, dtensor.tensor(view), dtensor.tensor(other))
+            assert bits(got) == bits(expected)
+
+
+def results(x):
+    """Functions, their operands, and arrays for the results, which may be operands."""
+    y, square = np.exp(x), x[:, :ROWS].copy()
+    return [
+        (np.add, (x, y), y),
+        (np.add, (x, y), np.zeros(SHAPE)),
+        (np.multiply, (x, 2.5), x),
+        (np.subtract, (x, x[0]), x),
+        (np.exp, (x,), x),
+        (np.exp, (x,), np.zeros(SHAPE, "f4")),
+        (np.add, (x, y), np.zeros((*SHAPE, 2))[..., 0]),
+        (np.add, (square, square.T), square),
+        (np.greater, (x, y), np.zeros(SHAPE, bool)),
+    ]
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_results_are_written_where_they_are_wanted(threads, spread):
+    def given(array):
+        if not isinstance(array, np.ndarray):
+            return array
+        spreads = [Shard(0) if array.ndim > 1 else Replicate()]
+        return distribute_tensor(array, line(), spreads) if spread else as_tensor(array)
+
+    threads(3)
+    x = np.random.default_rng(SEED).standard_normal(SHAPE)
+    for function, args, out in results(x):
+        expected, target = out.copy(), given(out.copy(order="K"))
+        casting = {"casting": "same_kind"}
+        function(*(expected if a is out else a for a in args), out=expected, **casting)
+        operands = [target if a is out else given(a) for a in args]
+        for _ in range(3):  # the first calls find out how to share it
+            target[...] = given(out)
+            function(*operands, out=target, **casting)
+            assert bits(target) == bits(expected), function
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_a_result_in_the_memory_of_its_operands(threads, spread):
+    threads(3)
+    x = np.random.default_rng(SEED).standard_normal((ROWS, ROWS))
+    for view in (lambda a: a.T, lambda a: a[::-1], lambda a: a[:1], lambda a: a):
+        expected, target = x.copy(), dtensor.tensor(x)
+        if spread:
+            target = distribute_tensor(x, line(), [Replicate()])
+        np.add(expected, view(expected), out=expected)
+        for _ in range(3):
+            target[...] = x
+            np.add(target, view(target), out=target)
+            assert bits(target) == bits(expected)
+
+
+def test_an_array_is_copied_by_parts(threads):
+    x = np.random.default_rng(SEED).standard_normal((40, 50, 60, 3))
+    for axes in [(3, 2, 1, 0), (1, 0, 2, 3), (0, 1, 3, 2), (2, 3, 0, 1)]:
+        turned = x.transpose(axes)
+        for count in (1, 2, 3):
+            threads(count)
+            whole = dtensor.tensor(x).transpose(axes)
+            assert bits(np.ascontiguousarray(whole)) == bits(turned)
+            assert bits(whole.reshape(-1)[::-1].copy()) == bits(turned.ravel()[::-1])
 
 
 # --- kernels --------------------------------------------------------------------------

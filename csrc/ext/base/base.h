@@ -15,8 +15,10 @@
 #include <structmember.h>
 
 #define PY_ARRAY_UNIQUE_SYMBOL dtensor_numpy
+#define PY_UFUNC_UNIQUE_SYMBOL dtensor_numpy_ufunc
 #ifndef EXT_IMPORTS_NUMPY
 #define NO_IMPORT_ARRAY
+#define NO_IMPORT_UFUNC
 #endif
 #include <numpy/arrayobject.h>
 

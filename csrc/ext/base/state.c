@@ -2,6 +2,8 @@
 #define EXT_IMPORTS_NUMPY
 #include "ext/base/base.h"
 
+#include <numpy/ufuncobject.h>
+
 dt_context *ext_context;
 dt_plans *ext_plans;
 dt_dtype ext_default_dtype = DT_FLOAT32;
@@ -10,6 +12,7 @@ int
 ext_state_make(void)
 {
     import_array1(-1);
+    import_umath1(-1);
     if (ext_context == NULL)
         ext_context = dt_context_make();
     if (ext_context != NULL && ext_plans == NULL)

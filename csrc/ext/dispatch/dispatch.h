@@ -113,10 +113,11 @@ PyObject *op_loop_again(const op_entry *entry, PyObject *const *argv);
 void op_view_keep(op_entry *entry, PyObject *const *argv, PyObject *result);
 void op_loop_keep(op_entry *entry, PyObject *const *argv);
 
-/* loop_shared.c: whether the result is so large that threads share its loop; and the
- * result, or NULL, without an exception: the ufunc is to be called. */
+/* loop_shared.c: whether the result is so large that threads share its loop; and whether
+ * they have: *result is then `out` or a new array, or NULL with an exception. */
 bool op_loop_is_shared(const op_entry *entry, PyObject *const *argv);
-PyObject *op_loop_shared(const op_entry *entry, PyObject *const *argv);
+bool op_loop_shared(PyObject **result, const op_entry *entry, PyObject *const *argv,
+                    PyObject *out);
 
 /* --- run.c, without_data.c --- */
 

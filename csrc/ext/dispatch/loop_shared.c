@@ -5,13 +5,15 @@
 
 #include "core/threads/team.h"
 
+#include <numpy/ufuncobject.h>
+
 #include <stdatomic.h>
 #include <string.h>
 
 enum { LEAST_ROW = 512 }; /* bytes: a loop over less takes no longer than its call */
 
-/* Operands, and the result after them: where they begin, and how far apart are their
- * elements in a row, and their rows. */
+/* Operands, and the result after them: where they begin, and how far apart their elements
+ * in a row are, and their rows. */
 typedef struct {
     const op_loop *loop;
     int count; /* of operands */
@@ -155,35 +157,23 @@ loop_part(void *work, int64_t begin, int64_t end)
         atomic_fetch_or(&s->flags, fetestexcept(LOOP_ERRORS));
 }
 
-/* Whether `errstate` ignores flags that were raised. */
-static bool
-are_ignored(int flags)
+/* Raises or warns as `errstate` has it; -1 with an exception. */
+static int
+tell(const op_entry *entry, int flags)
 {
-    static PyObject *geterr;
-    static const struct {
-        int flag;
-        const char *name;
-    } NAMES[] = {{FE_DIVBYZERO, "divide"},
-                 {FE_OVERFLOW, "over"},
-                 {FE_UNDERFLOW, "under"},
-                 {FE_INVALID, "invalid"}};
-    PyObject *state = ext_import(&geterr, "numpy", "geterr") == NULL
-                          ? NULL
-                          : PyObject_CallNoArgs(geterr);
-    bool ignored = state != NULL && PyDict_Check(state);
-    for (size_t k = 0; ignored && k < sizeof NAMES / sizeof *NAMES; k++) {
-        PyObject *word = PyDict_GetItemString(state, NAMES[k].name);
-        ignored = (flags & NAMES[k].flag) == 0 ||
-                  (word != NULL && PyUnicode_Check(word) &&
-                   PyUnicode_CompareWithASCIIString(word, "ignore") == 0);
-    }
-    Py_XDECREF(state);
-    PyErr_Clear();
-    return ignored;
+    int told = 0;
+    told |= flags & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0;
+    told |= flags & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0;
+    told |= flags & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0;
+    told |= flags & FE_INVALID ? NPY_FPE_INVALID : 0;
+    PyObject *name = PyObject_GetAttrString(entry->kernel, "__name__");
+    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
+    int failed = text == NULL ? -1 : PyUFunc_GiveFloatingpointErrors(text, told);
+    Py_XDECREF(name);
+    return failed;
 }
 
-/* Whether the result is as the ufunc would give it, without anything to be said. */
-static bool
+static void
 run(shared *s)
 {
     int64_t size = 0;
@@ -195,35 +185,75 @@ run(shared *s)
     else
         dt_team_run(s->length, size, loop_part, s);
     PyEval_RestoreThread(state);
-    int flags = atomic_load(&s->flags);
-    return !atomic_load(&s->failed) && (flags == 0 || are_ignored(flags));
 }
 
-PyObject *
-op_loop_shared(const op_entry *entry, PyObject *const *argv)
+/* Whether a loop may write to `out` as it reads: an operand that has memory of it has
+ * each element where the result will be. */
+static bool
+may_write(const shared *s, PyObject *const *argv, PyArrayObject *out, npy_intp size)
+{
+    const char *begin = PyArray_BYTES(out), *end = begin + size;
+    for (int k = 0; k < s->count; k++) {
+        PyArrayObject *array = (PyArrayObject *)argv[k];
+        if (!PyArray_CheckExact(argv[k]) || PyArray_BYTES(array) >= end ||
+            PyArray_BYTES(array) + PyArray_NBYTES(array) <= begin)
+            continue;
+        if (PyArray_BYTES(array) != begin || s->inner[k] != s->inner[s->count] ||
+            s->outer[k] != s->outer[s->count])
+            return false;
+    }
+    return true;
+}
+
+/* `out`, or a new array, for the result; NULL, without an exception: the ufunc is to
+ * make it, or cast to it. */
+static PyArrayObject *
+result_array(const shared *s, PyObject *const *argv, PyObject *out, int ndim,
+             const npy_intp *shape)
+{
+    PyArray_Descr *dtype = s->loop->context->descriptors[s->count];
+    PyArrayObject *array = (PyArrayObject *)out;
+    if (out == NULL) {
+        array = (PyArrayObject *)PyArray_NewFromDescr(
+            &PyArray_Type, (PyArray_Descr *)Py_NewRef((PyObject *)dtype), ndim, shape,
+            NULL, NULL, 0, NULL);
+        PyErr_Clear();
+        return array;
+    }
+    if (!PyArray_CheckExact(out) || PyArray_DESCR(array) != dtype ||
+        !PyArray_ISCARRAY(array) || PyArray_NDIM(array) != ndim ||
+        !PyArray_CompareLists(PyArray_DIMS(array), shape, ndim) ||
+        !may_write(s, argv, array, PyArray_NBYTES(array)))
+        return NULL;
+    return (PyArrayObject *)Py_NewRef(out);
+}
+
+bool
+op_loop_shared(PyObject **result, const op_entry *entry, PyObject *const *argv,
+               PyObject *out)
 {
     shared s = {.loop = entry->loop, .count = (int)entry->positional};
-    PyArray_Descr *dtype = s.loop->context->descriptors[s.count];
     npy_intp shape[NPY_MAXDIMS], strides[OP_SHORT + 1][NPY_MAXDIMS];
     if (!op_loop_is_shared(entry, argv))
-        return NULL;
+        return false;
     int ndim = common_shape(shape, argv, s.count);
-    npy_intp step = PyDataType_ELSIZE(dtype);
+    npy_intp step = PyDataType_ELSIZE(s.loop->context->descriptors[s.count]);
     for (int d = ndim - 1; d >= 0; step *= shape[d--])
         strides[s.count][d] = step;
     if (!read_operands(&s, strides, argv, ndim) || !make_rows(&s, shape, strides, ndim))
-        return NULL;
-    PyArrayObject *made = (PyArrayObject *)PyArray_NewFromDescr(
-        &PyArray_Type, (PyArray_Descr *)Py_NewRef((PyObject *)dtype), ndim, shape, NULL,
-        NULL, 0, NULL);
-    if (made == NULL) {
-        PyErr_Clear();
-        return NULL;
-    }
+        return false;
+    PyArrayObject *made = result_array(&s, argv, out, ndim, shape);
+    if (made == NULL)
+        return false;
     s.data[s.count] = PyArray_BYTES(made);
-    if (run(&s))
-        op_shortcut_count++;
-    else
+    run(&s);
+    int flags = atomic_load(&s.flags);
+    bool good = !atomic_load(&s.failed);
+    if (good && flags != 0 && tell(entry, flags) < 0)
         Py_CLEAR(made);
-    return (PyObject *)made;
+    op_shortcut_count += good;
+    *result = (PyObject *)made;
+    if (!good) /* it says why when the ufunc is called */
+        Py_CLEAR(*result);
+    return good;
 }

@@ -368,6 +368,18 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     return failed < 0 ? NULL : Py_NewRef((PyObject *)out);
 }
 
+/* `array` is new: it has nothing of the target's memory. */
+static int
+copy_result(PyArrayObject *target, PyArrayObject *array)
+{
+    if (PyArray_DESCR(target) != PyArray_DESCR(array) ||
+        !PyArray_SAMESHAPE(target, array) || !PyArray_ISBEHAVED(target) ||
+        PyDataType_REFCHK(PyArray_DESCR(array)))
+        return PyArray_CopyInto(target, array);
+    ext_copy_into((PyObject *)target, array);
+    return 0;
+}
+
 /* Without layouts, into an array of this rank. */
 static PyObject *
 call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
@@ -396,7 +408,7 @@ call_into_array(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
             failed = tape_take_over((TensorObject *)out, (TensorObject *)made, in_place,
                                     op->name);
         if (failed == 0)
-            failed = PyArray_CopyInto(target, array);
+            failed = copy_result(target, array);
     }
     Py_DECREF(made);
     return failed < 0 ? NULL : Py_NewRef(out);

@@ -197,18 +197,18 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
         slot++;
     }
     PyObject *result = NULL;
-    bool before = ext_computing;
+    bool before = ext_computing, done = false;
     if (good && is_large(entry, call)) {
         good = ext_handler_install() == 0;
         ext_computing = true;
-        if (good && out == NULL && entry->loop != NULL && op_shortcuts)
-            result = op_loop_shared(entry, argv + 1);
+        done = good && entry->loop != NULL && op_shortcuts &&
+               op_loop_shared(&result, entry, argv + 1, out);
     }
-    if (good && out == NULL && result == NULL)
+    if (good && !done && out == NULL)
         result = PyObject_Vectorcall(
             entry->kernel, argv + 1,
             (size_t)entry->positional | PY_VECTORCALL_ARGUMENTS_OFFSET, entry->kwnames);
-    else if (good) {
+    else if (good && !done) {
         argv[count + 1] = out;
         result = PyObject_Vectorcall(entry->kernel, argv + 1,
                                      (size_t)entry->positional |
@@ -216,9 +216,11 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
                                      entry->out_names);
     }
     ext_computing = before;
-    if (result != NULL && out == NULL && op_shortcuts) {
-        op_view_keep(entry, argv + 1, result);
-        op_loop_keep(entry, argv + 1);
+    if (result != NULL && op_shortcuts) {
+        if (out == NULL)
+            op_view_keep(entry, argv + 1, result);
+        if (out == NULL || entry->large)
+            op_loop_keep(entry, argv + 1);
     }
     for (int k = 0; k < list_count; k++)
         Py_DECREF(lists[k]);
