@@ -30,9 +30,9 @@ static const loops *const TABLE[][2] = DT_LEVELS(TABLE);
 enum {
     EACH = 16, /* for dt_team_run */
     /* Sums over rows are made for a segment of them at a time, and these added up. The
-     * segments follow from the number of rows alone, and so do the bits. */
-    SEGMENTS = 16,
-    SEGMENT_ROWS = 64 /* at least */
+     * segments follow from the shape alone, and so do the bits. */
+    SEGMENTS = 16,          /* at most */
+    SEGMENT_NUMBERS = 16384 /* at least */
 };
 
 typedef struct {
@@ -91,18 +91,37 @@ do_part(void *work, int64_t begin, int64_t end)
 }
 
 static int64_t
+quotient_up(int64_t count, int64_t of)
+{
+    return (count + of - 1) / of;
+}
+
+static int64_t
+numbers_of(const dt_norm *norm)
+{
+    return norm->groups * norm->channels * norm->inner;
+}
+
+/* Rows that fill the blocks that are looked at together. */
+static int64_t
+block_of(const dt_norm *norm)
+{
+    return quotient_up(BLOCK_ROWS, norm->groups);
+}
+
+static int64_t
 segment_of(const dt_norm *norm)
 {
-    int64_t segment = (rows_of(norm) + SEGMENTS - 1) / SEGMENTS;
-    segment = segment < SEGMENT_ROWS ? SEGMENT_ROWS : segment;
-    return (segment + BLOCK_ROWS - 1) / BLOCK_ROWS * BLOCK_ROWS;
+    int64_t segment = quotient_up(rows_of(norm), SEGMENTS);
+    int64_t fewest = quotient_up(SEGMENT_NUMBERS, numbers_of(norm));
+    segment = segment < fewest ? fewest : segment;
+    return quotient_up(segment, block_of(norm)) * block_of(norm);
 }
 
 static int64_t
 segments_of(const dt_norm *norm)
 {
-    int64_t segment = segment_of(norm);
-    return (rows_of(norm) + segment - 1) / segment;
+    return norm->rows == 0 ? 0 : quotient_up(rows_of(norm), segment_of(norm));
 }
 
 static void
@@ -110,12 +129,14 @@ run(job *j, bool wide)
 {
     const dt_norm *norm = j->norm;
     int64_t size = wide ? 8 : 4, numbers = norm->groups * norm->channels;
+    if (norm->rows == 0)
+        return;
     j->loops = TABLE[dt_level()][wide];
     j->sums = numbers * size;
     j->bytes = j->sums * norm->inner;
-    j->segment = has_sums(j) ? segment_of(norm) : BLOCK_ROWS;
-    dt_team_run((rows_of(norm) + j->segment - 1) / j->segment,
-                1 + j->segment * numbers * norm->inner * EACH, do_part, j);
+    j->segment = has_sums(j) ? segment_of(norm) : block_of(norm);
+    dt_team_run(quotient_up(rows_of(norm), j->segment),
+                1 + j->segment * numbers_of(norm) * EACH, do_part, j);
 }
 
 void
