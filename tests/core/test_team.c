@@ -208,7 +208,6 @@ signals_are_for_other_threads(void)
     CHECK(atomic_load(&elsewhere) == 0);
 }
 
-#if !defined(__SANITIZE_THREAD__) /* it ends a child that makes threads */
 static void
 fork_within(void *work, int64_t begin, int64_t end)
 {
@@ -237,13 +236,8 @@ a_child_of_fork_has_a_team(void)
     CHECK(visits_each_once(&visited, MOST, 8));
 }
 
-#define IN_CHILD , TEST(a_child_of_fork_has_a_team)
-#else
-#define IN_CHILD
-#endif
-
 DT_MAIN(TEST(every_element_is_done_once), TEST(little_work_is_done_at_once),
         TEST(pieces_are_whole_vectors), TEST(a_loop_within_a_loop_is_not_shared),
         TEST(no_more_threads_than_asked_for_take_part),
         TEST(several_threads_have_loops), TEST(the_rounding_is_the_callers),
-        TEST(signals_are_for_other_threads) IN_CHILD)
+        TEST(signals_are_for_other_threads), TEST(a_child_of_fork_has_a_team))
