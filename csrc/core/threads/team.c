@@ -36,12 +36,13 @@ typedef struct {
     team *team;
     int place; /* from 1 on */
     pthread_t thread;
+    pthread_cond_t more; /* a job that it may join, or the end */
 } helper;
 
 struct team {
     pthread_mutex_t use; /* of a thread that has a loop, or changes the team */
     pthread_mutex_t lock;
-    pthread_cond_t more, done;
+    pthread_cond_t done;
     /* Under lock: */
     job job;
     bool open; /* the job may be joined */
@@ -74,14 +75,15 @@ do_pieces(job *j)
 
 /* Returns under lock, with a job to join; false: it is time to end. */
 static bool
-next_job(team *t, uint64_t *seen)
+next_job(helper *h, uint64_t *seen)
 {
+    team *t = h->team;
     for (int k = 0; k < SPINS && atomic_load(&t->turn) == *seen; k++)
         PAUSE();
     pthread_mutex_lock(&t->lock);
     while (!t->end &&
            (!t->open || atomic_load(&t->turn) == *seen || place >= t->job.threads))
-        pthread_cond_wait(&t->more, &t->lock);
+        pthread_cond_wait(&h->more, &t->lock);
     *seen = atomic_load(&t->turn);
     return !t->end;
 }
@@ -89,11 +91,11 @@ next_job(team *t, uint64_t *seen)
 static void *
 help(void *argument)
 {
-    const helper *h = argument;
+    helper *h = argument;
     team *t = h->team;
     uint64_t seen = 0;
     place = h->place;
-    while (next_job(t, &seen)) {
+    while (next_job(h, &seen)) {
         atomic_fetch_add(&t->busy, 1);
         pthread_mutex_unlock(&t->lock);
         fesetenv(&t->job.surroundings);
@@ -136,7 +138,6 @@ get_team(void)
         return NULL;
     pthread_mutex_init(&t->use, NULL);
     pthread_mutex_init(&t->lock, NULL);
-    pthread_cond_init(&t->more, NULL);
     pthread_cond_init(&t->done, NULL);
     if (!atomic_compare_exchange_strong(&the_team, &none, t)) {
         free(t); /* another thread was first */
@@ -151,10 +152,13 @@ dismiss(team *t)
 {
     pthread_mutex_lock(&t->lock);
     t->end = true;
-    pthread_cond_broadcast(&t->more);
-    pthread_mutex_unlock(&t->lock);
     for (int k = 0; k < t->started; k++)
+        pthread_cond_signal(&t->helpers[k].more);
+    pthread_mutex_unlock(&t->lock);
+    for (int k = 0; k < t->started; k++) {
         pthread_join(t->helpers[k].thread, NULL);
+        pthread_cond_destroy(&t->helpers[k].more);
+    }
     t->end = false;
     t->started = 0;
 }
@@ -175,6 +179,7 @@ complete(team *t)
     for (int k = t->started; k < helpers; k++) {
         helper *h = &t->helpers[k];
         *h = (helper){.team = t, .place = k + 1};
+        pthread_cond_init(&h->more, NULL);
         if (pthread_create(&h->thread, NULL, help, h) != 0)
             break;
         t->started++;
@@ -242,7 +247,8 @@ share(team *t, int threads, int64_t count, int64_t piece, dt_team_part *part,
     fegetenv(&j->surroundings);
     t->open = true;
     atomic_fetch_add(&t->turn, 1);
-    pthread_cond_broadcast(&t->more);
+    for (int k = 0; k < t->started && k < threads - 1; k++)
+        pthread_cond_signal(&t->helpers[k].more);
     pthread_mutex_unlock(&t->lock);
     do_pieces(j);
     pthread_mutex_lock(&t->lock);
@@ -270,8 +276,9 @@ dt_team_run_by(int threads, int64_t count, int64_t each, dt_team_part *part, voi
         part(work, 0, count);
         return;
     }
+    int64_t pieces = (count - 1) / piece + 1;
     complete(t);
-    share(t, threads, count, piece, part, work);
+    share(t, pieces < threads ? (int)pieces : threads, count, piece, part, work);
     pthread_mutex_unlock(&t->use);
 }
 

@@ -24,9 +24,9 @@ enum { DT_TEAM_MOST = 256 };
  * waits for no other thread. */
 typedef void dt_team_part(void *work, int64_t begin, int64_t end);
 
-/* How many threads, the one that has the loop among them: at first 1. Those that are too
- * many end when their loop is done; those that are missing start with the next loop, as
- * many as the system gives. */
+/* How many threads, the one that has the loop among them: at first 1. Those that are
+ * missing start with the next loop, as many as the system gives. Those that are too many
+ * end, at the latest when they are set again after the loop that they share. */
 void dt_team_set(int threads);
 int dt_team_size(void);
 
