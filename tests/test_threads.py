@@ -278,6 +278,26 @@ def test_a_step_of_an_optimizer_has_the_same_bits(threads, kind, dtype):
     assert steps(1) == steps(2) == steps(3)
 
 
+DRAWS = {
+    "random": lambda: dtensor.random.default_rng(SEED).random(SHAPE),
+    "normal": lambda: dtensor.random.default_rng(SEED).standard_normal(SHAPE),
+    "exponential": lambda: dtensor.random.default_rng(SEED).exponential(size=SHAPE),
+    "integers": lambda: dtensor.random.default_rng(SEED).integers(0, 1000, SHAPE),
+    "dropout": lambda: F.dropout(dtensor.tensor(np.ones(SHAPE, "f4")), 0.3),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_what_is_drawn_has_the_same_bits(threads, name):
+    def draw(count):
+        threads(count)
+        dtensor.random.manual_seed(SEED)
+        return bits(DRAWS[name]())
+
+    with line():
+        assert draw(1) == draw(2) == draw(3)
+
+
 # --- what goes wrong ------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 #include "kernels/random.h"
 
+#include "core/threads/team.h"
 #include "kernels/half.h"
 #include "kernels/random_normal.h"
 
@@ -260,17 +261,29 @@ static void (*const MAKE[DT_DRAW_KIND_COUNT])(work *w, int64_t first, int64_t co
 
 /* --- runs --- */
 
-void
-dt_draw_run(void *out, const dt_draw *draw, const dt_stream *stream, int64_t first,
-            int64_t count)
+enum { EACH = 32 }; /* for dt_team_run */
+
+/* Elements of an array, from number `first` on; of a dropout `from`, else `draw`. */
+typedef struct {
+    char *to;
+    const char *from;
+    const dt_draw *draw;
+    dt_dtype dtype;
+    double p;
+    const dt_stream *stream;
+    int64_t first;
+} run;
+
+static void
+make(const run *r, char *to, int64_t first, int64_t count)
 {
+    const dt_draw *draw = r->draw;
     work w; /* not zeroed: runs may be short */
     w.draw = draw;
-    w.stream = stream;
+    w.stream = r->stream;
     w.row = &ROWS[draw->dtype];
     bool pairs = draw->kind == DT_DRAW_NORMAL;
     int64_t size = (int64_t)dt_dtype_size(draw->dtype) / w.row->parts;
-    char *to = out;
     first *= w.row->parts;
     count *= w.row->parts;
     while (count > 0) {
@@ -288,19 +301,47 @@ dt_draw_run(void *out, const dt_draw *draw, const dt_stream *stream, int64_t fir
     }
 }
 
+static void
+drop(const run *r, int64_t begin, int64_t end)
+{
+    uint32_t draws[CHUNK];
+    uint32_t limit = (uint32_t)ceil(r->p * 0x1p24);
+    int64_t size = (int64_t)dt_dtype_size(r->dtype);
+    for (int64_t done = begin; done < end; done += CHUNK) {
+        int64_t part = end - done < CHUNK ? end - done : CHUNK;
+        dt_random_halves(draws, r->stream, r->first + done, part);
+        ROWS[r->dtype].drop(r->to + done * size, r->from + done * size, 1 / (1 - r->p),
+                            draws, limit, part);
+    }
+}
+
+static void
+run_part(void *argument, int64_t begin, int64_t end)
+{
+    const run *r = argument;
+    if (r->from != NULL)
+        drop(r, begin, end);
+    else
+        make(r, r->to + begin * (int64_t)dt_dtype_size(r->dtype), r->first + begin,
+             end - begin);
+}
+
+void
+dt_draw_run(void *out, const dt_draw *draw, const dt_stream *stream, int64_t first,
+            int64_t count)
+{
+    run r = {.to = out,
+             .draw = draw,
+             .dtype = draw->dtype,
+             .stream = stream,
+             .first = first};
+    dt_team_run(count, EACH, run_part, &r);
+}
+
 void
 dt_dropout_run(void *out, const void *x, dt_dtype dtype, double p,
                const dt_stream *stream, int64_t first, int64_t count)
 {
-    uint32_t draws[CHUNK];
-    uint32_t limit = (uint32_t)ceil(p * 0x1p24);
-    int64_t size = (int64_t)dt_dtype_size(dtype);
-    char *to = out;
-    const char *from = x;
-    for (int64_t done = 0; done < count; done += CHUNK) {
-        int64_t part = count - done < CHUNK ? count - done : CHUNK;
-        dt_random_halves(draws, stream, first + done, part);
-        ROWS[dtype].drop(to + done * size, from + done * size, 1 / (1 - p), draws,
-                         limit, part);
-    }
+    run r = {out, x, NULL, dtype, p, stream, first};
+    dt_team_run(count, EACH, run_part, &r);
 }
