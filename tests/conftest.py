@@ -23,6 +23,7 @@ import pytest  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 from slow import slow  # noqa: E402
 
+import dtensor  # noqa: E402
 from dtensor import _C, DeviceMesh  # noqa: E402
 from dtensor._core import world as _world  # noqa: E402
 from dtensor.testing import run_ranks  # noqa: E402
@@ -153,6 +154,14 @@ def ranks(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
     if request.param:
         return functools.partial(run_ranks, request.param)
     return lambda fn, *args: [fn(*args)]
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    """Sets how many threads share loops, for a test."""
+    before = dtensor.get_num_threads()
+    yield dtensor.set_num_threads
+    dtensor.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")
