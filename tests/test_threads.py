@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 import warnings
 
 import numpy as np
@@ -93,6 +95,13 @@ def test_large_results_are_shared(threads):
                 before = _C.shortcut_count()
                 call(*given)
                 assert _C.shortcut_count() == before + (count == 3)
+    threads(3)
+    whole = dtensor.tensor(x.astype("f4").reshape(1, *SHAPE))
+    for number in (np.float64(2.5), 2.5):  # NumPy's are no numbers for a loop
+        repeated(np.multiply, whole, number)
+    before = _C.shortcut_count()
+    np.multiply(whole, 2.5)
+    assert _C.shortcut_count() == before + 1
     small = dtensor.tensor(x[:10])
     repeated(np.add, small, small)
     assert _C.shortcut_count() == before + 1
@@ -143,6 +152,59 @@ def test_results_are_written_where_they_are_wanted(threads, spread):
             target[...] = given(out)
             function(*operands, out=target, **casting)
             assert bits(target) == bits(expected), function
+
+
+def test_powers_by_columns_of_numbers_that_loops_know(threads):
+    threads(3)
+    rng = np.random.default_rng(SEED)
+    column = rng.choice([2.0, 0.5, -1.0], (400, 1))
+    for dtype in ("f4", "f8"):
+        x, y = rng.random((400, 1500)).astype(dtype), column.astype(dtype)
+        got = repeated(np.power, dtensor.tensor(x), dtensor.tensor(y))
+        assert bits(got) == bits(x**y)
+        for number in (2.0, 0.5, -1.0):
+            assert bits(repeated(np.power, dtensor.tensor(x), number)) == bits(
+                x**number
+            )
+
+
+VIEWS = {
+    "einsum": lambda t: np.einsum("ij->ji", t, out=t),
+    "flip": lambda t: dtensor.flip(t, out=t),
+    "transpose": lambda t: dtensor.transpose(t, out=t),
+    "swapaxes": lambda t: dtensor.swapaxes(t, 0, 1, out=t),
+    "shifted": lambda t: np.einsum("ij->ij", t[:-1], out=t[1:]),
+}
+COPIES = {
+    "flip": lambda x: np.flip(x),
+    "shifted": lambda x: np.concatenate([x[:1], x[:-1]]),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("size", [6, 700])
+def test_views_of_out_are_written_to_it(threads, name, size):
+    x = np.random.default_rng(SEED).standard_normal((size, size))
+    for count in (1, 3):
+        threads(count)
+        t = dtensor.tensor(x)
+        VIEWS[name](t)
+        assert bits(t) == bits(COPIES.get(name, np.transpose)(x).copy())
+
+
+def test_another_thread_may_replace_an_operand(threads):
+    threads(2)
+    x, end = dtensor.tensor(np.ones((1000, 1000))), time.monotonic() + 1
+
+    def replace():
+        while time.monotonic() < end:
+            x.data = dtensor.tensor(np.ones((1000, 1000)))
+
+    other = threading.Thread(target=replace)
+    other.start()
+    while time.monotonic() < end:
+        assert bits(np.sqrt(x)[::999]) == bits(np.ones((2, 1000)))
+    other.join()
 
 
 @pytest.mark.parametrize("spread", [False, True])

@@ -129,7 +129,7 @@ def test_settings_of_backends_are_kept():
     assert not torch.backends.cuda.is_built() and torch.backends.cudnn.version() is None
 
 
-def test_settings_of_the_process_are_kept():
+def test_settings_of_the_process_are_kept(threads):
     assert torch.get_num_threads() > 0
     torch.set_num_threads(3)
     torch.set_num_interop_threads(2)

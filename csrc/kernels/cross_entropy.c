@@ -6,8 +6,9 @@ typedef struct {
     void (*run)(void *out, const dt_classes *c);
     double (*sum)(const dt_classes *c);
     double (*total)(const dt_classes *c);
-    void (*backward)(void *dx, void *scratch, const void *g, bool single, double factor,
-                     const dt_classes *c);
+    void (*weigh)(void *out, const dt_classes *c);
+    void (*backward)(void *dx, void *scratch, const void *weights, const void *g,
+                     bool single, double factor, const dt_classes *c);
 } loops;
 
 static inline bool
@@ -43,6 +44,7 @@ typedef struct {
     const dt_classes *classes;
     char *out;     /* or dx */
     char *scratch; /* NULL: the loss */
+    const void *weights;
     const char *g;
     bool single;
     double factor;
@@ -63,7 +65,7 @@ run_part(void *work, int64_t begin, int64_t end)
     if (p->scratch == NULL)
         p->loops->run(p->out + at, &c);
     else
-        p->loops->backward(p->out + at * c.classes, p->scratch + 2 * at,
+        p->loops->backward(p->out + at * c.classes, p->scratch + 2 * at, p->weights,
                            p->single ? p->g : p->g + at, p->single, p->factor, &c);
 }
 
@@ -100,9 +102,12 @@ void
 dt_classes_backward(bool wide, void *dx, void *scratch, const void *g, bool single,
                     double factor, const dt_classes *c)
 {
+    double weights; /* or a float */
+    TABLE[dt_level()][wide]->weigh(&weights, c);
     run(&(part){.classes = c,
                 .out = dx,
                 .scratch = scratch,
+                .weights = &weights,
                 .g = g,
                 .single = single,
                 .factor = factor},

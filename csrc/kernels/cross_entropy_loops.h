@@ -115,16 +115,24 @@ fill_lines(REAL *dx, const REAL *share, const REAL *spread, const dt_classes *c)
     }
 }
 
+/* The sum of the weights of all classes. */
 TARGET static void
-K(backward)(void *to, void *scratch, const void *grad, bool single, double factor,
-            const dt_classes *c)
+K(weigh)(void *to, const dt_classes *c)
+{
+    REAL weights = 0;
+    for (int64_t k = 0; k < c->all; k++)
+        weights += weight_of(c, k);
+    *(REAL *)to = weights;
+}
+
+TARGET static void
+K(backward)(void *to, void *scratch, const void *sum, const void *grad, bool single,
+            double factor, const dt_classes *c)
 {
     int64_t rows = c->outer * c->inner;
     REAL *dx = to, *share = scratch, *spread = share + rows;
     const REAL *g = grad;
-    REAL times = (REAL)factor, some = (REAL)c->smoothing, weights = 0;
-    for (int64_t k = 0; k < c->all; k++)
-        weights += weight_of(c, k);
+    REAL times = (REAL)factor, some = (REAL)c->smoothing, weights = *(const REAL *)sum;
     for (int64_t r = 0; r < rows; r++) {
         bool valid = counts(c, c->target[r]);
         REAL own = valid ? times * g[single ? 0 : r] : 0;
@@ -144,4 +152,4 @@ K(backward)(void *to, void *scratch, const void *grad, bool single, double facto
     }
 }
 
-static const loops K(TABLE) = {K(run), K(sum), K(total), K(backward)};
+static const loops K(TABLE) = {K(run), K(sum), K(total), K(weigh), K(backward)};

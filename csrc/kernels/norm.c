@@ -31,8 +31,9 @@ enum {
     EACH = 16, /* for dt_team_run */
     /* Sums over rows are made for a segment of them at a time, and these added up. The
      * segments follow from the shape alone, and so do the bits. */
-    SEGMENTS = 16,          /* at most */
-    SEGMENT_NUMBERS = 16384 /* at least */
+    SEGMENTS = 16,           /* at most */
+    SEGMENT_NUMBERS = 16384, /* at least */
+    LONG_BLOCK = 1 << 17     /* numbers: its rows are as fast one by one */
 };
 
 typedef struct {
@@ -134,7 +135,9 @@ run(job *j, bool wide)
     j->loops = TABLE[dt_level()][wide];
     j->sums = numbers * size;
     j->bytes = j->sums * norm->inner;
-    j->segment = has_sums(j) ? segment_of(norm) : block_of(norm);
+    j->segment = has_sums(j)                                      ? segment_of(norm)
+                 : block_of(norm) * numbers_of(norm) < LONG_BLOCK ? block_of(norm)
+                                                                  : 1;
     dt_team_run(quotient_up(rows_of(norm), j->segment),
                 1 + j->segment * numbers_of(norm) * EACH, do_part, j);
 }

@@ -9,6 +9,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define PAUSE() _mm_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ volatile("isb" ::: "memory")
 #else
 #define PAUSE() atomic_signal_fence(memory_order_seq_cst)
 #endif
@@ -109,20 +111,62 @@ help(void *argument)
     return NULL;
 }
 
-/* --- the team --- */
+/* Ends all helpers. Under use. */
+static void
+dismiss(team *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->end = true;
+    for (int k = 0; k < t->started; k++)
+        pthread_cond_signal(&t->helpers[k].more);
+    pthread_mutex_unlock(&t->lock);
+    for (int k = 0; k < t->started; k++) {
+        pthread_join(t->helpers[k].thread, NULL);
+        pthread_cond_destroy(&t->helpers[k].more);
+    }
+    t->end = false;
+    t->started = 0;
+}
 
-/* Nobody of the parent's is here; its locks stay as they are, for nobody. */
+/* --- forks --- */
+
+static _Thread_local bool dismissed; /* by this thread, which has `use` meanwhile */
+
+/* Before a fork the helpers end, where no loop is shared: then it is that of a process
+ * with as many threads as it knows of. The next loop starts new ones. */
+static void
+before_fork(void)
+{
+    team *t = atomic_load(&the_team);
+    dismissed = t != NULL && pthread_mutex_trylock(&t->use) == 0;
+    if (dismissed)
+        dismiss(t);
+}
+
+static void
+in_parent(void)
+{
+    if (dismissed)
+        pthread_mutex_unlock(&atomic_load(&the_team)->use);
+}
+
+/* Otherwise nobody of the parent's is here, and its locks stay as they are. */
 static void
 in_child(void)
 {
-    atomic_store(&the_team, NULL);
+    if (dismissed)
+        in_parent();
+    else
+        atomic_store(&the_team, NULL);
 }
 
 static void
 watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(before_fork, in_parent, in_child);
 }
+
+/* --- the number of threads --- */
 
 /* NULL: there is no memory. */
 static team *
@@ -146,28 +190,12 @@ get_team(void)
     return t;
 }
 
-/* Ends all helpers. Under use. */
-static void
-dismiss(team *t)
-{
-    pthread_mutex_lock(&t->lock);
-    t->end = true;
-    for (int k = 0; k < t->started; k++)
-        pthread_cond_signal(&t->helpers[k].more);
-    pthread_mutex_unlock(&t->lock);
-    for (int k = 0; k < t->started; k++) {
-        pthread_join(t->helpers[k].thread, NULL);
-        pthread_cond_destroy(&t->helpers[k].more);
-    }
-    t->end = false;
-    t->started = 0;
-}
-
-/* As many helpers as are wanted. Signals are for the threads that were there before.
- * Under use. */
+/* As many helpers as are wanted, or as the system gives. Signals are for the threads that
+ * were there before, but for those of a fault of the thread's own. Under use. */
 static void
 complete(team *t)
 {
+    static const int OWN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t all, before;
     int helpers = dt_team_size() - 1;
     if (t->started > helpers)
@@ -175,13 +203,18 @@ complete(team *t)
     if (t->started == helpers)
         return;
     sigfillset(&all);
+    for (size_t k = 0; k < sizeof OWN / sizeof *OWN; k++)
+        sigdelset(&all, OWN[k]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int k = t->started; k < helpers; k++) {
         helper *h = &t->helpers[k];
         *h = (helper){.team = t, .place = k + 1};
         pthread_cond_init(&h->more, NULL);
-        if (pthread_create(&h->thread, NULL, help, h) != 0)
+        if (pthread_create(&h->thread, NULL, help, h) != 0) {
+            pthread_cond_destroy(&h->more);
+            atomic_store(&wanted, k + 1);
             break;
+        }
         t->started++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -247,9 +280,9 @@ share(team *t, int threads, int64_t count, int64_t piece, dt_team_part *part,
     fegetenv(&j->surroundings);
     t->open = true;
     atomic_fetch_add(&t->turn, 1);
+    pthread_mutex_unlock(&t->lock);
     for (int k = 0; k < t->started && k < threads - 1; k++)
         pthread_cond_signal(&t->helpers[k].more);
-    pthread_mutex_unlock(&t->lock);
     do_pieces(j);
     pthread_mutex_lock(&t->lock);
     t->open = false;

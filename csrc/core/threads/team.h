@@ -25,7 +25,7 @@ enum { DT_TEAM_MOST = 256 };
 typedef void dt_team_part(void *work, int64_t begin, int64_t end);
 
 /* How many threads, the one that has the loop among them: at first 1. Those that are
- * missing start with the next loop, as many as the system gives. Those that are too many
+ * missing start with the next loop; if the system gives fewer, so many it is. Those that are too many
  * end, at the latest when they are set again after the loop that they share. */
 void dt_team_set(int threads);
 int dt_team_size(void);
@@ -37,9 +37,9 @@ int dt_team_place(void);
 /* Whether a loop that does as much as copying so many bytes is shared. */
 bool dt_team_shares(int64_t bytes);
 
-/* Calls `part` for the elements 0 to before `count`, in pieces of a power of two,
- * 64 at most, or of a multiple of 64; returns when all are done. `each`: how many
- * bytes could be copied in the time that one element takes.
+/* Calls `part` for the elements 0 to before `count`; returns when all are done. Pieces
+ * begin at multiples of 64 elements if one is little work. `each`: how many bytes could be
+ * copied in the time that one element takes.
  *
  * Another thread has the floating-point environment of the caller, but its own flags of
  * exceptions: `part` looks at them, if anybody does. */

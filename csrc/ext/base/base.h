@@ -158,6 +158,7 @@ int ext_handler_install(void);
 
 /* --- threads.c --- */
 
+int ext_threads_constants(PyObject *module);
 extern PyMethodDef ext_threads_methods[];
 
 /* --- fault.c: failures on purpose --- */

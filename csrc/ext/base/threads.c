@@ -25,6 +25,12 @@ get_num_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
     return PyLong_FromLong(dt_team_size());
 }
 
+int
+ext_threads_constants(PyObject *module)
+{
+    return PyModule_AddIntConstant(module, "MOST_THREADS", DT_TEAM_MOST);
+}
+
 PyMethodDef ext_threads_methods[] = {
     {"set_num_threads", set_num_threads, METH_O,
      "set_num_threads(num, /)\n--\n\n"

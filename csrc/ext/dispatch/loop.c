@@ -8,6 +8,15 @@
 #include <math.h>
 
 bool
+op_loop_is_of(const op_entry *entry, const char *name)
+{
+    PyObject *own = PyObject_GetAttrString(entry->kernel, "__name__");
+    bool same = own != NULL && PyUnicode_CompareWithASCIIString(own, name) == 0;
+    Py_XDECREF(own);
+    return same;
+}
+
+bool
 op_loop_number_put(op_loop_number *out, const PyArray_Descr *dtype, PyObject *object)
 {
     int type = dtype->type_num;
@@ -50,7 +59,7 @@ put_operand(char **data, npy_intp *stride, op_loop_number *space,
     PyArrayObject *array = (PyArrayObject *)object;
     int ndim = PyArray_NDIM(array);
     *data = PyArray_BYTES(array);
-    if (PyArray_DESCR(array) != dtype || !PyArray_ISCARRAY_RO(array) ||
+    if (PyArray_TYPE(array) != dtype->type_num || !PyArray_ISCARRAY_RO(array) ||
         (ndim > 0 && ndim != result->ndim))
         return false;
     for (int d = 0; d < ndim; d++)
@@ -78,9 +87,8 @@ op_loop_again(const op_entry *entry, PyObject *const *argv)
                          argv[k]))
             return NULL;
     PyArray_Descr *dtype = dtypes[count];
-    PyObject *made = PyArray_NewFromDescr(
-        &PyArray_Type, (PyArray_Descr *)Py_NewRef((PyObject *)dtype), result->ndim,
-        (const npy_intp *)result->shape, NULL, NULL, 0, NULL);
+    PyObject *made = PyArray_SimpleNew(result->ndim, (const npy_intp *)result->shape,
+                                       dtype->type_num);
     if (made == NULL) {
         PyErr_Clear();
         return NULL;

@@ -31,4 +31,7 @@ typedef union {
 bool op_loop_number_put(op_loop_number *out, const PyArray_Descr *dtype,
                         PyObject *object);
 
+/* Whether the ufunc of an entry has this name. */
+bool op_loop_is_of(const op_entry *entry, const char *name);
+
 #endif

@@ -2,7 +2,10 @@
  * compilers (`_resolve_dtypes_and_context`, `_get_strided_loop`). */
 #include "ext/dispatch/loop.h"
 
-enum { MOST_ELEMENTS = 8192 }; /* of a small result */
+enum {
+    MOST_ELEMENTS = 8192, /* of a small result */
+    ATTEMPTS = 8
+};
 
 /* Whether the result is so small that the ufunc takes longer than its loop, or so large
  * that threads share the loop. */
@@ -89,10 +92,7 @@ static bool
 may_raise(const op_loop *loop, const op_entry *entry)
 {
     const PyArray_Descr *result = loop->context->descriptors[entry->positional];
-    PyObject *name = PyObject_GetAttrString(entry->kernel, "__name__");
-    bool power = name != NULL && PyUnicode_CompareWithASCIIString(name, "power") == 0;
-    Py_XDECREF(name);
-    return power && PyTypeNum_ISINTEGER(result->type_num);
+    return PyTypeNum_ISINTEGER(result->type_num) && op_loop_is_of(entry, "power");
 }
 
 /* Whether it takes arrays as they are and gives what the entry promises. */
@@ -106,7 +106,7 @@ suits(const op_loop *loop, const op_entry *entry, PyObject *const *argv)
     PyArray_Descr *const *dtypes = loop->context->descriptors;
     for (Py_ssize_t k = 0; k < entry->positional; k++)
         if (PyArray_CheckExact(argv[k]) &&
-            PyArray_DESCR((PyArrayObject *)argv[k]) != dtypes[k])
+            PyArray_TYPE((PyArrayObject *)argv[k]) != dtypes[k]->type_num)
             return false;
     return entry->solo || ext_dtype_is(dtypes[entry->positional],
                                        entry->results[0].layout->layout->dtype);
@@ -115,11 +115,14 @@ suits(const op_loop *loop, const op_entry *entry, PyObject *const *argv)
 void
 op_loop_keep(op_entry *entry, PyObject *const *argv)
 {
-    if (entry->runs > 1 || !entry->ufunc || !is_worthwhile(entry, argv) ||
+    if (entry->runs > ATTEMPTS || !entry->ufunc || !is_worthwhile(entry, argv) ||
         entry->runs++ == 0) /* a call that comes again */
         return;
-    PyObject *dtypes = is_elementwise(entry) ? dtypes_of(entry, argv) : NULL;
+    bool elementwise = is_elementwise(entry);
+    PyObject *dtypes = elementwise ? dtypes_of(entry, argv) : NULL;
     PyObject *capsule = dtypes == NULL ? NULL : ask(entry->kernel, dtypes);
+    if (!elementwise || dtypes != NULL) /* else another call may have other numbers */
+        entry->runs = ATTEMPTS + 1;
     if (capsule != NULL &&
         suits(PyCapsule_GetPointer(capsule, LOOP_CAPSULE), entry, argv)) {
         entry->loop_owner = Py_NewRef(capsule);

@@ -123,7 +123,8 @@ read_operands(shared *s, npy_intp strides[][NPY_MAXDIMS], PyObject *const *argv,
         if (!PyArray_CheckExact(argv[k])) {
             if (!op_loop_number_put(&s->numbers[k], dtypes[k], argv[k]))
                 return false;
-        } else if (PyArray_DESCR(array) == dtypes[k] && PyArray_ISCARRAY_RO(array)) {
+        } else if (PyArray_TYPE(array) == dtypes[k]->type_num &&
+                   PyArray_ISCARRAY_RO(array)) {
             s->data[k] = PyArray_BYTES(array);
             strides_of(strides[k], array, ndim);
         } else
@@ -143,7 +144,9 @@ loop_part(void *work, int64_t begin, int64_t end)
     npy_intp length = by_rows ? s->length : (npy_intp)(end - begin);
     char *data[OP_SHORT + 1];
     int failed = 0;
-    feclearexcept(LOOP_ERRORS);
+    bool flags = !s->loop->no_floatingpoint_errors;
+    if (flags)
+        feclearexcept(LOOP_ERRORS);
     for (int64_t call = 0; call < calls && failed == 0; call++) {
         for (int k = 0; k <= s->count; k++)
             data[k] = s->data[k] +
@@ -153,7 +156,7 @@ loop_part(void *work, int64_t begin, int64_t end)
     }
     if (failed < 0)
         atomic_store(&s->failed, true);
-    if (!s->loop->no_floatingpoint_errors)
+    if (flags)
         atomic_fetch_or(&s->flags, fetestexcept(LOOP_ERRORS));
 }
 
@@ -195,8 +198,9 @@ may_write(const shared *s, PyObject *const *argv, PyArrayObject *out, npy_intp s
     const char *begin = PyArray_BYTES(out), *end = begin + size;
     for (int k = 0; k < s->count; k++) {
         PyArrayObject *array = (PyArrayObject *)argv[k];
-        if (!PyArray_CheckExact(argv[k]) || PyArray_BYTES(array) >= end ||
-            PyArray_BYTES(array) + PyArray_NBYTES(array) <= begin)
+        /* Loops may look at what touches as at what overlaps. */
+        if (!PyArray_CheckExact(argv[k]) || PyArray_BYTES(array) > end ||
+            PyArray_BYTES(array) + PyArray_NBYTES(array) < begin)
             continue;
         if (PyArray_BYTES(array) != begin || s->inner[k] != s->inner[s->count] ||
             s->outer[k] != s->outer[s->count])
@@ -214,18 +218,25 @@ result_array(const shared *s, PyObject *const *argv, PyObject *out, int ndim,
     PyArray_Descr *dtype = s->loop->context->descriptors[s->count];
     PyArrayObject *array = (PyArrayObject *)out;
     if (out == NULL) {
-        array = (PyArrayObject *)PyArray_NewFromDescr(
-            &PyArray_Type, (PyArray_Descr *)Py_NewRef((PyObject *)dtype), ndim, shape,
-            NULL, NULL, 0, NULL);
+        array = (PyArrayObject *)PyArray_SimpleNew(ndim, shape, dtype->type_num);
         PyErr_Clear();
         return array;
     }
-    if (!PyArray_CheckExact(out) || PyArray_DESCR(array) != dtype ||
+    if (!PyArray_CheckExact(out) || PyArray_TYPE(array) != dtype->type_num ||
         !PyArray_ISCARRAY(array) || PyArray_NDIM(array) != ndim ||
         !PyArray_CompareLists(PyArray_DIMS(array), shape, ndim) ||
         !may_write(s, argv, array, PyArray_NBYTES(array)))
         return NULL;
     return (PyArrayObject *)Py_NewRef(out);
+}
+
+/* A loop of powers computes otherwise where the exponent is one number. NumPy calls it so
+ * for rows that are longer than its buffers, and with copies of the number for others. */
+static bool
+is_power_of_rows(const op_entry *entry, const shared *s)
+{
+    return s->rows > 1 && s->count == 2 && s->inner[1] == 0 &&
+           op_loop_is_of(entry, "power");
 }
 
 bool
@@ -240,7 +251,8 @@ op_loop_shared(PyObject **result, const op_entry *entry, PyObject *const *argv,
     npy_intp step = PyDataType_ELSIZE(s.loop->context->descriptors[s.count]);
     for (int d = ndim - 1; d >= 0; step *= shape[d--])
         strides[s.count][d] = step;
-    if (!read_operands(&s, strides, argv, ndim) || !make_rows(&s, shape, strides, ndim))
+    if (!read_operands(&s, strides, argv, ndim) ||
+        !make_rows(&s, shape, strides, ndim) || is_power_of_rows(entry, &s))
         return false;
     PyArrayObject *made = result_array(&s, argv, out, ndim, shape);
     if (made == NULL)
@@ -253,7 +265,10 @@ op_loop_shared(PyObject **result, const op_entry *entry, PyObject *const *argv,
         Py_CLEAR(made);
     op_shortcut_count += good;
     *result = (PyObject *)made;
-    if (!good) /* it says why when the ufunc is called */
+    if (!good && out != NULL) /* which may be an operand that is lost now */
+        PyErr_Format(PyExc_SystemError, "%S: a loop that threads share has failed",
+                     entry->kernel);
+    if (!good) /* without `out` it says why when the ufunc is called */
         Py_CLEAR(*result);
-    return good;
+    return good || out != NULL;
 }

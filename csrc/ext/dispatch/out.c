@@ -368,13 +368,22 @@ call_into(OperatorObject *op, PyObject *const *args, Py_ssize_t nargs,
     return failed < 0 ? NULL : Py_NewRef((PyObject *)out);
 }
 
-/* `array` is new: it has nothing of the target's memory. */
+/* Whether arrays that lie in one piece each have nothing of each other's memory. */
+static bool
+lie_apart(PyArrayObject *a, PyArrayObject *b)
+{
+    return PyArray_ISONESEGMENT(a) && PyArray_ISONESEGMENT(b) &&
+           (PyArray_BYTES(a) + PyArray_NBYTES(a) <= PyArray_BYTES(b) ||
+            PyArray_BYTES(b) + PyArray_NBYTES(b) <= PyArray_BYTES(a));
+}
+
+/* The result may be a view of the target. */
 static int
 copy_result(PyArrayObject *target, PyArrayObject *array)
 {
     if (PyArray_DESCR(target) != PyArray_DESCR(array) ||
         !PyArray_SAMESHAPE(target, array) || !PyArray_ISBEHAVED(target) ||
-        PyDataType_REFCHK(PyArray_DESCR(array)))
+        PyDataType_REFCHK(PyArray_DESCR(array)) || !lie_apart(target, array))
         return PyArray_CopyInto(target, array);
     ext_copy_into((PyObject *)target, array);
     return 0;

@@ -175,7 +175,7 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
     PyObject *space[OP_INLINE + 2], **argv = space;
     PyObject *lists[OP_LISTS];
     int list_count = 0;
-    Py_ssize_t count = entry->arguments;
+    Py_ssize_t count = entry->arguments, held = 0;
     if (count > OP_INLINE)
         argv = PyMem_New(PyObject *, (size_t)count + 2);
     if (argv == NULL)
@@ -192,7 +192,9 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
                 lists[list_count++] = value;
             slot += slot->count;
         }
-        argv[k + 1] = value;
+        /* A tensor may be given another array while the GIL is away. */
+        argv[k + 1] = Py_XNewRef(value);
+        held += value != NULL;
         good = value != NULL;
         slot++;
     }
@@ -222,6 +224,8 @@ call_kernel(op_entry *entry, const op_call *call, PyObject *const *moved, PyObje
         if (out == NULL || entry->large)
             op_loop_keep(entry, argv + 1);
     }
+    while (held > 0)
+        Py_DECREF(argv[held--]);
     for (int k = 0; k < list_count; k++)
         Py_DECREF(lists[k]);
     if (argv != space)

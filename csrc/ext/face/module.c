@@ -147,7 +147,7 @@ module_fill(PyObject *module)
             return -1;
     if (add_mpi_error(module) < 0 || add_types(module) < 0)
         return -1;
-    if (ext_add_reduce_ops(module) < 0)
+    if (ext_add_reduce_ops(module) < 0 || ext_threads_constants(module) < 0)
         return -1;
     return ext_add_local_shape(module);
 }

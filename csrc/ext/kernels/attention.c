@@ -242,7 +242,9 @@ run_heads(const arrays *x, const dt_attention *a, bool gradient)
     job j = {.x = x, .common = a, .gradient = gradient};
     j.heads = gradient && count > 0 ? heads_together(x) : 1;
     j.room = (int64_t)dt_attention_scratch(a, gradient);
-    int threads = dt_team_shares(numbers) && count > j.heads ? dt_team_size() : 1;
+    int threads = dt_team_shares(numbers) ? dt_team_size() : 1;
+    if (threads > count / j.heads)
+        threads = count > j.heads ? (int)(count / j.heads) : 1;
     j.scratch = dt_memory_take((size_t)(threads * j.room));
     if (j.scratch == NULL)
         return ext_no_memory();

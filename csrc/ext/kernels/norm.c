@@ -118,7 +118,7 @@ run_backward(const ext_kernel *kernel, const ext_argument *given, bool wide)
         norm_of(&of, x, weight, NULL, kernel->which, given[3].number, given[4].integer);
     if (ext_kernel_check(kernel, g, x) < 0 || check_affine(kernel, &norm, weight) < 0)
         return NULL;
-    npy_intp room = (npy_intp)dt_norm_scratch(&norm);
+    npy_intp room = (wanted & 6) == 0 ? 0 : (npy_intp)dt_norm_scratch(&norm);
     PyArrayObject *d[3] = {NULL}, *scratch = NULL;
     void *to[3] = {NULL};
     bool made = room == 0 || (scratch = ext_kernel_array(1, &room, wide)) != NULL;

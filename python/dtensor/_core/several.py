@@ -41,4 +41,4 @@ def local_ranks() -> int:
         or os.environ.get("MPI_LOCALNRANKS")
         or os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")
     )
-    return int(re.split(r"\D", told)[0] or 1)
+    return max(1, int(re.split(r"\D", told)[0] or 1))

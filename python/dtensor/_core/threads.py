@@ -7,7 +7,6 @@ from dtensor._core.several import local_ranks
 
 __all__ = ["get_num_threads", "set_num_threads"]
 
-_MOST = 256
 # What BLAS goes by, too, in the order in which OpenBLAS looks at them.
 _BLAS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
@@ -15,11 +14,12 @@ _BLAS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 def set_num_threads(num: int) -> None:
     """Set how many threads of this rank share long loops.
 
-    Elementwise functions, copies, and the kernels of activations, losses, softmax,
-    norms, attention and optimizers share loops over 256 KiB or more. Results have the
-    same bits with every number of threads. The threads sleep between loops. Those of
-    NumPy's BLAS, which matrix products run in, are not ours: they are set before Python
-    starts (``OPENBLAS_NUM_THREADS``, ``MKL_NUM_THREADS``), and rest while ours work.
+    What takes as long as a copy of 256 KiB or more is shared: ufuncs on arrays in C
+    order, copies, random numbers, and the kernels of activations, losses, softmax,
+    norms, attention, embeddings and optimizers. Results have the same bits with every
+    number of threads. The threads sleep between loops. Those of NumPy's BLAS, which
+    matrix products run in, are not these: they are set before Python starts
+    (``OPENBLAS_NUM_THREADS``), and have nothing to do while these work.
 
     Parameters
     ----------
@@ -71,15 +71,16 @@ def get_num_threads() -> int:
 def _default() -> int:
     given = os.environ.get("DTENSOR_THREADS", "")
     if given:
-        if not given.isdecimal() or not 1 <= int(given) <= _MOST:
+        if not given.isdecimal() or not 1 <= int(given) <= _C.MOST_THREADS:
             raise ValueError(
-                f"DTENSOR_THREADS must be a number from 1 to {_MOST}, got {given!r}"
+                f"DTENSOR_THREADS must be a number from 1 to {_C.MOST_THREADS}, "
+                f"got {given!r}"
             )
         return int(given)
-    for name in _BLAS:
-        if os.environ.get(name, "").isdecimal():
-            return min(max(1, int(os.environ[name])), _MOST)
-    return min(max(1, len(os.sched_getaffinity(0)) // local_ranks()), _MOST)
+    told = (os.environ.get(name, "") for name in _BLAS)
+    cores = len(os.sched_getaffinity(0)) // local_ranks()
+    count = next((int(text) for text in told if text.isdecimal()), cores)
+    return min(max(1, count), _C.MOST_THREADS)
 
 
 _C.set_num_threads(_default())

@@ -121,27 +121,26 @@ _kept: dict[str, Any] = {
 PRECISIONS = ("highest", "high", "medium")
 
 
-def _threads(name: str, count: Any) -> None:
+def _check_threads(name: str, count: Any) -> None:
     if not isinstance(count, int) or isinstance(count, bool):
         raise TypeError(f"{name} expects an int, but got {type(count).__name__}")
     if count <= 0:
         raise RuntimeError(f"{name} expects a positive integer")
-    _kept[name] = count
 
 
 def set_num_threads(num: int) -> None:
     """Set how many threads of this rank share long loops, as `dtensor.set_num_threads`.
 
-    The threads of NumPy's BLAS are set by ``OPENBLAS_NUM_THREADS`` and the like, before
-    Python starts.
+    More than 256 count as 256. The threads of NumPy's BLAS are set by
+    ``OPENBLAS_NUM_THREADS`` and the like, before Python starts.
 
     Raises
     ------
     TypeError, RuntimeError
         If it is no integer, or not positive. On this rank only.
     """
-    _threads("set_num_threads", num)
-    dtensor.set_num_threads(min(num, 256))
+    _check_threads("set_num_threads", num)
+    dtensor.set_num_threads(min(num, _C.MOST_THREADS))
 
 
 def set_num_interop_threads(num: int) -> None:
@@ -152,7 +151,8 @@ def set_num_interop_threads(num: int) -> None:
     RuntimeError
         If it is not positive. On this rank only.
     """
-    _threads("set_num_interop_threads", num)
+    _check_threads("set_num_interop_threads", num)
+    _kept["set_num_interop_threads"] = num
 
 
 def get_num_threads() -> int:
