@@ -267,7 +267,10 @@ void
 dt_copy_bytes(void *dst, const void *src, size_t bytes)
 {
     bytes_copied c = {dst, src, bytes >= LARGE_BYTES};
-    dt_team_run((int64_t)bytes, 1, copy_bytes_part, &c);
+    if (dt_team_shares((int64_t)bytes))
+        dt_team_run((int64_t)bytes, 1, copy_bytes_part, &c);
+    else
+        copy_bytes_part(&c, 0, (int64_t)bytes);
 }
 
 static bool

@@ -53,13 +53,13 @@ common_shape(npy_intp *shape, PyObject *const *argv, int count)
     return ndim;
 }
 
-bool
-op_loop_is_shared(const op_entry *entry, PyObject *const *argv)
+/* The shape of a result that is so large that threads share its loop; 0: it is not. */
+static int
+shared_shape(npy_intp *shape, const op_entry *entry, PyObject *const *argv)
 {
-    npy_intp shape[NPY_MAXDIMS];
     int count = (int)entry->positional, least = 0;
     if (dt_team_size() == 1 || count > OP_SHORT)
-        return false;
+        return 0;
     for (int k = 0; k < count; k++) { /* the result's are not known, and seldom fewer */
         int size = PyArray_CheckExact(argv[k])
                        ? (int)PyArray_ITEMSIZE((PyArrayObject *)argv[k])
@@ -67,7 +67,16 @@ op_loop_is_shared(const op_entry *entry, PyObject *const *argv)
         least = size > 0 && (least == 0 || size < least) ? size : least;
     }
     int ndim = common_shape(shape, argv, count);
-    return ndim > 0 && dt_team_shares(PyArray_MultiplyList(shape, ndim) * least);
+    if (ndim < 0 || !dt_team_shares(PyArray_MultiplyList(shape, ndim) * least))
+        return 0;
+    return ndim;
+}
+
+bool
+op_loop_is_shared(const op_entry *entry, PyObject *const *argv)
+{
+    npy_intp shape[NPY_MAXDIMS];
+    return shared_shape(shape, entry, argv) > 0;
 }
 
 /* The strides of an array in C order along the dims that it is broadcast to. */
@@ -245,9 +254,9 @@ op_loop_shared(PyObject **result, const op_entry *entry, PyObject *const *argv,
 {
     shared s = {.loop = entry->loop, .count = (int)entry->positional};
     npy_intp shape[NPY_MAXDIMS], strides[OP_SHORT + 1][NPY_MAXDIMS];
-    if (!op_loop_is_shared(entry, argv))
+    int ndim = shared_shape(shape, entry, argv);
+    if (ndim == 0)
         return false;
-    int ndim = common_shape(shape, argv, s.count);
     npy_intp step = PyDataType_ELSIZE(s.loop->context->descriptors[s.count]);
     for (int d = ndim - 1; d >= 0; step *= shape[d--])
         strides[s.count][d] = step;

@@ -28,9 +28,9 @@ def set_num_threads(num: int) -> None:
 
     Raises
     ------
-    ValueError
-        If it is less or more. On this rank only: the call is local, and nothing is
-        sent.
+    TypeError, OverflowError, ValueError
+        If it is no integer, does not fit in a C int, or is less or more. On this rank
+        only: the call is local, and nothing is sent.
 
     See Also
     --------
